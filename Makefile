@@ -1,0 +1,42 @@
+# Needs only Python 3.11+, make and a package registry. Everything lands in .venv; delete it to start again.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PIP = .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps
+LOCKS = requirements/core.lock requirements/spark.lock requirements/bigdl.lock
+export PYTHONWARNINGS ?=
+
+.PHONY: demo test unit lint docs bench clean
+.DELETE_ON_ERROR:
+
+demo: .venv/run.done
+	.venv/bin/sparkcast demo --out demo
+
+test: lint
+	.venv/bin/python -m pytest --doctest-modules
+
+unit: .venv/dev.done
+	.venv/bin/python -m pytest --doctest-modules -m "not slow"
+
+lint: .venv/dev.done
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+docs: .venv/dev.done
+	.venv/bin/mkdocs build --strict --quiet
+
+clean:
+	rm -rf .venv demo site .pytest_cache .mypy_cache .ruff_cache
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "sparkcast needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/run.done: .venv/bin/python $(LOCKS) pyproject.toml
+	$(PIP) $(LOCKS:%=-r %)
+	$(PIP) --editable .
+	@touch $@
+
+.venv/dev.done: .venv/run.done requirements/dev.lock requirements/torch.lock
+	$(PIP) -r requirements/dev.lock -r requirements/torch.lock
+	@touch $@

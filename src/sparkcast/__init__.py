@@ -1,0 +1,3 @@
+"""sparkcast."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,33 @@
+"""Ways to learn a response from runs. One file each; `fit` returns another type, so predicting before fitting
+cannot be written."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sparkcast.registry import Registry
+from sparkcast.study import Configuration, Dataset
+
+
+class Fitted(Protocol):
+    """A model that has seen data."""
+
+    def predict(self, at: Sequence[Configuration]) -> list[float]:
+        """The expected response at each configuration."""
+        ...
+
+    def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
+        """Where the *next run* falls with probability `level` (not where the mean lies)."""
+        ...
+
+    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+        """The probability that the next run's response is at most `limit`."""
+        ...
+
+
+class Predictor(Protocol):
+    """A way to learn one response. Settings of the method are constructor arguments with defaults."""
+
+    def fit(self, data: Dataset, response: str) -> Fitted: ...
+
+
+MODELS: Registry[Predictor] = Registry("model", __name__)

@@ -1,0 +1,66 @@
+"""Name -> plug. A new file in the package, or an entry point of another distribution, is enough to join."""
+
+import pkgutil
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar
+
+from sparkcast.errors import UnknownNameError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Classes by name.
+
+    The first lookup imports every public module of `package`, then every entry point of the group named like the
+    package (`sparkcast.models`, ...), so built-in and third-party plugs take the same road. Plug modules import
+    heavy libraries inside the functions that need them: listing names must stay cheap.
+    """
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self._package = package
+        self._classes: dict[str, type[T]] = {}
+        self._discovered = False
+
+    def register(self, name: str) -> Callable[[type[T]], type[T]]:
+        def add(cls: type[T]) -> type[T]:
+            if name in self._classes:
+                raise ValueError(f"{self.kind} {name!r}: {cls!r} clashes with {self._classes[name]!r}")
+            self._classes[name] = cls
+            return cls
+
+        return add
+
+    def names(self) -> tuple[str, ...]:
+        self._discover()
+        return tuple(sorted(self._classes))
+
+    def get(self, name: str) -> type[T]:
+        known = self.names()
+        if name not in known:
+            raise UnknownNameError(f"no {self.kind} named {name!r}", hint=did_you_mean(name, known))
+        return self._classes[name]
+
+    def summaries(self) -> dict[str, str]:
+        """The first line of each plug's docstring, by name."""
+        return {name: (self._classes[name].__doc__ or "").strip().split("\n")[0] for name in self.names()}
+
+    def _discover(self) -> None:
+        if self._discovered:
+            return
+        self._discovered = True
+        for module in pkgutil.iter_modules(import_module(self._package).__path__):
+            if not module.name.startswith("_"):
+                import_module(f"{self._package}.{module.name}")
+        for entry_point in entry_points(group=self._package):
+            entry_point.load()
+
+
+def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> str:
+    """A hint for a mistyped name: the nearest one, or all of them."""
+    close = get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"

@@ -1,0 +1,48 @@
+"""The words of sparkcast: what is asked (Study), planned (Trial, Plan) and seen (Observation, Dataset)."""
+
+from sparkcast.study.expression import Expression
+from sparkcast.study.model import (
+    Configuration,
+    DesignChoice,
+    Factor,
+    Level,
+    Limits,
+    Price,
+    Response,
+    SparkOptions,
+    Study,
+    differences,
+)
+from sparkcast.study.observation import (
+    Dataset,
+    Epoch,
+    Fingerprint,
+    Observation,
+    Outcome,
+    TaskTotals,
+    Utilisation,
+)
+from sparkcast.study.trial import Plan, Trial
+
+__all__ = [
+    "Configuration",
+    "Dataset",
+    "DesignChoice",
+    "Epoch",
+    "Expression",
+    "Factor",
+    "Fingerprint",
+    "Level",
+    "Limits",
+    "Observation",
+    "Outcome",
+    "Plan",
+    "Price",
+    "Response",
+    "SparkOptions",
+    "Study",
+    "TaskTotals",
+    "Trial",
+    "Utilisation",
+    "differences",
+]

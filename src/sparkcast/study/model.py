@@ -1,0 +1,158 @@
+"""What a study asks: the settings it varies, the rules between them, what it measures and what it may spend."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from sparkcast.errors import StudyError
+from sparkcast.study.expression import Expression
+
+Level = int | float | str
+Configuration = Mapping[str, Level]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One setting varied on purpose.
+
+    >>> Factor("batch_size", (64, 128)).levels[-1]
+    128
+    """
+
+    name: str
+    levels: tuple[Level, ...]
+
+    def __post_init__(self) -> None:
+        if not self.levels:
+            raise StudyError(f"factor {self.name!r} has no levels", hint="list at least two: [64, 128]")
+        if len(set(self.levels)) < len(self.levels):
+            raise StudyError(f"factor {self.name!r} repeats a level: {list(self.levels)}", hint="list each level once")
+        if len(self.levels) < 2:
+            raise StudyError(
+                f"factor {self.name!r} has the single level {self.levels[0]!r}",
+                hint="a value that never changes is written without the brackets",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A number a run yields: measured under its own name, or a formula over measured ones."""
+
+    name: str
+    formula: Expression | None = None
+
+    def value(self, measured: Mapping[str, float]) -> float | None:
+        """This response of one run, or None when the run did not measure what it needs."""
+        if self.formula is None:
+            return measured.get(self.name)
+        if not self.formula.names <= set(measured):
+            return None
+        return float(self.formula.evaluate(measured))
+
+
+@dataclass(frozen=True, slots=True)
+class DesignChoice:
+    kind: str = "full"
+    replicates: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most a study may spend, in seconds of wall time; None is no limit."""
+
+    total_s: float | None = None
+    trial_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Money per hour of what a run holds."""
+
+    core_hour: float = 0.0
+    gib_hour: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SparkOptions:
+    """Where to run, and Spark properties passed through untouched."""
+
+    master: str = "embedded"
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    name: str
+    workload: str
+    factors: tuple[Factor, ...]
+    fixed: Configuration = field(default_factory=dict)
+    rules: tuple[Expression, ...] = ()
+    design: DesignChoice = DesignChoice()
+    responses: tuple[Response, ...] = (Response("time_s"),)
+    limits: Limits = Limits()
+    price: Price | None = None
+    spark: SparkOptions = SparkOptions()
+    # Where it was read, for messages; two studies are equal when they ask the same.
+    path: Path | None = field(default=None, compare=False)
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for rule in self.rules:
+            rule.require_names(self.settings)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        return (*(factor.name for factor in self.factors), *self.fixed)
+
+    def where(self, *keys: str) -> str:
+        """The place of a key in the study file, for messages: "mnist.yaml line 4: " or ""."""
+        line = self.lines.get(".".join(keys))
+        return f"{self.path.name} line {line}: " if self.path and line else ""
+
+    def allows(self, configuration: Configuration) -> bool:
+        return all(bool(rule.evaluate(configuration)) for rule in self.rules)
+
+    def combinations(self) -> Iterator[dict[str, Level]]:
+        """Every combination of levels with the fixed settings, whatever the rules say."""
+        names = [factor.name for factor in self.factors]
+        for levels in product(*(factor.levels for factor in self.factors)):
+            yield {**dict(zip(names, levels, strict=True)), **self.fixed}
+
+    def measured_definition(self) -> dict[str, Any]:
+        """What decides which runs are made and how, as plain data; a change here makes old runs another study's."""
+        return {
+            "workload": self.workload,
+            "settings": {**{f.name: list(f.levels) for f in self.factors}, **self.fixed},
+            "rules": [rule.text for rule in self.rules],
+            "design": {
+                "kind": self.design.kind,
+                "replicates": self.design.replicates,
+                "seed": self.design.seed,
+            },
+            "spark": {"master": self.spark.master, "conf": dict(self.spark.conf)},
+        }
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> tuple[str, ...]:
+    """What differs between two `measured_definition`s, one line each.
+
+    >>> differences({"design": {"seed": 1}}, {"design": {"seed": 2}})
+    ('design.seed: 1 -> 2',)
+    """
+    lines: list[str] = []
+    for key in sorted({*old, *new}):
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            lines.extend(differences(before, after, f"{prefix}{key}."))
+        else:
+            lines.append(f"{prefix}{key}: {_shown(before)} -> {_shown(after)}")
+    return tuple(lines)
+
+
+def _shown(value: Any) -> str:
+    return "(absent)" if value is None else str(value)

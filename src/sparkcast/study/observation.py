@@ -1,0 +1,118 @@
+"""What one run showed. Failures are observations too: they teach which settings are feasible."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sparkcast.study.model import Configuration
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    OOM = "oom"  # the driver, an executor or a Python worker ran out of memory
+    TIMEOUT = "timeout"  # stopped at the trial's own time limit
+    LOST = "lost"  # a process or machine vanished: says nothing about the settings, so it is tried again
+    ERROR = "error"  # the job itself failed
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One point of the per-epoch curve; `time_s` is training time since the start, validation included."""
+
+    number: int
+    time_s: float
+    accuracy: float | None = None
+    loss: float | None = None
+    throughput: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Utilisation:
+    """Means over the run, sampled on the machine that ran sparkcast."""
+
+    cpu_percent: float
+    iowait_percent: float
+    memory_bytes: float
+    network_bytes_per_s: float
+    disk_bytes_per_s: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTotals:
+    """Sums over all tasks of the run's event log."""
+
+    jobs: int
+    stages: int
+    tasks: int
+    failed_tasks: int
+    executors: int
+    lost_executors: int
+    run_s: float
+    cpu_s: float
+    gc_s: float
+    deserialize_s: float
+    shuffle_read_bytes: int
+    shuffle_write_bytes: int
+    spilled_bytes: int
+    first_task_s: float | None = None  # first task's launch, as seconds since the Unix epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What the numbers depend on beside the settings. Two runs with different ones are not replicates."""
+
+    cpu: str
+    cores: int
+    memory_bytes: int
+    system: str
+    python: str
+    spark: str
+    java: str
+    cluster: str
+    data: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    configuration: Configuration
+    responses: Mapping[str, float]
+    outcome: Outcome = Outcome.OK
+    cause: str = ""
+    replicate: int = 1
+    position: int = 0
+    curve: tuple[Epoch, ...] = ()
+    utilisation: Utilisation | None = None
+    tasks: TaskTotals | None = None
+    fingerprint: Fingerprint | None = None
+    started_at: float | None = None  # seconds since the Unix epoch
+    artefacts: str = ""  # the run's folder, relative to the store
+    run_id: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.outcome is Outcome.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Observations with the names of what was varied: what every stage after the store takes."""
+
+    factors: tuple[str, ...]
+    observations: tuple[Observation, ...]
+    name: str = "data"
+    responses: tuple[str, ...] = field(default=("time_s",))
+
+    def successful(self, response: str) -> tuple[Observation, ...]:
+        """The runs that ended well and measured `response`."""
+        return tuple(o for o in self.observations if o.ok and response in o.responses)
+
+    def levels(self, factor: str) -> tuple[int | float | str, ...]:
+        """The different values of a factor that occur, numbers in order."""
+        seen = dict.fromkeys(o.configuration[factor] for o in self.observations)
+        numbers = sorted(v for v in seen if isinstance(v, (int, float)))
+        return (*numbers, *(v for v in seen if isinstance(v, str)))
+
+    def key(self, observation: Observation) -> tuple[int | float | str, ...]:
+        """The configuration as a tuple: equal for replicates, which must never straddle a split."""
+        return tuple(observation.configuration[name] for name in self.factors)

@@ -1,0 +1,40 @@
+"""A plan and its trials: one combination, one replicate, one place in the randomised order."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from sparkcast.study.model import Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    configuration: Configuration
+    replicate: int = 1
+    position: int = 0
+
+    @property
+    def key(self) -> str:
+        """The same trial has the same key in every session, whatever its place in the order."""
+        text = json.dumps([dict(sorted(self.configuration.items())), self.replicate], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def label(self) -> str:
+        settings = " ".join(f"{name}={value}" for name, value in self.configuration.items())
+        return f"{settings} replicate={self.replicate}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Trials in the order they are run."""
+
+    design: str
+    seed: int
+    trials: tuple[Trial, ...]
+    excluded: tuple[Configuration, ...] = ()  # combinations that a rule makes impossible
+
+    @property
+    def configurations(self) -> tuple[Configuration, ...]:
+        unique = {json.dumps(dict(sorted(t.configuration.items()))): t.configuration for t in self.trials}
+        return tuple(unique.values())

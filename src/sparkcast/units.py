@@ -1,0 +1,91 @@
+"""Quantities as people and Spark write them: "4g", "30s", "2h". Inside, base units: bytes and seconds."""
+
+import re
+
+from sparkcast.errors import StudyError
+
+_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+
+# Spark's own suffixes are binary: 1g is 1024 MiB.
+_BYTES = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_BYTES |= {f"{unit}b": size for unit, size in list(_BYTES.items()) if unit != "b"}
+_SECONDS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def parse_bytes(text: str | int | float) -> int:
+    """Bytes in a Spark size string; a bare number is bytes already.
+
+    >>> parse_bytes("4g") == 4 * 1024**3
+    True
+    """
+    return int(_parse(text, _BYTES, "size", "write it as 512m, 4g or 1t"))
+
+
+def parse_seconds(text: str | int | float) -> float:
+    """Seconds in a duration string; a bare number is seconds already.
+
+    >>> parse_seconds("2h"), parse_seconds(90)
+    (7200.0, 90.0)
+    """
+    return _parse(text, _SECONDS, "duration", "write it as 500ms, 30s, 5m or 2h")
+
+
+def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], kind: str, hint: str) -> float:
+    if isinstance(text, (int, float)) and not isinstance(text, bool):
+        number, unit = float(text), ""
+    else:
+        match = _QUANTITY.fullmatch(str(text))
+        if match is None:
+            raise StudyError(f"{text!r} is not a {kind}", hint=hint)
+        number, unit = float(match[1]), match[2].lower()
+    if unit and unit not in units:
+        raise StudyError(f"{text!r} has the unknown unit {match[2]!r} for a {kind}", hint=hint)
+    if number < 0 or number != number or number == float("inf"):
+        raise StudyError(f"{text!r} is not a {kind}: it must be a finite number, 0 or more", hint=hint)
+    return number * units.get(unit, 1)
+
+
+def as_number(value: object) -> float | None:
+    """The number behind a setting's level, or None for a category: 4 -> 4.0, "1g" -> 2**30, "lenet5" -> None."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, (int, float)):
+        return float(value)
+    text = str(value)
+    try:
+        return float(text)
+    except ValueError:
+        match = _QUANTITY.fullmatch(text)
+        if match and match[2].lower() in _BYTES:
+            return float(parse_bytes(text))
+        return None
+
+
+def show_seconds(seconds: float) -> str:
+    """A duration for people.
+
+    >>> show_seconds(0.25), show_seconds(93), show_seconds(7260)
+    ('0.25 s', '1 min 33 s', '2 h 01 min')
+    """
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min"
+
+
+def show_bytes(size: float) -> str:
+    """A size for people.
+
+    >>> show_bytes(3 * 2**30), show_bytes(1500)
+    ('3.0 GiB', '1.5 KiB')
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(size) < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
