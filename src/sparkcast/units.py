@@ -4,7 +4,7 @@ import re
 
 from sparkcast.errors import StudyError
 
-_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 # Spark's own suffixes are binary: 1g is 1024 MiB.
 _BYTES = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -31,17 +31,12 @@ def parse_seconds(text: str | int | float) -> float:
 
 
 def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], kind: str, hint: str) -> float:
-    if isinstance(text, (int, float)) and not isinstance(text, bool):
-        number, unit = float(text), ""
-    else:
-        match = _QUANTITY.fullmatch(str(text))
-        if match is None:
-            raise StudyError(f"{text!r} is not a {kind}", hint=hint)
-        number, unit = float(match[1]), match[2].lower()
+    match = _QUANTITY.fullmatch(str(text))
+    if match is None or isinstance(text, bool):
+        raise StudyError(f"{text!r} is not a {kind}", hint=hint)
+    number, unit = float(match[1]), match[2].lower()
     if unit and unit not in units:
         raise StudyError(f"{text!r} has the unknown unit {match[2]!r} for a {kind}", hint=hint)
-    if number < 0 or number != number or number == float("inf"):
-        raise StudyError(f"{text!r} is not a {kind}: it must be a finite number, 0 or more", hint=hint)
     return number * units.get(unit, 1)
 
 

@@ -1,0 +1,57 @@
+"""The command line. Each command parses, calls one `api` function, and prints.
+
+This is the only place where an error becomes a message and an exit code.
+"""
+
+import sys
+
+import typer
+
+from sparkcast.cli import answers, report, running, studies
+from sparkcast.cli._output import say
+from sparkcast.errors import SparkcastError
+
+app = typer.Typer(
+    help="How long, how accurate and how expensive a machine-learning job on Apache Spark will be, before you run it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _group in (running, studies, answers, report):
+    _group.register(app)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: bool = typer.Option(False, "--version", is_eager=True, help="Print the version and exit."),
+) -> None:
+    if version:
+        from sparkcast import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    is_verbose = "-v" in sys.argv or "--verbose" in sys.argv
+    try:
+        app()
+    except SparkcastError as error:
+        if is_verbose:
+            _print_traceback()
+        say(f"Error: {error}")
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # `sparkcast ... | head`
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        _print_traceback() if is_verbose else None
+        say(f"Error: {type(error).__name__}: {error}\n  hint: this is a bug in sparkcast; -v shows where")
+        sys.exit(1)
+
+
+def _print_traceback() -> None:
+    import traceback
+
+    traceback.print_exc()

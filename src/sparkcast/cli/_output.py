@@ -1,0 +1,64 @@
+"""Printing: one JSON document on stdout with --json, else text for people. Messages go to stderr."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+T = TypeVar("T")
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; messages go to stderr.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show logs, and the traceback of an error.")]
+
+
+def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:
+    """Print a result as JSON, or through `show`."""
+    if not as_json:
+        show(result)
+        return
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+    sys.stdout.write(orjson.dumps(_plain(result), option=options).decode() + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def say(message: str) -> None:
+    """A message for people, on stderr."""
+    print(message, file=sys.stderr)
+
+
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table on stdout; columns that start with a number are aligned right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    made = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    for index, name in enumerate(header):
+        numeric = bool(rows) and all(_is_number(str(row[index])) for row in rows)
+        made.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(str(cell) for cell in row))
+    console = Console(highlight=False)
+    # Not on a terminal (a file, a pipe) nothing is cut or wrapped.
+    console.print(made, width=None if console.is_terminal else 200, crop=False)
+
+
+def _is_number(text: str) -> bool:
+    return not text or text in ("-", "–") or text[0].isdigit() or (text[0] in "-<+" and len(text) > 1)
+
+
+def settings_text(configuration: Any) -> str:
+    return ", ".join(f"{name}={value}" for name, value in configuration.items())

@@ -1,0 +1,239 @@
+"""Questions to data: analyze, validate, predict, recommend, export."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparkcast.cli._output import Json, Verbose, emit, say, settings_text, table
+
+if TYPE_CHECKING:
+    from sparkcast.analyse import Analysis
+    from sparkcast.api import Data, PredictionAt
+    from sparkcast.recommend import Candidate, Prediction, Recommendation
+    from sparkcast.study import Level
+    from sparkcast.validate import Validation
+
+DataSource = Annotated[str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, or a CSV.")]
+Factors = Annotated[str | None, typer.Option(help="Columns of a CSV that were varied, e.g. executors,batch_size.")]
+ResponseName = Annotated[str, typer.Option("--response", help="What to explain or predict.")]
+ModelName = Annotated[str, typer.Option("--model", help="See: sparkcast list models. auto: the best by leave-one-out.")]
+StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
+
+
+def register(app: typer.Typer) -> None:
+    for command in (analyze, validate, predict, recommend, export):
+        app.command()(command)
+
+
+def analyze(
+    data: DataSource,
+    response: ResponseName = "time_s",
+    factors: Factors = None,
+    formula: Annotated[str | None, typer.Option(help="Terms, e.g. 'executors * batch_size'.")] = None,
+    anova_type: Annotated[int, typer.Option("--type", min=1, max=3, help="Type of sums of squares.")] = 2,
+    transform: Annotated[str, typer.Option(help="none, log or boxcox.")] = "none",
+    study: StudyName = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Which settings matter.
+
+    Example: sparkcast analyze mnist.yaml --response accuracy
+    """
+    from sparkcast import api
+
+    loaded = _load(data, factors, response, study)
+    result = api.analyze(loaded, response, formula=formula, anova_type=anova_type, transform=transform)
+    emit(result, as_json, _show_analysis)
+
+
+def validate(
+    data: DataSource,
+    protocol: Annotated[str, typer.Option(help="See: sparkcast list protocols.")] = "loo",
+    model: Annotated[str | None, typer.Option("--model", help="Models to test: ridge,ernest; default: all.")] = None,
+    response: ResponseName = "time_s",
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
+    factors: Factors = None,
+    study: StudyName = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """How far predictions can be trusted.
+
+    Example: sparkcast validate mnist.yaml --protocol loo
+    """
+    from sparkcast import api
+
+    models = None if model is None else _names(model)
+    loaded = _load(data, factors, response, study)
+    emit(api.validate(loaded, response, protocol=protocol, models=models, level=level), as_json, _show_validation)
+
+
+def predict(
+    data: DataSource,
+    at: Annotated[str, typer.Option(help="The settings, e.g. executors=4,batch_size=256.")],
+    response: ResponseName = "time_s",
+    model: ModelName = "auto",
+    level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.9,
+    factors: Factors = None,
+    study: StudyName = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """A response at settings never run.
+
+    Example: sparkcast predict mnist.yaml --at executors=2,batch_size=256
+    """
+    from sparkcast import api
+
+    loaded = _load(data, factors, response, study)
+    emit(api.predict(loaded, _settings(at), response=response, model=model, level=level), as_json, _show_prediction)
+
+
+def recommend(
+    data: DataSource,
+    within: Annotated[str | None, typer.Option(help="The deadline, e.g. 300s or 5m.")] = None,
+    confidence: Annotated[float, typer.Option(help="Probability with which the deadline must be met.")] = 0.95,
+    maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy.")] = None,
+    minimize: Annotated[str | None, typer.Option(help="A response, e.g. cost or time_s.")] = None,
+    fix: Annotated[list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2.")] = None,
+    model: ModelName = "auto",
+    factors: Factors = None,
+    study: StudyName = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """The settings for a deadline.
+
+    Example: sparkcast recommend mnist.yaml --within 60s --maximize accuracy
+    """
+    from sparkcast import api
+    from sparkcast.units import parse_seconds
+
+    result = api.recommend(
+        _load(data, factors, None, study),
+        within_s=None if within is None else parse_seconds(within),
+        confidence=confidence,
+        maximize=maximize,
+        minimize=minimize,
+        fix=_settings(",".join(fix or ())),
+        model=model,
+    )
+    emit(result, as_json, _show_recommendation)
+
+
+def export(
+    data: DataSource,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    study: StudyName = None,
+    verbose: Verbose = False,
+) -> None:
+    """Write the observations to a table.
+
+    Example: sparkcast export mnist.yaml -o mnist.csv
+    """
+    from sparkcast import api
+    from sparkcast.errors import StudyError
+
+    if output.exists() and not force:
+        raise StudyError(f"{str(output)!r} exists", hint="add --force to replace it, or choose another name")
+    say(f"wrote {api.export(api.load_data(data, study=study), output)} observations to {output}")
+
+
+def _load(data: str, factors: str | None, response: str | None, study: str | None) -> "Data":
+    from sparkcast import api
+
+    return api.load_data(data, factors=_names(factors or ""), responses=[response] if response else [], study=study)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _settings(text: str) -> "dict[str, Level]":
+    """Parse `executors=4,memory=2g`."""
+    from sparkcast.errors import StudyError
+    from sparkcast.store.table import parse_level
+
+    settings: dict[str, Level] = {}
+    for part in _names(text):
+        name, separator, value = part.partition("=")
+        if not separator or not name.strip() or not value.strip():
+            raise StudyError(f"{part!r} is not name=value", hint="e.g. executors=4,batch_size=256")
+        settings[name.strip()] = parse_level(value.strip())
+    return settings
+
+
+def _show_analysis(result: "Analysis") -> None:
+    rows = [
+        [row.term, f"{row.df:g}", f"{row.sum_sq:.4g}", f"{row.percent:.1f}", _cell(row.f, ".2f"), _p(row.p)]
+        for row in result.rows
+    ]
+    title = (
+        f"{result.response} ~ {result.formula}  (type {result.anova_type}, {result.n} runs, R² {result.r_squared:.3f})"
+    )
+    table(title, ("term", "df", "sum of squares", "% of variation", "F", "p"), rows)
+    means = [[m.factor, m.level, f"{m.mean:.4g}", f"{m.low:.4g} – {m.high:.4g}", m.n] for m in result.means]
+    table("Means by level", ("factor", "level", f"mean {result.response}", "95 % interval", "runs"), means)
+    for warning in result.warnings:
+        say(f"warning: {warning}")
+    for sentence in result.summary:
+        print(sentence)
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _show_validation(result: "Validation") -> None:
+    rows = [
+        [
+            card.model,
+            f"{card.mape:.1f}",
+            f"{card.median_ape:.1f}",
+            f"{card.rmse:.4g}",
+            f"{card.r_squared:.3f}",
+            f"{100 * card.coverage:.0f}",
+            f"{100 * card.relative_width:.0f}",
+            f"{card.build_s:.2f}",
+        ]
+        for card in result.scorecards
+    ]
+    coverage = f"in {result.level:.0%} interval, %"
+    header = ("model", "MAPE %", "median %", "RMSE", "R²", coverage, "width, % of value", "build s")
+    table(f"{result.response}, {result.protocol}", header, rows)
+    if result.noise_floor_mape is not None:
+        print(f"noise floor (replicates against each other): MAPE {result.noise_floor_mape:.1f} %")
+    for model, reason in result.refused:
+        say(f"{model}: not tested: {reason.splitlines()[0]}")
+
+
+def _show_prediction(result: "PredictionAt") -> None:
+    print(f"{settings_text(result.configuration)}: {_predicted(result.prediction)}  (model {result.model})")
+
+
+def _predicted(p: "Prediction") -> str:
+    return f"{p.response} {p.value:.4g}, {p.level:.0%} of runs between {p.low:.4g} and {p.high:.4g}"
+
+
+def _show_recommendation(result: "Recommendation") -> None:
+    print(f"{result.objective}: {settings_text(result.chosen.configuration)}")
+    print(f"  {result.why}")
+    for prediction in result.chosen.predictions:
+        print(f"  {_predicted(prediction)}")
+    if result.runner_up:
+        print(f"runner-up: {settings_text(result.runner_up.configuration)} ({_short(result.runner_up)})")
+    if result.conf:
+        print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
+
+
+def _short(candidate: "Candidate") -> str:
+    return ", ".join(f"{p.response} {p.value:.4g}" for p in candidate.predictions)

@@ -1,0 +1,91 @@
+"""Measuring: run, demo."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparkcast.cli._output import Json, Verbose, emit, say
+from sparkcast.cli._progress import show_progress
+from sparkcast.cli.studies import StudyFile
+
+if TYPE_CHECKING:
+    from sparkcast.campaign import CampaignResult
+    from sparkcast.demo import DemoResult
+
+_INTERRUPTED = 130  # what shells report after Ctrl-C
+
+Master = Annotated[str | None, typer.Option(help="embedded, spark://host:7077, yarn, k8s://..., local[2].")]
+Conf = Annotated[list[str] | None, typer.Option(help="Spark property key=value; may be given again. Yours win.")]
+PropertiesFile = Annotated[Path | None, typer.Option(help="A file of Spark properties, as for spark-submit.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(demo)
+    app.command()(run)
+
+
+def run(
+    study: StudyFile,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the spark-submit lines.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue: run what has no result yet.")] = False,
+    allow_changed: Annotated[
+        bool, typer.Option("--allow-changed", help="Keep results although the study file has changed.")
+    ] = False,
+    master: Master = None,
+    conf: Conf = None,
+    properties_file: PropertiesFile = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Run the trials of a study.
+
+    Example: sparkcast run mnist.yaml --resume
+    """
+    from sparkcast import api
+    from sparkcast.engines._submit import parse_conf_option, read_properties
+
+    properties = read_properties(properties_file) if properties_file else {}
+    properties |= dict(parse_conf_option(text) for text in conf or ())
+    if dry_run:
+        emit(api.dry_run(study, master=master, conf=properties), as_json, lambda lines: print("\n\n".join(lines)))
+        return
+    with show_progress() as on_progress:
+        result = api.run(
+            study, resume=resume, allow_changed=allow_changed, master=master, conf=properties, on_progress=on_progress
+        )
+    emit(result, as_json, _show_run)
+    if result.interrupted:
+        say(f"Interrupted. Continue with: sparkcast run {study} --resume")
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _show_run(result: "CampaignResult") -> None:
+    failed = [o for o in result.new if not o.ok]
+    print(f"{result.finished} of {result.planned} trials have a result ({len(result.new)} new, {len(failed)} failed)")
+    for observation in failed:
+        print(f"  {observation.outcome}: {observation.cause.splitlines()[0]}")
+    if result.left_out:
+        print(f"{len(result.left_out)} left out: {result.reason}")
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the study, its results and the report.")] = Path("demo"),
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and smaller runs: under two minutes.")] = False,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """The whole loop on a real Spark cluster, ending in a report.
+
+    Example: sparkcast demo --out demo
+    """
+    from sparkcast.demo import run_demo
+
+    with show_progress() as on_progress:
+        result = run_demo(out, quick=quick, on_progress=on_progress)
+    emit(result, as_json, _show_demo)
+
+
+def _show_demo(result: "DemoResult") -> None:
+    for line in result.lines:
+        print(line)

@@ -1,0 +1,57 @@
+"""The processes an engine starts, tied to the life of this process by a warden."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from sparkcast.engines import _warden
+
+
+class Family:
+    """Start processes that cannot outlive this one. `folder` is theirs, and goes with them."""
+
+    def __init__(self) -> None:
+        self.mark = secrets.token_hex(8)
+        self.folder = Path(tempfile.mkdtemp(prefix="sparkcast-"))
+        self._warden = subprocess.Popen(
+            [sys.executable, _warden.__file__, self.mark, str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a Ctrl-C at the terminal is for us alone
+        )
+
+    def start(self, argv: tuple[str, ...], env: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
+        """Start a member with its output in `log`."""
+        with log.open("ab") as output:
+            return subprocess.Popen(
+                argv,
+                env={**os.environ, **env, _warden.MARK: self.mark},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def close(self) -> None:
+        """End all members and wait until they and the folder are gone."""
+        if self._warden.stdin:
+            self._warden.stdin.close()
+        self._warden.wait()
+
+
+def stop_process(process: subprocess.Popen[bytes], *, patience_s: float = 5.0) -> None:
+    """End a member started by `Family.start`, politely first, with all of its process group."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            break
+        try:
+            os.killpg(process.pid, number)
+            process.wait(timeout=patience_s)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue

@@ -1,0 +1,213 @@
+"""A real Spark standalone cluster on this machine: a master and workers as processes on the loopback address."""
+
+import os
+import re
+import secrets
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sparkcast.engines import ENGINES, Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines._distribution import find_spark
+from sparkcast.engines._family import Family
+from sparkcast.engines._java import find_java
+from sparkcast.engines._submit import build_submission
+from sparkcast.errors import RunError, StudyError
+from sparkcast.study import Configuration, SparkOptions
+
+_HOST = "127.0.0.1"
+_START_TIMEOUT_S = 90.0
+_MEMORY_SHARE = 0.7  # of the machine's memory goes to executors; drivers, daemons and the system need the rest
+
+_LOGGING = """\
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+logger.deploy.name = org.apache.spark.deploy
+logger.deploy.level = info
+"""
+
+
+@ENGINES.register("embedded")
+class EmbeddedCluster:
+    """A real standalone cluster on this machine, started when needed and gone with its parent."""
+
+    def __init__(self, options: SparkOptions) -> None:
+        self._port = _parse_port(options.master)
+        self._spark = find_spark(honour_spark_home=False)
+        self._java = find_java(self._spark.version)
+        self._shape = _shape([])
+        self._family: Family | None = None
+        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        self._master = f"spark://{_HOST}:{self._port or 7077}"  # what a dry run shows
+
+    def __enter__(self) -> Self:
+        self._start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self._stop()
+
+    def capacity(self, settings: list[Configuration]) -> Capacity:
+        self._shape = _shape(settings)
+        return self._shape
+
+    def defaults(self) -> Mapping[str, str]:
+        # The native libraries that jars unpack at run time go where the family's folder is removed.
+        temporary = f"-Djava.io.tmpdir={self._family.folder / 'tmp'}" if self._family else ""
+        options = {"spark.driver.extraJavaOptions": temporary, "spark.executor.extraJavaOptions": temporary}
+        return {
+            "spark.driver.host": _HOST,
+            "spark.driver.bindAddress": _HOST,
+            "spark.ui.enabled": "false",
+            # A task that is tried again makes the time incomparable: fail at once, and say so.
+            "spark.task.maxFailures": "1",
+            **{key: value for key, value in options.items() if value},
+        }
+
+    def submission(self, job: SparkJob) -> Submission:
+        return build_submission(job, self._master, self._spark, self._java, self._environment())
+
+    def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
+        submission = self.submission(job)
+        return self._running().start(submission.argv, submission.env, log)
+
+    def facts(self) -> ClusterFacts:
+        shape = self._shape
+        description = f"embedded: {shape.workers} worker(s) x {shape.cores_each} core(s)"
+        return ClusterFacts(self._spark.version, self._java.version, description)
+
+    def trouble(self) -> str:
+        dead = [(name, p.returncode) for name, p in self._daemons.items() if p.poll() is not None]
+        return "; ".join(f"the {name} of the embedded cluster ended (exit code {code})" for name, code in dead)
+
+    def restart(self) -> None:
+        self._stop()
+        self._start()
+
+    def _start(self) -> None:
+        if self._port and not _is_free(self._port):
+            raise RunError(
+                f"port {self._port} on {_HOST} is taken", hint="write `master: embedded` to have a free one chosen"
+            )
+        self._family = Family()
+        try:
+            self._write_conf(self._family.folder)
+            self._start_master()
+            self._start_workers()
+        except BaseException:
+            self._stop()
+            raise
+
+    def _stop(self) -> None:
+        if self._family:
+            self._family.close()
+        for process in self._daemons.values():
+            process.wait()
+        self._family, self._daemons = None, {}
+
+    def _running(self) -> Family:
+        assert self._family is not None, "enter the engine first"
+        return self._family
+
+    def _write_conf(self, folder: Path) -> None:
+        for name in ("conf", "tmp", "logs"):
+            (folder / name).mkdir()
+        secret = folder / "conf" / "spark-defaults.conf"
+        secret.touch(mode=0o600)
+        secret.write_text(f"spark.authenticate true\nspark.authenticate.secret {secrets.token_hex(32)}\n")
+        (folder / "conf" / "log4j2.properties").write_text(_LOGGING)
+
+    def _environment(self) -> dict[str, str]:
+        if self._family is None:
+            return {}
+        folder = self._family.folder
+        return {
+            "SPARK_CONF_DIR": str(folder / "conf"),
+            "SPARK_LOCAL_IP": _HOST,
+            "SPARK_LOCAL_DIRS": str(folder / "tmp"),
+            "SPARK_WORKER_DIR": str(folder / "work"),
+            "TMPDIR": str(folder / "tmp"),
+        }
+
+    def _start_master(self) -> None:
+        # Port 0: Spark binds a free port itself and says which, so nobody can take it in between.
+        arguments = ("--host", _HOST, "--port", str(self._port), "--webui-port", "0")
+        log = self._start_daemon("master", "org.apache.spark.deploy.master.Master", arguments)
+        self._wait_for("master", log, lambda text: "New state: ALIVE" in text)
+        found = re.search(r"Starting Spark master at (spark://\S+)", log.read_text())
+        assert found is not None
+        self._master = found[1]
+
+    def _start_workers(self) -> None:
+        size = ("--cores", str(self._shape.cores_each), "--memory", f"{self._shape.memory_each // 2**20}m")
+        arguments = ("--host", _HOST, "--webui-port", "0", *size, self._master)
+        names = [f"worker {n}" for n in range(1, self._shape.workers + 1)]
+        logs = {name: self._start_daemon(name, "org.apache.spark.deploy.worker.Worker", arguments) for name in names}
+        for name, log in logs.items():
+            self._wait_for(name, log, lambda text: "Successfully registered with master" in text)
+
+    def _start_daemon(self, name: str, main_class: str, arguments: tuple[str, ...]) -> Path:
+        family = self._running()
+        log = family.folder / "logs" / f"{name.replace(' ', '-')}.log"
+        environment = self._environment() | {
+            "JAVA_HOME": str(self._java.home),
+            "SPARK_HOME": str(self._spark.home),
+            "SPARK_DAEMON_MEMORY": "256m",
+            # Daemons only pass messages: the quick compiler and one collector thread leave the cores to the jobs.
+            "SPARK_DAEMON_JAVA_OPTS": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={family.folder}/tmp",
+        }
+        command = (str(self._spark.home / "bin" / "spark-class"), main_class, *arguments)
+        self._daemons[name] = family.start(command, environment, log)
+        return log
+
+    def _wait_for(self, name: str, log: Path, is_ready: Callable[[str], bool]) -> None:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while not is_ready(log.read_text(errors="replace")):
+            if self._daemons[name].poll() is not None or time.monotonic() > deadline:
+                last = " | ".join(log.read_text(errors="replace").splitlines()[-3:])
+                raise RunError(
+                    f"the {name} of the embedded cluster did not start: {last}",
+                    hint="is there enough memory? `sparkcast run -v` shows more",
+                )
+            time.sleep(0.03)
+
+
+def _shape(settings: list[Configuration]) -> Capacity:
+    """Two workers when the widest executor fits in half the machine, else one: a network between them is real."""
+    import psutil
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    widest = max((int(s["cores"]) for s in settings), default=1)
+    workers = 2 if widest <= cores // 2 else 1
+    memory = int(psutil.virtual_memory().total * _MEMORY_SHARE / workers)
+    return Capacity(workers, cores // workers, memory // 2**20 * 2**20)
+
+
+def _parse_port(master: str) -> int:
+    _, _, port = master.partition(":")
+    if not port:
+        return 0
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        raise StudyError(f"{master!r} is not `embedded` or `embedded:PORT`", hint="e.g. master: embedded:7077")
+    return int(port)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((_HOST, port))
+        except OSError:
+            return False
+    return True

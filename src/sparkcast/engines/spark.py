@@ -1,0 +1,87 @@
+"""Any Spark cluster, through spark-submit in client mode."""
+
+import socket
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sparkcast.engines import ENGINES, Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines._distribution import find_spark
+from sparkcast.engines._family import Family
+from sparkcast.engines._java import find_java
+from sparkcast.engines._submit import build_submission
+from sparkcast.errors import RunError, StudyError
+from sparkcast.study import Configuration, SparkOptions
+
+_REACH_TIMEOUT_S = 5.0
+
+
+@ENGINES.register("spark")
+class SparkCluster:
+    """Any Spark cluster by its master URL: spark://host:port, yarn, k8s://..., local[n]."""
+
+    def __init__(self, options: SparkOptions) -> None:
+        self._master = options.master
+        self._spark = find_spark(honour_spark_home=True)
+        self._java = find_java(self._spark.version)
+        self._family: Family | None = None
+
+    def __enter__(self) -> Self:
+        if problem := self.trouble():
+            raise RunError(
+                problem, hint="is the master running and the address right? A firewall may also drop the connection"
+            )
+        self._family = Family()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        if self._family:
+            self._family.close()  # the cluster is not ours, but what we submitted is
+
+    def capacity(self, settings: list[Configuration]) -> Capacity | None:
+        return None
+
+    def defaults(self) -> Mapping[str, str]:
+        return {}
+
+    def submission(self, job: SparkJob) -> Submission:
+        return build_submission(job, self._master, self._spark, self._java)
+
+    def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
+        assert self._family is not None, "enter the engine first"
+        submission = self.submission(job)
+        return self._family.start(submission.argv, submission.env, log)
+
+    def facts(self) -> ClusterFacts:
+        is_local = self._master.startswith("local")
+        return ClusterFacts(self._spark.version, self._java.version, self._master, is_local=is_local)
+
+    def trouble(self) -> str:
+        if not self._master.startswith("spark://"):
+            return ""  # yarn and Kubernetes answer only through their own configuration
+        addresses = [_address(part, self._master) for part in self._master.removeprefix("spark://").split(",")]
+        failures = [problem for address in addresses if (problem := _unreachable(*address))]
+        return "; ".join(failures) if len(failures) == len(addresses) else ""
+
+    def restart(self) -> None:
+        if problem := self.trouble():
+            raise RunError(problem, hint="bring the cluster back, then: sparkcast run STUDY --resume")
+
+
+def _address(text: str, master: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise StudyError(f"{master!r} is not a master URL", hint="e.g. spark://host:7077, yarn, local[2], embedded")
+    return host.strip("[]"), int(port)
+
+
+def _unreachable(host: str, port: int) -> str:
+    try:
+        socket.create_connection((host, port), timeout=_REACH_TIMEOUT_S).close()
+    except OSError as error:
+        return f"the master {host}:{port} cannot be reached within {_REACH_TIMEOUT_S:g} s: {error}"
+    return ""

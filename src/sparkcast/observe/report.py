@@ -1,0 +1,42 @@
+"""The lines a driver wrote about its own progress (see workloads/driver.py)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from sparkcast.study import Epoch
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What one driver said. Everything may be missing: drivers die."""
+
+    started_at: float | None = None  # when the measured work began, seconds since the Unix epoch
+    curve: tuple[Epoch, ...] = ()
+    responses: Mapping[str, float] = field(default_factory=dict)
+    failure: str = ""
+
+
+def read_report(path: Path) -> JobReport:
+    """Parse a report; a last line cut off by a crash is passed over."""
+    started_at, failure = None, ""
+    curve: list[Epoch] = []
+    responses: dict[str, float] = {}
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        try:
+            entry = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        match entry.get("kind"):
+            case "started":
+                started_at = float(entry["at"])
+            case "epoch":
+                names = ("time_s", "accuracy", "loss", "throughput")
+                curve.append(Epoch(int(entry["number"]), **{name: entry.get(name) for name in names}))
+            case "result":
+                responses = {name: float(value) for name, value in entry["responses"].items()}
+            case "failed":
+                failure = f"{entry.get('error', '')}: {entry.get('message', '')}\n{entry.get('cause', '')}".strip()
+    return JobReport(started_at, tuple(curve), responses, failure)

@@ -1,0 +1,82 @@
+"""A finished run and its Observation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from sparkcast.observe.eventlog import read_task_totals
+from sparkcast.observe.outcome import JobEnd, classify
+from sparkcast.observe.report import JobReport, read_report
+from sparkcast.study import Fingerprint, Observation, Outcome, TaskTotals, Trial, Utilisation
+
+_TAIL_BYTES = 20_000
+_WORST_FIRST = (Outcome.LOST, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.OK)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one attempt at a trial left behind: one folder per job (most trials have one job)."""
+
+    trial: Trial
+    folders: tuple[Path, ...]
+    ends: tuple[JobEnd, ...]
+    launched_at: float
+    ended_at: float
+    utilisation: Utilisation | None
+    fingerprint: Fingerprint | None
+
+
+def observe(run: Run, *, run_id: str = "", artefacts: str = "") -> Observation:
+    """Read everything the run wrote. With several jobs, responses are means over them and the worst outcome counts."""
+    jobs = [_observe_job(folder, end) for folder, end in zip(run.folders, run.ends, strict=True)]
+    worst = min(jobs, key=lambda job: _WORST_FIRST.index(job.outcome))
+    responses = _mean_responses(jobs, run) if worst.outcome is Outcome.OK else {}
+    return Observation(
+        configuration=run.trial.configuration,
+        responses=responses,
+        outcome=worst.outcome,
+        cause=worst.cause,
+        replicate=run.trial.replicate,
+        position=run.trial.position,
+        curve=jobs[0].report.curve,
+        utilisation=run.utilisation,
+        tasks=jobs[0].tasks,
+        fingerprint=run.fingerprint,
+        started_at=run.launched_at,
+        artefacts=artefacts,
+        run_id=run_id,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _ObservedJob:
+    outcome: Outcome
+    cause: str
+    report: JobReport
+    tasks: TaskTotals | None
+
+
+def _observe_job(folder: Path, end: JobEnd) -> _ObservedJob:
+    report = read_report(folder / "report.jsonl")
+    tasks = read_task_totals(folder / "eventlog") if (folder / "eventlog").is_dir() else None
+    outcome, cause = classify(end, report, tasks, _tail(folder / "driver.log"))
+    return _ObservedJob(outcome, cause, report, tasks)
+
+
+def _mean_responses(jobs: list[_ObservedJob], run: Run) -> Mapping[str, float]:
+    names = set.intersection(*(set(job.report.responses) for job in jobs))
+    responses = {name: fmean(job.report.responses[name] for job in jobs) for name in sorted(names)}
+    begun = [job.report.started_at for job in jobs if job.report.started_at is not None]
+    if begun:
+        responses["startup_s"] = fmean(begun) - run.launched_at
+    responses["total_s"] = run.ended_at - run.launched_at
+    return responses
+
+
+def _tail(path: Path) -> str:
+    if not path.exists():
+        return ""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+        return file.read().decode(errors="replace")

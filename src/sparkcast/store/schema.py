@@ -1,0 +1,102 @@
+"""The tables, and how an older file becomes the present version."""
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.engine import Connection
+
+from sparkcast.errors import StoreError
+
+VERSION = 1
+# version -> statements that lead to version + 1
+MIGRATIONS: dict[int, tuple[str, ...]] = {}
+
+metadata = MetaData()
+
+meta = Table("meta", metadata, Column("key", String, primary_key=True), Column("value", String, nullable=False))
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("definition", JSON, nullable=False),  # Study.measured_definition(), to notice changes
+    Column("created_at", Float, nullable=False),
+)
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("study", ForeignKey("studies.name"), nullable=False),
+    Column("key", String, nullable=False),
+    Column("configuration", JSON, nullable=False),
+    Column("replicate", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
+    UniqueConstraint("study", "key"),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("trial_id", ForeignKey("trials.id"), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("state", String, nullable=False),  # running, done, interrupted
+    Column("launched_at", Float, nullable=False),
+    Column("ended_at", Float),
+    Column("artefacts", String, nullable=False),
+    UniqueConstraint("trial_id", "attempt"),
+)
+
+observations = Table(
+    "observations",
+    metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True),
+    Column("trial_id", ForeignKey("trials.id"), nullable=False),
+    Column("is_final", Boolean, nullable=False),  # False for a lost run: it is tried again
+    Column("outcome", String, nullable=False),
+    Column("cause", String, nullable=False),
+    Column("responses", JSON, nullable=False),
+    Column("curve", JSON, nullable=False),
+    Column("utilisation", JSON),
+    Column("tasks", JSON),
+    Column("fingerprint", JSON),
+)
+# The database itself refuses to count a trial twice.
+Index(
+    "one_final_observation_per_trial",
+    observations.c.trial_id,
+    unique=True,
+    sqlite_where=text("is_final"),
+    postgresql_where=text("is_final"),
+)
+
+
+def prepare(connection: Connection) -> None:
+    """Create the tables, or bring an older file up to date. A newer file is refused."""
+    metadata.create_all(connection)
+    found = connection.execute(meta.select().where(meta.c.key == "schema_version")).first()
+    if found is None:
+        connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))
+        return
+    version = int(found.value)
+    if version > VERSION:
+        raise StoreError(
+            f"the store has schema version {version}, this sparkcast knows up to {VERSION}",
+            hint="upgrade sparkcast: pip install --upgrade sparkcast",
+        )
+    for step in range(version, VERSION):
+        for statement in MIGRATIONS[step]:
+            connection.execute(text(statement))
+    connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(VERSION)))

@@ -1,0 +1,250 @@
+"""Studies, trials, runs and observations in one database. Observations are only ever added."""
+
+import dataclasses
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError
+from sparkcast.registry import did_you_mean
+from sparkcast.store import schema
+from sparkcast.study import (
+    Epoch,
+    Fingerprint,
+    Observation,
+    Outcome,
+    Plan,
+    Study,
+    TaskTotals,
+    Trial,
+    Utilisation,
+    differences,
+)
+
+
+def results_folder(study_file: Path) -> Path:
+    """Everything a study produced: the store, event logs, driver logs."""
+    return study_file.with_suffix(".results")
+
+
+def open_store(target: str | Path, *, create: bool = False) -> "Store":
+    """Open a results folder, an SQLite file or a database URL."""
+    if isinstance(target, str) and "://" in target:
+        return Store(target)
+    path = Path(target)
+    if create:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"cannot make the results folder {str(path)!r}: {error.strerror}",
+                hint="copy the study file to a folder you may write in",
+            ) from error
+    file = path / "store.sqlite" if path.is_dir() else path
+    if not create and not file.is_file():
+        raise NotEnoughDataError(f"there are no results at {str(path)!r}", hint="make some: sparkcast run STUDY")
+    return Store(f"sqlite:///{file}")
+
+
+class Store:
+    def __init__(self, url: str) -> None:
+        self._engine = sa.create_engine(url)
+        if self._engine.dialect.name == "sqlite":
+            sa.event.listen(self._engine, "connect", _configure_sqlite)
+        with self._transaction() as connection:
+            schema.prepare(connection)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    # ------------------------------------------------------------ studies and trials
+
+    def register(self, study: Study, plan: Plan, *, allow_changed: bool = False) -> None:
+        """Note the study and its trials. Raises StudyChangedError when runs of another definition exist."""
+        definition = study.measured_definition()
+        with self._transaction() as connection:
+            stored = self._definition(connection, study.name)
+            if stored is None:
+                values = {"name": study.name, "definition": definition, "created_at": time.time()}
+                connection.execute(schema.studies.insert().values(values))
+            elif changes := differences(stored, definition):
+                if not allow_changed and self._count_runs(connection, study.name):
+                    raise StudyChangedError(
+                        f"study {study.name!r} has changed since it was run: {'; '.join(changes)}",
+                        hint="give it a new name (study: ...) in a new file, or keep the old runs that still fit with "
+                        "--allow-changed",
+                    )
+                update = schema.studies.update().where(schema.studies.c.name == study.name)
+                connection.execute(update.values(definition=definition))
+            self._sync_trials(connection, study.name, plan)
+
+    def _definition(self, connection: Connection, study: str) -> Mapping[str, Any] | None:
+        query = sa.select(schema.studies.c.definition).where(schema.studies.c.name == study)
+        return connection.execute(query).scalar()
+
+    def _count_runs(self, connection: Connection, study: str) -> int:
+        query = sa.select(sa.func.count()).select_from(schema.runs.join(schema.trials))
+        return connection.execute(query.where(schema.trials.c.study == study)).scalar() or 0
+
+    def _sync_trials(self, connection: Connection, study: str, plan: Plan) -> None:
+        query = sa.select(schema.trials.c.key).where(schema.trials.c.study == study)
+        known = set(connection.execute(query).scalars())
+        for trial in plan.trials:
+            values = {"position": trial.position}
+            if trial.key in known:
+                match = (schema.trials.c.study == study) & (schema.trials.c.key == trial.key)
+                connection.execute(schema.trials.update().where(match).values(values))
+            else:
+                values |= {"study": study, "key": trial.key, "configuration": dict(trial.configuration)}  # type: ignore[dict-item]
+                connection.execute(schema.trials.insert().values(**values, replicate=trial.replicate))
+
+    def study_names(self) -> tuple[str, ...]:
+        with self._transaction() as connection:
+            return tuple(connection.execute(sa.select(schema.studies.c.name)).scalars())
+
+    def only_study(self, wanted: str | None = None) -> str:
+        """The study asked for, or the only one there is."""
+        names = self.study_names()
+        if wanted is None and len(names) == 1:
+            return names[0]
+        if wanted in names:
+            return str(wanted)
+        problem = f"the store has no study {wanted!r}" if wanted else f"the store holds {len(names)} studies"
+        raise StoreError(problem, hint=did_you_mean(wanted or "", names) if names else "run one first")
+
+    def pending(self, study: str, plan: Plan) -> tuple[Trial, ...]:
+        """The trials of the plan that have no final observation yet, in run order."""
+        done = sa.select(schema.trials.c.key).select_from(
+            schema.trials.join(schema.observations, schema.observations.c.trial_id == schema.trials.c.id)
+        )
+        with self._transaction() as connection:
+            query = done.where(schema.trials.c.study == study, schema.observations.c.is_final)
+            finished = set(connection.execute(query).scalars())
+        return tuple(trial for trial in plan.trials if trial.key not in finished)
+
+    # ------------------------------------------------------------ runs
+
+    def close_interrupted(self, study: str) -> int:
+        """Mark runs that a crash left open. Call while holding the study's lock: then nobody else has them."""
+        own = sa.select(schema.trials.c.id).where(schema.trials.c.study == study)
+        open_runs = (schema.runs.c.state == "running") & schema.runs.c.trial_id.in_(own)
+        with self._transaction() as connection:
+            result = connection.execute(schema.runs.update().where(open_runs).values(state="interrupted"))
+            return int(result.rowcount)
+
+    def begin_run(self, study: str, trial: Trial) -> tuple[str, str]:
+        """Note that an attempt at a trial starts; returns its id and the name of its folder."""
+        with self._transaction() as connection:
+            trial_id = self._trial_id(connection, study, trial)
+            query = sa.select(sa.func.count()).where(schema.runs.c.trial_id == trial_id)
+            attempt = (connection.execute(query).scalar() or 0) + 1
+            run_id = secrets.token_hex(8)
+            artefacts = f"runs/{trial.position:04d}-{trial.key[:8]}-{attempt}"
+            values = {"id": run_id, "trial_id": trial_id, "attempt": attempt, "artefacts": artefacts}
+            connection.execute(schema.runs.insert().values(**values, state="running", launched_at=time.time()))
+        return run_id, artefacts
+
+    def abandon_run(self, run_id: str) -> None:
+        """The run was stopped before it showed anything: its trial stays pending."""
+        with self._transaction() as connection:
+            end = schema.runs.update().where(schema.runs.c.id == run_id)
+            connection.execute(end.values(state="interrupted", ended_at=time.time()))
+
+    def finish_run(self, study: str, trial: Trial, observation: Observation) -> None:
+        """Keep what the run showed, all or nothing. A lost run does not finish its trial."""
+        with self._transaction() as connection:
+            end = schema.runs.update().where(schema.runs.c.id == observation.run_id)
+            connection.execute(end.values(state="done", ended_at=time.time()))
+            values = {
+                "run_id": observation.run_id,
+                "trial_id": self._trial_id(connection, study, trial),
+                "is_final": observation.outcome is not Outcome.LOST,
+                "outcome": observation.outcome.value,
+                "cause": observation.cause,
+                "responses": dict(observation.responses),
+                "curve": [dataclasses.asdict(epoch) for epoch in observation.curve],
+            }
+            for part in ("utilisation", "tasks", "fingerprint"):
+                value = getattr(observation, part)
+                values[part] = None if value is None else dataclasses.asdict(value)
+            connection.execute(schema.observations.insert().values(values))
+
+    def _trial_id(self, connection: Connection, study: str, trial: Trial) -> int:
+        match = (schema.trials.c.study == study) & (schema.trials.c.key == trial.key)
+        return int(connection.execute(sa.select(schema.trials.c.id).where(match)).scalar_one())
+
+    def spent_s(self, study: str) -> float:
+        """Wall time of all runs of a study so far, failed ones included."""
+        duration = sa.func.sum(schema.runs.c.ended_at - schema.runs.c.launched_at)
+        query = sa.select(duration).select_from(schema.runs.join(schema.trials))
+        with self._transaction() as connection:
+            return float(connection.execute(query.where(schema.trials.c.study == study)).scalar() or 0.0)
+
+    def observations(self, study: str, *, include_lost: bool = False) -> tuple[Observation, ...]:
+        """Final observations in run order; with `include_lost` also the attempts that were tried again."""
+        query = (
+            sa.select(schema.observations, schema.trials, schema.runs.c.launched_at, schema.runs.c.artefacts)
+            .select_from(schema.observations)
+            .join(schema.runs, schema.runs.c.id == schema.observations.c.run_id)
+            .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
+            .where(schema.trials.c.study == study)
+            .order_by(schema.runs.c.launched_at)
+        )
+        if not include_lost:
+            query = query.where(schema.observations.c.is_final)
+        with self._transaction() as connection:
+            return tuple(_observation(dict(row._mapping)) for row in connection.execute(query))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except sa.exc.IntegrityError as error:
+            raise StoreError(f"the store refused a contradiction: {error.orig}") from error
+        except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
+            raise StoreError(
+                f"the store {self._engine.url!r} failed: {error.orig}", hint=_advice(str(error.orig))
+            ) from error
+
+
+def _configure_sqlite(connection: Any, _record: object) -> None:
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _advice(problem: str) -> str:
+    if "full" in problem:
+        return "the disk is full: free some space, then sparkcast run STUDY --resume; nothing stored before is lost"
+    if "readonly" in problem or "unable to open" in problem:
+        return "the folder cannot be written: copy the study file to one you may write in"
+    if "not a database" in problem or "malformed" in problem:
+        return "this is not a sparkcast store, or it is damaged: move it away or restore a copy"
+    return ""
+
+
+def _observation(row: Mapping[str, Any]) -> Observation:
+    def part(cls: Any, value: Any) -> Any:
+        return None if value is None else cls(**value)
+
+    return Observation(
+        configuration=row["configuration"],
+        responses=row["responses"],
+        outcome=Outcome(row["outcome"]),
+        cause=row["cause"],
+        replicate=row["replicate"],
+        position=row["position"],
+        curve=tuple(Epoch(**epoch) for epoch in row["curve"]),
+        utilisation=part(Utilisation, row["utilisation"]),
+        tasks=part(TaskTotals, row["tasks"]),
+        fingerprint=part(Fingerprint, row["fingerprint"]),
+        started_at=row["launched_at"],
+        artefacts=row["artefacts"],
+        run_id=row["run_id"],
+    )

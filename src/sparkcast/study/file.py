@@ -1,0 +1,266 @@
+"""The YAML study file. A list is a factor, a single value is fixed; every complaint names the line."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from sparkcast.errors import StudyError
+from sparkcast.registry import did_you_mean
+from sparkcast.study.expression import Expression
+from sparkcast.study.model import (
+    DesignChoice,
+    Factor,
+    Level,
+    Limits,
+    Price,
+    Response,
+    SparkOptions,
+    Study,
+)
+from sparkcast.units import parse_seconds
+
+
+def load_study(path: Path) -> Study:
+    """Read and check a study file. Raises StudyError, never anything else, for what a file can have wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise StudyError(
+            f"no study file {str(path)!r}", hint="sparkcast init WORKLOAD > study.yaml makes one"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"cannot read {str(path)!r}: {error}") from error
+    return parse_study(text, path)
+
+
+def parse_study(text: str, path: Path = Path("study.yaml")) -> Study:
+    values, lines = _read_yaml(text, path)
+    try:
+        parsed = _StudyFile.model_validate(values)
+    except ValidationError as error:
+        raise _first_complaint(error, path, lines) from error
+    try:
+        return _to_study(parsed, path, lines)
+    except StudyError as error:
+        if str(path.name) in error.problem:
+            raise
+        raise type(error)(f"{path.name}: {error.problem}", hint=error.hint) from error
+
+
+# ---------------------------------------------------------------- the shape of the file
+
+
+def _seconds(value: object) -> object:
+    return None if value is None else parse_seconds(value)  # type: ignore[arg-type]
+
+
+def _conf_text(value: object) -> object:
+    """Spark properties are texts: YAML's true and 1 become "true" and "1"."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Design(_Part):
+    kind: str = "full"
+    replicates: int = Field(1, ge=1)
+    seed: int = Field(0, ge=0)
+
+
+class _Limits(_Part):
+    total: Annotated[float | None, BeforeValidator(_seconds)] = None
+    trial: Annotated[float | None, BeforeValidator(_seconds)] = None
+
+
+class _Price(_Part):
+    core_hour: float = Field(0.0, ge=0)
+    gib_hour: float = Field(0.0, ge=0)
+
+
+class _Spark(_Part):
+    master: str = "embedded"
+    conf: dict[str, Annotated[str, BeforeValidator(_conf_text)]] = {}
+
+
+_Scalar = int | float | str
+
+
+class _StudyFile(_Part):
+    study: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    workload: str
+    settings: dict[str, _Scalar | list[_Scalar]]
+    rules: list[str] = []
+    design: _Design = _Design()
+    responses: list[str | dict[str, str]] = ["time_s"]
+    limits: _Limits = _Limits()
+    spark: _Spark = _Spark()
+    price: _Price | None = None
+
+
+def _to_study(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> Study:
+    factors: list[Factor] = []
+    fixed: dict[str, Level] = {}
+    for name, value in parsed.settings.items():
+        if isinstance(value, list):
+            factors.append(_at_line(path, lines, f"settings.{name}", Factor, name, tuple(value)))
+        else:
+            fixed[name] = value
+    rules = tuple(_at_line(path, lines, f"rules.{i}", Expression, text) for i, text in enumerate(parsed.rules))
+    for i, rule in enumerate(rules):
+        _at_line(path, lines, f"rules.{i}", rule.require_names, tuple(parsed.settings))
+    return Study(
+        name=parsed.study,
+        workload=parsed.workload,
+        factors=tuple(factors),
+        fixed=fixed,
+        rules=rules,
+        design=DesignChoice(parsed.design.kind, parsed.design.replicates, parsed.design.seed),
+        responses=tuple(_responses(parsed, path, lines)),
+        limits=Limits(parsed.limits.total, parsed.limits.trial),
+        price=None if parsed.price is None else Price(parsed.price.core_hour, parsed.price.gib_hour),
+        spark=SparkOptions(parsed.spark.master, parsed.spark.conf),
+        path=path,
+        lines=lines,
+    )
+
+
+def _responses(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> list[Response]:
+    responses: list[Response] = []
+    for i, entry in enumerate(parsed.responses):
+        if isinstance(entry, str):
+            name, _, formula = (part.strip() for part in entry.partition("="))
+            named = {name: formula} if formula else {name: ""}
+        else:
+            named = entry
+        for name, formula in named.items():
+            expression = _at_line(path, lines, f"responses.{i}", Expression, formula) if formula else None
+            responses.append(Response(name, expression))
+    return responses
+
+
+def _at_line(path: Path, lines: Mapping[str, int], key: str, make: Any, *arguments: Any) -> Any:
+    """Call `make`; a StudyError it raises gets the file and line of `key` in front."""
+    try:
+        return make(*arguments)
+    except StudyError as error:
+        raise StudyError(f"{path.name} line {lines.get(key, 1)}: {error.problem}", hint=error.hint) from error
+
+
+# ---------------------------------------------------------------- complaints
+
+
+_EXAMPLES = {
+    "settings": "settings are written as `name: value` or `name: [level, level]`",
+    "design": "design: {kind: full, replicates: 3, seed: 7}",
+    "limits": "limits: {total: 30m, trial: 5m}",
+    "spark": "spark: {master: embedded, conf: {spark.executor.memory: 1g}}",
+    "price": "price: {core_hour: 0.05}",
+    "responses": "responses: [time_s, accuracy]",
+    "rules": "rules: ['batch_size % executors == 0']",
+    "study": "a name of letters, digits, dots and dashes",
+}
+
+
+def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int]) -> StudyError:
+    """Pydantic's first error as one sentence with the line, the key and a near miss."""
+    first = error.errors()[0]
+    keys = [str(part) for part in first["loc"] if _is_key(str(part), lines)]
+    dotted = ".".join(keys)
+    place = f"{path.name} line {_line_of(dotted, lines)}"
+    top = keys[0] if keys else ""
+    if first["type"] == "extra_forbidden":
+        parts: dict[str, type[_Part]] = {"design": _Design, "limits": _Limits, "spark": _Spark, "price": _Price}
+        known = tuple((parts[top] if len(keys) > 1 else _StudyFile).model_fields)
+        return StudyError(f"{place}: unknown key {dotted!r}", hint=did_you_mean(keys[-1], known))
+    if first["type"] == "missing":
+        missing = str(first["loc"][-1])
+        return StudyError(
+            f"{place}: the key {missing!r} is missing", hint=_EXAMPLES.get(missing, f"add `{missing}: ...`")
+        )
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, StudyError):
+        return StudyError(f"{place}: {dotted}: {cause.problem}", hint=cause.hint)
+    message = first["msg"][0].lower() + first["msg"][1:]
+    if top == "settings":  # a union: pydantic would complain about its first member only
+        message = "neither a number or text nor a list of them"
+    return StudyError(f"{place}: {dotted} = {first['input']!r}: {message}", hint=_EXAMPLES.get(top, ""))
+
+
+def _is_key(part: str, lines: Mapping[str, int]) -> bool:
+    # Pydantic names the members of a union ("list[...]", "str") in an error's place; they are no keys of the file.
+    return any(part in key.split(".") for key in lines) or part in _StudyFile.model_fields
+
+
+def _line_of(dotted: str, lines: Mapping[str, int]) -> int:
+    while dotted and dotted not in lines:
+        dotted = dotted.rpartition(".")[0]
+    return lines.get(dotted, 1)
+
+
+# ---------------------------------------------------------------- YAML with line numbers
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's reading of plain words: 1e-3 is a number, `on` and `no` are words, 1:30 is a text."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _tag, _pattern, _first in (
+    ("tag:yaml.org,2002:bool", r"true|false", "tf"),
+    ("tag:yaml.org,2002:int", r"[-+]?[0-9]+", "-+0123456789"),
+    ("tag:yaml.org,2002:float", r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+    ("tag:yaml.org,2002:null", r"null|~|", ["n", "~", ""]),
+):
+    _Loader.add_implicit_resolver(_tag, re.compile(rf"^(?:{_pattern})$"), list(_first))
+
+
+class _Document(NamedTuple):
+    values: Any
+    lines: dict[str, int]  # dotted key -> line
+
+
+def _read_yaml(text: str, path: Path) -> _Document:
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        lines: dict[str, int] = {}
+        _note_lines(node, "", lines, path)
+        values = loader.construct_document(node) if node is not None else None
+    except StudyError:
+        raise
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise StudyError(
+            f"{path.name} line {line}: not YAML: {error.problem}", hint="check indentation, colons and brackets there"
+        ) from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise StudyError(f"{path.name}: not YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise StudyError(
+            f"{path.name} line 1: a study file is a list of `key: value` lines, got {type(values).__name__}",
+            hint="sparkcast init WORKLOAD shows one",
+        )
+    return _Document(values, lines)
+
+
+def _note_lines(node: yaml.Node | None, prefix: str, lines: dict[str, int], path: Path) -> None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            name = f"{prefix}{key.value}"
+            if name in lines:
+                raise StudyError(
+                    f"{path.name} line {key.start_mark.line + 1}: the key {name!r} stands twice",
+                    hint=f"it is already on line {lines[name]}",
+                )
+            lines[name] = key.start_mark.line + 1
+            _note_lines(value, f"{name}.", lines, path)
+    elif isinstance(node, yaml.SequenceNode):
+        for i, item in enumerate(node.value):
+            lines[f"{prefix}{i}"] = item.start_mark.line + 1
+            _note_lines(item, f"{prefix}{i}.", lines, path)
