@@ -7,21 +7,23 @@
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Dataset, Level, Observation, Plan, Price, SparkOptions, Study
+from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
+from sparkcast.study import Configuration, Dataset, Level, Observation, Plan, Price, SparkOptions, Study, Trial
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
     from sparkcast.campaign import CampaignResult, OnProgress
     from sparkcast.recommend import Prediction, Recommendation
+    from sparkcast.report import Check
     from sparkcast.validate import Validation
 
+T = TypeVar("T")
 Source = str | Path
 
 
@@ -29,13 +31,12 @@ Source = str | Path
 
 
 def load_study(path: Source) -> Study:
-    """Read a study file and check it against its workload and design."""
+    """Read a study file, check it against its workload and design, and fill in the workload's defaults."""
     from sparkcast.designs import DESIGNS
     from sparkcast.study.file import load_study as read
-    from sparkcast.workloads import check_study
+    from sparkcast.workloads import resolve
 
-    study = read(Path(path))
-    check_study(study)
+    study = resolve(read(Path(path)))
     DESIGNS.get(study.design.kind)
     return study
 
@@ -48,7 +49,8 @@ class PlanSummary:
     design: str
     seed: int
     replicates: int
-    trials: tuple[Mapping[str, Level], ...]  # in run order, with replicate and position
+    trials: tuple[Mapping[str, Level], ...]  # varied settings in run order, with replicate and position
+    fixed: Configuration
     excluded: tuple[Configuration, ...]
     done: int
     trial_s: float | None  # how long one trial takes, if known
@@ -79,8 +81,9 @@ def plan(path: Source, *, budget_s: float | None = None) -> PlanSummary:
         design=made.design,
         seed=made.seed,
         replicates=study.design.replicates,
-        trials=tuple({**t.configuration, "replicate": t.replicate, "position": t.position} for t in made.trials),
-        excluded=made.excluded,
+        trials=tuple(_planned(study, trial) for trial in made.trials),
+        fixed=study.fixed,
+        excluded=tuple(_varied(study, configuration) for configuration in made.excluded),
         done=len(observed),
         trial_s=trial_s,
         total_s=None if trial_s is None else trial_s * len(made.trials),
@@ -88,6 +91,14 @@ def plan(path: Source, *, budget_s: float | None = None) -> PlanSummary:
         estimated_from=source,
         left_out=max(0, len(made.trials) - affordable),
     )
+
+
+def _varied(study: Study, configuration: Configuration) -> dict[str, Level]:
+    return {factor.name: configuration[factor.name] for factor in study.factors}
+
+
+def _planned(study: Study, trial: Trial) -> dict[str, Level]:
+    return {**_varied(study, trial.configuration), "replicate": trial.replicate, "position": trial.position}
 
 
 def _plan_price(study: Study, made: Plan, trial_s: float | None) -> float | None:
@@ -161,8 +172,7 @@ class Data:
         if self.study is None:
             seen = {self.dataset.key(o): dict(o.configuration) for o in self.dataset.observations}
             return list(seen.values())
-        names = self.dataset.factors
-        return [{name: c[name] for name in names} for c in self.study.combinations() if self.study.allows(c)]
+        return [_varied(self.study, c) for c in self.study.combinations() if self.study.allows(c)]
 
 
 def load_data(
@@ -261,7 +271,7 @@ def predict(
     from sparkcast.models import MODELS
     from sparkcast.recommend import Prediction
     from sparkcast.registry import did_you_mean
-    from sparkcast.validate.choose import choose
+    from sparkcast.validate.score import choose
 
     for name in at:
         if name not in data.dataset.factors:
@@ -329,3 +339,48 @@ def list_plugs(kind: str) -> dict[str, str]:
     if kind not in known:
         raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))
     return known[kind].summaries()
+
+
+# ---------------------------------------------------------------- report
+
+
+def report(path: Source, output: Source, *, within_s: float | None = None, check: "Check | None" = None) -> None:
+    """Write one self-contained HTML file about a study. What cannot be computed yet is left out with a note."""
+    from datetime import datetime
+
+    from sparkcast import __version__
+    from sparkcast.designs import make_plan
+    from sparkcast.report import build_content, write_report
+    from sparkcast.validate.score import choose
+
+    data = load_data(path)
+    assert data.study is not None
+    responses = [name for name in data.dataset.responses if data.dataset.successful(name)]
+    notes: list[str] = []
+    analyses = [a for name in responses if (a := _or_note(notes, analyze, data, name))]
+    validations = [v for name in responses[:2] if (v := _or_note(notes, validate, data, name))]
+    chosen = {name: c[1] for name in responses[:2] if (c := _or_note(notes, choose, data.dataset, name))}
+    recommendation = _or_note(notes, lambda: recommend(data, within_s=within_s))
+    content = build_content(
+        data.dataset,
+        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        version=__version__,
+        study=data.study,
+        plan=make_plan(data.study),
+        analyses=analyses,
+        validations=validations,
+        recommendation=recommendation,
+        check=check,
+        fitted=chosen,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+    write_report(Path(output), content)
+
+
+def _or_note(notes: list[str], compute: Callable[..., T], *arguments: Any) -> T | None:
+    """The result, or None and a note why there is none: a report shows what it can."""
+    try:
+        return compute(*arguments)
+    except (NotEnoughDataError, InfeasibleError, StudyError) as error:
+        notes.append(error.problem)
+        return None

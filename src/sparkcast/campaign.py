@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
@@ -118,7 +118,14 @@ class _Campaign:
         fingerprints = {t.key: self._prepare(t) for t in pending}
         self._show(done, "starting the cluster")
         with self._watch_signals(), engine:
+            self._warm_up(engine, pending[0])
             return self._run_trials(engine, pending, fingerprints)
+
+    def _warm_up(self, engine: Engine, trial: Trial) -> None:
+        settings = complete(self._workload, trial.configuration)
+        job, _ = _make_job(self._study, self._workload, engine, settings, self._folder, self._folder / "data")
+        self._show(self._done(), "warming up (not measured)")
+        engine.warm_up(replace(job, conf={k: v for k, v in job.conf.items() if not k.startswith("spark.eventLog.")}))
 
     def _run_trials(
         self, engine: Engine, pending: tuple[Trial, ...], data_fingerprints: Mapping[str, str]
@@ -156,12 +163,12 @@ class _Campaign:
                 return "interrupted" if self._interrupts else "the limit on the total time"
             if observation.outcome is not Outcome.LOST:
                 self._new.append(observation)
-                self._show(self._done(), _result_text(trial, observation), is_note=True)
+                self._show(self._done(), _result_text(self._study, trial, observation), is_note=True)
                 return ""
             cause = observation.cause
             self._note(f"trial {trial.position} was lost (attempt {attempt} of {_ATTEMPTS}): {cause.splitlines()[0]}")
         raise RunError(
-            f"trial {trial.position} ({trial.label}) was lost {_ATTEMPTS} times: {cause}",
+            f"trial {trial.position} ({_varied(self._study, trial)}) was lost {_ATTEMPTS} times: {cause}",
             hint="check the cluster, then: sparkcast run STUDY --resume",
         )
 
@@ -324,8 +331,8 @@ def _varied(study: Study, trial: Trial) -> str:
     return f"{shown} replicate={trial.replicate}"
 
 
-def _result_text(trial: Trial, observation: Observation) -> str:
-    settings = " ".join(f"{k}={v}" for k, v in trial.configuration.items())
+def _result_text(study: Study, trial: Trial, observation: Observation) -> str:
+    settings = _varied(study, trial)
     if not observation.ok:
         return f"trial {trial.position}: {settings}: {observation.outcome}: {observation.cause.splitlines()[0]}"
     shown = [

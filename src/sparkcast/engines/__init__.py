@@ -110,6 +110,10 @@ class Engine(Protocol):
         """The command for a job; before the cluster is up it is the one `--dry-run` shows."""
         ...
 
+    def warm_up(self, job: SparkJob) -> None:
+        """Do once, before anything is measured, what makes jobs like this one start faster."""
+        ...
+
     def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
         """Submit a job with its output in `log`. The process cannot outlive this one."""
         ...

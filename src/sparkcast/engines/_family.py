@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import psutil
+
 from sparkcast.engines import _warden
 
 
@@ -37,6 +39,16 @@ class Family:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+    def has_member(self, word: str) -> bool:
+        """Whether a living member has `word` in its command line."""
+        for process in _warden.members(self.mark):
+            try:
+                if any(word in part for part in process.cmdline()):
+                    return True
+            except psutil.Error:
+                continue
+        return False
 
     def close(self) -> None:
         """End all members and wait until they and the folder are gone."""

@@ -10,19 +10,27 @@ from sparkcast.engines._java import Java
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration
 
-# Properties that add up instead of replacing one another.
+# Properties that add up instead of replacing one another: the last Java option wins, the first class does.
 _JOINED = {
-    "spark.driver.extraJavaOptions": " ",
-    "spark.executor.extraJavaOptions": " ",
-    "spark.driver.extraClassPath": ":",
-    "spark.executor.extraClassPath": ":",
+    "spark.driver.extraJavaOptions": "{ours} {users}",
+    "spark.executor.extraJavaOptions": "{ours} {users}",
+    "spark.driver.extraClassPath": "{users}:{ours}",
+    "spark.executor.extraClassPath": "{users}:{ours}",
 }
 
 
 def build_submission(
-    job: SparkJob, master: str, spark: Distribution, java: Java, env: Mapping[str, str] | None = None
+    job: SparkJob,
+    master: str,
+    spark: Distribution,
+    java: Java,
+    *,
+    env: Mapping[str, str] | None = None,
+    properties: Path | None = None,
 ) -> Submission:
     argv = [str(spark.home / "bin" / "spark-submit"), "--master", master, "--name", job.name]
+    if properties:
+        argv += ["--properties-file", str(properties)]
     for key, value in sorted(job.conf.items()):
         argv += ["--conf", f"{key}={value}"]
     argv += [str(job.application), *job.arguments]
@@ -51,7 +59,7 @@ def merge_conf(ours: Mapping[str, str], users: Mapping[str, str]) -> tuple[dict[
     merged, notes = dict(ours), []
     for key, value in users.items():
         if key in _JOINED and ours.get(key):
-            merged[key] = f"{value}{_JOINED[key]}{ours[key]}"
+            merged[key] = _JOINED[key].format(ours=ours[key], users=value)
             continue
         if key in ours and ours[key] != value:
             notes.append(f"your {key}={value} replaces {ours[key]}")

@@ -3,24 +3,29 @@
 import os
 import re
 import secrets
+import shutil
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from sparkcast.engines import ENGINES, Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines._archive import find_archive
 from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family
 from sparkcast.engines._java import find_java
-from sparkcast.engines._submit import build_submission
+from sparkcast.engines._submit import build_submission, join_conf
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration, SparkOptions
 
 _HOST = "127.0.0.1"
 _START_TIMEOUT_S = 90.0
+_EXECUTOR_END_S = 20.0
+_SMALLEST = {"spark.cores.max": "1", "spark.executor.cores": "1", "spark.executor.instances": "1"}
 _MEMORY_SHARE = 0.7  # of the machine's memory goes to executors; drivers, daemons and the system need the rest
 
 _LOGGING = """\
@@ -64,21 +69,42 @@ class EmbeddedCluster:
 
     def defaults(self) -> Mapping[str, str]:
         # The native libraries that jars unpack at run time go where the family's folder is removed.
-        temporary = f"-Djava.io.tmpdir={self._family.folder / 'tmp'}" if self._family else ""
-        options = {"spark.driver.extraJavaOptions": temporary, "spark.executor.extraJavaOptions": temporary}
+        options = " ".join(self._java_options()) if self._family else ""
+        java = {f"spark.{role}.extraJavaOptions": options for role in ("driver", "executor") if options}
         return {
             "spark.driver.host": _HOST,
             "spark.driver.bindAddress": _HOST,
             "spark.ui.enabled": "false",
             # A task that is tried again makes the time incomparable: fail at once, and say so.
             "spark.task.maxFailures": "1",
-            **{key: value for key, value in options.items() if value},
+            **java,
         }
 
     def submission(self, job: SparkJob) -> Submission:
-        return build_submission(job, self._master, self._spark, self._java, self._environment())
+        properties = self._family.folder / "cluster.conf" if self._family else None
+        return build_submission(
+            job, self._master, self._spark, self._java, env=self._environment(), properties=properties
+        )
+
+    def warm_up(self, job: SparkJob) -> None:
+        """Make the class archive for jobs like this one, if this machine has none yet."""
+        archive = find_archive(self._spark, self._java, job.conf)
+        if archive is None or archive.exists:
+            return
+        draft = archive.new_draft()
+        conf = join_conf({**job.conf, **_SMALLEST}, archive.options_to_make(draft))
+        rehearsal = SparkJob(Path(__file__).with_name("_rehearsal.py"), (), conf, "sparkcast rehearsal")
+        submission = self.submission(rehearsal)
+        log = self._running().folder / "logs" / "rehearsal.log"
+        self._running().start(submission.argv, submission.env, log).wait()
+        self._wait_for_executors_to_end()
+        archive.keep(draft)
+        shutil.rmtree(draft, ignore_errors=True)
 
     def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
+        archive = find_archive(self._spark, self._java, job.conf)
+        if archive and archive.exists:
+            job = replace(job, conf=join_conf(job.conf, archive.options_to_use()))
         submission = self.submission(job)
         return self._running().start(submission.argv, submission.env, log)
 
@@ -121,19 +147,29 @@ class EmbeddedCluster:
         return self._family
 
     def _write_conf(self, folder: Path) -> None:
-        for name in ("conf", "tmp", "logs"):
+        for name in ("tmp", "logs"):
             (folder / name).mkdir()
-        secret = folder / "conf" / "spark-defaults.conf"
+        secret = folder / "cluster.conf"  # a file, because command lines can be read by every user
         secret.touch(mode=0o600)
         secret.write_text(f"spark.authenticate true\nspark.authenticate.secret {secrets.token_hex(32)}\n")
-        (folder / "conf" / "log4j2.properties").write_text(_LOGGING)
+        (folder / "log4j2.properties").write_text(_LOGGING)
+
+    def _java_options(self) -> tuple[str, str]:
+        folder = self._running().folder
+        return f"-Djava.io.tmpdir={folder}/tmp", f"-Dlog4j2.configurationFile=file:{folder}/log4j2.properties"
+
+    def _wait_for_executors_to_end(self) -> None:
+        deadline = time.monotonic() + _EXECUTOR_END_S
+        while time.monotonic() < deadline and self._running().has_member("CoarseGrainedExecutorBackend"):
+            time.sleep(0.1)
 
     def _environment(self) -> dict[str, str]:
         if self._family is None:
             return {}
         folder = self._family.folder
         return {
-            "SPARK_CONF_DIR": str(folder / "conf"),
+            # Fixed, and not the user's: it is on the class path, which a class archive must match.
+            "SPARK_CONF_DIR": str(self._spark.home / "conf"),
             "SPARK_LOCAL_IP": _HOST,
             "SPARK_LOCAL_DIRS": str(folder / "tmp"),
             "SPARK_WORKER_DIR": str(folder / "work"),
@@ -165,9 +201,10 @@ class EmbeddedCluster:
             "SPARK_HOME": str(self._spark.home),
             "SPARK_DAEMON_MEMORY": "256m",
             # Daemons only pass messages: the quick compiler and one collector thread leave the cores to the jobs.
-            "SPARK_DAEMON_JAVA_OPTS": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir={family.folder}/tmp",
+            "SPARK_DAEMON_JAVA_OPTS": " ".join(("-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", *self._java_options())),
         }
-        command = (str(self._spark.home / "bin" / "spark-class"), main_class, *arguments)
+        properties = ("--properties-file", str(family.folder / "cluster.conf"))
+        command = (str(self._spark.home / "bin" / "spark-class"), main_class, *properties, *arguments)
         self._daemons[name] = family.start(command, environment, log)
         return log
 

@@ -51,6 +51,9 @@ class SparkCluster:
     def submission(self, job: SparkJob) -> Submission:
         return build_submission(job, self._master, self._spark, self._java)
 
+    def warm_up(self, job: SparkJob) -> None:
+        """Nothing: the cluster is not ours."""
+
     def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
         assert self._family is not None, "enter the engine first"
         submission = self.submission(job)

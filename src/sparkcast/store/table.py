@@ -26,7 +26,7 @@ _NOT_FACTORS = (*_TEXTS, *_MEASURED, "iowait_percent", "position", "replicate", 
 
 
 def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] = ()) -> Dataset:
-    """A table with a header: one run a row. Without `factors`, every column that is no known response is one."""
+    """A table with a header: one run a row. Without `factors`: every column that varies, less known responses."""
     header, rows = _read_rows(path)
     for name in (*factors, *responses):
         if name not in header:
@@ -34,7 +34,7 @@ def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] =
     if len(set(factors)) < len(factors):
         raise StudyError(f"a factor is named twice: {', '.join(factors)}", hint="name each column once")
     measured = [name for name in header if name in responses or name in _NOT_FACTORS]
-    varied = tuple(factors) or tuple(name for name in header if name not in measured)
+    varied = tuple(factors) or tuple(n for n in header if n not in measured and len({row[n] for row in rows}) > 1)
     if not varied:
         raise StudyError(f"{path.name} has no column that could be a factor", hint="name them: --factors a,b")
     numeric = [n for n in measured if n not in _TEXTS and n not in varied]

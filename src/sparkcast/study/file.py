@@ -112,8 +112,6 @@ def _to_study(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> Study
         else:
             fixed[name] = value
     rules = tuple(_at_line(path, lines, f"rules.{i}", Expression, text) for i, text in enumerate(parsed.rules))
-    for i, rule in enumerate(rules):
-        _at_line(path, lines, f"rules.{i}", rule.require_names, tuple(parsed.settings))
     return Study(
         name=parsed.study,
         workload=parsed.workload,

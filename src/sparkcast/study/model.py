@@ -99,14 +99,6 @@ class Study:
     path: Path | None = field(default=None, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        for rule in self.rules:
-            rule.require_names(self.settings)
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        return (*(factor.name for factor in self.factors), *self.fixed)
-
     def where(self, *keys: str) -> str:
         """The place of a key in the study file, for messages: "mnist.yaml line 4: " or ""."""
         line = self.lines.get(".".join(keys))

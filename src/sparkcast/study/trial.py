@@ -19,11 +19,6 @@ class Trial:
         text = json.dumps([dict(sorted(self.configuration.items())), self.replicate], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    @property
-    def label(self) -> str:
-        settings = " ".join(f"{name}={value}" for name, value in self.configuration.items())
-        return f"{settings} replicate={self.replicate}"
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

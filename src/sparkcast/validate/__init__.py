@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 
 from sparkcast.study import Configuration
+from sparkcast.validate.protocols import PROTOCOLS
+
+__all__ = ["PROTOCOLS", "Scorecard", "TestedRun", "Validation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +42,4 @@ class Validation:
     noise_floor_mape: float | None  # what the spread of replicates alone gives; None without replicates
     scorecards: tuple[Scorecard, ...]  # best first
     refused: tuple[tuple[str, str], ...]  # models that could not be tested, and why
+    untested: tuple[Configuration, ...] = ()  # the only ones with some level: no model can learn it from the others

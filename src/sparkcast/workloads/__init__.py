@@ -4,8 +4,9 @@ A workload has two lives. In sparkcast's own process it says which settings it t
 needs. On the cluster, `driver.py` (the file that spark-submit runs) finds it again by name and calls `run`.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -125,19 +126,33 @@ def complete(workload: Workload, configuration: Configuration) -> dict[str, Leve
     return {s.name: configuration.get(s.name, s.default) for s in (*CLUSTER_SETTINGS, *workload.settings)}
 
 
-def check_study(study: Study) -> None:
-    """Raise StudyError for a setting or level the study's workload does not know, naming its line."""
+def resolve(study: Study) -> Study:
+    """The study with every default of its workload filled in, so that rules may use them and results record them.
+
+    Raises StudyError, naming the line, for a setting, level or rule that the workload does not know.
+    """
     workload = WORKLOADS.get(study.workload)()
     known = {s.name: s for s in (*CLUSTER_SETTINGS, *workload.settings)}
     levels = {**{f.name: f.levels for f in study.factors}, **{name: (v,) for name, v in study.fixed.items()}}
     for name, values in levels.items():
-        place = study.where("settings", name)
-        if name not in known:
-            raise StudyError(
-                f"{place}workload {study.workload!r} has no setting {name!r}", hint=did_you_mean(name, tuple(known))
-            )
-        for value in values:
-            try:
+        with _at(study, "settings", name):
+            if name not in known:
+                hint = did_you_mean(name, tuple(known))
+                raise StudyError(f"workload {study.workload!r} has no setting {name!r}", hint=hint)
+            for value in values:
                 known[name].check(value)
-            except StudyError as error:
-                raise StudyError(f"{place}{error.problem}", hint=error.hint) from error
+    for i, rule in enumerate(study.rules):
+        with _at(study, "rules", str(i)):
+            rule.require_names(tuple(known))
+    varied = {factor.name for factor in study.factors}
+    fixed = {name: level for name, level in complete(workload, study.fixed).items() if name not in varied}
+    return replace(study, fixed=fixed)
+
+
+@contextmanager
+def _at(study: Study, *keys: str) -> Iterator[None]:
+    """Put the place in the study file in front of a StudyError."""
+    try:
+        yield
+    except StudyError as error:
+        raise StudyError(f"{study.where(*keys)}{error.problem}", hint=error.hint) from error

@@ -1,0 +1,3 @@
+from sparkcast.cli import main
+
+main()

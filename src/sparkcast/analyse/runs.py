@@ -1,0 +1,72 @@
+"""The runs a method can use, checked once: every later stage starts from these."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.registry import did_you_mean
+from sparkcast.study import Configuration, Dataset, Level, Observation
+from sparkcast.units import as_number
+
+
+def usable_runs(data: Dataset, response: str) -> tuple[Observation, ...]:
+    """The successful runs that measured `response`, each with every factor and only finite numbers."""
+    known = tuple(dict.fromkeys((*data.responses, *(name for o in data.observations for name in o.responses))))
+    if response not in known:
+        raise StudyError(f"{data.name} has no response {response!r}", hint=did_you_mean(response, known))
+    runs = data.successful(response)
+    if not runs:
+        raise NotEnoughDataError(
+            f"{data.name} has no successful run that measured {response!r} ({left_out(data, response) or 'no runs'})",
+            hint="run the study first, or look at why its runs failed",
+        )
+    for run in runs:
+        _check(run, data.factors, response)
+    return runs
+
+
+def left_out(data: Dataset, response: str) -> str:
+    """The runs that `usable_runs` leaves out, counted by outcome: "2 oom, 1 timeout"; "" when there are none."""
+    counts = Counter(
+        f"without {response}" if o.ok else o.outcome.value
+        for o in data.observations
+        if not o.ok or response not in o.responses
+    )
+    return ", ".join(f"{count} {reason}" for reason, count in counts.items())
+
+
+def show_configuration(configuration: Configuration, names: Sequence[str] | None = None) -> str:
+    """Settings for people.
+
+    >>> show_configuration({"executors": 2, "net": "lenet5"})
+    'executors=2, net=lenet5'
+    """
+    return ", ".join(f"{name}={configuration[name]}" for name in names or configuration)
+
+
+def same_level(a: Level, b: Level) -> bool:
+    """Equal as settings: 2 and 2.0 and "2" are one level, and so are "1g" and "1024m".
+
+    >>> same_level("1g", "1024m"), same_level(2, "2"), same_level("adam", "sgd")
+    (True, True, False)
+    """
+    first, second = as_number(a), as_number(b)
+    return str(a) == str(b) if first is None or second is None else first == second
+
+
+def _check(run: Observation, factors: Sequence[str], response: str) -> None:
+    settings = tuple(run.configuration)
+    for name in factors:
+        if name not in run.configuration:
+            raise StudyError(f"a run has no value for factor {name!r}", hint=did_you_mean(name, settings))
+        value = run.configuration[name]
+        if isinstance(value, float) and not math.isfinite(value):
+            raise StudyError(
+                f"a run has {name} = {value}", hint="fill in the setting it ran with, or leave the run out"
+            )
+    if not math.isfinite(run.responses[response]):
+        raise StudyError(
+            f"the run at {show_configuration(run.configuration, factors)} has {response} = {run.responses[response]}",
+            hint="leave the run out, or mark it as failed with an outcome other than ok",
+        )

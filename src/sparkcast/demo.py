@@ -1,0 +1,118 @@
+"""The whole loop in minutes: design, run, analyse, predict, recommend, and check the recommendation by running it."""
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from sparkcast import api
+from sparkcast.campaign import CampaignResult, OnProgress, Progress
+from sparkcast.errors import RunError
+from sparkcast.recommend import Prediction, Recommendation
+from sparkcast.report import Check
+from sparkcast.study import Configuration
+
+_STUDY = """\
+# How do batch size and executors change the time and the accuracy of training LeNet-5?
+study: demo
+workload: mnist-training
+settings:
+  executors: [1, 2]
+  batch_size: {batch_sizes}
+  network: lenet5
+  epochs: 2
+  sampling_rate: {sampling_rate}
+rules:
+  - batch_size % (executors * cores) == 0
+design: {{kind: full, replicates: {replicates}, seed: 1}}
+responses: [time_s, accuracy]
+limits: {{total: 15m, trial: 3m}}
+spark: {{master: embedded}}
+price: {{core_hour: 0.05}}
+"""
+_FULL = {"batch_sizes": "[64, 128, 256]", "sampling_rate": 0.5, "replicates": 2}
+_QUICK = {"batch_sizes": "[64, 256]", "sampling_rate": 0.25, "replicates": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    report: Path
+    runs: int
+    recommendation: Recommendation
+    check: Check
+    lines: tuple[str, ...]  # the story, for people
+
+
+def run_demo(out: Path, *, quick: bool = False, on_progress: OnProgress = lambda progress: None) -> DemoResult:
+    """Everything in `out`: the study file, its results, the check run and the report. Run again, it resumes."""
+    out.mkdir(parents=True, exist_ok=True)
+    study_file = out / ("quick.yaml" if quick else "demo.yaml")
+    study_file.write_text(_STUDY.format(**(_QUICK if quick else _FULL)))
+    result = api.run(study_file, resume=True, on_progress=on_progress)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    data = api.load_data(study_file)
+    deadline = _middling_deadline(api.recommend(data, minimize="time_s"))
+    recommendation = api.recommend(data, within_s=deadline)
+    check = _check_run(study_file, recommendation, on_progress)
+    report = out / "report.html"
+    api.report(study_file, report, within_s=deadline, check=check)
+    return DemoResult(
+        report, result.finished, recommendation, check, _story(result, data, recommendation, check, report)
+    )
+
+
+def _middling_deadline(fastest: Recommendation) -> float:
+    """A deadline that about half of the settings meet: neither trivial nor impossible."""
+    return float(math.ceil(median(candidate.predicted("time_s").high for candidate in fastest.candidates)))
+
+
+def _check_run(study_file: Path, recommendation: Recommendation, on_progress: OnProgress) -> Check:
+    """Run the recommended settings once more, as a study of its own, and set it beside the prediction."""
+    chosen = recommendation.chosen
+    file = study_file.with_name(f"{study_file.stem}-check.yaml")
+    file.write_text(_check_study(study_file, chosen.configuration))
+    on_progress(Progress(0, 1, "checking the recommendation with a real run", is_note=True))
+    api.run(file, resume=True, allow_changed=True, on_progress=on_progress)
+    observed = api.load_data(file).dataset.observations[-1]
+    if not observed.ok:
+        raise RunError(f"the check run failed: {observed.cause}", hint=f"see the log in {observed.artefacts}")
+    predicted: Prediction = chosen.predicted("time_s")
+    return Check(
+        settings=chosen.configuration,
+        response="time_s",
+        predicted=predicted.value,
+        low=predicted.low,
+        high=predicted.high,
+        level=predicted.level,
+        measured=observed.responses["time_s"],
+    )
+
+
+def _check_study(study_file: Path, chosen: Configuration) -> str:
+    """The study file with the chosen settings in place of the factors."""
+    lines = []
+    for line in study_file.read_text().splitlines():
+        name = line.strip().partition(":")[0]
+        lines.append(f"  {name}: {chosen[name]}" if line.startswith("  ") and name in chosen else line)
+    text = "\n".join(lines) + "\n"
+    return re.sub(r"replicates: \d+", "replicates: 1", text).replace("study: demo", "study: demo-check")
+
+
+def _story(
+    result: CampaignResult, data: api.Data, recommendation: Recommendation, check: Check, report: Path
+) -> tuple[str, ...]:
+    analysis = api.analyze(data)
+    chosen = ", ".join(f"{name}={value}" for name, value in recommendation.chosen.configuration.items())
+    inside = "inside" if check.inside else "outside"
+    return (
+        f"Measured     {result.finished} real training runs on {result.planned} planned",
+        *(f"Matters      {sentence}" for sentence in analysis.summary[:2]),
+        f"Deadline     {recommendation.within_s:g} s, to be met with {recommendation.confidence:.0%} probability",
+        f"Recommended  {chosen}",
+        f"             {recommendation.why}",
+        f"Check run    predicted {check.predicted:.1f} s ({check.low:.1f} to {check.high:.1f}), "
+        f"measured {check.measured:.1f} s: {inside} the {check.level:.0%} interval",
+        f"Report       {report}",
+    )

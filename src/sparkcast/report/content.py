@@ -1,0 +1,221 @@
+"""What a report says, before anyone decides how it looks. Takes the types of the stages, and nothing else."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sparkcast.analyse import Analysis
+from sparkcast.errors import NotEnoughDataError
+from sparkcast.models import Fitted
+from sparkcast.recommend import Recommendation
+from sparkcast.report import figures
+from sparkcast.report.figures import Figure
+from sparkcast.report.labels import show_number, show_settings
+from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Study
+from sparkcast.units import show_bytes, show_seconds
+from sparkcast.validate import Validation
+
+NOT_RUN = "not run"
+# What Spark itself hides in its own pages (spark.redaction.regex): reports are passed around.
+_SECRET = re.compile(r"secret|password|token|access[.]?key", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A run made to see whether a prediction holds. `measured` is None when the run did not end well."""
+
+    settings: Configuration
+    response: str
+    predicted: float
+    low: float
+    high: float
+    level: float
+    measured: float | None
+
+    @property
+    def inside(self) -> bool:
+        return self.measured is not None and self.low <= self.measured <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One line of the list of runs: a trial and what became of it."""
+
+    position: int
+    settings: Configuration
+    replicate: int
+    outcome: str  # an Outcome, or NOT_RUN
+    responses: Mapping[str, float]
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContent:
+    study: str
+    workload: str
+    created: str  # as it is to be printed
+    version: str  # of sparkcast
+    data: Dataset
+    plan: tuple[PlannedRun, ...]
+    facts: tuple[tuple[str, str], ...]  # what was varied, held, ruled out and limited
+    analyses: tuple[Analysis, ...]
+    validations: tuple[Validation, ...]
+    figures: tuple[Figure, ...]
+    recommendation: Recommendation | None
+    check: Check | None
+    fingerprints: tuple[tuple[Fingerprint, int], ...]  # where runs were made, and how many there
+    notes: tuple[str, ...]  # what was left out, and why
+
+
+def build_content(
+    data: Dataset,
+    *,
+    created: str,
+    version: str,
+    study: Study | None = None,
+    plan: Plan | None = None,
+    analyses: Sequence[Analysis] = (),
+    validations: Sequence[Validation] = (),
+    recommendation: Recommendation | None = None,
+    check: Check | None = None,
+    fitted: Mapping[str, Fitted] | None = None,
+    scale_upto: float | None = None,
+    notes: Sequence[str] = (),
+) -> ReportContent:
+    """Everything a report needs, from what the stages returned. Only `data` must be there.
+
+    `fitted` holds the model to draw for each response; `scale_upto` draws its scaling curve beyond what was measured.
+    """
+    runs = planned_runs(data, plan)
+    drawn, undrawn = draw_figures(data, analyses, validations, recommendation, fitted or {}, scale_upto)
+    where = Counter(run.fingerprint for run in data.observations if run.fingerprint is not None)
+    return ReportContent(
+        study=study.name if study else data.name,
+        workload=study.workload if study else "",
+        created=created,
+        version=version,
+        data=data,
+        plan=runs,
+        facts=tuple(_facts(study, plan, data)),
+        analyses=tuple(analyses),
+        validations=tuple(validations),
+        figures=drawn,
+        recommendation=recommendation,
+        check=check,
+        fingerprints=tuple(where.most_common()),
+        notes=(*_left_out(runs, len(where)), *notes, *undrawn),
+    )
+
+
+def planned_runs(data: Dataset, plan: Plan | None) -> tuple[PlannedRun, ...]:
+    """Trials in the order of the plan, each with its runs; then runs that no plan asked for."""
+    waiting = list(data.observations)
+    lines: list[PlannedRun] = []
+    for trial in plan.trials if plan else ():
+        made = [run for run in waiting if run.replicate == trial.replicate and _same(run, trial.configuration, data)]
+        waiting = [run for run in waiting if run not in made]
+        lines.extend(_line(run, data, trial.position) for run in made)
+        if not made:
+            settings = {name: trial.configuration[name] for name in data.factors if name in trial.configuration}
+            lines.append(PlannedRun(trial.position, settings, trial.replicate, NOT_RUN, {}))
+    waiting.sort(key=lambda run: run.position)
+    return (*lines, *(_line(run, data, run.position) for run in waiting))
+
+
+def _same(run: Observation, configuration: Configuration, data: Dataset) -> bool:
+    return all(run.configuration.get(name) == configuration.get(name) for name in data.factors)
+
+
+def _line(run: Observation, data: Dataset, position: int) -> PlannedRun:
+    settings = {name: run.configuration[name] for name in data.factors}
+    return PlannedRun(position, settings, run.replicate, str(run.outcome), dict(run.responses), run.cause)
+
+
+def draw_figures(
+    data: Dataset,
+    analyses: Sequence[Analysis],
+    validations: Sequence[Validation],
+    recommendation: Recommendation | None,
+    fitted: Mapping[str, Fitted],
+    scale_upto: float | None = None,
+) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+    """The figures there are data for, in the order of the report, and why others are missing."""
+    # When no run measured anything, one picture of the failures is enough.
+    measured = [response for response in data.responses if data.successful(response)] or data.responses[:1]
+    drawn: list[Figure | None] = [figures.results(data, response) for response in measured]
+    drawn += [figures.learning_curves(data), figures.utilisation(data)]
+    for analysis in analyses:
+        drawn += [figures.variation(analysis), figures.main_effects(analysis)]
+    drawn += [figures.predicted_vs_actual(validation) for validation in validations]
+    undrawn: list[str] = []
+    models = {v.response: v.scorecards[0].model for v in validations if v.scorecards}
+    models |= recommendation.models if recommendation else {}
+    at = recommendation.chosen.configuration if recommendation else {}
+    for response, model in fitted.items():
+        name = models.get(response, "")
+        try:
+            drawn.append(figures.scaling_curve(data, response, model, at=at, upto=scale_upto, model=name))
+        except NotEnoughDataError as error:
+            undrawn.append(f"No scaling curve of {response}: {error.problem}.")
+    drawn += [figures.candidates(recommendation)] if recommendation else []
+    return tuple(figure for figure in drawn if figure is not None), tuple(undrawn)
+
+
+def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tuple[str, str]]:
+    for name in data.factors:
+        yield f"Varied: {name}", ", ".join(str(level) for level in data.levels(name)) or "no runs"
+    if study and study.fixed:
+        yield "Held fixed", show_settings(study.fixed)
+    if study and study.rules:
+        yield "Rules", "; ".join(rule.text for rule in study.rules)
+    if plan:
+        replicates = max((trial.replicate for trial in plan.trials), default=1)
+        repeated = f", each {replicates} times" if replicates > 1 else ", each once"
+        yield "Design", f"{plan.design}: {len(plan.configurations)} configurations{repeated}"
+        yield "Order", f"randomised with seed {plan.seed}, so that drift of the machine does not pass for an effect"
+    if study:
+        yield "Limits", _limits(study)
+        yield "Spark master", study.spark.master
+        if study.spark.conf:
+            yield "Spark properties", ", ".join(_properties(study.spark.conf))
+    if study and study.price:
+        yield (
+            "Price",
+            f"{show_number(study.price.core_hour)} per core-hour, {show_number(study.price.gib_hour)} per GiB-hour",
+        )
+
+
+def _limits(study: Study) -> str:
+    total, trial = study.limits.total_s, study.limits.trial_s
+    parts = [
+        f"{show_seconds(total)} in all" if total is not None else "",
+        f"{show_seconds(trial)} for each run" if trial is not None else "",
+    ]
+    return ", ".join(part for part in parts if part) or "none"
+
+
+def _properties(conf: Mapping[str, str]) -> Iterable[str]:
+    return (f"{name}={'(hidden)' if _SECRET.search(name) else value}" for name, value in conf.items())
+
+
+def _left_out(runs: Sequence[PlannedRun], places: int) -> Iterator[str]:
+    missing = sum(run.outcome == NOT_RUN for run in runs)
+    if missing:
+        yield f"{missing} of {len(runs)} planned runs were not made; what is said here rests on the others."
+    if places > 1:
+        yield f"The runs come from {places} different environments (see Provenance); they are not replicates."
+
+
+def describe(place: Fingerprint) -> tuple[tuple[str, str], ...]:
+    """Where runs were made, line by line."""
+    return (
+        ("Processor", f"{place.cpu}, {place.cores} cores"),
+        ("Memory", show_bytes(place.memory_bytes)),
+        ("System", place.system),
+        ("Spark", place.spark),
+        ("Java", place.java),
+        ("Python", place.python),
+        ("Cluster", place.cluster),
+        ("Data", place.data or "not recorded"),
+    )

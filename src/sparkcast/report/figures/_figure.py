@@ -1,0 +1,90 @@
+"""A figure: its data, its words and its drawing, kept apart so that each can be tested."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeVar
+
+Cell = str | int | float | bool | None
+Row = dict[str, Cell]
+Spec = dict[str, Any]  # Vega-Lite, as JSON
+
+WIDE_PX, NARROW_PX = 760, 340  # a desk and a phone: labels keep their size on both, so they stay readable
+
+
+T = TypeVar("T")
+
+
+class Section(StrEnum):
+    """Where in the report a figure belongs."""
+
+    RESULTS = "results"
+    EFFECTS = "effects"
+    TRUST = "trust"
+    SCALING = "scaling"
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    name: str  # unique in a report, usable as a file name
+    section: Section
+    title: str
+    caption: str
+    rows: tuple[Row, ...]
+    spec: Spec
+    narrow_spec: Spec
+    response: str = ""  # the response it is about; "" when it is about several
+    heads: Mapping[str, str] = field(default_factory=dict)  # column -> title with unit, where the name does not say it
+
+    def svg(self, *, narrow: bool = False, titled: bool = True) -> str:
+        """An SVG picture; its text takes the colour of the page around it."""
+        import vl_convert
+
+        spec = self.narrow_spec if narrow else self.spec
+        return str(vl_convert.vegalite_to_svg(self._titled(spec) if titled else spec))
+
+    def png(self, *, scale: float = 2.0) -> bytes:
+        """A PNG picture on white, `scale` pixels per point."""
+        import vl_convert
+
+        spec = {**self._titled(self.spec), "background": "white"}
+        return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+
+    def _titled(self, spec: Spec) -> Spec:
+        return {**spec, "title": {"text": self.title, "anchor": "start", "fontSize": 15, "offset": 14}}
+
+
+def figure(
+    name: str,
+    section: Section,
+    title: str,
+    caption: str,
+    rows: Sequence[Row],
+    draw: Callable[[int], Spec],
+    *,
+    response: str = "",
+    heads: Mapping[str, str] | None = None,
+) -> Figure:
+    """A figure drawn for a desk and for a phone; `draw` takes the width in pixels."""
+    # A response is named by whoever wrote the study; an id or a file is not.
+    name = re.sub(r"[^\w-]+", "-", name)
+    return Figure(name, section, title, caption, tuple(rows), draw(WIDE_PX), draw(NARROW_PX), response, heads or {})
+
+
+def thin(items: Sequence[T], most: int) -> Sequence[T]:
+    """At most `most` of the items, evenly taken, the ends included: a picture of 100,000 points shows less.
+
+    >>> thin(range(10), 4)
+    [0, 3, 6, 9]
+    """
+    if len(items) <= most:
+        return items
+    step = (len(items) - 1) / (most - 1)
+    return [items[round(step * index)] for index in range(most)]
+
+
+def thinned(shown: int, total: int, what: str) -> str:
+    """The sentence a caption owes its reader when not all is shown; "" when all is."""
+    return f" Shown: {shown:,} of {total:,} {what}, evenly taken." if shown < total else ""

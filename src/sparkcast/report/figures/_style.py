@@ -1,0 +1,172 @@
+"""The look all figures share."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sparkcast.report.figures._figure import NARROW_PX, Row, Spec
+from sparkcast.report.labels import axis_title, ordered
+from sparkcast.study import Level
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# Middle tones: they stand out on white and on near-black alike. Told apart by most colour-blind readers.
+BLUE, ORANGE, GREEN, RED, GREY = "#3b82c4", "#e08a2c", "#2c9f72", "#d1495b", "#8b929b"
+PALETTE = (BLUE, ORANGE, GREEN, "#b65fa8", "#7a74c9", "#b08f26", "#3aa6b0", GREY)
+INK = "currentColor"  # the page's text colour, so that one picture serves light and dark
+FONT = "Arial, Helvetica, sans-serif"  # the metrics the drawing was laid out with
+
+
+def inline(rows: Iterable[Row]) -> "alt.InlineData":
+    """A few rows beside the figure's own: a line to draw."""
+    import altair as alt
+
+    return alt.InlineData(values=[dict(row) for row in rows])
+
+
+def the_rows() -> "alt.NamedData":
+    """The figure's rows, which `finish` adds: Altair would copy and check every row at every step."""
+    import altair as alt
+
+    return alt.NamedData(name="rows")
+
+
+def finish(chart: Any, width: int, rows: Iterable[Row]) -> Spec:
+    """The chart as Vega-Lite with its rows and the common look; single charts fill `width`, labels included."""
+    spec: Spec = chart.to_dict(validate=False)  # tests check every figure against the schema; readers need not wait
+    spec.setdefault("datasets", {})["rows"] = list(rows)
+    config: Spec = {
+        "background": "transparent",
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": INK,
+            "titleColor": INK,
+            "titleFontWeight": "normal",
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titlePadding": 8,
+            "labelLimit": 150 if width <= NARROW_PX else 320,
+            "domainColor": GREY,
+            "tickColor": GREY,
+            "gridColor": GREY,
+            "gridOpacity": 0.25,
+        },
+        "axisXQuantitative": {"tickCount": 5 if width <= NARROW_PX else 8},
+        "axisYQuantitative": {"tickCount": 5},
+        "legend": {
+            "labelColor": INK,
+            "titleColor": INK,
+            "titleFontWeight": "normal",
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "labelLimit": width - 40,
+            "orient": "bottom",
+            "symbolOpacity": 1,
+        },
+        "title": {"color": INK, "fontWeight": "bold"},
+        "text": {"color": INK, "fontSize": 12},
+    }
+    spec["config"] = config
+    if "concat" not in spec:
+        spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+    return spec
+
+
+def only(factor: str) -> str:
+    """A filter for the rows of one factor, safe whatever its name."""
+    return f"datum.factor === {json.dumps(factor)}"
+
+
+def panels(charts: Sequence[Any], width: int) -> "alt.ConcatChart":
+    """Charts side by side on a desk and below one another on a phone."""
+    import altair as alt
+
+    columns = 1 if width <= NARROW_PX else min(len(charts), 3)
+    around = 75  # axis labels, title and gap beside each panel; concatenated charts cannot measure it themselves
+    inner = max(120, width // columns - around)
+    return alt.concat(*(chart.properties(width=min(inner, 420), height=200) for chart in charts), columns=columns)
+
+
+def level_axis(name: str, levels: Iterable[Level], *, gap: float | None = None) -> "alt.X":
+    """An axis with one place per level, in order, whatever the type of the level."""
+    import altair as alt
+
+    order = ordered(levels)
+    crowded = sum(len(str(level)) + 1 for level in order) > 28
+    axis = alt.Axis(labelAngle=-35 if crowded else 0, labelLimit=110)
+    scale = alt.Undefined if gap is None else alt.Scale(paddingInner=gap, paddingOuter=gap / 2)
+    return alt.X("level:O", sort=names_in_order(order), title=axis_title(name), axis=axis, scale=scale)
+
+
+def names_in_order(names: Iterable[Any]) -> Any:
+    """An explicit order for `sort`, whose declared type has no room for levels of mixed types."""
+    return list(names)
+
+
+def response_axis(field: str, name: str, values: Iterable[float | None], *, kind: type["alt.Y"] | type["alt.X"]) -> Any:
+    """A quantitative axis with the response's unit; the domain is given, so that panels can be compared."""
+    import altair as alt
+
+    return kind(field, type="quantitative", title=axis_title(name), scale=alt.Scale(domain=domain(name, values)))
+
+
+def domain(name: str, values: Iterable[float | None]) -> list[float]:
+    """The range of an axis: with some air, from 0 unless differences would vanish (accuracy)."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return [0.0, 1.0]
+    low, high = min(known), max(known)
+    air = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    if name == "accuracy":
+        # Interval ends may lie where no accuracy can; above 1.5 it is given in percent.
+        return [max(0.0, low - air), min(1.0, high + air) if high <= 1.5 else min(100.0, high + air)]
+    return [0.0 if low >= 0 else low - air, high + air]
+
+
+def configuration_axis(labels: Iterable[Any], title: str) -> "alt.Y":
+    """One line per configuration; the title stands above the labels, where it has room."""
+    import altair as alt
+
+    names = [str(label) for label in labels]
+    left = -7 * max(len(name) for name in names)
+    axis = alt.Axis(titleAngle=0, titleAlign="left", titleX=left, titleY=-10, titleBaseline="bottom", ticks=False)
+    return alt.Y("configuration:N", sort=names, title=title, axis=axis)
+
+
+def within_reach(points: Sequence[float], ends: Iterable[float | None]) -> list[float]:
+    """Interval ends that may widen an axis. Vast intervals are cut off, or the points would huddle in a corner."""
+    if not points:
+        return []
+    reach = (max(points) - min(points)) or abs(max(points)) or 1.0
+    return [end for end in ends if end is not None and min(points) - reach <= end <= max(points) + reach]
+
+
+def numbers(values: Iterable[object]) -> list[float]:
+    """The numbers among cells."""
+    return [float(value) for value in values if isinstance(value, (int, float))]
+
+
+def series_colour(field: str, names: Sequence[Any], title: str, width: int) -> "alt.Color":
+    """Colours of a few series, in the order given, with a legend that fits the width."""
+    import altair as alt
+
+    longest = max((len(str(name)) for name in names), default=1)
+    columns = max(1, min(len(names), (width - 20) // (8 * longest + 34)))
+    return alt.Color(
+        field,
+        type="nominal",
+        sort=list(names),
+        title=title,
+        scale=alt.Scale(domain=list(names), range=[PALETTE[i % len(PALETTE)] for i in range(len(names))]),
+        legend=alt.Legend(columns=columns, titleOrient="top"),
+    )
+
+
+def size_ticks(levels: Iterable[Level], numbers: Iterable[float]) -> "alt.Axis":
+    """Ticks at the levels themselves, written as the study writes them: 1g, not 1,073,741,824."""
+    import altair as alt
+
+    names = {f"{number:.0f}": str(level) for level, number in zip(levels, numbers, strict=True)}
+    return alt.Axis(values=[float(name) for name in names], labelExpr=f"{json.dumps(names)}[datum.value]", grid=False)

@@ -1,0 +1,221 @@
+"""What was measured: runs, learning curves, and how busy the machine was."""
+
+from statistics import fmean
+from typing import Any
+
+from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin, thinned
+from sparkcast.report.figures._style import (
+    BLUE,
+    PALETTE,
+    RED,
+    configuration_axis,
+    finish,
+    level_axis,
+    only,
+    panels,
+    response_axis,
+    series_colour,
+    the_rows,
+)
+from sparkcast.report.labels import axis_title, finite, plain_name, settings_title, short_settings
+from sparkcast.study import Dataset, Observation
+
+_MOST_SERIES = 8  # more colours cannot be told apart
+_MOST_RUNS, _MOST_LINES, _MOST_BARS = 1000, 60, 24
+
+
+def results(data: Dataset, response: str) -> Figure | None:
+    """Every run: the response against each factor, failures marked; None without runs."""
+    rows = result_rows(data, response)
+    if not rows or not data.factors:
+        return None
+    name, shown = plain_name(response), len(rows) // len(data.factors)
+    failed = sum(not row["ok"] for row in rows) // len(data.factors)
+    crosses = f" A cross at the top is a run that failed ({failed} did)." if failed else ""
+    return figure(
+        f"results-{response}",
+        Section.RESULTS,
+        f"Measured {name} of every run",
+        f"One point per run, once in each panel; within a level, runs go from left to right in the order they were "
+        f"made.{crosses}{thinned(shown, len(_shown_runs(data, response)), 'runs')}",
+        rows,
+        lambda width: _draw_results(rows, data, response, width),
+        response=response,
+        heads={"value": axis_title(response)},
+    )
+
+
+def result_rows(data: Dataset, response: str) -> tuple[Row, ...]:
+    """One row per run and factor. A run that ended well but did not measure the response is left out.
+
+    Columns have fixed names: a response's own name may hold what Vega-Lite reads as a path.
+    """
+    return tuple(
+        {
+            "factor": factor,
+            "level": run.configuration[factor],
+            "value": finite(run.responses[response]) if run.ok else None,
+            "outcome": str(run.outcome),
+            "ok": run.ok,
+            "order": run.position or number,
+        }
+        for factor in data.factors
+        for number, run in thin(_shown_runs(data, response), _MOST_RUNS)
+    )
+
+
+def _shown_runs(data: Dataset, response: str) -> list[tuple[int, Observation]]:
+    numbered = enumerate(data.observations, start=1)
+    return [(number, run) for number, run in numbered if not run.ok or response in run.responses]
+
+
+def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: int) -> Spec:
+    import altair as alt
+
+    values = [value for row in rows if isinstance(value := row["value"], (int, float))]
+    failed = any(not row["ok"] for row in rows)
+    y = response_axis("value", response, [*values, *([max(values) * 1.15] if values and failed else [])], kind=alt.Y)
+    if not values:
+        y = alt.Y("value:Q", title=f"no {axis_title(response)} measured", axis=alt.Axis(labels=False, ticks=False))
+
+    def panel(factor: str) -> Any:
+        base = alt.Chart(the_rows()).transform_filter(only(factor))
+        base = base.encode(x=level_axis(factor, data.levels(factor), gap=0.4), xOffset=alt.XOffset("order:Q"))
+        points = (
+            base.transform_filter("datum.ok").mark_point(filled=True, size=45, color=BLUE, opacity=0.75).encode(y=y)
+        )
+        crosses = base.transform_filter("!datum.ok").mark_point(
+            shape="M-.7,-1L0,-.3L.7,-1L1,-.7L.3,0L1,.7L.7,1L0,.3L-.7,1L-1,.7L-.3,0L-1,-.7Z",
+            filled=True,
+            size=90,
+            color=RED,
+            opacity=0.9,
+        )
+        return alt.layer(points, crosses.encode(y=alt.value(8)))
+
+    return finish(panels([panel(factor) for factor in data.factors], width), width, rows)
+
+
+def learning_curves(data: Dataset) -> Figure | None:
+    """Accuracy over training time, one line per configuration; None when no run has such a curve."""
+    rows = learning_curve_rows(data)
+    if not rows:
+        return None
+    return figure(
+        "learning-curves",
+        Section.RESULTS,
+        "How fast each configuration learns",
+        "One line per configuration, one point per epoch; the mean of its repeated runs.",
+        rows,
+        lambda width: _draw_learning_curves(rows, data, width),
+        response="accuracy",
+        heads={"configuration": settings_title(data.factors), "time_s": "training time (s)"}
+        | {f"setting {name}": axis_title(name) for name in data.factors},
+    )
+
+
+def learning_curve_rows(data: Dataset) -> tuple[Row, ...]:
+    """Mean time and accuracy after each epoch; an epoch counts where every repeated run has it."""
+    groups: dict[tuple[object, ...], list[Observation]] = {}
+    for run in data.observations:
+        if run.ok and any(epoch.accuracy is not None for epoch in run.curve):
+            groups.setdefault(data.key(run), []).append(run)
+    rows: list[Row] = []
+    for runs in thin(list(groups.values()), _MOST_LINES):
+        curves = [{e.number: (e.time_s, e.accuracy) for e in run.curve if e.accuracy is not None} for run in runs]
+        for number in sorted(set.intersection(*(set(curve) for curve in curves))):
+            row: Row = {
+                "configuration": short_settings(runs[0].configuration, data.factors),
+                "epoch": number,
+                "time_s": fmean(curve[number][0] for curve in curves),
+                "accuracy": fmean(curve[number][1] for curve in curves),
+                "runs": len(runs),
+            }
+            rows.append(row | {f"setting {name}": runs[0].configuration[name] for name in data.factors})
+    return tuple(rows)
+
+
+def _draw_learning_curves(rows: tuple[Row, ...], data: Dataset, width: int) -> Spec:
+    import altair as alt
+
+    by, names = _series(rows, data)
+    title = settings_title(data.factors) if by == "configuration" else axis_title(by.removeprefix("setting "))
+    series = [{**row, "series": str(row[by])} for row in rows]
+    base = alt.Chart(the_rows()).encode(
+        x=alt.X("time_s:Q", title="training time (s)", scale=alt.Scale(zero=True, nice=False)),
+        y=response_axis("accuracy", "accuracy", [float(row["accuracy"] or 0.0) for row in rows], kind=alt.Y),
+        color=series_colour("series", names, title, width),
+        detail="configuration:N",
+    )
+    lines = base.mark_line(strokeWidth=2)
+    points = base.mark_point(filled=True, size=40, opacity=1)
+    return finish(alt.layer(lines, points).properties(height=260 if width > NARROW_PX else 220), width, series)
+
+
+def _series(rows: tuple[Row, ...], data: Dataset) -> tuple[str, list[str]]:
+    """What colours the lines: the configuration while there are few, else the first factor with few levels."""
+    for column in ("configuration", *(f"setting {name}" for name in data.factors)):
+        names = list(dict.fromkeys(str(row[column]) for row in rows))
+        if len(names) <= _MOST_SERIES or column.removeprefix("setting ") == data.factors[-1]:
+            if column != "configuration":
+                levels = [str(level) for level in data.levels(column.removeprefix("setting "))]
+                names = [level for level in levels if level in names]
+            return column, names
+    return "configuration", []
+
+
+def utilisation(data: Dataset) -> Figure | None:
+    """How busy the processors were in each configuration; None when nothing was sampled."""
+    rows, title = utilisation_rows(data), settings_title(data.factors)
+    if not rows:
+        return None
+    return figure(
+        "utilisation",
+        Section.RESULTS,
+        "How busy the machine was",
+        "Mean share of processor time over the runs of each configuration. "
+        "Where waiting for I/O is long, more cores will not help.",
+        rows,
+        lambda width: _draw_utilisation(rows, title, width),
+        heads={"configuration": title},
+    )
+
+
+def utilisation_rows(data: Dataset) -> tuple[Row, ...]:
+    groups: dict[tuple[object, ...], list[Observation]] = {}
+    for run in data.observations:
+        if run.ok and run.utilisation is not None:
+            groups.setdefault(data.key(run), []).append(run)
+    return tuple(
+        {
+            "configuration": short_settings(runs[0].configuration, data.factors),
+            "cpu_percent": fmean(run.utilisation.cpu_percent for run in runs if run.utilisation),
+            "iowait_percent": fmean(run.utilisation.iowait_percent for run in runs if run.utilisation),
+            "runs": len(runs),
+        }
+        for runs in thin(list(groups.values()), _MOST_BARS)
+    )
+
+
+def _draw_utilisation(rows: tuple[Row, ...], title: str, width: int) -> Spec:
+    import altair as alt
+
+    kinds = {"cpu_percent": "computing", "iowait_percent": "waiting for I/O"}
+    tall: list[Row] = [
+        {"configuration": row["configuration"], "kind": kinds[kind], "percent": row[kind]}
+        for row in rows
+        for kind in kinds
+    ]
+    chart = alt.Chart(the_rows()).mark_bar(size=14)
+    chart = chart.encode(
+        x=alt.X("percent:Q", title="processor time (%)", scale=alt.Scale(domain=[0, 100])),
+        y=configuration_axis((row["configuration"] for row in rows), title),
+        color=alt.Color(
+            "kind:N",
+            title=None,
+            sort=list(kinds.values()),
+            scale=alt.Scale(domain=list(kinds.values()), range=list(PALETTE[:2])),
+        ),
+        order=alt.Order("kind:N"),
+    )
+    return finish(chart.properties(height=alt.Step(24)), width, tall)

@@ -1,0 +1,131 @@
+"""The report as one HTML file: no script, no network, readable on a phone, on paper and behind a firewall."""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sparkcast.errors import StoreError
+from sparkcast.report import words
+from sparkcast.report.content import ReportContent, describe
+from sparkcast.report.figures import Figure, Section
+from sparkcast.report.figures.effects import show_term
+from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_settings, show_value
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_MOST_ROWS = 200  # of a table below a figure; the results store has them all
+_DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
+
+
+def render(content: ReportContent) -> str:
+    """The whole page. Every text in it is escaped; figures are inline pictures."""
+    template = _environment().get_template("page.html.jinja")
+    return template.render(
+        content=content,
+        headline=words.headline(content),
+        outcomes=words.outcomes(content.plan),
+        sections={section.value: [f for f in content.figures if f.section is section] for section in Section},
+        most_rows=_MOST_ROWS,
+    )
+
+
+def write_report(path: Path, content: ReportContent) -> Path:
+    """Write the page to `path`, whole or not at all."""
+    text = render(content)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the report {path}: {error}", hint="choose another place with -o FILE"
+        ) from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        # mkstemp makes private files; a report is meant to be shared like any other file one writes.
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the report {path}: {error}", hint="choose another place with -o FILE"
+        ) from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return path
+
+
+def inline_svg(figure: Figure, *, narrow: bool = False) -> str:
+    """The picture for use inside a page: its ids are made unique, or pictures would cut out one another's shapes."""
+    svg = figure.svg(narrow=narrow, titled=False)
+    prefix = re.sub(r"\W", "-", figure.name) + ("-narrow-" if narrow else "-wide-")
+    return _DRAWN_ID.sub(lambda match: f"{match[1]}{prefix}{match[2]}", svg)
+
+
+def keep_units(text: str) -> str:
+    """No line break between a number and its unit.
+
+    >>> keep_units("in 1 min 05 s with 90 % probability")
+    'in 1\\xa0min\\xa005\\xa0s with 90\\xa0% probability'
+    """
+    text = re.sub(r"(?<=\d) (?=(?:s|min|h|%|B|[KMGT]iB)(?!\w))", "\xa0", text)
+    return re.sub(r"(?<=\xa0(?:min)) (?=\d)|(?<=\xa0h) (?=\d)", "\xa0", text)
+
+
+def show_cell(value: object) -> str:
+    """A cell of a data table.
+
+    >>> show_cell(0.123456), show_cell(None), show_cell(True), show_cell("64")
+    ('0.1235', '–', 'yes', '64')
+    """
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return show_number(value) if isinstance(value, float) else str(value)
+
+
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def picture(figure: Figure, narrow: bool = False) -> Markup:
+        # Vega escapes every text it draws, so the SVG can go in as it is.
+        return Markup(inline_svg(figure, narrow=narrow))
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    helpers: dict[str, Any] = {
+        "axis_title": axis_title,
+        "cell": show_cell,
+        "percent": show_percent,
+        "check_sentence": words.check_sentence,
+        "describe": describe,
+        "details": words.recommendation_details,
+        "evidence": words.evidence,
+        "number": show_number,
+        "outcome": words.outcome_words,
+        "p_value": words.show_p,
+        "picture": picture,
+        "plain": plain_name,
+        "settings_line": show_settings,
+        "term": show_term,
+        "trust": words.trust_sentence,
+        "value": show_value,
+    }
+    environment.globals.update(helpers)
+    environment.filters["tidy"] = keep_units
+    return environment
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,122 @@
+"""Results as sentences that someone who has not read a textbook can act on."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from sparkcast.recommend import Prediction, Recommendation
+from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
+from sparkcast.report.labels import listing, plain_name, show_percent, show_settings, show_value
+from sparkcast.study import Outcome
+from sparkcast.units import show_seconds
+from sparkcast.validate import Validation
+
+_OUTCOMES = {
+    str(Outcome.OK): "ended well",
+    str(Outcome.OOM): "ran out of memory",
+    str(Outcome.TIMEOUT): "hit the time limit",
+    str(Outcome.LOST): "lost a process or machine",
+    str(Outcome.ERROR): "failed",
+    NOT_RUN: "not run",
+}
+
+
+def headline(content: ReportContent) -> str:
+    """The answer in one sentence: what to use, else what matters, else what happened."""
+    if content.recommendation:
+        return recommendation_sentence(content.recommendation)
+    if not any(run.outcome == Outcome.OK for run in content.plan):
+        return f"No run ended well: {outcomes(content.plan)}." if content.plan else "Nothing was run yet."
+    sentences = (sentence for analysis in content.analyses for sentence in analysis.summary)
+    return next(sentences, f"{outcomes(content.plan).capitalize()}.")
+
+
+def recommendation_sentence(recommendation: Recommendation) -> str:
+    chosen = recommendation.chosen
+    values = [f"{plain_name(p.response)} {show_value(p.response, p.value)}" for p in chosen.predictions]
+    return f"Use {show_settings(chosen.configuration)}: expect {listing(values)}."
+
+
+def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
+    """How sure that is: the intervals, the deadline, the reason, the runner-up."""
+    lines = [f"The next run's {plain_name(p.response)} is {interval(p)}." for p in recommendation.chosen.predictions]
+    if recommendation.within_s is not None:
+        deadline, asked = show_seconds(recommendation.within_s), show_percent(recommendation.confidence)
+        chance = show_percent(recommendation.chosen.probability)
+        lines.append(f"It meets the deadline of {deadline} with {chance} probability; {asked} was asked for.")
+    if recommendation.why:
+        lines.append(f"Why: {recommendation.why.rstrip('.')}.")
+    if recommendation.runner_up:
+        lines.append(f"Next best: {show_settings(recommendation.runner_up.configuration)}.")
+    return tuple(lines)
+
+
+def interval(prediction: Prediction) -> str:
+    name = prediction.response
+    low, high = show_value(name, prediction.low), show_value(name, prediction.high)
+    return f"between {low} and {high} with {show_percent(prediction.level)} probability"
+
+
+def check_sentence(check: Check) -> str:
+    """What the check run showed."""
+    promised = f"{show_value(check.response, check.low)} to {show_value(check.response, check.high)}"
+    name, where = plain_name(check.response), show_settings(check.settings)
+    if check.measured is None:
+        return f"The check run at {where} did not end well, so its {name} is unknown; {promised} was predicted."
+    verdict = "inside" if check.inside else "outside"
+    measured = show_value(check.response, check.measured)
+    return f"A check run at {where} measured a {name} of {measured}, {verdict} the predicted {promised}."
+
+
+def outcomes(runs: Iterable[PlannedRun]) -> str:
+    """How many runs ended in which way.
+
+    >>> outcomes([PlannedRun(1, {}, 1, "ok", {}), PlannedRun(2, {}, 1, "oom", {})])
+    '1 run ended well and 1 run ran out of memory'
+    """
+    counts = Counter(run.outcome for run in runs)
+    parts = [f"{n} run{'s' if n > 1 else ''} {outcome_words(kind)}" for kind, n in counts.most_common()]
+    return listing(parts)
+
+
+def outcome_words(outcome: str) -> str:
+    return _OUTCOMES.get(outcome, outcome)
+
+
+def evidence(p: float | None) -> str:
+    """A p-value in words.
+
+    >>> evidence(0.0004), evidence(0.03), evidence(0.4)
+    ('very strong evidence', 'some evidence', 'could be chance')
+    """
+    if p is None or p != p:
+        return ""
+    for limit, words in ((0.001, "very strong evidence"), (0.01, "strong evidence"), (0.05, "some evidence")):
+        if p < limit:
+            return words
+    return "weak evidence" if p < 0.1 else "could be chance"
+
+
+def show_p(p: float | None) -> str:
+    """A p-value as papers print it.
+
+    >>> show_p(0.0000012), show_p(0.0312)
+    ('< 0.001', '0.031')
+    """
+    if p is None or p != p:
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def trust_sentence(validation: Validation) -> str:
+    """The best model's error on unseen configurations, beside a blind guess and beside what repeats differ by."""
+    name = plain_name(validation.response)
+    if not validation.scorecards:
+        return f"No model of the {name} could be tested."
+    best = validation.scorecards[0]
+    parts = [f"On configurations it had not seen, {best.model} misses the {name} by {best.mape:.1f} % on average"]
+    median = next((card for card in validation.scorecards if card.model == "median"), None)
+    if median and median is not best:
+        parts.append(f"always guessing the median misses it by {median.mape:.1f} %")
+    if validation.noise_floor_mape is not None:
+        parts.append(f"repeats of one configuration differ by {validation.noise_floor_mape:.1f} % among themselves")
+    return "; ".join(parts) + "."

@@ -1,0 +1,59 @@
+"""A commented study file to start from."""
+
+from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Setting
+
+_TEMPLATE = """\
+# A sparkcast study. A list is a factor: every level is tried. A single value is fixed.
+# Then: sparkcast design FILE, sparkcast run FILE, sparkcast recommend FILE --within 60s
+study: {name}
+workload: {workload}
+
+settings:
+{settings}
+
+# Combinations that make no sense are never run.
+rules:
+  - batch_size % (executors * cores) == 0
+
+design:
+  kind: full          # every combination; or two-level (the extremes). See: sparkcast list designs
+  replicates: 2       # runs of each combination: without replicates there is no measure of noise
+  seed: 1             # the run order is random, and the same for the same seed
+
+responses: [{responses}]
+
+limits:
+  total: 30m          # never spends more, and says what it left out
+  trial: 5m           # a trial that takes longer is stopped and counts as a timeout
+
+spark:
+  master: embedded    # a cluster on this machine; or spark://host:7077, yarn, k8s://..., local[2]
+  conf: {{}}            # any Spark property; yours win over sparkcast's
+
+price:
+  core_hour: 0.05     # money per core and hour; gib_hour adds memory
+"""
+
+
+def starter_study(workload_name: str) -> str:
+    """The text of a study file for a workload, with every setting it takes explained."""
+    workload = WORKLOADS.get(workload_name)()
+    known = {s.name: s for s in (*CLUSTER_SETTINGS, *workload.settings)}
+    lines = [_line(known[name], value) for name, value in workload.example.items()]
+    lines += [_line(s, s.default, commented=True) for name, s in known.items() if name not in workload.example]
+    text = _TEMPLATE.format(
+        name=f"{workload_name}-study",
+        workload=workload_name,
+        settings="\n".join(lines),
+        responses=", ".join(workload.responses),
+    )
+    if "batch_size" not in workload.example:
+        text = text.replace("  - batch_size % (executors * cores) == 0\n", "  - executors * cores <= 16\n")
+    return text
+
+
+def _line(setting: Setting, value: object, *, commented: bool = False) -> str:
+    shown = f"[{', '.join(map(str, value))}]" if isinstance(value, (list, tuple)) else value
+    choices = f" ({' | '.join(setting.choices)})" if setting.choices else ""
+    mark = "# " if commented else ""
+    return f"  {mark}{setting.name}: {shown}".ljust(34) + f"# {setting.help}{choices}"

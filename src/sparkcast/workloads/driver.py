@@ -1,0 +1,162 @@
+"""The file that spark-submit runs: one workload, once.
+
+    spark-submit [options] driver.py JOB.json REPORT.jsonl
+
+JOB.json holds `workload` (a name), `settings` (complete) and `data_dir`. REPORT.jsonl gets one JSON object a line, each
+with `kind` and `at` (seconds since the Unix epoch):
+
+    driver                          this process is up
+    started                         start-up is over, the measured work begins
+    epoch                           one point of the curve: number, time_s, accuracy, loss, throughput
+    result                          responses
+    failed                          error, message, cause (the end of the traceback)
+
+It exits with 0 after `result` and with 1 after `failed`.
+"""
+
+import json
+import math
+import os
+import re
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Self
+
+
+def _make_importable() -> None:
+    """Let `import sparkcast` work in a script, and take the script's own folder, with its short names, off the path."""
+    here = Path(__file__).resolve().parent
+    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != here]
+    if find_spec("sparkcast") is None:
+        sys.path.append(str(here.parents[1]))
+
+
+if __name__ == "__main__":
+    _make_importable()
+
+from sparkcast.errors import RunError  # noqa: E402
+from sparkcast.study import Configuration  # noqa: E402
+from sparkcast.workloads import WORKLOADS  # noqa: E402
+
+_CAUSE_LINES = 40
+_MESSAGE_CHARACTERS = 2000
+_JAVA_FRAME = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more")
+_OUT_OF_MEMORY = re.compile(r"OutOfMemoryError|MemoryError|Java heap space|GC overhead limit")
+
+
+class Report:
+    """JSON lines, each complete on disk as soon as it is written: the reader may come at any time."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def write(self, kind: str, **fields: Any) -> None:
+        self._file.write(json.dumps({"kind": kind, "at": time.time(), **fields}) + "\n")
+        self._file.flush()
+
+
+class DriverJob:
+    """The `Job` of a workload that runs inside a Spark driver."""
+
+    def __init__(self, settings: Configuration, data_dir: Path, report: Report) -> None:
+        self.settings = settings
+        self.data_dir = data_dir
+        self.has_result = False
+        self._report = report
+        self._context: Any = None
+
+    def spark_context(self) -> Any:
+        if self._context is None:
+            from pyspark import SparkContext, cloudpickle
+
+            import sparkcast
+
+            # Executors then need Python but no sparkcast of their own.
+            cloudpickle.register_pickle_by_value(sparkcast)
+            self._context = SparkContext.getOrCreate()
+        return self._context
+
+    def started(self) -> None:
+        self._report.write("started")
+
+    def epoch(
+        self,
+        number: int,
+        time_s: float,
+        *,
+        accuracy: float | None = None,
+        loss: float | None = None,
+        throughput: float | None = None,
+    ) -> None:
+        measured = _finite({"accuracy": accuracy, "loss": loss, "throughput": throughput})
+        self._report.write("epoch", number=number, time_s=time_s, **measured)
+
+    def result(self, **responses: float) -> None:
+        if self.has_result:
+            raise RuntimeError("result() was called twice")
+        self.has_result = True
+        self._report.write("result", responses=_finite(responses))
+
+    def stop(self) -> None:
+        if self._context is not None:
+            self._context.stop()
+
+
+def _finite(numbers: Mapping[str, float | None]) -> dict[str, float]:
+    """Only what was measured: a loss that diverged is NaN, which JSON has no word for."""
+    return {name: float(n) for name, n in numbers.items() if n is not None and math.isfinite(n)}
+
+
+def cause_of(error: BaseException) -> str:
+    """The end of a traceback without Java's stack frames; lines about memory are kept wherever they stood."""
+    text = "".join(traceback.format_exception(error))
+    lines = [line for line in text.splitlines() if line.strip() and not _JAVA_FRAME.fullmatch(line)]
+    memory = [line for line in lines[:-_CAUSE_LINES] if _OUT_OF_MEMORY.search(line)]
+    return "\n".join([*memory[:2], *lines[-_CAUSE_LINES:]])
+
+
+def run_job(order: Path, report: Report) -> int:
+    """Run the workload that the JSON file `order` names; returns the exit code."""
+    job: DriverJob | None = None
+    code = 0
+    try:
+        wanted = json.loads(order.read_text(encoding="utf-8"))
+        workload = WORKLOADS.get(wanted["workload"])()
+        job = DriverJob(wanted["settings"], Path(wanted["data_dir"]), report)
+        workload.run(job)
+        if not job.has_result:
+            raise RunError(f"workload {wanted['workload']!r} ended without a result")
+    except Exception as error:
+        traceback.print_exc()
+        message = str(error)[:_MESSAGE_CHARACTERS]
+        report.write("failed", error=type(error).__name__, message=message, cause=cause_of(error))
+        code = 1
+    if job is not None:
+        try:
+            job.stop()
+        except Exception:  # the JVM is gone already: what there was to say is in the report
+            traceback.print_exc()
+    return code
+
+
+def main(arguments: Sequence[str]) -> int:
+    if len(arguments) != 2:
+        print("usage: spark-submit [options] driver.py JOB.json REPORT.jsonl", file=sys.stderr)
+        return 2
+    with Report(Path(arguments[1])) as report:
+        report.write("driver", pid=os.getpid())
+        return run_job(Path(arguments[0]), report)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,47 @@
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparkcast.analyse.formula import read_formula, term_label
+from sparkcast.errors import StudyError
+
+FACTORS = ("executors", "batch-size", "net", "C")
+IS_NUMBER = {"executors": True, "batch-size": True, "net": False, "C": True}
+WORDS = st.sampled_from([*FACTORS, "C(net)", "+", "-", ":", "*", "(", ")", "**2", "1", "open", "'", "[", ".", "~", " "])
+
+
+@settings(deadline=None)
+@given(text=st.one_of(st.text(max_size=30), st.lists(WORDS, max_size=8).map(" ".join), st.lists(WORDS).map("".join)))
+def test_whatever_is_written_only_internal_names_reach_the_formula_library(text: str) -> None:
+    try:
+        internal = read_formula(text, "time_s", FACTORS, IS_NUMBER).internal
+    except StudyError:
+        return
+    assert set(re.findall(r"[^\W\d]\w*", internal)) <= {
+        "C",
+        "Sum",
+        *(f"{kind}_{i}" for kind in ("levels", "number") for i in range(len(FACTORS))),
+    }
+    assert set(re.sub(r"\w", "", internal)) <= set("+-:*(), ")
+    assert not re.search(r"[\w)]\s+[\w(]", internal.replace(", Sum", ""))  # two operands in a row would run as Python
+
+
+@pytest.mark.parametrize(
+    ("text", "internal"),
+    [
+        ("executors", "number_0"),
+        ("time_s ~ C( executors )", "C(levels_0, Sum)"),
+        ("executors*batch-size", "number_0 * number_1"),
+        ("batch-size - net", "number_1 - C(levels_2, Sum)"),
+        ("C + C(C)", "number_3 + C(levels_3, Sum)"),
+        ("(executors + net)**2", "( number_0 + C(levels_2, Sum) ) **2"),
+    ],
+)
+def test_names_become_internal_columns(text: str, internal: str) -> None:
+    assert read_formula(text, "time_s", FACTORS, IS_NUMBER).internal == internal
+
+
+def test_a_term_is_shown_by_the_names_of_its_factors() -> None:
+    assert term_label("C(levels_2, Sum):number_1", FACTORS) == "net:batch-size"

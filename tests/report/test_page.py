@@ -1,0 +1,245 @@
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from sparkcast.errors import NotEnoughDataError, StoreError
+from sparkcast.report import Check, ReportContent, build_content, render, write_report
+from sparkcast.report.page import inline_svg
+from sparkcast.report.words import headline
+from sparkcast.study import Outcome, SparkOptions
+
+
+class Page(HTMLParser):
+    """What a browser would make of the page: texts, ids, links to elsewhere, tags that were never closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.loads: list[str] = []
+        self.tags: set[str] = set()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.text = " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag not in ("meta", "br", "link", "img", "input"):
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("src", "href", "xlink:href", "data", "action", "srcset") and not (value or "").startswith("#"):
+                self.loads.append(f"{tag} {name}={value}")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.remove(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def full(example: SimpleNamespace) -> ReportContent:
+    return build_content(
+        example.data,
+        created="16 November 2026",
+        version="0.1.0",
+        study=example.study,
+        plan=example.plan,
+        analyses=[example.analysis],
+        validations=[example.validation],
+        recommendation=example.recommendation,
+        check=Check({"batch_size": 128, "executors": 1}, "time_s", 28.8, 25.9, 31.6, 0.9, 29.4),
+        fitted={"time_s": example.fitted["time_s"]},
+        notes=["2 configurations were ruled out."],
+    )
+
+
+@pytest.fixture(scope="module")
+def text(full: ReportContent) -> str:
+    return render(full)
+
+
+def test_the_full_report_answers_first_and_says_where_it_comes_from(text: str) -> None:
+    page = Page(text)
+    assert not page.open
+    order = [
+        "Use batch_size=128, executors=1: expect time 28.8 s and accuracy 0.921.",
+        "It meets the deadline of 36.0 s with 98 % probability; 95 % was asked for.",
+        "measured a time of 29.4 s, inside the predicted 25.9 s to 31.6 s.",
+        "12 runs ended well.",
+        "2 configurations were ruled out.",
+        "very strong evidence",
+        "ernest misses the time by 4.3 % on average",
+        "spread of repeats (floor)",
+        "courier was not tested: it needs the factor 'cores'",
+        "spark-submit \\ --num-executors 2 \\ --conf spark.executor.cores=1",
+        "Example CPU 3000, 8 cores",
+        "16.0 GiB",
+    ]
+    places = [page.text.replace("\xa0", " ").find(text) for text in order]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_the_page_loads_nothing_and_runs_nothing(text: str) -> None:
+    page = Page(text)
+    assert page.loads == []
+    assert page.tags.isdisjoint({"script", "link", "iframe", "img", "object", "embed"})
+    assert set(re.findall(r"https?://[^\"'\s<]+", text)) == {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    assert not re.search(r"@import|url\((?!#)", text)
+    assert "default-src 'none'" in text
+
+
+def test_ids_are_unique_and_every_clip_finds_its_own_shape(text: str) -> None:
+    ids = Page(text).ids
+    assert len(ids) == len(set(ids))
+    used = set(re.findall(r"url\(#([^)]+)\)", text))
+    assert used
+    assert used <= set(ids)
+
+
+def test_markup_in_names_and_causes_is_shown_and_never_run(example: SimpleNamespace) -> None:
+    evil = "<script>alert(1)</script>"
+    runs = tuple(
+        replace(run, configuration={evil: f"{evil}{run.configuration['executors']}"})
+        for run in example.bare.observations
+    )
+    failed = replace(runs[0], outcome=Outcome.ERROR, cause=f"{evil}\"'>", responses={})
+    data = replace(example.bare, factors=(evil,), observations=(failed, *runs[1:]), name=evil)
+    content = build_content(data, created=evil, version=evil, notes=[evil])
+    text = render(replace(content, workload=evil, study=evil))
+    assert "<script" not in text
+    assert "script" not in Page(text).tags
+    assert text.count("&lt;script&gt;") > 10
+
+
+def test_a_report_without_a_recommendation_leads_with_what_matters(
+    full: ReportContent, example: SimpleNamespace
+) -> None:
+    content = replace(full, recommendation=None, check=None, figures=full.figures[:1])
+    page = Page(render(content))
+    assert headline(content) == example.analysis.summary[0]
+    assert "recommendation" not in page.ids
+    assert "spark-submit" not in page.text
+
+
+def test_a_report_of_failures_only_says_so_and_shows_one_picture_of_them(example: SimpleNamespace) -> None:
+    content = build_content(
+        example.failures, created="today", version="0.1.0", study=example.study, fitted=example.fitted
+    )
+    page = Page(render(content))
+    assert "No run ended well: 12 runs ran out of memory." in page.text
+    assert "exit 137" in page.text
+    assert [figure.name for figure in content.figures] == ["results-time_s"]
+
+
+def test_a_report_of_one_factor_needs_nothing_but_data(example: SimpleNamespace) -> None:
+    content = build_content(example.one_factor, created="today", version="0.1.0", fitted=example.fitted)
+    page = Page(render(content))
+    assert "4 runs ended well." in page.text
+    assert "scaling-time_s" in page.ids
+
+
+def test_a_report_before_any_run_lists_the_plan(example: SimpleNamespace) -> None:
+    empty = replace(example.data, observations=())
+    content = build_content(empty, created="today", version="0.1.0", study=example.study, plan=example.plan)
+    page = Page(render(content))
+    assert "12 of 12 planned runs were not made" in page.text
+    assert [run.position for run in content.plan] == list(range(1, 13))
+    assert {run.outcome for run in content.plan} == {"not run"}
+
+
+def test_each_trial_is_listed_with_its_own_run_and_strangers_come_last(example: SimpleNamespace) -> None:
+    stranger = replace(example.data.observations[0], configuration={"batch_size": 512, "executors": 4}, position=0)
+    data = replace(example.data, observations=(stranger, *example.data.observations[:-1]))
+    content = build_content(data, created="today", version="0.1.0", plan=example.plan)
+    assert len(content.plan) == 13
+    assert content.plan[-1].settings == {"batch_size": 512, "executors": 4}
+    lost = next(run for run in content.plan if run.outcome == "not run")
+    assert (lost.position, lost.settings, lost.replicate) == (6, {"batch_size": 256, "executors": 2}, 2)
+
+
+def test_a_model_that_cannot_give_intervals_costs_the_figure_and_not_the_report(example: SimpleNamespace) -> None:
+    class Refusing(type(example.fitted["time_s"])):  # type: ignore[misc]
+        def interval(self, at: object, *, level: float = 0.9) -> list[tuple[float, float]]:
+            raise NotEnoughDataError("4 runs cannot carry a 90 % interval", hint="run more")
+
+    content = build_content(example.bare, created="today", version="0.1.0", fitted={"time_s": Refusing()})
+    assert content.notes == ("No scaling curve of time_s: 4 runs cannot carry a 90 % interval.",)
+
+
+def test_secrets_among_the_spark_properties_stay_out_of_the_report(example: SimpleNamespace) -> None:
+    spark = SparkOptions(conf={"spark.hadoop.fs.s3a.secret.key": "hush", "spark.executor.memory": "1g"})
+    study = replace(example.study, spark=spark)
+    text = render(build_content(example.bare, created="today", version="0.1.0", study=study))
+    assert "hush" not in text
+    assert "spark.executor.memory=1g" in text
+
+
+def test_runs_from_two_machines_are_told_apart(example: SimpleNamespace) -> None:
+    first, *others = example.bare.observations
+    moved = replace(first, fingerprint=replace(first.fingerprint, cpu="Another CPU"))
+    content = build_content(replace(example.bare, observations=(moved, *others)), created="today", version="0.1.0")
+    page = Page(render(content))
+    assert "The runs come from 2 different environments" in page.text
+    assert "Environment 2: 1 run" in page.text
+
+
+@pytest.mark.parametrize(
+    ("measured", "words"),
+    [(29.4, "inside the predicted"), (50.0, "outside the predicted"), (None, "did not end well")],
+)
+def test_the_check_run_is_reported_whatever_it_showed(
+    example: SimpleNamespace, measured: float | None, words: str
+) -> None:
+    check = Check({"executors": 1}, "time_s", 28.8, 25.9, 31.6, 0.9, measured)
+    content = build_content(example.bare, created="today", version="0.1.0", check=check)
+    assert words in Page(render(content)).text
+    assert check.inside is (words == "inside the predicted")
+
+
+def test_a_picture_for_the_page_differs_from_its_narrow_twin_in_every_id(full: ReportContent) -> None:
+    figure = next(f for f in full.figures if f.name == "candidates")
+    wide, narrow = (set(re.findall(r'\bid="([^"]+)"', inline_svg(figure, narrow=side))) for side in (False, True))
+    assert wide
+    assert wide.isdisjoint(narrow)
+
+
+def test_writing_replaces_the_old_report_whole(example: SimpleNamespace, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "report.html"
+    content = build_content(example.bare, created="today", version="0.1.0")
+    write_report(path, content)
+    path.write_text("old")
+    assert write_report(path, content) == path
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [file.name for file in path.parent.iterdir()] == ["report.html"]
+
+
+def test_a_failed_write_keeps_the_old_report_and_leaves_no_litter(
+    example: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full_disk)
+    with pytest.raises(StoreError, match=r"cannot write the report(.|\n)*hint"):
+        write_report(path, build_content(example.bare, created="today", version="0.1.0"))
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]

@@ -1,0 +1,137 @@
+"""Kill anything at any moment: after --resume every trial is there exactly once, and nothing is left behind."""
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sparkcast.engines import _warden
+
+KILLS = 15
+TARGETS = ("sparkcast", "driver", "executor", "worker", "master")
+_COMMANDS = {
+    "driver": "org.apache.spark.deploy.SparkSubmit",
+    "executor": "CoarseGrainedExecutorBackend",
+    "worker": "org.apache.spark.deploy.worker.Worker",
+    "master": "org.apache.spark.deploy.master.Master",
+}
+STUDY = """\
+study: crash
+workload: pi
+settings:
+  executors: [1, 2]
+  samples: [20000, 40000, 60000]
+  pause_s: 0.5
+design: {replicates: 2, seed: 3}
+limits: {trial: 2m}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killing_any_process_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, no_orphans: None) -> None:
+    (tmp_path / "crash.yaml").write_text(STUDY)
+    chance = random.Random(20260101)
+    process = _start(tmp_path)
+    kept: dict[str, str] = {}
+    for number in range(KILLS):
+        target = TARGETS[number % len(TARGETS)]
+        time.sleep(chance.uniform(1.0, 14.0))
+        process = _kill(target, process, tmp_path)
+        now = _final_observations(tmp_path)
+        assert kept.items() <= now.items(), f"kill {number} of {target} changed what was measured before"
+        kept = now
+    while process.wait() != 0:  # three losses of one trial in a row end a run: resume it, as its hint says
+        assert process.returncode in (3, -9), _log(tmp_path)
+        process = _start(tmp_path)
+    final = _final_observations(tmp_path)
+    assert kept.items() <= final.items()
+    assert _count(tmp_path, "SELECT count(*) FROM trials") == 12
+    assert len(final) == 12
+    assert _count(tmp_path, "SELECT count(*) FROM observations WHERE is_final") == 12
+    assert _count(tmp_path, "SELECT count(*) FROM observations WHERE is_final AND outcome != 'ok'") == 0
+    assert _count(tmp_path, "SELECT count(*) FROM runs WHERE state = 'running'") == 0
+
+
+def _start(folder: Path) -> "subprocess.Popen[bytes]":
+    with (folder / "run.log").open("ab") as log:
+        command = [sys.executable, "-m", "sparkcast", "run", "crash.yaml", "--resume"]
+        return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+
+
+def _kill(target: str, process: "subprocess.Popen[bytes]", folder: Path) -> "subprocess.Popen[bytes]":
+    """SIGKILL one process of the running campaign; returns the campaign, started again when it was the victim."""
+    for _ in range(600):
+        if process.poll() is not None:  # finished early: the study is done, or a trial was lost three times
+            process = _start(folder)
+        family = _family(process)
+        victims = [process.pid] if target == "sparkcast" else _pids(family, _COMMANDS[target])
+        if family and victims:
+            break
+        if process.poll() == 0 and len(_final_observations(folder)) == 12:
+            return process
+        time.sleep(0.1)
+    psutil.Process(victims[0]).kill()
+    if target == "sparkcast":
+        process.wait()
+        deadline = time.monotonic() + 20
+        while _warden.members(family) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not _warden.members(family), "processes outlived the sparkcast that started them"
+        return _start(folder)
+    return process
+
+
+def _family(process: "subprocess.Popen[bytes]") -> str:
+    """The mark that this campaign's engine gave to everything it started."""
+    try:
+        children = psutil.Process(process.pid).children()
+        wardens = [c.cmdline() for c in children if _warden.__file__ in c.cmdline()]
+    except psutil.Error:
+        return ""
+    return wardens[-1][2] if wardens else ""
+
+
+def _pids(family: str, main_class: str) -> list[int]:
+    found = []
+    for member in _warden.members(family) if family else ():
+        try:
+            if any(main_class in word for word in member.cmdline()):
+                found.append(member.pid)
+        except psutil.Error:
+            continue
+    return found
+
+
+def _final_observations(folder: Path) -> dict[str, str]:
+    """Trial key -> everything stored about its observation, as text."""
+    if not (folder / "crash.results" / "store.sqlite").exists():
+        return {}
+    query = "SELECT key, o.* FROM observations o JOIN trials t ON t.id = o.trial_id WHERE is_final"
+    try:
+        rows = _query(folder, query)
+    except sqlite3.OperationalError:  # killed before the tables were made
+        return {}
+    assert len({row[0] for row in rows}) == len(rows), "a trial was counted twice"
+    return {str(row[0]): repr(row) for row in rows}
+
+
+def _count(folder: Path, query: str) -> int:
+    return int(str(_query(folder, query)[0][0]))
+
+
+def _query(folder: Path, query: str) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(folder / "crash.results" / "store.sqlite", timeout=30)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def _log(folder: Path) -> str:
+    return (folder / "run.log").read_text()[-3000:]

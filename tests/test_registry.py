@@ -1,0 +1,57 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sparkcast.designs import DESIGNS
+from sparkcast.engines import ENGINES
+from sparkcast.errors import UnknownNameError
+from sparkcast.models import MODELS
+from sparkcast.recommend.searchers import SEARCHERS
+from sparkcast.registry import Registry
+from sparkcast.validate import PROTOCOLS
+from sparkcast.workloads import WORKLOADS
+
+REGISTRIES = {r.kind: r for r in (DESIGNS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, WORKLOADS)}
+
+
+@pytest.mark.parametrize("kind", REGISTRIES)
+def test_every_plug_says_in_one_line_what_it_is(kind: str) -> None:
+    summaries = REGISTRIES[kind].summaries()
+    assert summaries
+    assert all(summaries.values()), summaries
+
+
+def test_a_mistyped_name_gets_the_nearest_one() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'random-forest'"):
+        MODELS.get("random_forrest")
+
+
+def test_a_name_near_nothing_gets_the_whole_list() -> None:
+    with pytest.raises(UnknownNameError, match="known: full, "):
+        DESIGNS.get("qqq")
+
+
+def test_two_plugs_of_one_name_clash_loudly() -> None:
+    registry: Registry[object] = Registry("thing", "sparkcast.designs")
+    registry.register("x")(int)
+    with pytest.raises(ValueError, match=r"'x'.*clashes"):
+        registry.register("x")(str)
+
+
+def test_a_package_of_somebody_else_joins_through_an_entry_point(tmp_path: Path) -> None:
+    (tmp_path / "acme.py").write_text(
+        "from sparkcast.designs import DESIGNS\n"
+        "@DESIGNS.register('acme')\n"
+        "class Acme:\n    'A design of somebody else.'\n    def combinations(self, study): return []\n"
+    )
+    info = tmp_path / "acme-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[sparkcast.designs]\nacme = acme:Acme\n")
+    code = "from sparkcast.designs import DESIGNS; print(DESIGNS.get('acme').__name__)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "Acme"

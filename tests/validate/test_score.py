@@ -1,0 +1,139 @@
+import math
+import random
+from itertools import product
+
+import pytest
+
+from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
+from sparkcast.models import MODELS
+from sparkcast.study import Dataset, Observation, Outcome
+from sparkcast.validate.score import choose, noise_floor, validate
+
+
+def measured(replicates: int = 2) -> Dataset:
+    noise = random.Random(1)
+    return Dataset(
+        ("executors", "batch_size"),
+        tuple(
+            Observation(
+                {"executors": e, "batch_size": b},
+                {"time_s": (30 / e + 2) * (1 + 64 / b) * math.exp(noise.gauss(0, 0.03)), "accuracy": 0.99 - b / 9999},
+                replicate=r,
+            )
+            for e, b in product((1, 2, 4), (64, 128, 256))
+            for r in range(1, replicates + 1)
+        ),
+    )
+
+
+def test_scorecards_come_best_first_with_the_baseline_among_them() -> None:
+    result = validate(measured(), "time_s", models=["ridge"], level=0.8)
+    assert [card.model for card in result.scorecards] == ["ridge", "median"]
+    assert result.scorecards[0].mape < result.scorecards[1].mape
+    assert (result.protocol, result.level, result.refused, result.untested) == ("loo", 0.8, (), ())
+    assert all(len(card.runs) == 18 for card in result.scorecards)
+
+
+def test_scores_are_what_their_names_say() -> None:
+    data = Dataset(
+        ("x",), tuple(Observation({"x": x}, {"time_s": t}) for x, t in zip(range(4), (2, 4, 4, 8), strict=True))
+    )
+    [card] = validate(data, "time_s", models=["median"]).scorecards
+    # Without 2 the median is 4; without a 4 it is 4; without 8 it is 4.
+    assert [run.predicted for run in card.runs] == [4, 4, 4, 4]
+    assert card.mape == pytest.approx((100 + 0 + 0 + 50) / 4)
+    assert card.median_ape == pytest.approx(25)
+    assert card.mae == pytest.approx((2 + 0 + 0 + 4) / 4)
+    assert card.rmse == pytest.approx(math.sqrt((4 + 16) / 4))
+    assert card.r_squared == pytest.approx(1 - 20 / 19)
+    assert card.coverage == sum(run.low <= run.actual <= run.high for run in card.runs) / 4
+    assert card.relative_width == pytest.approx(sum((r.high - r.low) / 4 for r in card.runs) / 4)
+    assert card.build_s >= 0
+
+
+def test_every_model_is_tested_when_none_is_named_and_refusals_say_why() -> None:
+    data = Dataset(("executors",), tuple(Observation({"executors": e}, {"accuracy": 1 - e / 99}) for e in range(1, 6)))
+    result = validate(data, "accuracy")
+    assert {*(c.model for c in result.scorecards), *(name for name, _ in result.refused)} == set(MODELS.names())
+    assert dict(result.refused)["ernest"] == "ernest predicts times, accuracy is not one"
+
+
+def test_a_model_that_refuses_one_split_is_refused_and_the_reason_names_the_split() -> None:
+    [(name, reason)] = validate(measured(), "time_s", models=["ernest"]).refused
+    assert name == "ernest"
+    assert reason.startswith("without executors=1, batch_size=64: ernest knows nothing of batch_size")
+
+
+def test_the_noise_floor_is_the_error_of_replicates_against_each_other() -> None:
+    runs = [({"x": 1}, 10.0), ({"x": 1}, 12.0), ({"x": 2}, 20.0)]
+    data = Dataset(("x",), tuple(Observation(c, {"time_s": t}) for c, t in runs))
+    assert noise_floor(data, "time_s") == pytest.approx(100 * (2 / 10 + 2 / 12) / 2)
+    assert noise_floor(measured(replicates=1), "time_s") is None
+
+
+def test_a_configuration_with_the_only_run_of_a_category_is_named_as_untested() -> None:
+    data = Dataset(
+        ("x", "net"),
+        tuple(Observation({"x": x, "net": n}, {"time_s": 1.0 + x}) for x, n in [*product((1, 2, 3), "ab"), (1, "c")]),
+    )
+    result = validate(data, "time_s", models=["ridge"])
+    assert result.untested == ({"x": 1, "net": "c"},)
+    assert [len(card.runs) for card in result.scorecards] == [6, 6]
+
+
+def test_categories_that_were_all_run_once_cannot_be_tested_at_all() -> None:
+    data = Dataset(
+        ("net",), tuple(Observation({"net": n}, {"time_s": t}) for n, t in zip("abcd", (1, 2, 3, 4), strict=True))
+    )
+    result = validate(data, "time_s", models=[])
+    assert not result.scorecards
+    assert len(result.untested) == 4
+    with pytest.raises(NotEnoughDataError, match="no model can be tested on time_s"):
+        choose(data, "time_s")
+
+
+def test_failed_runs_are_not_scored() -> None:
+    data = measured()
+    failed = Observation({"executors": 1, "batch_size": 64}, {"time_s": 1e9}, outcome=Outcome.TIMEOUT)
+    result = validate(Dataset(data.factors, (*data.observations, failed)), "time_s", models=[])
+    assert [len(card.runs) for card in result.scorecards] == [18]
+
+
+def test_intervals_hold_about_as_many_unseen_runs_as_they_say() -> None:
+    for card in validate(measured(replicates=3), "time_s", models=["ridge"], level=0.9).scorecards:
+        assert 0.75 <= card.coverage <= 1
+
+
+def test_the_chosen_model_has_the_smallest_error_on_unseen_configurations() -> None:
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"time_s": 3.0 * x**2}) for x in (1, 2, 4, 8, 16)))
+    name, fitted = choose(data, "time_s")
+    assert name == validate(data, "time_s").scorecards[0].model == "ridge"
+    at = [{"x": 3}]
+    assert fitted.predict(at) == MODELS.get(name)().fit(data, "time_s").predict(at)
+
+
+def test_choosing_from_three_configurations_says_what_to_do() -> None:
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"time_s": 1.0 + x}) for x in (1, 2, 3)))
+    with pytest.raises(NotEnoughDataError, match=r"2 different configurations(.|\n)*name a model"):
+        choose(data, "time_s")
+
+
+def test_zeros_have_no_percentage_error() -> None:
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"lost": 0.0}) for x in range(5)), responses=("lost",))
+    with pytest.raises(StudyError, match="0 in every run"):
+        validate(data, "lost")
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 90.0])
+def test_a_level_that_is_no_probability_is_refused(level: float) -> None:
+    with pytest.raises(StudyError, match="between 0 and 1"):
+        validate(measured(), "time_s", level=level)
+
+
+def test_unknown_names_get_suggestions() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'ridge'"):
+        validate(measured(), "time_s", models=["rigde"])
+    with pytest.raises(UnknownNameError, match="did you mean 'loo'"):
+        validate(measured(), "time_s", protocol="lo")
+    with pytest.raises(StudyError, match="did you mean 'time_s'"):
+        validate(measured(), "times")

@@ -1,0 +1,84 @@
+import math
+import threading
+from pathlib import Path
+
+import pytest
+
+from sparkcast.workloads._bigdl_log import Curve, Trained, Validated, follow, parse_line
+
+ITERATION = (
+    "26/11/15 21:50:53 INFO DistriOptimizer$: [Epoch 2 128/2000][Iteration 17][Wall Clock 5.388549985s] Trained 128.0 "
+    "records in 0.157571782 seconds. Throughput is 812.3282 records/second. Loss is 1.471257. Sequential6ae02ee4's "
+    "hyper parameters: Current learning rate is 0.2. Current dampening is 1.7976931348623157E308."
+)
+ACCURACY = (
+    "[Epoch 1 2048/2000][Iteration 16][Wall Clock 5.203859633s] "
+    "Top1Accuracy is Accuracy(correct: 746, count: 1000, accuracy: 0.746)"
+)
+OTHERS = (
+    "26/11/15 21:50:52 INFO DistriOptimizer$: [Epoch 1 2048/2000][Iteration 16][Wall Clock 5.203859633s] "
+    "Epoch finished. Wall clock time is 5230.978203 ms",
+    "[Epoch 1 2048/2000][Iteration 16][Wall Clock 5.2s] validate model throughput is 3808.0808 records/second",
+    "[Epoch 1 2048/2000][Iteration 16][Wall Clock 5.203859633s] Validate model...",
+    "26/11/15 21:50:47 INFO DistriOptimizer$: config  {",
+    "\tcomputeThresholdbatchSize: 100",
+    "",
+)
+
+
+def test_an_iteration_is_read_from_a_whole_log_line() -> None:
+    assert parse_line(ITERATION) == Trained(2, 17, 5.388549985, 128.0, 0.157571782, 1.471257)
+
+
+def test_an_accuracy_is_read_from_the_bare_message() -> None:
+    assert parse_line(ACCURACY) == Validated(1, 16, 5.203859633, 0.746)
+
+
+@pytest.mark.parametrize("line", [ITERATION, ACCURACY])
+def test_older_logs_put_a_space_before_the_unit(line: str) -> None:
+    assert parse_line(line.replace("s]", " s]")) == parse_line(line)
+
+
+def test_older_logs_have_iterations_without_a_loss_and_whole_records() -> None:
+    line = "[Epoch 3 64/60000][Iteration 9][Wall Clock 7 s] Trained 64 records in 0.5 seconds. "
+    assert parse_line(f"{line}Throughput is 128 records/second.") == Trained(3, 9, 7.0, 64.0, 0.5, None)
+
+
+def test_a_diverged_loss_is_not_a_number() -> None:
+    event = parse_line(ITERATION.replace("1.471257", "NaN"))
+    assert isinstance(event, Trained)
+    assert event.loss is not None
+    assert math.isnan(event.loss)
+
+
+@pytest.mark.parametrize("line", OTHERS)
+def test_other_lines_say_nothing(line: str) -> None:
+    assert parse_line(line) is None
+
+
+def test_a_curve_has_one_point_per_validation_with_the_means_of_its_iterations() -> None:
+    curve = Curve()
+    for i, loss in enumerate((2.0, 1.0), start=1):
+        assert curve.add(Trained(1, i, 0.0, 100.0, 0.5, loss), 0.0) is None
+    first = curve.add(Validated(1, 2, 1.0, 0.6), 3.25)
+    curve.add(Trained(2, 3, 0.0, 100.0, 0.25, 0.5), 4.0)
+    second = curve.add(Validated(2, 3, 1.25, 0.8), 5.0)
+    assert first is not None
+    assert second is not None
+    assert (first.number, first.time_s, first.accuracy, first.loss, first.throughput) == (1, 3.25, 0.6, 1.5, 200.0)
+    assert (second.loss, second.throughput) == (0.5, 400.0)
+    assert (curve.records, curve.training_s) == (300.0, 1.25)
+
+
+def test_following_a_file_gives_whole_lines_even_those_written_just_before_the_end(tmp_path: Path) -> None:
+    file, is_over, seen = tmp_path / "log", threading.Event(), list[str]()
+    file.touch()
+    with file.open() as log, file.open("a") as writer:
+        reader = threading.Thread(target=lambda: seen.extend(follow(log, is_over, every_s=0.001)))
+        reader.start()
+        for piece in ("one\nt", "wo\nthr", "ee\nunfinished"):
+            writer.write(piece)
+            writer.flush()
+        is_over.set()
+        reader.join(timeout=5)
+    assert seen == ["one", "two", "three"]

