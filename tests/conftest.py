@@ -3,15 +3,14 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from sparkcast.engines import _warden
-
-Sparkcast = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests_support import Sparkcast
 
 
 @pytest.fixture

@@ -1,10 +1,4 @@
-"""What sparkcast does, as functions: the command line and the web service only parse, call one of these, and print.
-
->>> import sparkcast
->>> study = sparkcast.load_study("mnist.yaml")      # doctest: +SKIP
->>> sparkcast.run("mnist.yaml").finished            # doctest: +SKIP
-12
-"""
+"""What sparkcast does, as functions: the command line and the web service only parse, call one of these, and print."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence

@@ -62,5 +62,6 @@ class Registry(Generic[T]):
 
 def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> str:
     """A hint for a mistyped name: the nearest one, or all of them."""
-    close = get_close_matches(name, known, n=1)
+    begun = [candidate for candidate in known if name and candidate.startswith(name)]
+    close = get_close_matches(name, known, n=1) or begun
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"

@@ -148,7 +148,7 @@ def test_a_report_of_failures_only_says_so_and_shows_one_picture_of_them(example
 
 
 def test_a_report_of_one_factor_needs_nothing_but_data(example: SimpleNamespace) -> None:
-    content = build_content(example.one_factor, created="today", version="0.1.0", fitted=example.fitted)
+    content = build_content(example.bare, created="today", version="0.1.0", fitted=example.fitted)
     page = Page(render(content))
     assert "4 runs ended well." in page.text
     assert "scaling-time_s" in page.ids
@@ -212,11 +212,12 @@ def test_the_check_run_is_reported_whatever_it_showed(
     assert check.inside is (words == "inside the predicted")
 
 
-def test_a_picture_for_the_page_differs_from_its_narrow_twin_in_every_id(full: ReportContent) -> None:
+def test_ids_inside_a_picture_carry_its_name_and_size(full: ReportContent) -> None:
     figure = next(f for f in full.figures if f.name == "candidates")
-    wide, narrow = (set(re.findall(r'\bid="([^"]+)"', inline_svg(figure, narrow=side))) for side in (False, True))
-    assert wide
-    assert wide.isdisjoint(narrow)
+    for narrow, prefix in ((False, "candidates-wide-"), (True, "candidates-narrow-")):
+        ids = re.findall(r'\bid="([^"]+)"', inline_svg(figure, narrow=narrow))
+        assert ids
+        assert all(name.startswith(prefix) for name in ids)
 
 
 def test_writing_replaces_the_old_report_whole(example: SimpleNamespace, tmp_path: Path) -> None:

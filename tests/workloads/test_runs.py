@@ -16,13 +16,14 @@ pytestmark = pytest.mark.slow
 TINY: dict[str, Level] = {"dataset": "digits", "cores": 2, "epochs": 1, "batch_size": 32, "network": "simplenet"}
 
 
-def submit(folder: Path, name: str, settings: dict[str, Level], **conf: str) -> list[dict[str, Any]]:
-    """Run a workload on local[2]; the lines of its report."""
+def submit(
+    folder: Path, name: str, settings: dict[str, Level], *, master: str = "local[2]", **conf: str
+) -> list[dict[str, Any]]:
+    """Run a workload; the lines of its report."""
     import pyspark
 
     workload = WORKLOADS.get(name)()
     full = complete(workload, settings)
-    workload.check(full)
     workload.prepare(full, folder / "data")
     order, report = folder / "job.json", folder / "report.jsonl"
     order.write_text(json.dumps({"workload": name, "settings": full, "data_dir": str(folder / "data")}))
@@ -30,7 +31,7 @@ def submit(folder: Path, name: str, settings: dict[str, Level], **conf: str) -> 
     properties = {"spark.ui.enabled": "false", **workload.spark_conf(full), **conf}
     options = [part for key, value in properties.items() for part in ("--conf", f"{key}={value}")]
     subprocess.run(
-        [home / "bin/spark-submit", "--master", "local[2]", *options, driver.__file__, order, report],
+        [home / "bin/spark-submit", "--master", master, *options, driver.__file__, order, report],
         env={**_java(), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
         cwd=folder,
         timeout=300,
@@ -80,15 +81,27 @@ def test_training_learns_digits_and_reports_each_epoch(tmp_path: Path, framework
     assert report[-1]["at"] - report[1]["at"] == pytest.approx(measured["time_s"], abs=2)
 
 
-def test_bigdl_that_runs_out_of_memory_leaves_the_word_in_the_cause(tmp_path: Path) -> None:
-    settings: dict[str, Level] = {**TINY, "network": "lenet5", "batch_size": 1442}
-    report = submit(tmp_path, "mnist-training", settings, **{"spark.driver.memory": "500m"})
+def test_an_executor_that_runs_out_of_memory_leaves_the_word_in_the_cause(tmp_path: Path) -> None:
+    report = submit(
+        tmp_path,
+        "mnist-training",
+        {"dataset": "mnist-5k", "batch_size": 4000, "epochs": 1},
+        master="local-cluster[1,1,512]",
+        **{"spark.executor.memory": "512m", "spark.task.maxFailures": "1"},
+    )
     assert report[-1]["kind"] == "failed"
-    assert "OutOfMemoryError" in report[-1]["cause"]
+    assert "OutOfMemoryError" in report[-1]["cause"] or "exited with code 52" in report[-1]["cause"]
 
 
-def test_a_training_process_that_fails_is_a_failed_job(tmp_path: Path) -> None:
-    settings: dict[str, Level] = {**TINY, "framework": "torch", "seed": 2**63}
-    report = submit(tmp_path, "mnist-training", settings)
-    assert report[-1]["kind"] == "failed"
-    assert report[-1]["cause"]
+def test_a_training_process_that_fails_says_why(tmp_path: Path) -> None:
+    report = submit(tmp_path, "mnist-training", {**TINY, "framework": "torch", "batch_size": 1})
+    assert [line["kind"] for line in report] == ["driver", "started", "failed"]
+    assert report[-1]["error"] == "RunError"
+    assert "split" in report[-1]["cause"]  # one image cannot be shared by two processes
+
+
+@pytest.mark.parametrize("framework", ["bigdl", "torch"])
+def test_training_works_on_executors_that_know_nothing_of_sparkcast(tmp_path: Path, framework: str) -> None:
+    settings: dict[str, Level] = {**TINY, "cores": 1, "executors": 2, "framework": framework}
+    report = submit(tmp_path, "mnist-training", settings, master="local-cluster[2,1,1024]")
+    assert responses(report)["accuracy"] > 0.5

@@ -10,7 +10,7 @@ import pytest
 
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Factor, Level, Study
-from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, check_study, complete
+from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve
 
 MNIST = WORKLOADS.get("mnist-training")()
 
@@ -55,7 +55,7 @@ def test_every_combination_of_the_example_can_run(workload: Workload) -> None:
         workload.check(complete(workload, dict(zip(levels, combination, strict=True))))
     factors = tuple(Factor(name, tuple(value)) for name, value in levels.items() if len(value) > 1)
     name = next(name for name in WORKLOADS.names() if WORKLOADS.get(name) is type(workload))
-    check_study(Study("example", name, factors, {n: v[0] for n, v in levels.items() if len(v) == 1}))
+    resolve(Study("example", name, factors, {n: v[0] for n, v in levels.items() if len(v) == 1}))
 
 
 def test_a_workload_has_a_line_for_the_list(workload: Workload) -> None:
@@ -72,6 +72,7 @@ def test_a_workload_has_a_line_for_the_list(workload: Workload) -> None:
         ({"sampling_rate": 0.0}, "sampling_rate = 0 is not a share"),
         ({"sampling_rate": 1.5}, "sampling_rate = 1.5 is not a share"),
         ({"learning_rate": 0.0}, "teaches nothing"),
+        ({"seed": 2**32}, "is too large"),
         ({"dataset": "idx"}, "needs the setting data_path"),
         ({"dataset": "idx", "data_path": "/nonexistent"}, "/nonexistent has no train-images-idx3-ubyte"),
     ],

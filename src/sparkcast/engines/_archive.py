@@ -9,6 +9,7 @@ takes; deleting the cache is always safe.
 import hashlib
 import os
 import secrets
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,19 +37,15 @@ class ClassArchive:
     def options_to_make(self, draft: Path) -> dict[str, str]:
         return self._options("-XX:ArchiveClassesAtExit={}/{}.jsa -Xlog:cds=off -Xlog:cds+dynamic=off", draft)
 
-    def new_draft(self) -> Path:
-        draft = self.folder.with_name(f"{self.folder.name}.{secrets.token_hex(4)}")
-        draft.mkdir(parents=True)
-        return draft
-
-    def keep(self, draft: Path) -> bool:
-        """Put a finished draft in place; False when it is incomplete."""
+    def keep(self, draft: Path) -> None:
+        """Put a draft in place, if it is complete. No reader ever sees half a file."""
         if not ClassArchive(draft).exists:
-            return False
-        self.folder.mkdir(exist_ok=True)
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
         for file in draft.glob("*.jsa"):
-            file.replace(self.folder / file.name)
-        return True
+            part = self.folder / f"{file.name}.{secrets.token_hex(4)}"
+            shutil.copyfile(file, part)
+            part.replace(self.folder / file.name)
 
     def _options(self, template: str, folder: Path) -> dict[str, str]:
         return {f"spark.{r}.extraJavaOptions": template.format(folder, r) for r in ("driver", "executor")}

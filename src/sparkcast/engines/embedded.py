@@ -3,7 +3,6 @@
 import os
 import re
 import secrets
-import shutil
 import socket
 import subprocess
 import time
@@ -91,7 +90,8 @@ class EmbeddedCluster:
         archive = find_archive(self._spark, self._java, job.conf)
         if archive is None or archive.exists:
             return
-        draft = archive.new_draft()
+        draft = self._running().folder / "archive"
+        draft.mkdir(exist_ok=True)
         conf = join_conf({**job.conf, **_SMALLEST}, archive.options_to_make(draft))
         rehearsal = SparkJob(Path(__file__).with_name("_rehearsal.py"), (), conf, "sparkcast rehearsal")
         submission = self.submission(rehearsal)
@@ -99,7 +99,6 @@ class EmbeddedCluster:
         self._running().start(submission.argv, submission.env, log).wait()
         self._wait_for_executors_to_end()
         archive.keep(draft)
-        shutil.rmtree(draft, ignore_errors=True)
 
     def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
         archive = find_archive(self._spark, self._java, job.conf)

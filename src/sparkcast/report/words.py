@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 from sparkcast.recommend import Prediction, Recommendation
 from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
-from sparkcast.report.labels import listing, plain_name, show_percent, show_settings, show_value
+from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_settings, show_value
 from sparkcast.study import Outcome
 from sparkcast.units import show_seconds
-from sparkcast.validate import Validation
+from sparkcast.validate import PROTOCOLS, Validation
 
 _OUTCOMES = {
     str(Outcome.OK): "ended well",
@@ -105,6 +105,24 @@ def show_p(p: float | None) -> str:
     if p is None or p != p:
         return "–"
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def protocol_sentence(validation: Validation) -> str:
+    """How the models were tested, in the protocol's own words."""
+    name = validation.protocol.partition(":")[0]
+    own = PROTOCOLS.summaries().get(name, "Repeats of one configuration are never both learned from and tested on.")
+    return f"Protocol {validation.protocol}: {own[:1].lower()}{own[1:]}"
+
+
+def show_f(f: float | None) -> str:
+    """An F statistic; below 0.01 its size says nothing.
+
+    >>> show_f(868.31), show_f(2e-26)
+    ('868.3', '< 0.01')
+    """
+    if f is None or f != f:
+        return "–"
+    return "< 0.01" if f < 0.01 else show_number(f)
 
 
 def trust_sentence(validation: Validation) -> str:

@@ -10,19 +10,8 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Level, Observation, Outcome
 
 # Columns of an exported table that are not settings.
-_TEXTS = ("cause", "outcome", "run_id")
-_MEASURED = (
-    "accuracy",
-    "cost",
-    "cpu_percent",
-    "iowait_percent",
-    "loss",
-    "startup_s",
-    "throughput",
-    "time_s",
-    "total_s",
-)
-_NOT_FACTORS = (*_TEXTS, *_MEASURED, "iowait_percent", "position", "replicate", "started_at")
+_BOOKKEEPING = ("cause", "outcome", "position", "replicate", "run_id", "started_at")
+_MEASURED = "accuracy cost cpu_percent iowait_percent loss startup_s throughput time_s total_s".split()
 
 
 def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] = ()) -> Dataset:
@@ -33,11 +22,11 @@ def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] =
             raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, header))
     if len(set(factors)) < len(factors):
         raise StudyError(f"a factor is named twice: {', '.join(factors)}", hint="name each column once")
-    measured = [name for name in header if name in responses or name in _NOT_FACTORS]
-    varied = tuple(factors) or tuple(n for n in header if n not in measured and len({row[n] for row in rows}) > 1)
+    measured = [n for n in header if n in responses or (n in _MEASURED and n not in factors)]
+    others = [n for n in header if n not in measured and n not in _BOOKKEEPING]
+    varied = tuple(factors) or tuple(n for n in others if len({row[n] for row in rows}) > 1)
     if not varied:
         raise StudyError(f"{path.name} has no column that could be a factor", hint="name them: --factors a,b")
-    numeric = [n for n in measured if n not in _TEXTS and n not in varied]
     seen: dict[tuple[Level, ...], int] = {}
     observations = []
     for line, row in enumerate(rows, start=2):
@@ -48,13 +37,13 @@ def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] =
         observations.append(
             Observation(
                 configuration=configuration,
-                responses={n: _number(row[n], n, path, line) for n in numeric if row[n] != ""},
+                responses={n: _number(row[n], n, path, line) for n in measured if row[n] != ""},
                 outcome=_outcome(row.get("outcome", "ok"), path, line),
                 replicate=seen[key],
                 position=line - 1,
             )
         )
-    return Dataset(varied, tuple(observations), path.stem, tuple(responses) or tuple(numeric) or ("time_s",))
+    return Dataset(varied, tuple(observations), path.stem, tuple(responses) or tuple(measured) or ("time_s",))
 
 
 def write_table(data: Dataset, path: Path) -> None:

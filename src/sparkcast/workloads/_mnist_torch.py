@@ -6,13 +6,14 @@ import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 from sparkcast.errors import RunError
 from sparkcast.workloads import Job
 from sparkcast.workloads._mnist_data import DEVIATION, MEAN, SIDE, Dataset, Recipe
+
+Address = tuple[str, int, str]  # host, port, and a token that keeps strangers out
 
 
 def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
@@ -28,58 +29,92 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
     SparkSession(context)  # TorchDistributor takes the active session
     is_local = context.master.split("[")[0] == "local"
     distributor = TorchDistributor(num_processes=recipe.processes, local_mode=is_local, use_gpu=False)
-    with _listening(context, _receiver(job)) as line:
-        distributor.run(_train_one, recipe, dataset, line)
+    failures: list[str] = []
+    # Plain values: a dataclass does not survive being pickled to a Python that cannot import its module.
+    arrays = [array for part in (dataset.training, dataset.held_out) for array in (part.pixels, part.labels)]
+    with _listening(context, _receiver(job, failures)) as driver:
+        try:
+            distributor.run(
+                _train_one,
+                driver,
+                arrays,
+                recipe.network,
+                recipe.batch_size // recipe.processes,
+                recipe.learning_rate,
+                recipe.epochs,
+                recipe.seed,
+            )
+        except Exception as error:
+            if not failures:
+                raise
+            # TorchDistributor says only that something failed; the process itself said what.
+            raise RunError(f"a training process failed: {failures[0]}") from error
 
 
-def _receiver(job: Job) -> Callable[[dict[str, Any]], None]:
+def _receiver(job: Job, failures: list[str]) -> Callable[[dict[str, Any]], None]:
     def receive(message: dict[str, Any]) -> None:
         kind = message.pop("kind")
         if kind == "started":
             job.started()
         elif kind == "epoch":
             job.epoch(**message)
-        else:
+        elif kind == "result":
             job.result(**message)
+        else:
+            failures.append(message["cause"])
 
     return receive
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """Where the driver listens to the first training process; the token keeps strangers out."""
-
-    host: str
-    port: int
-    token: str
-
-
 @contextmanager
-def _listening(context: Any, receive: Callable[[dict[str, Any]], None]) -> Iterator[_Line]:
+def _listening(context: Any, receive: Callable[[dict[str, Any]], None]) -> Iterator[Address]:
     """Receive JSON lines from the cluster while training runs: TorchDistributor itself answers only at the end."""
     token = secrets.token_hex(16)
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
-            if self.rfile.readline().decode().strip() == token:
+            if self.rfile.readline().decode(errors="replace").strip() == token:
                 for line in self.rfile:
                     receive(json.loads(line))
 
     conf = context.getConf()
     host = conf.get("spark.driver.host", "127.0.0.1")
+    # Closing a threading server waits for its handlers: everything that was sent has then been received.
     with socketserver.ThreadingTCPServer((conf.get("spark.driver.bindAddress", host), 0), Handler) as server:
-        server.daemon_threads = False  # closing the server then waits until everything sent has been received
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
         try:
-            yield _Line(host, server.server_address[1], token)
+            yield host, server.server_address[1], token
         finally:
             server.shutdown()
 
 
-def _train_one(recipe: Recipe, dataset: Dataset, line: _Line) -> None:
-    """One of the `recipe.processes` equal processes of the training. Runs where Spark put it."""
+def _train_one(driver: Address, *arguments: Any) -> None:
+    """One of the equal processes of the training. Runs where Spark put it, and reports to the driver if it fails."""
+    import traceback
+
+    try:
+        _train_share(driver, *arguments)
+    except Exception:
+        with _speaking(driver) as tell:
+            tell(kind="failed", cause=traceback.format_exc())
+        raise
+
+
+@contextmanager
+def _speaking(driver: Address) -> Iterator[Callable[..., None]]:
     import socket
+
+    host, port, token = driver
+    with socket.create_connection((host, port), timeout=60) as connection:
+        connection.sendall(f"{token}\n".encode())
+        yield lambda **message: connection.sendall(f"{json.dumps(message)}\n".encode())
+
+
+def _train_share(
+    driver: Address, arrays: list[Any], network: str, batch_size: int, learning_rate: float, epochs: int, seed: int
+) -> None:
     import time
+    from contextlib import ExitStack
 
     import torch
     from torch import distributed
@@ -87,60 +122,57 @@ def _train_one(recipe: Recipe, dataset: Dataset, line: _Line) -> None:
     from torch.utils.data import DistributedSampler
 
     torch.set_num_threads(1)
-    torch.manual_seed(recipe.seed)
+    torch.manual_seed(seed)
     distributed.init_process_group("gloo")
-    is_first = distributed.get_rank() == 0
-    pixels, labels = _tensors(dataset.training)
-    held_out_pixels, held_out_labels = _tensors(dataset.held_out)
-    model = DistributedDataParallel(_model(recipe.network))
-    optimizer = torch.optim.SGD(model.parameters(), lr=recipe.learning_rate)
-    sampler = DistributedSampler(range(len(labels)), shuffle=True, seed=recipe.seed)
-    distributed.barrier()
+    is_first, n_processes = distributed.get_rank() == 0, distributed.get_world_size()
+    pixels, labels = _tensors(*arrays[:2])
+    held_out_pixels, held_out_labels = _tensors(*arrays[2:])
+    model = DistributedDataParallel(_model(network))
+    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
+    sampler = DistributedSampler(range(len(labels)), shuffle=True, seed=seed)
 
-    driver = socket.create_connection((line.host, line.port), timeout=60) if is_first else None
-
-    def tell(kind: str, **fields: float) -> None:
-        if driver:
-            driver.sendall(json.dumps({"kind": kind, **fields}).encode() + b"\n")
-
-    if driver:
-        driver.sendall(line.token.encode() + b"\n")
-    tell("started")
-    start = time.perf_counter()
-    training_s, last = 0.0, {}
-    for number in range(1, recipe.epochs + 1):
-        epoch_start = time.perf_counter()
+    def train_epoch(number: int) -> float:
+        """One pass over this process's share; the mean loss of all processes."""
         sampler.set_epoch(number)
-        loss_sum, n_batches = torch.zeros(()), 0
-        for chosen in torch.tensor(list(sampler)).split(recipe.batch_size // recipe.processes):
+        losses = []
+        for chosen in torch.tensor(list(sampler)).split(batch_size):
             optimizer.zero_grad()
             loss = torch.nn.functional.nll_loss(model(pixels[chosen]), labels[chosen])
             loss.backward()
             optimizer.step()
-            loss_sum, n_batches = loss_sum + loss.detach(), n_batches + 1
-        distributed.all_reduce(loss_sum)
-        epoch_s = time.perf_counter() - epoch_start
-        training_s += epoch_s
-        if is_first:
-            with torch.no_grad():
-                guesses = model.module(held_out_pixels).argmax(dim=1)
-            accuracy = (guesses == held_out_labels).float().mean().item()
-            last = {"accuracy": accuracy, "loss": loss_sum.item() / n_batches / recipe.processes}
-            time_s = time.perf_counter() - start
-            tell("epoch", number=number, time_s=time_s, throughput=len(labels) / epoch_s, **last)
-    distributed.barrier()
-    time_s = time.perf_counter() - start
-    tell("result", time_s=time_s, throughput=len(labels) * recipe.epochs / training_s, **last)
-    if driver:
-        driver.close()
+            losses.append(loss.detach())
+        mean = torch.stack(losses).mean() / n_processes
+        distributed.all_reduce(mean)
+        return float(mean)
+
+    def accuracy() -> float:
+        with torch.no_grad():
+            return float((model.module(held_out_pixels).argmax(dim=1) == held_out_labels).float().mean())
+
+    with ExitStack() as stack:
+        tell: Callable[..., None] = stack.enter_context(_speaking(driver)) if is_first else lambda **message: None
+        distributed.barrier()
+        tell(kind="started")
+        start, training_s, last = time.perf_counter(), 0.0, {}
+        for number in range(1, epochs + 1):
+            epoch_start = time.perf_counter()
+            loss = train_epoch(number)
+            epoch_s = time.perf_counter() - epoch_start
+            training_s += epoch_s
+            if is_first:
+                last = {"accuracy": accuracy(), "loss": loss}
+                time_s = time.perf_counter() - start
+                tell(kind="epoch", number=number, time_s=time_s, throughput=len(labels) / epoch_s, **last)
+        time_s = time.perf_counter() - start
+        tell(kind="result", time_s=time_s, throughput=len(labels) * epochs / training_s, **last)
     distributed.destroy_process_group()
 
 
-def _tensors(images: Any) -> tuple[Any, Any]:
+def _tensors(pixels: Any, labels: Any) -> tuple[Any, Any]:
     import torch
 
-    pixels = torch.from_numpy(images.pixels.copy()).float().div_(255).sub_(MEAN).div_(DEVIATION)
-    return pixels, torch.from_numpy(images.labels.astype("int64"))
+    scaled = torch.from_numpy(pixels.astype("float32")).div_(255).sub_(MEAN).div_(DEVIATION)
+    return scaled, torch.from_numpy(labels.astype("int64"))
 
 
 def _model(network: str) -> Any:

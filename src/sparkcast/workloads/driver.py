@@ -45,7 +45,8 @@ from sparkcast.workloads import WORKLOADS  # noqa: E402
 _CAUSE_LINES = 40
 _MESSAGE_CHARACTERS = 2000
 _JAVA_FRAME = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more")
-_OUT_OF_MEMORY = re.compile(r"OutOfMemoryError|MemoryError|Java heap space|GC overhead limit")
+# 52 is how Spark's processes exit when Java's heap is full.
+_OUT_OF_MEMORY = re.compile(r"OutOfMemoryError|MemoryError|Java heap space|GC overhead limit|exited with code 52")
 
 
 class Report:
@@ -117,12 +118,22 @@ def _finite(numbers: Mapping[str, float | None]) -> dict[str, float]:
     return {name: float(n) for name, n in numbers.items() if n is not None and math.isfinite(n)}
 
 
-def cause_of(error: BaseException) -> str:
-    """The end of a traceback without Java's stack frames; lines about memory are kept wherever they stood."""
+def describe(error: BaseException) -> dict[str, str]:
+    """The fields of `failed`: what it was, and the end of its traceback.
+
+    Java's stack frames are left out; lines about memory are kept wherever they stood.
+    """
+    # Formatted once: an error of Java asks its JVM for the text, and the JVM may be about to go.
     text = "".join(traceback.format_exception(error))
+    name = type(error).__name__
+    _, has_message, message = text.rpartition(f"{name}: ")
     lines = [line for line in text.splitlines() if line.strip() and not _JAVA_FRAME.fullmatch(line)]
     memory = [line for line in lines[:-_CAUSE_LINES] if _OUT_OF_MEMORY.search(line)]
-    return "\n".join([*memory[:2], *lines[-_CAUSE_LINES:]])
+    return {
+        "error": name,
+        "message": message.strip()[:_MESSAGE_CHARACTERS] if has_message else "",
+        "cause": "\n".join([*memory[:2], *lines[-_CAUSE_LINES:]]),
+    }
 
 
 def run_job(order: Path, report: Report) -> int:
@@ -137,9 +148,9 @@ def run_job(order: Path, report: Report) -> int:
         if not job.has_result:
             raise RunError(f"workload {wanted['workload']!r} ended without a result")
     except Exception as error:
-        traceback.print_exc()
-        message = str(error)[:_MESSAGE_CHARACTERS]
-        report.write("failed", error=type(error).__name__, message=message, cause=cause_of(error))
+        failure = describe(error)
+        report.write("failed", **failure)
+        print(failure["cause"], file=sys.stderr)
         code = 1
     if job is not None:
         try:

@@ -44,6 +44,8 @@ class MnistTraining:
         executors, cores = int(settings["executors"]), int(settings["cores"])
         if float(settings["learning_rate"]) <= 0:
             raise StudyError(f"learning_rate = {settings['learning_rate']} teaches nothing", hint="0.2 suits 2 epochs")
+        if int(settings["seed"]) >= 2**32:
+            raise StudyError(f"seed = {settings['seed']} is too large", hint="use a number below 2**32")
         if not 0 < rate <= 1:
             raise StudyError(f"sampling_rate = {rate:g} is not a share", hint="use a number above 0 and up to 1")
         if batch_size % (executors * cores):

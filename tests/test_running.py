@@ -1,0 +1,153 @@
+"""Real runs on real Spark, through the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sparkcast import api
+from sparkcast.study import Outcome
+from tests_support import Sparkcast
+
+pytestmark = pytest.mark.slow
+
+STUDY = """\
+study: s
+workload: pi
+settings: {executors: [1, 2], samples: 20000}
+design: {replicates: 1, seed: 1}
+limits: {trial: 2m}
+price: {core_hour: 0.36}
+"""
+
+
+def test_a_study_runs_on_the_embedded_cluster_and_everything_is_kept(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY)
+    answer = sparkcast("run", "s.yaml", "--json", "--conf", "spark.executor.memory=600m")
+    assert answer.returncode == 0, answer.stderr
+    result = json.loads(answer.stdout)
+    assert (result["finished"], result["planned"], result["left_out"]) == (2, 2, [])
+    assert "your spark.executor.memory=600m replaces 1g" in answer.stderr
+    assert "[2/2] trial 2: " in answer.stderr
+    for run in api.load_data(tmp_path / "s.yaml").dataset.observations:
+        assert run.outcome is Outcome.OK
+        assert {"time_s", "throughput", "startup_s", "total_s", "cost"} <= set(run.responses)
+        assert run.responses["cost"] == pytest.approx(
+            run.responses["time_s"] * 1e-4 * int(run.configuration["executors"])
+        )
+        assert run.tasks is not None
+        assert (run.tasks.executors, run.tasks.failed_tasks) == (run.configuration["executors"], 0)
+        assert run.utilisation is not None
+        assert 0 < run.utilisation.cpu_percent <= 100
+        assert run.fingerprint is not None
+        assert run.fingerprint.spark == "3.5.9"
+        assert list((tmp_path / "s.results" / run.artefacts / "eventlog").iterdir())
+    again = sparkcast("run", "s.yaml", "--conf", "spark.executor.memory=600m")
+    assert again.returncode == 0
+    assert "2 of 2 trials have a result (0 new" in again.stdout
+    changed = sparkcast("run", "s.yaml")
+    assert changed.returncode == 2
+    assert "spark.conf.spark.executor.memory: 600m -> (absent)" in changed.stderr
+    assert sparkcast("export", "s.yaml", "-o", "s.parquet").returncode == 0
+
+
+def test_a_trial_over_its_limit_is_stopped_and_the_next_one_runs(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    text = STUDY.replace("executors: [1, 2]", "pause_s: [0.0, 300.0]").replace("2m", "25s")
+    (tmp_path / "s.yaml").write_text(text)
+    assert sparkcast("run", "s.yaml", "--master", "local[2]").returncode == 0
+    outcomes = {o.configuration["pause_s"]: o for o in api.load_data(tmp_path / "s.yaml").dataset.observations}
+    assert outcomes[0.0].outcome is Outcome.OK
+    assert outcomes[300.0].outcome is Outcome.TIMEOUT
+    assert outcomes[300.0].cause == "stopped at its time limit"
+
+
+def test_jobs_at_once_share_the_cluster_and_are_averaged(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY.replace("executors: [1, 2]", "jobs: 2"))
+    assert sparkcast("run", "s.yaml").returncode == 0
+    [run] = api.load_data(tmp_path / "s.yaml").dataset.observations
+    assert run.ok
+    folders = sorted(p.name for p in (tmp_path / "s.results" / run.artefacts).iterdir())
+    assert folders == ["job-1", "job-2"]
+
+
+GLUTTON = """\
+from sparkcast.workloads import WORKLOADS
+
+@WORKLOADS.register("glutton")
+class Glutton:
+    "Asks for more memory than there is."
+    settings, responses, example = (), ("time_s",), {}
+    def check(self, settings): pass
+    def prepare(self, settings, data_dir): return ""
+    def spark_conf(self, settings): return {"spark.driver.memory": "512m"}
+    def run(self, job):
+        context = job.spark_context()
+        job.started()
+        keep = [context._jvm.java.nio.ByteBuffer.allocate(2**30) for _ in range(8)]
+        job.result(time_s=1.0)
+"""
+
+
+def test_running_out_of_memory_is_data_and_a_workload_of_somebody_else_can_do_it(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    (tmp_path / "glutton.py").write_text(GLUTTON)
+    info = tmp_path / "glutton-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: glutton\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[sparkcast.workloads]\nglutton = glutton:Glutton\n")
+    (tmp_path / "s.yaml").write_text("study: s\nworkload: glutton\nsettings: {executors: 1}\n")
+    answer = sparkcast("run", "s.yaml", "--master", "local[1]", "--json", env={"PYTHONPATH": str(tmp_path)})
+    assert answer.returncode == 0, answer.stderr
+    [run] = json.loads(answer.stdout)["new"]
+    assert run["outcome"] == "oom"
+    assert "Java heap space" in run["cause"]
+
+
+def test_ctrl_c_finishes_the_trial_and_a_second_one_stops_at_once(tmp_path: Path, no_orphans: None) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY.replace("samples: 20000", "samples: 20000, pause_s: 2.0"))
+    first = _start(tmp_path, "run", "s.yaml")
+    _wait_for_trial(tmp_path, 1)
+    first.send_signal(signal.SIGINT)
+    _, messages = first.communicate(timeout=120)
+    assert first.returncode == 130, messages
+    assert "finishing the current trial; Ctrl-C again to stop it now" in messages
+    assert "Continue with: sparkcast run s.yaml --resume" in messages
+    assert len(api.load_data(tmp_path / "s.yaml").dataset.observations) == 1
+
+    second = _start(tmp_path, "run", "s.yaml", "--resume")
+    _wait_for_trial(tmp_path, 2)
+    second.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    second.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    second.communicate(timeout=120)
+    assert second.returncode == 130
+    assert time.monotonic() - begun < 15
+    assert len(api.load_data(tmp_path / "s.yaml").dataset.observations) == 1
+
+
+def _start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "sparkcast", *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def _wait_for_trial(folder: Path, count: int) -> None:
+    """Until so many drivers have reported in."""
+    deadline = time.monotonic() + 120
+    while len(list((folder / "s.results").glob("runs/*/report.jsonl"))) < count:
+        assert time.monotonic() < deadline, "no trial started"
+        time.sleep(0.1)
