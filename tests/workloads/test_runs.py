@@ -81,18 +81,6 @@ def test_training_learns_digits_and_reports_each_epoch(tmp_path: Path, framework
     assert report[-1]["at"] - report[1]["at"] == pytest.approx(measured["time_s"], abs=2)
 
 
-def test_an_executor_that_runs_out_of_memory_leaves_the_word_in_the_cause(tmp_path: Path) -> None:
-    report = submit(
-        tmp_path,
-        "mnist-training",
-        {"dataset": "mnist-5k", "batch_size": 4000, "epochs": 1},
-        master="local-cluster[1,1,512]",
-        **{"spark.executor.memory": "512m", "spark.task.maxFailures": "1"},
-    )
-    assert report[-1]["kind"] == "failed"
-    assert "OutOfMemoryError" in report[-1]["cause"] or "exited with code 52" in report[-1]["cause"]
-
-
 def test_a_training_process_that_fails_says_why(tmp_path: Path) -> None:
     report = submit(tmp_path, "mnist-training", {**TINY, "framework": "torch", "batch_size": 1})
     assert [line["kind"] for line in report] == ["driver", "started", "failed"]
@@ -100,8 +88,7 @@ def test_a_training_process_that_fails_says_why(tmp_path: Path) -> None:
     assert "split" in report[-1]["cause"]  # one image cannot be shared by two processes
 
 
-@pytest.mark.parametrize("framework", ["bigdl", "torch"])
-def test_training_works_on_executors_that_know_nothing_of_sparkcast(tmp_path: Path, framework: str) -> None:
-    settings: dict[str, Level] = {**TINY, "cores": 1, "executors": 2, "framework": framework}
+def test_torch_trains_on_executors_beside_the_driver(tmp_path: Path) -> None:
+    settings: dict[str, Level] = {**TINY, "cores": 1, "executors": 2, "framework": "torch", "epochs": 2}
     report = submit(tmp_path, "mnist-training", settings, master="local-cluster[2,1,1024]")
     assert responses(report)["accuracy"] > 0.5

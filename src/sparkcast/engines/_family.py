@@ -19,6 +19,7 @@ class Family:
 
     def __init__(self) -> None:
         self.mark = secrets.token_hex(8)
+        self._started: list[subprocess.Popen[bytes]] = []
         self.folder = Path(tempfile.mkdtemp(prefix="sparkcast-"))
         self._warden = subprocess.Popen(
             [sys.executable, _warden.__file__, self.mark, str(self.folder)],
@@ -31,7 +32,7 @@ class Family:
     def start(self, argv: tuple[str, ...], env: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
         """Start a member with its output in `log`."""
         with log.open("ab") as output:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 argv,
                 env={**os.environ, **env, _warden.MARK: self.mark},
                 stdin=subprocess.DEVNULL,
@@ -39,6 +40,8 @@ class Family:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        self._started.append(process)
+        return process
 
     def has_member(self, word: str) -> bool:
         """Whether a living member has `word` in its command line."""
@@ -55,6 +58,8 @@ class Family:
         if self._warden.stdin:
             self._warden.stdin.close()
         self._warden.wait()
+        for process in self._started:
+            process.wait()  # already dead: this only collects the exit code
 
 
 def stop_process(process: subprocess.Popen[bytes], *, patience_s: float = 5.0) -> None:

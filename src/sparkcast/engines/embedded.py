@@ -137,8 +137,6 @@ class EmbeddedCluster:
     def _stop(self) -> None:
         if self._family:
             self._family.close()
-        for process in self._daemons.values():
-            process.wait()
         self._family, self._daemons = None, {}
 
     def _running(self) -> Family:

@@ -1,0 +1,63 @@
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from sparkcast.observe import Run, observe
+from sparkcast.observe.outcome import JobEnd, classify
+from sparkcast.observe.report import JobReport, read_report
+from sparkcast.study import Outcome, TaskTotals, Trial
+
+DONE = JobReport(responses={"time_s": 1.0})
+TASKS = TaskTotals(1, 1, 2, 0, 1, 0, 1.0, 1.0, 0.0, 0.0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("end", "report", "log", "outcome"),
+    [
+        (JobEnd(0), DONE, "", Outcome.OK),
+        (JobEnd(0), JobReport(), "", Outcome.ERROR),  # it said nothing of itself
+        (JobEnd(1), JobReport(failure="ValueError: no"), "", Outcome.ERROR),
+        (JobEnd(1), JobReport(failure="java.lang.OutOfMemoryError: Java heap space"), "", Outcome.OOM),
+        (JobEnd(1), JobReport(), "ExecutorLostFailure: Command exited with code 52", Outcome.OOM),
+        (JobEnd(1), JobReport(), "Container killed by YARN for exceeding memory limits", Outcome.OOM),
+        (JobEnd(1), JobReport(failure="MemoryError: "), "", Outcome.OOM),
+        (JobEnd(1), JobReport(), "ExecutorLostFailure (executor 1 exited)", Outcome.LOST),
+        (JobEnd(1), JobReport(), "Reason: All masters are unresponsive! Giving up.", Outcome.LOST),
+        (JobEnd(-9), JobReport(), "", Outcome.LOST),
+        (JobEnd(-15, "timeout"), DONE, "", Outcome.TIMEOUT),
+        (JobEnd(-15, "the master ended"), DONE, "", Outcome.LOST),
+    ],
+)
+def test_an_end_is_classified(end: JobEnd, report: JobReport, log: str, outcome: Outcome) -> None:
+    found, cause = classify(end, report, TASKS, log)
+    assert found is outcome
+    assert bool(cause) == (outcome is not Outcome.OK)
+
+
+def test_a_run_that_lost_an_executor_on_the_way_is_not_comparable() -> None:
+    outcome, cause = classify(JobEnd(0), DONE, dataclasses.replace(TASKS, lost_executors=1), "")
+    assert outcome is Outcome.LOST
+    assert "1 executor(s) lost" in cause
+
+
+def test_a_report_cut_off_in_the_middle_of_a_line_is_still_read(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text(
+        '{"kind":"started","at":5.0}\n{"kind":"epoch","at":6,"number":1,"time_s":1.0,"accuracy":0.5}\n{"kind":"resu'
+    )
+    report = read_report(path)
+    assert (report.started_at, report.curve[0].accuracy, report.responses) == (5.0, 0.5, {})
+
+
+def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: Path) -> None:
+    folders = (tmp_path / "job-1", tmp_path / "job-2")
+    for folder, seconds in zip(folders, (10, 20), strict=True):
+        folder.mkdir()
+        lines = ['{"kind":"started","at":103}', f'{{"kind":"result","at":9,"responses":{{"time_s":{seconds}}}}}']
+        (folder / "report.jsonl").write_text("\n".join(lines))
+    run = Run(Trial({"jobs": 2}), folders, (JobEnd(0), JobEnd(0)), 100.0, 125.0, None, None)
+    assert observe(run).responses == {"time_s": 15.0, "startup_s": 3.0, "total_s": 25.0}
+    failed = dataclasses.replace(run, ends=(JobEnd(0), JobEnd(1)))
+    assert observe(failed).outcome is Outcome.ERROR
+    assert observe(failed).responses == {}
