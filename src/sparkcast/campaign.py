@@ -205,7 +205,9 @@ class _Campaign:
             self._note(note)
         request = {"workload": self._study.workload, "settings": settings, "data_dir": str(self._folder / "data")}
         (folder / "job.json").write_text(json.dumps(request))
-        return engine.start(job, folder / "driver.log")
+        submission = engine.submission(job)
+        (folder / "command.sh").write_text(submission.shell() + "\n")
+        return engine.start(submission, folder / "driver.log")
 
     def _wait(self, engine: Engine, processes: list[subprocess.Popen[bytes]]) -> str:
         """Wait for all; returns why they had to be stopped, or ""."""

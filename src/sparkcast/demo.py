@@ -28,7 +28,12 @@ rules:
 design: {{kind: full, replicates: {replicates}, seed: 1}}
 responses: [time_s, accuracy]
 limits: {{total: 15m, trial: 3m}}
-spark: {{master: embedded}}
+spark:
+  master: embedded
+  conf:
+    # Runs this short would mostly measure Java's second compiler at work; leave these out for longer ones.
+    spark.driver.extraJavaOptions: -XX:TieredStopAtLevel=1
+    spark.executor.extraJavaOptions: -XX:TieredStopAtLevel=1
 price: {{core_hour: 0.05}}
 """
 _FULL = {"batch_sizes": "[64, 128, 256]", "sampling_rate": 0.5, "replicates": 2}

@@ -114,8 +114,8 @@ class Engine(Protocol):
         """Do once, before anything is measured, what makes jobs like this one start faster."""
         ...
 
-    def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
-        """Submit a job with its output in `log`. The process cannot outlive this one."""
+    def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
+        """Run a submission with its output in `log`. The process cannot outlive this one."""
         ...
 
     def facts(self) -> ClusterFacts: ...

@@ -80,6 +80,9 @@ class EmbeddedCluster:
         }
 
     def submission(self, job: SparkJob) -> Submission:
+        archive = find_archive(self._spark, self._java, job.conf)
+        if archive and archive.exists:
+            job = replace(job, conf=join_conf(job.conf, archive.options_to_use()))
         properties = self._family.folder / "cluster.conf" if self._family else None
         return build_submission(
             job, self._master, self._spark, self._java, env=self._environment(), properties=properties
@@ -94,17 +97,11 @@ class EmbeddedCluster:
         draft.mkdir(exist_ok=True)
         conf = join_conf({**job.conf, **_SMALLEST}, archive.options_to_make(draft))
         rehearsal = SparkJob(Path(__file__).with_name("_rehearsal.py"), (), conf, "sparkcast rehearsal")
-        submission = self.submission(rehearsal)
-        log = self._running().folder / "logs" / "rehearsal.log"
-        self._running().start(submission.argv, submission.env, log).wait()
+        self.start(self.submission(rehearsal), self._running().folder / "logs" / "rehearsal.log").wait()
         self._wait_for_executors_to_end()
         archive.keep(draft)
 
-    def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
-        archive = find_archive(self._spark, self._java, job.conf)
-        if archive and archive.exists:
-            job = replace(job, conf=join_conf(job.conf, archive.options_to_use()))
-        submission = self.submission(job)
+    def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
         return self._running().start(submission.argv, submission.env, log)
 
     def facts(self) -> ClusterFacts:

@@ -54,9 +54,8 @@ class SparkCluster:
     def warm_up(self, job: SparkJob) -> None:
         """Nothing: the cluster is not ours."""
 
-    def start(self, job: SparkJob, log: Path) -> subprocess.Popen[bytes]:
+    def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
         assert self._family is not None, "enter the engine first"
-        submission = self.submission(job)
         return self._family.start(submission.argv, submission.env, log)
 
     def facts(self) -> ClusterFacts:

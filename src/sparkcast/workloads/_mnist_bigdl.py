@@ -22,17 +22,13 @@ from sparkcast.workloads._mnist_data import DEVIATION, MEAN, SIDE, Dataset, Imag
 _ROOT = "com.intel.analytics.bigdl.dllib"
 _DATASET = f"{_ROOT}.feature.dataset"
 _JARS = ("share/dllib/lib/*-jar-with-dependencies.jar", "share/core/lib/all-*.jar")
-# Java's second compiler takes more time than training itself in the first half minute, and with few cores it takes it
-# from training: a first epoch four times slower than the next. Training is in native code, so that little is lost
-# without it (about a tenth after minutes). Add -XX:TieredStopAtLevel=4 to Spark's extraJavaOptions to have it back.
-_QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
 _LOGGING = Path(__file__).with_name("_bigdl_log4j2.properties")
 
 
 def spark_conf() -> Mapping[str, str]:
     """What BigDL needs of Spark. Its jars must lie at the same path on every node."""
     classpath = ":".join(str(jar) for jar in find_jars())
-    java_options = f"{_QUICK_COMPILER} -Dlog4j2.configurationFile={_LOGGING.as_uri()}"
+    java_options = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
     return {
         "spark.driver.extraClassPath": classpath,
         "spark.executor.extraClassPath": classpath,

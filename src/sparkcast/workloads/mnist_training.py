@@ -65,18 +65,19 @@ class MnistTraining:
         return prepare(settings, data_dir).fingerprint
 
     def spark_conf(self, settings: Configuration) -> Mapping[str, str]:
-        # Both frameworks hold all processes from the first step to the last: wait for them, replace none.
         conf = {
-            "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-            "spark.scheduler.maxRegisteredResourcesWaitingTime": "3600s",
-            "spark.speculation": "false",
+            # All processes work from the first step to the last: add none, replace none. A training that lost one is
+            # no measurement, and Spark's retries would hide the first error under later ones.
             "spark.dynamicAllocation.enabled": "false",
+            "spark.speculation": "false",
+            "spark.task.maxFailures": "1",
+            "spark.stage.maxConsecutiveAttempts": "1",
         }
         if settings["framework"] == "torch":
             return conf
         from sparkcast.workloads import _mnist_bigdl
 
-        return {**conf, **_mnist_bigdl.spark_conf()}
+        return conf | dict(_mnist_bigdl.spark_conf())
 
     def run(self, job: Job) -> None:
         settings = job.settings

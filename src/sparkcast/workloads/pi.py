@@ -35,10 +35,7 @@ class MonteCarloPi:
         return ""  # draws its own data
 
     def spark_conf(self, settings: Configuration) -> Mapping[str, str]:
-        return {
-            "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-            "spark.scheduler.maxRegisteredResourcesWaitingTime": "3600s",
-        }
+        return {}
 
     def run(self, job: Job) -> None:
         samples, partitions = int(job.settings["samples"]), int(job.settings["partitions"])

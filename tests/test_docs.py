@@ -1,0 +1,42 @@
+"""Docs that are true: generated pages are current, examples run, commands and plugs are documented."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GENERATED = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+
+
+@pytest.mark.parametrize(("name", "text"), GENERATED["pages"]().items())
+def test_the_reference_pages_are_what_the_code_says(name: str, text: str) -> None:
+    assert (ROOT / "docs" / "reference" / name).read_text() == text, "run: python docs/generate.py"
+
+
+@pytest.mark.parametrize("name", GENERATED["_command_names"]())
+def test_every_command_shows_an_example_in_its_help(name: str) -> None:
+    assert f"Example: sparkcast {name}" in GENERATED["_help"](name)
+
+
+def test_the_study_of_the_guide_is_valid(tmp_path: Path) -> None:
+    from sparkcast.study.file import parse_study
+    from sparkcast.workloads import resolve
+
+    guide = (ROOT / "docs" / "guides" / "study-file.md").read_text()
+    resolve(parse_study(guide.split("```yaml\n")[1].split("```")[0]))
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_an_example_runs_as_it_stands(example: Path, no_orphans: None) -> None:
+    answer = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, check=False, timeout=300)
+    assert answer.returncode == 0, answer.stderr
