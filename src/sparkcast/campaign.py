@@ -329,8 +329,8 @@ def _require_capacity(engine: Engine, settings: list[dict[str, Level]]) -> None:
 
 
 def _varied(study: Study, trial: Trial) -> str:
-    shown = " ".join(f"{f.name}={trial.configuration[f.name]}" for f in study.factors)
-    return f"{shown} replicate={trial.replicate}"
+    shown = [f"{f.name}={trial.configuration[f.name]}" for f in study.factors]
+    return " ".join([*shown, f"replicate={trial.replicate}"])
 
 
 def _result_text(study: Study, trial: Trial, observation: Observation) -> str:

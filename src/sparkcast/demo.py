@@ -36,7 +36,7 @@ spark:
     spark.executor.extraJavaOptions: -XX:TieredStopAtLevel=1
 price: {{core_hour: 0.05}}
 """
-_FULL = {"batch_sizes": "[64, 128, 256]", "sampling_rate": 0.5, "replicates": 2}
+_FULL = {"batch_sizes": "[64, 128, 256, 512]", "sampling_rate": 0.5, "replicates": 2}
 _QUICK = {"batch_sizes": "[64, 256]", "sampling_rate": 0.25, "replicates": 1}
 
 
