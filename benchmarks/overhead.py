@@ -18,7 +18,7 @@ from sparkcast import api
 from sparkcast.campaign import Progress
 
 SETTINGS = {
-    "mnist-training": "{executors: 2, batch_size: [64, 128], sampling_rate: 0.5, epochs: 2}",
+    "mnist-training": "{executors: 2, batch_size: [64, 128], sampling_rate: 0.25, epochs: 1}",
     "pi": "{executors: 2, samples: [20000, 40000]}",
 }
 

@@ -67,15 +67,16 @@ def _start(folder: Path) -> "subprocess.Popen[bytes]":
 def _kill(target: str, process: "subprocess.Popen[bytes]", folder: Path) -> "subprocess.Popen[bytes]":
     """SIGKILL one process of the running campaign; returns the campaign, started again when it was the victim."""
     for _ in range(600):
-        if process.poll() is not None:  # finished early: the study is done, or a trial was lost three times
+        if process.poll() is not None:  # a trial was lost three times
+            assert process.returncode == 3, f"the study ended before {KILLS} kills"
             process = _start(folder)
         family = _family(process)
         victims = [process.pid] if target == "sparkcast" else _pids(family, _COMMANDS[target])
         if family and victims:
             break
-        if process.poll() == 0 and len(_final_observations(folder)) == 12:
-            return process
         time.sleep(0.1)
+    else:
+        raise AssertionError(f"no {target} to kill: {_log(folder)}")
     psutil.Process(victims[0]).kill()
     if target == "sparkcast":
         process.wait()

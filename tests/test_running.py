@@ -81,6 +81,39 @@ def test_jobs_at_once_share_the_cluster_and_are_averaged(
     assert folders == ["job-1", "job-2"]
 
 
+def test_both_frameworks_train_on_the_executors_of_the_embedded_cluster(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "study: s\nworkload: mnist-training\n"
+        "settings: {framework: [bigdl, torch], executors: 2, dataset: digits, batch_size: 32, epochs: 2}\n"
+    )
+    answer = sparkcast("run", "s.yaml")
+    assert answer.returncode == 0, answer.stderr
+    for run in api.load_data(tmp_path / "s.yaml").dataset.observations:
+        assert run.ok, run.cause
+        assert run.responses["accuracy"] > 0.5  # ten digits: chance is 0.1
+        assert [epoch.number for epoch in run.curve] == [1, 2]
+        assert run.tasks is not None
+        assert run.tasks.executors == 2
+        assert run.fingerprint is not None
+        assert "digits" in run.fingerprint.data
+
+
+def test_the_quick_demo_ends_in_a_report_and_a_checked_recommendation(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    answer = sparkcast("demo", "--quick", "--out", "d", "--json")
+    assert answer.returncode == 0, answer.stderr
+    result = json.loads(answer.stdout)
+    assert result["runs"] == 4
+    assert result["recommendation"]["chosen"]["probability"] >= 0.95
+    assert result["check"]["measured"] > 0
+    page = (tmp_path / result["report"]).read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "A check run at" in page
+
+
 GLUTTON = """\
 from sparkcast.workloads import WORKLOADS
 

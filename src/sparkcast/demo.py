@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import median_high
 
 from sparkcast import api
 from sparkcast.campaign import CampaignResult, OnProgress, Progress
@@ -70,7 +70,7 @@ def run_demo(out: Path, *, quick: bool = False, on_progress: OnProgress = lambda
 
 def _middling_deadline(fastest: Recommendation) -> float:
     """A deadline that about half of the settings meet: neither trivial nor impossible."""
-    return float(math.ceil(median(candidate.predicted("time_s").high for candidate in fastest.candidates)))
+    return float(math.ceil(median_high(candidate.predicted("time_s").high for candidate in fastest.candidates)))
 
 
 def _check_run(study_file: Path, recommendation: Recommendation, on_progress: OnProgress) -> Check:
@@ -112,7 +112,7 @@ def _story(
     chosen = ", ".join(f"{name}={value}" for name, value in recommendation.chosen.configuration.items())
     inside = "inside" if check.inside else "outside"
     return (
-        f"Measured     {result.finished} real training runs on {result.planned} planned",
+        f"Measured     {result.finished} of {result.planned} planned training runs, on a real Spark cluster",
         *(f"Matters      {sentence}" for sentence in analysis.summary[:2]),
         f"Deadline     {recommendation.within_s:g} s, to be met with {recommendation.confidence:.0%} probability",
         f"Recommended  {chosen}",
