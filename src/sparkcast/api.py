@@ -312,7 +312,7 @@ def recommend(
 
 def starter_study(workload: str) -> str:
     """The text of a commented study file."""
-    from sparkcast.workloads._starter import starter_study as make
+    from sparkcast.workloads.starter import starter_study as make
 
     return make(workload)
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from sparkcast.engines import Engine, SparkJob, engine_for
-from sparkcast.engines._family import stop_process
-from sparkcast.engines._submit import join_conf, merge_conf, settings_conf
+from sparkcast.engines.conf import join_conf, merge_conf, settings_conf
 from sparkcast.errors import RunError, StudyError
 from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
@@ -228,7 +227,7 @@ class _Campaign:
                 reason = engine.trouble()
             if reason:
                 for process in processes:
-                    stop_process(process)
+                    engine.stop(process)
                 return reason
             time.sleep(_POLL_S)
         return ""

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast.engines import Capacity, SparkJob, Submission, engine_for
-from sparkcast.engines._submit import join_conf, merge_conf, parse_conf_option, read_properties
+from sparkcast.engines.conf import join_conf, merge_conf, parse_conf_option, read_properties
 from sparkcast.errors import CapacityError, StudyError
 from sparkcast.study import SparkOptions
 

@@ -51,9 +51,9 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
         made.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         made.add_row(*(str(cell) for cell in row))
-    console = Console(highlight=False)
-    # Not on a terminal (a file, a pipe) nothing is cut or wrapped.
-    console.print(made, width=None if console.is_terminal else 200, crop=False)
+    # Not on a terminal (a file, a pipe) nothing is wrapped.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    console.print(made)
 
 
 def _is_number(text: str) -> bool:

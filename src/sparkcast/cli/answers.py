@@ -171,10 +171,8 @@ def _show_analysis(result: "Analysis") -> None:
         [row.term, f"{row.df:g}", f"{row.sum_sq:.4g}", f"{row.percent:.1f}", _cell(row.f, ".2f"), _p(row.p)]
         for row in result.rows
     ]
-    title = (
-        f"{result.response} ~ {result.formula}  (type {result.anova_type}, {result.n} runs, R² {result.r_squared:.3f})"
-    )
-    table(title, ("term", "df", "sum of squares", "% of variation", "F", "p"), rows)
+    facts = f"type {result.anova_type}, {result.n} runs, R² {result.r_squared:.3f}"
+    table(f"{result.formula}  ({facts})", ("term", "df", "sum of squares", "% of variation", "F", "p"), rows)
     means = [[m.factor, m.level, f"{m.mean:.4g}", f"{m.low:.4g} – {m.high:.4g}", m.n] for m in result.means]
     table("Means by level", ("factor", "level", f"mean {result.response}", "95 % interval", "runs"), means)
     for warning in result.warnings:
@@ -201,14 +199,13 @@ def _show_validation(result: "Validation") -> None:
             f"{card.median_ape:.1f}",
             f"{card.rmse:.4g}",
             f"{card.r_squared:.3f}",
-            f"{100 * card.coverage:.0f}",
+            f"{100 * card.coverage:.0f} %",
             f"{100 * card.relative_width:.0f}",
             f"{card.build_s:.2f}",
         ]
         for card in result.scorecards
     ]
-    coverage = f"in {result.level:.0%} interval, %"
-    header = ("model", "MAPE %", "median %", "RMSE", "R²", coverage, "width, % of value", "build s")
+    header = ("model", "MAPE %", "median %", "RMSE", "R²", f"in {result.level:.0%} interval", "width %", "build s")
     table(f"{result.response}, {result.protocol}", header, rows)
     if result.noise_floor_mape is not None:
         print(f"noise floor (replicates against each other): MAPE {result.noise_floor_mape:.1f} %")

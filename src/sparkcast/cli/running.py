@@ -43,7 +43,7 @@ def run(
     Example: sparkcast run mnist.yaml --resume
     """
     from sparkcast import api
-    from sparkcast.engines._submit import parse_conf_option, read_properties
+    from sparkcast.engines.conf import parse_conf_option, read_properties
 
     properties = read_properties(properties_file) if properties_file else {}
     properties |= dict(parse_conf_option(text) for text in conf or ())

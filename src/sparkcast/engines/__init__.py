@@ -6,7 +6,7 @@ Engines start jobs; reading what they did is `observe`'s part.
 import shlex
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -83,8 +83,6 @@ class ClusterFacts:
     spark: str
     java: str
     description: str
-    is_local: bool = True  # executors run on this machine, so its metrics are theirs
-    notes: tuple[str, ...] = field(default=())
 
 
 class Engine(Protocol):
@@ -116,6 +114,10 @@ class Engine(Protocol):
 
     def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
         """Run a submission with its output in `log`. The process cannot outlive this one."""
+        ...
+
+    def stop(self, process: subprocess.Popen[bytes]) -> None:
+        """End a started submission now, with all that it started itself."""
         ...
 
     def facts(self) -> ClusterFacts: ...

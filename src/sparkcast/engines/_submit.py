@@ -1,4 +1,4 @@
-"""Building a spark-submit command, and merging the Spark properties that several parties want."""
+"""Building a spark-submit command."""
 
 import sys
 from collections.abc import Mapping
@@ -7,16 +7,6 @@ from pathlib import Path
 from sparkcast.engines import SparkJob, Submission
 from sparkcast.engines._distribution import Distribution
 from sparkcast.engines._java import Java
-from sparkcast.errors import StudyError
-from sparkcast.study import Configuration
-
-# Properties that add up instead of replacing one another: the last Java option wins, the first class does.
-_JOINED = {
-    "spark.driver.extraJavaOptions": "{ours} {users}",
-    "spark.executor.extraJavaOptions": "{ours} {users}",
-    "spark.driver.extraClassPath": "{users}:{ours}",
-    "spark.executor.extraClassPath": "{users}:{ours}",
-}
 
 
 def build_submission(
@@ -41,61 +31,3 @@ def build_submission(
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
     return Submission(tuple(argv), base | dict(env or {}))
-
-
-def settings_conf(settings: Configuration) -> dict[str, str]:
-    """The cluster settings of a trial in Spark's own names."""
-    executors, cores = int(settings["executors"]), int(settings["cores"])
-    return {
-        "spark.executor.instances": str(executors),
-        "spark.executor.cores": str(cores),
-        "spark.cores.max": str(executors * cores),
-        "spark.executor.memory": str(settings["memory"]),
-    }
-
-
-def merge_conf(ours: Mapping[str, str], users: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Both parties' properties; the user's win, and each time they do there is a note to show."""
-    merged, notes = dict(ours), []
-    for key, value in users.items():
-        if key in _JOINED and ours.get(key):
-            merged[key] = _JOINED[key].format(ours=ours[key], users=value)
-            continue
-        if key in ours and ours[key] != value:
-            notes.append(f"your {key}={value} replaces {ours[key]}")
-        merged[key] = value
-    return merged, tuple(notes)
-
-
-def join_conf(*layers: Mapping[str, str]) -> dict[str, str]:
-    """Our own layers, later ones first in rank; joined properties add up."""
-    merged: dict[str, str] = {}
-    for layer in layers:
-        merged, _ = merge_conf(merged, layer)
-    return merged
-
-
-def read_properties(path: Path) -> dict[str, str]:
-    """A Spark properties file: `key value` or `key=value` lines, # comments."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"cannot read the properties file {str(path)!r}: {error}") from error
-    properties = {}
-    for number, line in enumerate(lines, start=1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        key, _, value = text.replace("=", " ", 1).partition(" ") if "=" in text.split()[0] else text.partition(" ")
-        if not key.startswith("spark.") or not value.strip():
-            raise StudyError(f"{path.name} line {number}: {text!r} is not `spark.some.key value`")
-        properties[key] = value.strip().removeprefix("=").strip()
-    return properties
-
-
-def parse_conf_option(text: str) -> tuple[str, str]:
-    """One `--conf key=value`."""
-    key, separator, value = text.partition("=")
-    if not separator or not key.startswith("spark."):
-        raise StudyError(f"--conf {text!r} is not spark.some.key=value", hint="e.g. --conf spark.executor.memory=2g")
-    return key, value

@@ -15,9 +15,10 @@ from typing import Self
 from sparkcast.engines import ENGINES, Capacity, ClusterFacts, SparkJob, Submission
 from sparkcast.engines._archive import find_archive
 from sparkcast.engines._distribution import find_spark
-from sparkcast.engines._family import Family
+from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
-from sparkcast.engines._submit import build_submission, join_conf
+from sparkcast.engines._submit import build_submission
+from sparkcast.engines.conf import join_conf
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration, SparkOptions
 
@@ -103,6 +104,9 @@ class EmbeddedCluster:
 
     def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
         return self._running().start(submission.argv, submission.env, log)
+
+    def stop(self, process: subprocess.Popen[bytes]) -> None:
+        stop_process(process)
 
     def facts(self) -> ClusterFacts:
         shape = self._shape

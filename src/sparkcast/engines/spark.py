@@ -9,7 +9,7 @@ from typing import Self
 
 from sparkcast.engines import ENGINES, Capacity, ClusterFacts, SparkJob, Submission
 from sparkcast.engines._distribution import find_spark
-from sparkcast.engines._family import Family
+from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
 from sparkcast.engines._submit import build_submission
 from sparkcast.errors import RunError, StudyError
@@ -58,9 +58,11 @@ class SparkCluster:
         assert self._family is not None, "enter the engine first"
         return self._family.start(submission.argv, submission.env, log)
 
+    def stop(self, process: subprocess.Popen[bytes]) -> None:
+        stop_process(process)
+
     def facts(self) -> ClusterFacts:
-        is_local = self._master.startswith("local")
-        return ClusterFacts(self._spark.version, self._java.version, self._master, is_local=is_local)
+        return ClusterFacts(self._spark.version, self._java.version, self._master)
 
     def trouble(self) -> str:
         if not self._master.startswith("spark://"):
