@@ -11,11 +11,11 @@ from sparkcast.models import MODELS, Fitted
 from sparkcast.recommend import Candidate, Prediction, Recommendation
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Outcome, Price
+from sparkcast.study.derive import run_cost
 from sparkcast.units import as_number, show_seconds
 from sparkcast.validate.score import choose as choose_model
 
 TIME, ACCURACY, COST = "time_s", "accuracy", "cost"
-_GIB = 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +199,8 @@ def _predict(
 
 def _cost(time: Prediction, price: Price, settings: Configuration) -> Prediction:
     """What the executors hold, for as long as they hold it; its interval is that of the time."""
-    executors = as_number(settings.get("executors", 1)) or 1.0
-    cores = as_number(settings.get("cores", 1)) or 1.0
-    memory_gib = (as_number(settings.get("memory", 0)) or 0.0) / _GIB
-    rate_s = executors * (cores * price.core_hour + memory_gib * price.gib_hour) / 3600
-    return Prediction(COST, time.value * rate_s, time.low * rate_s, time.high * rate_s, time.level)
+    value, low, high = (run_cost(seconds, settings, price) for seconds in (time.value, time.low, time.high))
+    return Prediction(COST, value, low, high, time.level)
 
 
 def _rank(candidates: Sequence[Candidate], objective: Objective) -> list[Candidate]:

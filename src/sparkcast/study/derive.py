@@ -9,10 +9,10 @@ from sparkcast.units import parse_bytes
 
 
 def run_cost(time_s: float, configuration: Configuration, price: Price) -> float:
-    """What the executors of a run cost while it trained."""
+    """What the executors of a run cost while it worked. Memory that is not among the settings costs nothing."""
     executors = float(configuration.get("executors", 1))
     cores = float(configuration.get("cores", 1))
-    gib = parse_bytes(configuration.get("memory", "1g")) / 2**30
+    gib = parse_bytes(configuration.get("memory", 0)) / 2**30
     return time_s / 3600 * executors * (cores * price.core_hour + gib * price.gib_hour)
 
 
