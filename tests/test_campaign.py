@@ -13,7 +13,7 @@ from sparkcast import campaign
 from sparkcast.campaign import CampaignResult, Progress, run_campaign
 from sparkcast.designs import make_plan
 from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
-from sparkcast.errors import RunError, StudyError
+from sparkcast.errors import RunError, StoreError, StudyError
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, DesignChoice, Factor, Limits, Outcome, SparkOptions, Study
 
@@ -166,6 +166,26 @@ def test_a_run_that_reaches_the_total_limit_is_stopped_and_says_nothing(
 def test_a_trial_over_its_own_limit_is_a_timeout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([{"sleep": 60}, OK]), _limited(trial_s=0.5))
     assert [o.outcome for o in result.new] == [Outcome.TIMEOUT, Outcome.OK, Outcome.OK, Outcome.OK]
+
+
+def test_a_full_disk_is_an_error_with_advice_and_resume_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    engine = PlayedEngine([OK])
+    launch = engine.start
+
+    def fail_second(submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        if log.parent.name.startswith("0002"):
+            raise OSError(28, "No space left on device")
+        return launch(submission, log)
+
+    monkeypatch.setattr(engine, "start", fail_second)
+    with pytest.raises(StoreError, match="No space left on device") as caught:
+        run(monkeypatch, tmp_path / "r", engine)
+    assert caught.value.exit_code == 2
+    assert "--resume" in caught.value.hint
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]), resume=True)
+    assert (result.finished, len(result.new)) == (4, 3)
 
 
 def test_running_again_without_resume_is_refused_half_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

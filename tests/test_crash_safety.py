@@ -41,14 +41,16 @@ def test_killing_any_process_at_any_moment_loses_and_doubles_nothing(tmp_path: P
     kept: dict[str, str] = {}
     for number in range(KILLS):
         target = TARGETS[number % len(TARGETS)]
-        time.sleep(chance.uniform(1.0, 14.0))
+        process = _wait_for_results(
+            number // 2, process, tmp_path
+        )  # spread over the study, so that there is data to lose
+        time.sleep(chance.uniform(0.0, 8.0))
         process = _kill(target, process, tmp_path)
         now = _final_observations(tmp_path)
         assert kept.items() <= now.items(), f"kill {number} of {target} changed what was measured before"
         kept = now
-    while process.wait() != 0:  # three losses of one trial in a row end a run: resume it, as its hint says
-        assert process.returncode in (3, -9), _log(tmp_path)
-        process = _start(tmp_path)
+    while process.wait() != 0:
+        process = _restart_if_given_up(process, tmp_path)
     final = _final_observations(tmp_path)
     assert kept.items() <= final.items()
     assert _count(tmp_path, "SELECT count(*) FROM trials") == 12
@@ -64,12 +66,27 @@ def _start(folder: Path) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
 
 
+def _wait_for_results(count: int, process: "subprocess.Popen[bytes]", folder: Path) -> "subprocess.Popen[bytes]":
+    deadline = time.monotonic() + 200
+    while len(_final_observations(folder)) < count:
+        assert time.monotonic() < deadline, _log(folder)
+        process = _restart_if_given_up(process, folder)
+        time.sleep(0.2)
+    return process
+
+
+def _restart_if_given_up(process: "subprocess.Popen[bytes]", folder: Path) -> "subprocess.Popen[bytes]":
+    """A trial lost three times, or a cluster killed while it starts, ends a run: resume it, as its hint says."""
+    if process.poll() is None:
+        return process
+    assert process.returncode == 3, f"the study ended before {KILLS} kills: {_log(folder)}"
+    return _start(folder)
+
+
 def _kill(target: str, process: "subprocess.Popen[bytes]", folder: Path) -> "subprocess.Popen[bytes]":
     """SIGKILL one process of the running campaign; returns the campaign, started again when it was the victim."""
     for _ in range(600):
-        if process.poll() is not None:  # a trial was lost three times
-            assert process.returncode == 3, f"the study ended before {KILLS} kills"
-            process = _start(folder)
+        process = _restart_if_given_up(process, folder)
         family = _family(process)
         victims = [process.pid] if target == "sparkcast" else _pids(family, _COMMANDS[target])
         if family and victims:

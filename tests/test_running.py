@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from sparkcast import api
-from sparkcast.study import Outcome
+from sparkcast.engines.embedded import EmbeddedCluster
+from sparkcast.study import Outcome, SparkOptions
 from tests_support import Sparkcast
 
 pytestmark = pytest.mark.slow
@@ -112,6 +114,26 @@ def test_the_quick_demo_ends_in_a_report_and_a_checked_recommendation(
     page = (tmp_path / result["report"]).read_text()
     assert page.startswith("<!DOCTYPE html>")
     assert "A check run at" in page
+
+
+def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp_path: Path, no_orphans: None) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY.replace("executors: [1, 2]", "executors: 1"))
+    cluster = EmbeddedCluster(SparkOptions())
+    with cluster:
+        shutil.copy(cluster._running().folder / "cluster.conf", tmp_path / "secret.conf")
+        options = (
+            "--master",
+            cluster._master,
+            "--properties-file",
+            "secret.conf",
+            "--conf",
+            "spark.driver.host=127.0.0.1",
+        )
+        answer = sparkcast("run", "s.yaml", *options)
+        assert answer.returncode == 0, answer.stderr
+        assert cluster.trouble() == ""
+    (folder,) = (tmp_path / "s.results" / "runs").iterdir()
+    assert f"--master {cluster._master}" in (folder / "command.sh").read_text()
 
 
 GLUTTON = """\

@@ -17,7 +17,7 @@ from types import FrameType
 
 from sparkcast.engines import Engine, SparkJob, engine_for
 from sparkcast.engines.conf import join_conf, merge_conf, settings_conf
-from sparkcast.errors import RunError, StudyError
+from sparkcast.errors import RunError, SparkcastError, StoreError, StudyError
 from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler
@@ -86,6 +86,13 @@ def run_campaign(
     try:
         with exclusive(folder / "lock"):
             return _Campaign(study, plan, folder, store, on_progress).run(resume, allow_changed)
+    except SparkcastError:
+        raise
+    except OSError as error:
+        raise StoreError(
+            f"cannot write to {str(folder)!r}: {error.strerror or error}",
+            hint="mend that, then: sparkcast run STUDY --resume; nothing stored before is lost",
+        ) from error
     finally:
         store.close()
 

