@@ -112,7 +112,7 @@ def test_the_quick_demo_ends_in_a_report_and_a_checked_recommendation(
     assert result["recommendation"]["chosen"]["probability"] >= 0.95
     assert result["check"]["measured"] > 0
     page = (tmp_path / result["report"]).read_text()
-    assert page.startswith("<!DOCTYPE html>")
+    assert page.startswith("<!doctype html>")
     assert "A check run at" in page
 
 

@@ -67,7 +67,7 @@ def dry_run(study: Study, plan: Plan, folder: Path) -> list[str]:
     lines = []
     for trial, values in zip(plan.trials, settings, strict=True):
         target = folder / "runs" / f"{trial.position:04d}-{trial.key[:8]}-1"
-        job, _ = _make_job(study, workload, engine, values, target, folder / "data")
+        job, _ = _make_job(study, workload, engine, values, target)
         lines.append(engine.submission(job).shell())
     return lines
 
@@ -124,14 +124,20 @@ class _Campaign:
         fingerprints = {t.key: self._prepare(t) for t in pending}
         self._show(done, "starting the cluster")
         with self._watch_signals(), engine:
-            self._warm_up(engine, pending[0])
+            self._warm_up(engine, pending)
             return self._run_trials(engine, pending, fingerprints)
 
-    def _warm_up(self, engine: Engine, trial: Trial) -> None:
-        settings = complete(self._workload, trial.configuration)
-        job, _ = _make_job(self._study, self._workload, engine, settings, self._folder, self._folder / "data")
+    def _warm_up(self, engine: Engine, pending: tuple[Trial, ...]) -> None:
+        """Once for each class path among the trials, so that all are treated alike."""
         self._show(self._done(), "warming up (not measured)")
-        engine.warm_up(replace(job, conf={k: v for k, v in job.conf.items() if not k.startswith("spark.eventLog.")}))
+        jobs: dict[str, SparkJob] = {}
+        for trial in pending:
+            settings = complete(self._workload, trial.configuration)
+            job, _ = _make_job(self._study, self._workload, engine, settings, self._folder)
+            conf = {key: value for key, value in job.conf.items() if not key.startswith("spark.eventLog.")}
+            jobs.setdefault(conf.get("spark.executor.extraClassPath", ""), replace(job, conf=conf))
+        for job in jobs.values():
+            engine.warm_up(job)
 
     def _run_trials(
         self, engine: Engine, pending: tuple[Trial, ...], data_fingerprints: Mapping[str, str]
@@ -206,7 +212,7 @@ class _Campaign:
 
     def _launch(self, engine: Engine, settings: Configuration, folder: Path) -> subprocess.Popen[bytes]:
         (folder / "eventlog").mkdir(parents=True)
-        job, notes = _make_job(self._study, self._workload, engine, settings, folder, self._folder / "data")
+        job, notes = _make_job(self._study, self._workload, engine, settings, folder)
         for note in notes:
             self._note(note)
         request = {"workload": self._study.workload, "settings": settings, "data_dir": str(self._folder / "data")}
@@ -300,7 +306,7 @@ class _Campaign:
 
 
 def _make_job(
-    study: Study, workload: Workload, engine: Engine, settings: Configuration, folder: Path, data_dir: Path
+    study: Study, workload: Workload, engine: Engine, settings: Configuration, folder: Path
 ) -> tuple[SparkJob, tuple[str, ...]]:
     measuring = {
         # The clock starts when all executors are there: a run with fewer would be another configuration's.
