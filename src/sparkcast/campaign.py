@@ -5,6 +5,7 @@ stored whole or not at all, and nothing that was started outlives this process.
 """
 
 import json
+import logging
 import signal
 import subprocess
 import threading
@@ -28,6 +29,7 @@ from sparkcast.study import Configuration, Level, Observation, Outcome, Plan, St
 from sparkcast.units import show_seconds
 from sparkcast.workloads import WORKLOADS, Workload, complete, driver
 
+_log = logging.getLogger(__name__)
 _ATTEMPTS = 3  # a lost run is tried again this often
 _HOPELESS = 2  # so many errors at the start, with no success, and the rest is not worth its time
 _POLL_S = 0.05
@@ -219,7 +221,9 @@ class _Campaign:
         (folder / "job.json").write_text(json.dumps(request))
         submission = engine.submission(job)
         (folder / "command.sh").write_text(submission.shell() + "\n")
-        return engine.start(submission, folder / "driver.log")
+        process = engine.start(submission, folder / "driver.log")
+        _log.debug("started %s as pid %d", folder / "command.sh", process.pid)
+        return process
 
     def _wait(self, engine: Engine, processes: list[subprocess.Popen[bytes]]) -> str:
         """Wait for all; returns why they had to be stopped, or ""."""

@@ -35,6 +35,8 @@ def _options(
 
 def main() -> None:
     is_verbose = "-v" in sys.argv or "--verbose" in sys.argv
+    if is_verbose:
+        _show_logs()
     try:
         app()
     except SparkcastError as error:
@@ -49,6 +51,13 @@ def main() -> None:
         _print_traceback() if is_verbose else None
         say(f"Error: {type(error).__name__}: {error}\n  hint: this is a bug in sparkcast; -v shows where")
         sys.exit(1)
+
+
+def _show_logs() -> None:
+    import logging
+
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
+    logging.getLogger("sparkcast").setLevel(logging.DEBUG)
 
 
 def _print_traceback() -> None:

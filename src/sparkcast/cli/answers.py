@@ -128,6 +128,7 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     study: StudyName = None,
+    as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
     """Write the observations to a table.
@@ -139,7 +140,8 @@ def export(
 
     if output.exists() and not force:
         raise StudyError(f"{str(output)!r} exists", hint="add --force to replace it, or choose another name")
-    say(f"wrote {api.export(api.load_data(data, study=study), output)} observations to {output}")
+    written = {"path": output, "observations": api.export(api.load_data(data, study=study), output)}
+    emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"))
 
 
 def _load(data: str, factors: str | None, response: str | None, study: str | None) -> "Data":

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sparkcast.cli._output import Verbose, say
+from sparkcast.cli._output import Json, Verbose, emit, say
 from sparkcast.cli.studies import StudyFile
 
 
@@ -18,6 +18,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path("report.html"),
     within: Annotated[str | None, typer.Option(help="A deadline to recommend settings for, e.g. 60s.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
     """One self-contained HTML file.
@@ -31,4 +32,4 @@ def report(
     if output.exists() and not force:
         raise StudyError(f"{str(output)!r} exists", hint="add --force to replace it, or choose another name")
     api.report(study, output, within_s=None if within is None else parse_seconds(within))
-    say(f"wrote {output}")
+    emit({"path": output}, as_json, lambda written: say(f"wrote {written['path']}"))

@@ -22,14 +22,15 @@ def register(app: typer.Typer) -> None:
 WorkloadName = Annotated[str, typer.Argument(metavar="WORKLOAD", help="See: sparkcast list workloads.")]
 
 
-def init(workload: WorkloadName, verbose: Verbose = False) -> None:
+def init(workload: WorkloadName, as_json: Json = False, verbose: Verbose = False) -> None:
     """Write a commented study file to stdout.
 
     Example: sparkcast init mnist-training > mnist.yaml
     """
     from sparkcast import api
 
-    print(api.starter_study(workload), end="")
+    text = api.starter_study(workload)
+    emit({"workload": workload, "study": text}, as_json, lambda _: print(text, end=""))
 
 
 def list_plugs(

@@ -1,6 +1,7 @@
 """A real Spark standalone cluster on this machine: a master and workers as processes on the loopback address."""
 
 import contextlib
+import logging
 import os
 import re
 import secrets
@@ -23,6 +24,7 @@ from sparkcast.engines.conf import join_conf
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration, SparkOptions
 
+_log = logging.getLogger(__name__)
 _HOST = "127.0.0.1"
 _START_TIMEOUT_S = 90.0
 _EXECUTOR_END_S = 20.0
@@ -99,6 +101,7 @@ class EmbeddedCluster:
             self._make_archive(archive, job)
 
     def _make_archive(self, archive: ClassArchive, job: SparkJob) -> None:
+        _log.debug("making the class archive %s", archive.folder)
         archive.make_base()
         draft = self._running().folder / "archive"
         draft.mkdir(exist_ok=True)
@@ -188,6 +191,7 @@ class EmbeddedCluster:
         found = re.search(r"Starting Spark master at (spark://\S+)", log.read_text())
         assert found is not None
         self._master = found[1]
+        _log.debug("Spark %s on Java %s: master %s", self._spark.version, self._java.version, self._master)
 
     def _start_workers(self) -> None:
         size = ("--cores", str(self._shape.cores_each), "--memory", f"{self._shape.memory_each // 2**20}m")
@@ -210,6 +214,7 @@ class EmbeddedCluster:
         properties = ("--properties-file", str(family.folder / "cluster.conf"))
         command = (str(self._spark.home / "bin" / "spark-class"), main_class, *properties, *arguments)
         self._daemons[name] = family.start(command, environment, log)
+        _log.debug("started the %s, pid %d, log %s", name, self._daemons[name].pid, log)
         return log
 
     def _wait_for(self, name: str, log: Path, is_ready: Callable[[str], bool]) -> None:
