@@ -171,6 +171,21 @@ def test_a_store_of_the_first_version_still_opens() -> None:
     assert [o.outcome for o in stored.observations("golden")] == [Outcome.OK, Outcome.TIMEOUT]
 
 
+def test_a_store_in_a_folder_that_cannot_be_written_is_still_read(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(store, PLAN.trials[0])
+    store.close()
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write wherever the file system lets it
+    before = sorted(p.name for p in (tmp_path / "r").iterdir())
+    reader = open_store(tmp_path / "r")
+    assert len(reader.observations("s")) == 1
+    with pytest.raises(StoreError, match="readonly"):
+        reader.begin_run("s", PLAN.trials[1])
+    reader.close()
+    assert sorted(p.name for p in (tmp_path / "r").iterdir()) == before
+
+
 def test_a_lock_is_free_again_after_its_holder(tmp_path: Path) -> None:
     with exclusive(tmp_path / "lock"), pytest.raises(BusyError, match="pid"), exclusive(tmp_path / "lock"):
         pass

@@ -96,6 +96,8 @@ def prepare(connection: Connection) -> None:
             f"the store has schema version {version}, this sparkcast knows up to {VERSION}",
             hint="upgrade sparkcast: pip install --upgrade sparkcast",
         )
+    if version == VERSION:
+        return
     for step in range(version, VERSION):
         for statement in MIGRATIONS[step]:
             connection.execute(text(statement))

@@ -1,6 +1,7 @@
 """Studies, trials, runs and observations in one database. Observations are only ever added."""
 
 import dataclasses
+import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -49,13 +50,15 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
     file = path / "store.sqlite" if path.is_dir() else path
     if not create and not file.is_file():
         raise NotEnoughDataError(f"there are no results at {str(path)!r}", hint="make some: sparkcast run STUDY")
+    if not create and not os.access(file.parent, os.W_OK):  # an archive, somebody else's folder: still worth reading
+        return Store(f"sqlite:///file:{file}?mode=ro&immutable=1&uri=true", read_only=True)
     return Store(f"sqlite:///{file}")
 
 
 class Store:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, read_only: bool = False) -> None:
         self._engine = sa.create_engine(url)
-        if self._engine.dialect.name == "sqlite":
+        if self._engine.dialect.name == "sqlite" and not read_only:
             sa.event.listen(self._engine, "connect", _configure_sqlite)
         with self._transaction() as connection:
             schema.prepare(connection)
