@@ -99,13 +99,13 @@ class Store:
         query = sa.select(schema.trials.c.key).where(schema.trials.c.study == study)
         known = set(connection.execute(query).scalars())
         for trial in plan.trials:
-            values = {"position": trial.position}
-            if trial.key in known:
+            if trial.key in known:  # only its place in the order can have changed: the rest makes the key
                 match = (schema.trials.c.study == study) & (schema.trials.c.key == trial.key)
-                connection.execute(schema.trials.update().where(match).values(values))
+                connection.execute(schema.trials.update().where(match).values(position=trial.position))
             else:
-                values |= {"study": study, "key": trial.key, "configuration": dict(trial.configuration)}  # type: ignore[dict-item]
-                connection.execute(schema.trials.insert().values(**values, replicate=trial.replicate))
+                identity = {"study": study, "key": trial.key, "position": trial.position}
+                contents = {"configuration": dict(trial.configuration), "replicate": trial.replicate}
+                connection.execute(schema.trials.insert().values(**identity, **contents))
 
     def study_names(self) -> tuple[str, ...]:
         with self._transaction() as connection:
