@@ -8,10 +8,20 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from sparkcast.errors import StudyError
+
 T = TypeVar("T")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; messages go to stderr.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show logs, and the traceback of an error.")]
+
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
+
+
+def require_free(path: Path, force: bool) -> None:
+    """Raise StudyError rather than replace somebody's file."""
+    if path.exists() and not force:
+        raise StudyError(f"{str(path)!r} exists", hint="add --force to replace it, or choose another name")
 
 
 def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, say, settings_text, table
+from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, settings_text, table
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
@@ -126,7 +126,7 @@ def recommend(
 def export(
     data: DataSource,
     output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    force: Force = False,
     study: StudyName = None,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -136,10 +136,8 @@ def export(
     Example: sparkcast export mnist.yaml -o mnist.csv
     """
     from sparkcast import api
-    from sparkcast.errors import StudyError
 
-    if output.exists() and not force:
-        raise StudyError(f"{str(output)!r} exists", hint="add --force to replace it, or choose another name")
+    require_free(output, force)
     written = {"path": output, "observations": api.export(api.load_data(data, study=study), output)}
     emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"))
 
