@@ -11,7 +11,7 @@ from sparkcast.campaign import CampaignResult, OnProgress, Progress
 from sparkcast.errors import RunError
 from sparkcast.recommend import Prediction, Recommendation
 from sparkcast.report import Check
-from sparkcast.study import Configuration
+from sparkcast.study import Configuration, show_configuration
 
 _STUDY = """\
 # How do batch size and executors change the time and the accuracy of training LeNet-5?
@@ -109,7 +109,7 @@ def _story(
     result: CampaignResult, data: api.Data, recommendation: Recommendation, check: Check, report: Path
 ) -> tuple[str, ...]:
     analysis = api.analyze(data)
-    chosen = ", ".join(f"{name}={value}" for name, value in recommendation.chosen.configuration.items())
+    chosen = show_configuration(recommendation.chosen.configuration)
     inside = "inside" if check.inside else "outside"
     return (
         f"Measured     {result.finished} of {result.planned} planned training runs, on a real Spark cluster",

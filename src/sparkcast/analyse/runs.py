@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Dataset, Level, Observation
+from sparkcast.study import Dataset, Level, Observation, show_configuration
 from sparkcast.units import as_number
 
 
@@ -34,15 +34,6 @@ def left_out(data: Dataset, response: str) -> str:
         if not o.ok or response not in o.responses
     )
     return ", ".join(f"{count} {reason}" for reason, count in counts.items())
-
-
-def show_configuration(configuration: Configuration, names: Sequence[str] | None = None) -> str:
-    """Settings for people.
-
-    >>> show_configuration({"executors": 2, "net": "lenet5"})
-    'executors=2, net=lenet5'
-    """
-    return ", ".join(f"{name}={configuration[name]}" for name in names or configuration)
 
 
 def same_level(a: Level, b: Level) -> bool:

@@ -71,7 +71,3 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
 
 def _is_number(text: str) -> bool:
     return not text or text in ("-", "–") or text[0].isdigit() or (text[0] in "-<+" and len(text) > 1)
-
-
-def settings_text(configuration: Any) -> str:
-    return ", ".join(f"{name}={value}" for name, value in configuration.items())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, settings_text, table
+from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
@@ -214,7 +214,9 @@ def _show_validation(result: "Validation") -> None:
 
 
 def _show_prediction(result: "PredictionAt") -> None:
-    print(f"{settings_text(result.configuration)}: {_predicted(result.prediction)}  (model {result.model})")
+    from sparkcast.study import show_configuration
+
+    print(f"{show_configuration(result.configuration)}: {_predicted(result.prediction)}  (model {result.model})")
 
 
 def _predicted(p: "Prediction") -> str:
@@ -222,12 +224,14 @@ def _predicted(p: "Prediction") -> str:
 
 
 def _show_recommendation(result: "Recommendation") -> None:
-    print(f"{result.objective}: {settings_text(result.chosen.configuration)}")
+    from sparkcast.study import show_configuration
+
+    print(f"{result.objective}: {show_configuration(result.chosen.configuration)}")
     print(f"  {result.why}")
     for prediction in result.chosen.predictions:
         print(f"  {_predicted(prediction)}")
     if result.runner_up:
-        print(f"runner-up: {settings_text(result.runner_up.configuration)} ({_short(result.runner_up)})")
+        print(f"runner-up: {show_configuration(result.runner_up.configuration)} ({_short(result.runner_up)})")
     if result.conf:
         print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, settings_text, table
+from sparkcast.cli._output import Json, Verbose, emit, table
 
 if TYPE_CHECKING:
     from sparkcast.api import PlanSummary
@@ -64,6 +64,7 @@ def design(
 
 
 def _show_plan(plan: "PlanSummary") -> None:
+    from sparkcast.study import show_configuration
     from sparkcast.units import show_seconds
 
     header = ["run", *(name for name in plan.trials[0] if name != "position")]
@@ -71,7 +72,7 @@ def _show_plan(plan: "PlanSummary") -> None:
     table(f"{plan.study}: {plan.design} design, seed {plan.seed}", header, rows)
     print(f"{len(plan.trials)} runs, {plan.done} done; {len(plan.excluded)} combinations excluded by rules")
     for configuration in plan.excluded:
-        print(f"  excluded: {settings_text(configuration)}")
+        print(f"  excluded: {show_configuration(configuration)}")
     if plan.total_s is not None and plan.trial_s is not None:
         print(f"about {show_seconds(plan.total_s)} in all, {show_seconds(plan.trial_s)} each ({plan.estimated_from})")
     else:

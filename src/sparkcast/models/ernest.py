@@ -12,12 +12,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sparkcast.analyse.runs import show_configuration
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
 from sparkcast.models._encoding import Samples
 from sparkcast.models._uncertainty import Points, Problem, learn, pose
-from sparkcast.study import Configuration, Dataset
+from sparkcast.study import Configuration, Dataset, show_configuration
 from sparkcast.units import as_number
 
 _MACHINES = ("machines", "instances", "executors")  # names of one thing: the first that is present counts

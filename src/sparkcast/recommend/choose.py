@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sparkcast.analyse.runs import same_level, show_configuration, usable_runs
+from sparkcast.analyse.runs import same_level, usable_runs
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
 from sparkcast.recommend import Candidate, Prediction, Recommendation
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Dataset, Level, Outcome, Price
+from sparkcast.study import Configuration, Dataset, Level, Outcome, Price, show_configuration
 from sparkcast.study.derive import run_cost
 from sparkcast.units import as_number, show_seconds
 from sparkcast.validate.score import choose as choose_model

@@ -11,8 +11,8 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
-from sparkcast.report.labels import show_number, show_settings
-from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Study
+from sparkcast.report.labels import show_number
+from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Study, show_configuration
 from sparkcast.units import show_bytes, show_seconds
 from sparkcast.validate import Validation
 
@@ -166,7 +166,7 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
     for name in data.factors:
         yield f"Varied: {name}", ", ".join(str(level) for level in data.levels(name)) or "no runs"
     if study and study.fixed:
-        yield "Held fixed", show_settings(study.fixed)
+        yield "Held fixed", show_configuration(study.fixed)
     if study and study.rules:
         yield "Rules", "; ".join(rule.text for rule in study.rules)
     if plan:

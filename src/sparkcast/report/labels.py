@@ -106,16 +106,6 @@ def show_number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def show_settings(configuration: Configuration, names: Iterable[str] | None = None) -> str:
-    """Settings in a line, in the order given.
-
-    >>> show_settings({"executors": 2, "batch_size": 64}, ["batch_size", "executors"])
-    'batch_size=64, executors=2'
-    """
-    chosen = configuration if names is None else [name for name in names if name in configuration]
-    return ", ".join(f"{name}={configuration[name]}" for name in chosen)
-
-
 def short_settings(configuration: Configuration, names: Iterable[str]) -> str:
     """Only the values, where a title names the settings once: long labels do not fit a phone.
 

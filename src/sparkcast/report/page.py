@@ -11,7 +11,8 @@ from sparkcast.report import words
 from sparkcast.report.content import ReportContent, describe
 from sparkcast.report.figures import Figure, Section
 from sparkcast.report.figures.effects import show_term
-from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_settings, show_value
+from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_value
+from sparkcast.study import show_configuration
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -117,7 +118,7 @@ def _environment() -> "Environment":
         "picture": picture,
         "protocol": words.protocol_sentence,
         "plain": plain_name,
-        "settings_line": show_settings,
+        "settings_line": show_configuration,
         "term": show_term,
         "trust": words.trust_sentence,
         "value": show_value,

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from sparkcast.recommend import Prediction, Recommendation
 from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
-from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_settings, show_value
-from sparkcast.study import Outcome
+from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_value
+from sparkcast.study import Outcome, show_configuration
 from sparkcast.units import show_seconds
 from sparkcast.validate import PROTOCOLS, Validation
 
@@ -33,7 +33,7 @@ def headline(content: ReportContent) -> str:
 def recommendation_sentence(recommendation: Recommendation) -> str:
     chosen = recommendation.chosen
     values = [f"{plain_name(p.response)} {show_value(p.response, p.value)}" for p in chosen.predictions]
-    return f"Use {show_settings(chosen.configuration)}: expect {listing(values)}."
+    return f"Use {show_configuration(chosen.configuration)}: expect {listing(values)}."
 
 
 def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
     if recommendation.why:
         lines.append(f"Why: {recommendation.why.rstrip('.')}.")
     if recommendation.runner_up:
-        lines.append(f"Next best: {show_settings(recommendation.runner_up.configuration)}.")
+        lines.append(f"Next best: {show_configuration(recommendation.runner_up.configuration)}.")
     return tuple(lines)
 
 
@@ -59,7 +59,7 @@ def interval(prediction: Prediction) -> str:
 def check_sentence(check: Check) -> str:
     """What the check run showed."""
     promised = f"{show_value(check.response, check.low)} to {show_value(check.response, check.high)}"
-    name, where = plain_name(check.response), show_settings(check.settings)
+    name, where = plain_name(check.response), show_configuration(check.settings)
     if check.measured is None:
         return f"The check run at {where} did not end well, so its {name} is unknown; {promised} was predicted."
     verdict = "inside" if check.inside else "outside"

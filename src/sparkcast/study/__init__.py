@@ -12,6 +12,7 @@ from sparkcast.study.model import (
     SparkOptions,
     Study,
     differences,
+    show_configuration,
 )
 from sparkcast.study.observation import (
     Dataset,
@@ -45,4 +46,5 @@ __all__ = [
     "Trial",
     "Utilisation",
     "differences",
+    "show_configuration",
 ]

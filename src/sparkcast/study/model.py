@@ -1,6 +1,6 @@
 """What a study asks: the settings it varies, the rules between them, what it measures and what it may spend."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -11,6 +11,16 @@ from sparkcast.study.expression import Expression
 
 Level = int | float | str
 Configuration = Mapping[str, Level]
+
+
+def show_configuration(configuration: Configuration, names: Iterable[str] | None = None) -> str:
+    """Settings in a line; only `names`, in their order, when given.
+
+    >>> show_configuration({"executors": 2, "network": "lenet5"}, ["network", "executors"])
+    'network=lenet5, executors=2'
+    """
+    chosen = configuration if names is None else [name for name in names if name in configuration]
+    return ", ".join(f"{name}={configuration[name]}" for name in chosen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from sparkcast.analyse.runs import show_configuration, usable_runs
+from sparkcast.analyse.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
-from sparkcast.study import Dataset, Level, Observation
+from sparkcast.study import Dataset, Level, Observation, show_configuration
 from sparkcast.validate import Scorecard, TestedRun, Validation
 from sparkcast.validate.protocols import PROTOCOLS, Split
 

@@ -16,8 +16,8 @@ from sparkcast.report.figures._style import (
     the_rows,
     within_reach,
 )
-from sparkcast.report.labels import axis_title, finite, ordered, plain_name, show_percent, show_settings
-from sparkcast.study import Configuration, Dataset, Level
+from sparkcast.report.labels import axis_title, finite, ordered, plain_name, show_percent
+from sparkcast.study import Configuration, Dataset, Level, show_configuration
 from sparkcast.units import as_number
 
 _GRID = 40  # points of a smooth line
@@ -50,7 +50,7 @@ def scaling_curve(
     rows = scaling_rows(data, response, fitted, factor=factor, colour=colour, held=held, upto=upto, level=level)
     name = plain_name(response)
     by = f" by {model}" if model else ""
-    where = f" Other settings: {show_settings(held)}." if held else ""
+    where = f" Other settings: {show_configuration(held)}." if held else ""
     beyond = " Dashed: beyond what was measured." if any(row["extrapolated"] for row in rows) else ""
     return figure(
         f"scaling-{response}",

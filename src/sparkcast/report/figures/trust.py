@@ -2,7 +2,8 @@
 
 from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thin, thinned
 from sparkcast.report.figures._style import BLUE, GREY, ORANGE, domain, finish, inline, numbers, the_rows, within_reach
-from sparkcast.report.labels import axis_title, finite, plain_name, show_percent, show_settings
+from sparkcast.report.labels import axis_title, finite, plain_name, show_percent
+from sparkcast.study import show_configuration
 from sparkcast.validate import Scorecard, Validation
 
 _MOST_RUNS = 1000
@@ -34,7 +35,7 @@ def predicted_vs_actual(validation: Validation) -> Figure | None:
 def tested_rows(card: Scorecard) -> tuple[Row, ...]:
     return tuple(
         {
-            "configuration": show_settings(run.configuration),
+            "configuration": show_configuration(run.configuration),
             "replicate": run.replicate,
             "measured": finite(run.actual),
             "predicted": finite(run.predicted),
