@@ -345,7 +345,7 @@ def report(path: Source, output: Source, *, within_s: float | None = None, check
     from sparkcast import __version__
     from sparkcast.designs import make_plan
     from sparkcast.report import build_content, write_report
-    from sparkcast.validate.score import choose
+    from sparkcast.validate.score import fit_best
 
     data = load_data(path)
     assert data.study is not None
@@ -353,7 +353,7 @@ def report(path: Source, output: Source, *, within_s: float | None = None, check
     notes: list[str] = []
     analyses = [a for name in responses if (a := _or_note(notes, analyze, data, name))]
     validations = [v for name in responses[:2] if (v := _or_note(notes, validate, data, name))]
-    chosen = {name: c[1] for name in responses[:2] if (c := _or_note(notes, choose, data.dataset, name))}
+    chosen = {v.response: c[1] for v in validations if (c := _or_note(notes, fit_best, data.dataset, v))}
     recommendation = _or_note(notes, lambda: recommend(data, within_s=within_s))
     content = build_content(
         data.dataset,

@@ -50,15 +50,19 @@ def validate(
 
 def choose(data: Dataset, response: str) -> tuple[str, Fitted]:
     """The model with the smallest error on configurations it has not seen, fitted to everything."""
-    result = validate(data, response)
+    return fit_best(data, validate(data, response))
+
+
+def fit_best(data: Dataset, result: Validation) -> tuple[str, Fitted]:
+    """The best model of a validation, fitted to everything."""
     if not result.scorecards:
         name, reason = result.refused[0]
         raise NotEnoughDataError(
-            f"no model can be tested on {response}; {name}: {reason}",
+            f"no model can be tested on {result.response}; {name}: {reason}",
             hint="run more configurations, or name a model instead of letting it be chosen",
         )
     best = result.scorecards[0].model
-    return best, MODELS.get(best)().fit(data, response)
+    return best, MODELS.get(best)().fit(data, result.response)
 
 
 def noise_floor(data: Dataset, response: str) -> float | None:
