@@ -200,6 +200,7 @@ def load_data(
 
 
 def _observations(study: Study, path: Path) -> tuple[Observation, ...]:
+    """The results that fit the study: --allow-changed may have kept some with other fixed settings in the store."""
     from sparkcast.store import open_store, results_folder
 
     folder = results_folder(path)
@@ -207,9 +208,10 @@ def _observations(study: Study, path: Path) -> tuple[Observation, ...]:
         return ()
     store = open_store(folder)
     try:
-        return store.observations(study.name)
+        stored = store.observations(study.name)
     finally:
         store.close()
+    return tuple(o for o in stored if all(o.configuration.get(name) == v for name, v in study.fixed.items()))
 
 
 def export(data: Data, target: Source) -> int:
