@@ -13,7 +13,7 @@ settings:
 
 # Combinations that make no sense are never run.
 rules:
-  - batch_size % (executors * cores) == 0
+  - {rule}
 
 design:
   kind: full          # every combination; or two-level (the extremes). See: sparkcast list designs
@@ -41,15 +41,14 @@ def starter_study(workload_name: str) -> str:
     known = {s.name: s for s in (*CLUSTER_SETTINGS, *workload.settings)}
     lines = [_line(known[name], value) for name, value in workload.example.items()]
     lines += [_line(s, s.default, commented=True) for name, s in known.items() if name not in workload.example]
-    text = _TEMPLATE.format(
+    shares_batches = "batch_size" in workload.example
+    return _TEMPLATE.format(
         name=f"{workload_name}-study",
         workload=workload_name,
         settings="\n".join(lines),
+        rule="batch_size % (executors * cores) == 0" if shares_batches else "executors * cores <= 16",
         responses=", ".join(workload.responses),
     )
-    if "batch_size" not in workload.example:
-        text = text.replace("  - batch_size % (executors * cores) == 0\n", "  - executors * cores <= 16\n")
-    return text
 
 
 def _line(setting: Setting, value: object, *, commented: bool = False) -> str:
