@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.errors import StudyError
 from sparkcast.store.table import read_csv, write_table
 from sparkcast.study import Dataset, Observation, Outcome
 
@@ -50,8 +50,8 @@ def test_a_bad_table_is_named_by_line_and_column(
         assert word in str(caught.value)
 
 
-def test_an_empty_table_is_not_enough_data(tmp_path: Path) -> None:
-    with pytest.raises(NotEnoughDataError, match="0 rows"):
+def test_an_empty_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="0 rows"):
         read(tmp_path, "executors,time_s\n")
 
 

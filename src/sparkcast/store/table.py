@@ -3,9 +3,10 @@
 import csv
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
-from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Level, Observation, Outcome
 
@@ -94,13 +95,14 @@ def _read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     if len(set(header)) < len(header):
         raise StudyError(f"{path.name}: a column name stands twice in the header", hint="rename one of them")
     if not rows:
-        raise NotEnoughDataError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
+        raise StudyError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
     for line, row in enumerate(rows, start=2):
         if None in row or None in row.values():
             raise StudyError(f"{path.name} line {line} has not {len(header)} values", hint="check commas and quotes")
     return header, rows
 
 
+@lru_cache(maxsize=4096)
 def parse_level(text: str) -> Level:
     for kind in (int, float):
         try:

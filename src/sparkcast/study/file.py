@@ -68,9 +68,13 @@ class _Part(BaseModel):
 
 
 class _Design(_Part):
+    model_config = ConfigDict(extra="allow", strict=True)  # a design has options of its own, and checks them
+
     kind: str = "full"
     replicates: int = Field(1, ge=1)
     seed: int = Field(0, ge=0)
+    centre_points: int = Field(0, ge=0)
+    blocks: int = Field(1, ge=1)
 
 
 class _Limits(_Part):
@@ -118,13 +122,19 @@ def _to_study(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> Study
         factors=tuple(factors),
         fixed=fixed,
         rules=rules,
-        design=DesignChoice(parsed.design.kind, parsed.design.replicates, parsed.design.seed),
+        design=_design(parsed.design),
         responses=tuple(_responses(parsed, path, lines)),
         limits=Limits(parsed.limits.total, parsed.limits.trial),
         price=None if parsed.price is None else Price(parsed.price.core_hour, parsed.price.gib_hour),
         spark=SparkOptions(parsed.spark.master, parsed.spark.conf),
         path=path,
         lines=lines,
+    )
+
+
+def _design(part: _Design) -> DesignChoice:
+    return DesignChoice(
+        part.kind, part.replicates, part.seed, part.centre_points, part.blocks, options=part.model_extra or {}
     )
 
 
@@ -173,7 +183,7 @@ def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int
     place = f"{path.name} line {_line_of(dotted, lines)}"
     top = keys[0] if keys else ""
     if first["type"] == "extra_forbidden":
-        parts: dict[str, type[_Part]] = {"design": _Design, "limits": _Limits, "spark": _Spark, "price": _Price}
+        parts: dict[str, type[_Part]] = {"limits": _Limits, "spark": _Spark, "price": _Price}
         known = tuple((parts[top] if len(keys) > 1 else _StudyFile).model_fields)
         return StudyError(f"{place}: unknown key {dotted!r}", hint=did_you_mean(keys[-1], known))
     if first["type"] == "missing":

@@ -53,6 +53,11 @@ class Response:
     name: str
     formula: Expression | None = None
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The measured responses it is made of."""
+        return (self.name,) if self.formula is None else tuple(sorted(self.formula.names))
+
     def value(self, measured: Mapping[str, float]) -> float | None:
         """This response of one run, or None when the run did not measure what it needs."""
         if self.formula is None:
@@ -64,9 +69,23 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class DesignChoice:
+    """Which combinations are run, and how often. `options` are the chosen design's own: it checks them."""
+
     kind: str = "full"
     replicates: int = 1
     seed: int = 0
+    centre_points: int = 0  # in each replicate, for each combination of categories
+    blocks: int = 1  # in each replicate
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def as_plain(self) -> dict[str, Any]:
+        """As plain data. What is not set is not there, so that studies from before it existed stay the same."""
+        plain: dict[str, Any] = {"kind": self.kind, "replicates": self.replicates, "seed": self.seed}
+        if self.centre_points:
+            plain["centre_points"] = self.centre_points
+        if self.blocks != 1:
+            plain["blocks"] = self.blocks
+        return plain | {name: list(v) if isinstance(v, tuple) else v for name, v in self.options.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +148,7 @@ class Study:
             "workload": self.workload,
             "settings": {**{f.name: list(f.levels) for f in self.factors}, **self.fixed},
             "rules": [rule.text for rule in self.rules],
-            "design": {
-                "kind": self.design.kind,
-                "replicates": self.design.replicates,
-                "seed": self.design.seed,
-            },
+            "design": self.design.as_plain(),
             "spark": {"master": self.spark.master, "conf": dict(self.spark.conf)},
         }
 

@@ -3,8 +3,11 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from typing import Literal
 
 from sparkcast.study.model import Configuration
+
+TrialKind = Literal["factorial", "centre"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +15,8 @@ class Trial:
     configuration: Configuration
     replicate: int = 1
     position: int = 0
+    block: int = 1
+    kind: TrialKind = "factorial"
 
     @property
     def key(self) -> str:
@@ -28,6 +33,8 @@ class Plan:
     seed: int
     trials: tuple[Trial, ...]
     excluded: tuple[Configuration, ...] = ()  # combinations that a rule makes impossible
+    notes: tuple[str, ...] = ()  # what its reader should know
+    confounded: tuple[str, ...] = ()  # effects that cannot be told from differences between blocks
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:

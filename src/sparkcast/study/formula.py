@@ -7,39 +7,58 @@ factor or refused, and what the library gets to see is text made from internal c
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 
+if TYPE_CHECKING:
+    from sparkcast.study.matrix import Coding
+
 # Room for any sensible model; keeps `(a*b*c)**9` chains from a public form small.
 _MAX_LENGTH = 500
-_NAMES = ("name", "levels")
+_NAMES = ("name", "levels", "square")
 _OPERAND_STARTS = (*_NAMES, "one", "open")
 _OPERAND_ENDS = (*_NAMES, "one", "power", "close")
-_ALLOWED = "allowed: names of factors, C(name), + - : * ( ), ** with a power up to 9, and 1"
+_ALLOWED = "allowed: names of factors, C(name), I(name**2), + - : * ( ), ** with a power up to 9, and 1"
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A right-hand side that only uses internal columns: `levels_0` (categories) and `number_0` (a linear trend)."""
+    """A right-hand side that only uses internal columns: `levels_0` (categories), `number_0` (a linear trend) and
+    `curve_0` (what bends it)."""
 
     text: str  # as people read it
     internal: str
     names: tuple[str, ...]  # the factors it uses
 
 
-def default_formula(factors: Sequence[str], names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Formula:
-    """Main effects of `names` and the interactions `pairs`, all as categories: that assumes no shape of the effect."""
-    index = {name: i for i, name in enumerate(factors)}
-    shown = [f"C({name})" for name in names] + [f"C({a}):C({b})" for a, b in pairs]
-    internal = [_levels(index[name]) for name in names] + [f"{_levels(index[a])}:{_levels(index[b])}" for a, b in pairs]
-    return Formula(" + ".join(shown), " + ".join(internal), tuple(names))
+def make_formula(
+    coding: "Coding",
+    names: Sequence[str],
+    pairs: Sequence[tuple[str, str]] = (),
+    *,
+    bends: Sequence[str] | None = None,
+) -> Formula:
+    """Main effects of `names`, the interactions `pairs`, and the squares of `bends`.
+
+    A number is a trend and a category is its levels. `bends` are by default all numbers of three levels or more.
+    """
+    index = {name: i for i, name in enumerate(coding.factors)}
+    bent = [name for name in names if name in coding.bendable] if bends is None else list(bends)
+    column = {name: f"number_{i}" if coding.is_number(name) else _levels(i) for name, i in index.items()}
+    shown = [*names, *(f"I({name}**2)" for name in bent), *(f"{a}:{b}" for a, b in pairs)]
+    internal = [column[name] for name in names] + [f"curve_{index[name]}" for name in bent]
+    internal += [f"{column[a]}:{column[b]}" for a, b in pairs]
+    used = {*names, *bent, *(name for pair in pairs for name in pair)}
+    return Formula(" + ".join(shown), " + ".join(internal), tuple(name for name in coding.factors if name in used))
 
 
 def read_formula(text: str, response: str, factors: Sequence[str], is_number: Mapping[str, bool]) -> Formula:
     """A user's formula, `executors * C(batch_size)`, with or without `response ~` in front.
 
-    As in R, a bare numeric factor is a linear trend and `C(name)` its levels; a category is always its levels.
+    As in R, a bare numeric factor is a linear trend, `C(name)` its levels and `I(name**2)` its bend; a category is
+    always its levels.
     """
     left, tilde, right = (part.strip() for part in text.rpartition("~"))
     if tilde and left != response:
@@ -47,7 +66,7 @@ def read_formula(text: str, response: str, factors: Sequence[str], is_number: Ma
     if len(right) > _MAX_LENGTH:
         raise StudyError(f"the formula has {len(right)} characters, more than {_MAX_LENGTH}", hint="name fewer terms")
     tokens = _tokens(right, factors)
-    names = tuple(name for name in factors if any(name in (token["name"], token["levels"]) for token in tokens))
+    names = tuple(name for name in factors if any(name in _factors_of(token) for token in tokens))
     if not names:
         raise StudyError(f"formula {right!r} names no factor", hint=f"factors: {', '.join(factors)}")
     index = {name: i for i, name in enumerate(factors)}
@@ -55,18 +74,30 @@ def read_formula(text: str, response: str, factors: Sequence[str], is_number: Ma
 
 
 def term_label(internal: str, factors: Sequence[str]) -> str:
-    """A term as people read it: `C(levels_0, Sum):number_2` is `executors:jobs`."""
-    numbers = re.findall(r"(?:levels|number)_(\d+)", internal)
-    return ":".join(factors[int(number)] for number in numbers)
+    """A term as people read it.
+
+    >>> term_label("levels_0:number_1", ["executors", "jobs"]), term_label("curve_1", ["executors", "jobs"])
+    ('executors:jobs', 'jobs^2')
+    """
+    found = re.findall(r"(levels|number|curve)_(\d+)", internal)
+    return ":".join(factors[int(index)] + ("^2" if kind == "curve" else "") for kind, index in found)
 
 
 def _levels(index: int) -> str:
-    return f"C(levels_{index}, Sum)"
+    return f"levels_{index}"
+
+
+def _factors_of(token: re.Match[str]) -> tuple[str | None, ...]:
+    return token["name"], token["levels"], token["square"]
 
 
 def _internal(token: re.Match[str], index: Mapping[str, int], is_number: Mapping[str, bool]) -> str:
     if token["name"] and is_number[token["name"]]:
         return f"number_{index[token['name']]}"
+    if token["square"]:
+        if not is_number[token["square"]]:
+            raise StudyError(f"{token['square']} is no number, so it has no square", hint=f"write {token['square']}")
+        return f"curve_{index[token['square']]}"
     name = token["name"] or token["levels"]
     return _levels(index[name]) if name else token[0].strip()
 
@@ -75,7 +106,8 @@ def _tokens(text: str, factors: Sequence[str]) -> list[re.Match[str]]:
     # Longest names first, so that `batch-size` is one factor and not a difference of two.
     known = "|".join(re.escape(name) for name in sorted(factors, key=len, reverse=True))
     pattern = re.compile(
-        rf"\s*(?:C\s*\(\s*(?P<levels>{known})\s*\)|(?P<name>(?:{known})(?!\w))|(?P<one>1(?![\w.]))"
+        rf"\s*(?:C\s*\(\s*(?P<levels>{known})\s*\)|I\s*\(\s*(?P<square>{known})\s*\*\*\s*2\s*\)"
+        rf"|(?P<name>(?:{known})(?!\w))|(?P<one>1(?![\w.]))"
         r"|(?P<power>\*\*\s*[1-9](?![\w.]))|(?P<operator>[+\-:*])|(?P<open>\()|(?P<close>\)))\s*"
     )
     tokens: list[re.Match[str]] = []
