@@ -16,7 +16,7 @@ ROOT = Path(sparkcast.__file__).parent
 ORDER = (
     "errors units registry study designs workloads engines observe store analyse models validate recommend report"
 ).split()
-EDGES = {"api", "campaign", "demo", "cli", "__init__", "__main__"}
+EDGES = {"api", "campaign", "demo", "planning", "replications", "cli", "__init__", "__main__"}
 
 
 @pytest.mark.parametrize("stage", ORDER)
@@ -44,7 +44,7 @@ def test_listing_plugs_imports_no_heavy_library() -> None:
     heavy = ["pyspark", "sklearn", "pandas", "scipy", "statsmodels", "torch", "bigdl"]
     code = (
         "import sys; from sparkcast import api; "
-        "[api.list_plugs(k) for k in 'designs workloads engines models searchers protocols'.split()]; "
+        "[api.list_plugs(k) for k in 'designs workloads engines models searchers protocols replications'.split()]; "
         f"print([m for m in {heavy} if m in sys.modules])"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

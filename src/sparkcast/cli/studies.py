@@ -1,14 +1,21 @@
 """Before anything runs: init, list, design."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, table
+from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
 
 if TYPE_CHECKING:
-    from sparkcast.api import PlanSummary
+    from sparkcast.designs.describe import Description
+    from sparkcast.designs.power import Power
+    from sparkcast.planning import PlanSummary
+
+_MOST_RUNS = 40  # shown; of more only the first
+_FIRST_RUNS = 20
+_MOST_LINES = 24  # of aliases, correlations and excluded combinations
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file (YAML).")]
 
@@ -50,29 +57,135 @@ def list_plugs(
 def design(
     study: StudyFile,
     budget: Annotated[str | None, typer.Option(help="The most time to spend, e.g. 30m.")] = None,
+    effect: Annotated[
+        str, typer.Option(help="The effect to see: 1.5 standard deviations of the noise, or 10% (needs replicates).")
+    ] = "1.0",
+    csv: Annotated[Path | None, typer.Option(help="Write the plan here, in run order.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Write figures (.png, .svg, .vl.json) to this folder.")] = None,
+    force: Force = False,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """The plan: runs, order, estimated time and price.
+    """The plan: runs, order, what they can tell apart, power, estimated time and price.
 
-    Example: sparkcast design mnist.yaml --budget 30m
+    Example: sparkcast design mnist.yaml --budget 30m --effect 1.5 --csv plan.csv
     """
     from sparkcast import api
     from sparkcast.units import parse_seconds
 
-    emit(api.plan(study, budget_s=None if budget is None else parse_seconds(budget)), as_json, _show_plan)
+    if csv is not None:
+        require_free(csv, force)
+    plan = api.plan(study, budget_s=None if budget is None else parse_seconds(budget), effect=effect)
+    if csv is not None:
+        say(f"wrote {api.write_plan(plan, csv)} runs to {csv}")
+    if figures is not None:
+        for path in api.write_plan_figures(plan, figures, force=force):
+            say(f"wrote {path}")
+    emit(plan, as_json, _show_plan)
 
 
 def _show_plan(plan: "PlanSummary") -> None:
+    _show_runs(plan)
+    print(f"{len(plan.trials)} runs, {plan.done} done; {len(plan.excluded)} combinations excluded by rules")
+    _show_excluded(plan)
+    _show_resolution(plan.description)
+    _show_aliases(plan.description)
+    _show_correlation(plan.description)
+    _show_power(plan.description.power)
+    _show_cost(plan)
+    for note in plan.notes:
+        print(f"note: {note}")
+
+
+def _show_runs(plan: "PlanSummary") -> None:
+    hidden = {"position"}
+    if len({t["block"] for t in plan.trials}) == plan.replicates:
+        hidden.add("block")  # each replicate is one
+    if not plan.description.centre_points:
+        hidden.add("kind")
+    header = ["run", *(name for name in plan.trials[0] if name not in hidden)]
+    shown = plan.trials if len(plan.trials) <= _MOST_RUNS else plan.trials[:_FIRST_RUNS]
+    rows = [[t["position"], *(t[name] for name in header[1:])] for t in shown]
+    table(f"{plan.study}: {plan.design} design, seed {plan.seed}", header, rows)
+    if len(shown) < len(plan.trials):
+        print(f"... and {len(plan.trials) - len(shown)} more; --csv FILE writes all")
+
+
+def _show_excluded(plan: "PlanSummary") -> None:
     from sparkcast.study import show_configuration
+
+    for configuration in plan.excluded[:_MOST_LINES]:
+        print(f"  excluded: {show_configuration(configuration)}")
+    if len(plan.excluded) > _MOST_LINES:
+        print(f"  ... and {len(plan.excluded) - _MOST_LINES} more; --json has all")
+
+
+def _show_resolution(description: "Description") -> None:
+    print(description.resolution_text)
+    if description.generators:
+        print(f"generators: {_some(description.generators, 12, '; ')}")
+    if description.defining_relation:
+        more = description.n_words - len(description.defining_relation)
+        words = [*description.defining_relation[:12]]
+        more += len(description.defining_relation) - len(words)
+        print(f"defining relation: I = {' = '.join(words)}" + (f" = ... ({more} more words)" if more else ""))
+
+
+def _show_aliases(description: "Description") -> None:
+    """What shares a column: main effects and pairs first, and of long chains only the start."""
+    if description.is_regular:
+        rows = [
+            (chain[0], " = ".join(chain[1:5]) + (f" = ... ({len(chain) - 5} more)" if len(chain) > 5 else ""))
+            for chain in description.aliases
+            if chain[0].count(":") < 2
+        ]
+        if rows:
+            table("aliases: effects that are one and the same here", ("effect", "is also"), rows[:_MOST_LINES])
+        if len(rows) > _MOST_LINES:
+            print(f"... and {len(rows) - _MOST_LINES} more; --json has all up to third order")
+        if description.aliases and description.clear:
+            print(f"clear of each other: {_some(description.clear, 30, ', ')}")
+    elif description.partial_aliases:
+        pairs = [(p.a, p.b, f"{p.value:.2f}") for p in description.partial_aliases[:_MOST_LINES]]
+        table("partly aliased: correlations of 0.2 or more", ("effect", "with", "correlation"), pairs)
+        if len(description.partial_aliases) > _MOST_LINES:
+            print(f"... and {len(description.partial_aliases) - _MOST_LINES} more; --json has all")
+
+
+def _show_correlation(description: "Description") -> None:
+    worst = description.largest
+    if worst is not None and worst.value < 1e-6:
+        print("main effects and pairs are uncorrelated")
+    elif worst is not None:
+        print(f"largest correlation: {worst.value:.2f}, of {worst.a} with {worst.b}")
+    inflation = description.variance_inflation
+    if inflation and max(inflation.values()) > 1.005:
+        name = max(inflation, key=lambda name: inflation[name])
+        print(f"main effects: variance x {inflation[name]:.2f} at most by correlation with each other ({name})")
+    if not description.is_regular and description.d_efficiency is not None:
+        print(f"D-efficiency of main effects: {description.d_efficiency:.2f} of an orthogonal two-level design's")
+
+
+def _show_power(power: "Power") -> None:
+    unit = "standard deviation" if power.effect_sd == 1 else "standard deviations"
+    size = f"an effect of {power.effect_sd:.3g} {unit} of the noise"
+    main, pair = power.lowest("main effect"), power.lowest("interaction")
+    if power.reason:
+        print(f"power: unknown; {power.reason}")
+    elif main is not None:
+        also = f", {100 * pair:.0f} % for an interaction" if pair is not None else ""
+        test = f"level {power.alpha:g}, {power.residual_df} degrees of freedom"
+        print(f"power: {100 * main:.0f} % for {size}{also} ({test})")
+    needed = [f"{n} for {100 * float(target):.0f} %" for target, n in power.replicates_for.items() if n is not None]
+    if needed:
+        print(f"replicates needed to see {size}: {', '.join(needed)}")
+    else:
+        print(f"no number of replicates up to 100 makes {size} visible with 80 %")
+
+
+def _show_cost(plan: "PlanSummary") -> None:
     from sparkcast.units import show_seconds
 
-    header = ["run", *(name for name in plan.trials[0] if name != "position")]
-    rows = [[t["position"], *(t[name] for name in header[1:])] for t in plan.trials]
-    table(f"{plan.study}: {plan.design} design, seed {plan.seed}", header, rows)
-    print(f"{len(plan.trials)} runs, {plan.done} done; {len(plan.excluded)} combinations excluded by rules")
-    for configuration in plan.excluded:
-        print(f"  excluded: {show_configuration(configuration)}")
     if plan.total_s is not None and plan.trial_s is not None:
         print(f"about {show_seconds(plan.total_s)} in all, {show_seconds(plan.trial_s)} each ({plan.estimated_from})")
     else:
@@ -80,4 +193,11 @@ def _show_plan(plan: "PlanSummary") -> None:
     if plan.price is not None:
         print(f"about {plan.price:.4f} at the study's price")
     if plan.left_out:
-        print(f"the time limit leaves out about {plan.left_out} runs")
+        first, last = plan.left_out_trials[0], plan.left_out_trials[-1]
+        which = f"run {first}" if first == last else f"runs {first} to {last}"
+        print(f"the time limit leaves out about {plan.left_out} runs: {which}")
+
+
+def _some(items: Sequence[str], most: int, separator: str) -> str:
+    more = f"{separator}... ({len(items) - most} more)" if len(items) > most else ""
+    return separator.join(items[:most]) + more

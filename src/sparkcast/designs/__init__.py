@@ -1,42 +1,120 @@
-"""Which combinations to run. A design chooses them; order, replicates and rules are the same for all."""
+"""Which combinations to run. A design chooses them; order, replicates, blocks, centre points and rules are the same
+for all."""
 
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import Registry
 from sparkcast.study import Configuration, Plan, Study, Trial
+from sparkcast.study.trial import TrialKind
+
+TimeOf = Callable[[Configuration], float]  # the time of one run, in seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Combinations to run, with the fixed settings in each; one that stands there twice is run twice."""
+
+    configurations: Sequence[Configuration]
+    notes: tuple[str, ...] = ()
 
 
 class Design(Protocol):
-    """Chooses combinations of levels; settings that are fixed in the study are part of each."""
+    """Chooses combinations of levels. Its dataclass fields, if it has any, are its options in the study file.
 
-    def combinations(self, study: Study) -> Sequence[Configuration]: ...
+    It need not care for rules: what they exclude is taken out afterwards. It may, when it can choose better knowing
+    them. `time_of` predicts the time of a run where somebody has a model of it.
+    """
+
+    def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen: ...
 
 
 DESIGNS: Registry[Design] = Registry("design", __name__)
 
 
-def make_plan(study: Study) -> Plan:
+def make_design(study: Study) -> Design:
+    """The study's design with its options. Raises StudyError, naming the line, for an option it does not take."""
+    from sparkcast.designs._options import with_options
+
+    return with_options(DESIGNS.get(study.design.kind), study)
+
+
+def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
     """The trials of a study in run order. Pure: the same study gives the same plan.
 
-    Rules come first: a combination they exclude is never run. Each replicate is a block with its own random order, so
-    that a study stopped early has whole replicates, and drift of the machine is spread over all settings.
+    Rules come first: a combination they exclude is never run. Each replicate is a block with its own random order, or
+    several blocks when the study asks for them, so that a study stopped early has whole replicates, and drift of the
+    machine is spread over all settings.
     """
-    wanted = DESIGNS.get(study.design.kind)().combinations(study)
-    allowed = [c for c in wanted if study.allows(c)]
-    excluded = tuple(c for c in wanted if not study.allows(c))
+    from sparkcast.designs._blocks import make_blocks
+    from sparkcast.designs._centre import centre_points
+    from sparkcast.designs._rules import what_rules_cost
+
+    chosen = make_design(study).choose(study, time_of)
+    verdicts = [(c, study.allows(c)) for c in chosen.configurations]
+    allowed = [c for c, is_allowed in verdicts if is_allowed]
+    excluded = tuple(c for c, is_allowed in verdicts if not is_allowed)
     if not allowed:
         rules = "; ".join(rule.text for rule in study.rules)
         raise StudyError(
             f"{study.where('rules')}the rules exclude all {len(excluded)} combinations: {rules}",
             hint="relax a rule or add levels that satisfy it",
         )
+    centre = centre_points(study)
+    blocks = make_blocks(study, allowed)
+    notes = (*chosen.notes, *what_rules_cost(study, allowed, excluded), *centre.notes, *blocks.notes)
+    members: list[list[_Point]] = [[] for _ in range(study.design.blocks)]
+    for configuration, block in zip(allowed, blocks.of, strict=True):
+        members[block].append((configuration, "factorial"))
+    for i, configuration in enumerate(centre.configurations):
+        members[i % len(members)].append((configuration, "centre"))
+    trials = _in_random_order(members, study)
+    return Plan(study.design.kind, study.design.seed, trials, excluded, notes, blocks.confounded)
+
+
+_Point = tuple[Configuration, TrialKind]
+
+
+def _in_random_order(blocks: Sequence[Sequence[_Point]], study: Study) -> tuple[Trial, ...]:
+    """Each replicate has all blocks; within a block the order is random."""
     shuffler = random.Random(study.design.seed)
+    number = _Replicates(blocks, study.design.replicates)
     trials: list[Trial] = []
-    for replicate in range(1, study.design.replicates + 1):
-        block = list(allowed)
-        shuffler.shuffle(block)
-        trials += [Trial(c, replicate, len(trials) + i) for i, c in enumerate(block, start=1)]
-    return Plan(study.design.kind, study.design.seed, tuple(trials), excluded)
+    for _ in range(study.design.replicates):
+        order = list(blocks)
+        if len(order) > 1:
+            shuffler.shuffle(order)
+        for members in order:
+            block = trials[-1].block + 1 if trials else 1
+            shuffled = list(members)
+            shuffler.shuffle(shuffled)
+            for configuration, kind in shuffled:
+                replicate = number.next(configuration, kind)
+                trials.append(Trial(configuration, replicate, len(trials) + 1, block, kind))
+    return tuple(trials)
+
+
+class _Replicates:
+    """Numbers the runs of each combination: a trial is told from others by its combination and this number.
+
+    A centre point may be a combination that the design runs as well. Its numbers come after the design's own, which
+    therefore do not depend on whether there are centre points.
+    """
+
+    def __init__(self, blocks: Sequence[Sequence[_Point]], replicates: int) -> None:
+        own = Counter(_key(c) for members in blocks for c, kind in members if kind == "factorial")
+        self._used: Counter[tuple[object, TrialKind]] = Counter()
+        self._before_centre = {key: n * replicates for key, n in own.items()}
+
+    def next(self, configuration: Configuration, kind: TrialKind) -> int:
+        key = _key(configuration)
+        self._used[key, kind] += 1
+        return self._used[key, kind] + (self._before_centre.get(key, 0) if kind == "centre" else 0)
+
+
+def _key(configuration: Mapping[str, object]) -> object:
+    return tuple(sorted((name, repr(value)) for name, value in configuration.items()))

@@ -1,14 +1,12 @@
 """Every combination of every level."""
 
-from collections.abc import Sequence
-
-from sparkcast.designs import DESIGNS
-from sparkcast.study import Configuration, Study
+from sparkcast.designs import DESIGNS, Chosen, TimeOf
+from sparkcast.study import Study
 
 
 @DESIGNS.register("full")
 class FullFactorial:
     """Every combination of every level."""
 
-    def combinations(self, study: Study) -> Sequence[Configuration]:
-        return list(study.combinations())
+    def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
+        return Chosen(list(study.combinations()))

@@ -1,0 +1,66 @@
+"""Centre points: the middle of every number, to see curvature and noise that two levels cannot show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from sparkcast.errors import StudyError
+from sparkcast.study import Configuration, Factor, Level, Study, show_configuration
+from sparkcast.study.matrix import natural_order
+from sparkcast.units import as_number
+
+_UNITS = ((2**40, "t"), (2**30, "g"), (2**20, "m"), (2**10, "k"), (1, "b"))
+
+
+@dataclass(frozen=True, slots=True)
+class CentrePoints:
+    configurations: tuple[Configuration, ...] = ()  # each as often as a replicate runs it
+    notes: tuple[str, ...] = ()
+
+
+def centre_points(study: Study) -> CentrePoints:
+    """The centre points of one replicate: `study.design.centre_points` at each combination of categories."""
+    if not study.design.centre_points:
+        return CentrePoints()
+    notes: list[str] = []
+    levels = {factor.name: _levels(factor, notes) for factor in study.factors}
+    if all(len(middle) > 1 for middle in levels.values()):
+        raise StudyError(
+            f"{study.where('design', 'centre_points')}centre points need a factor with a middle, and "
+            f"{', '.join(levels)} {'has' if len(levels) == 1 else 'have'} none",
+            hint="use replicates instead, or vary a number",
+        )
+    points = [{**dict(zip(levels, values, strict=True)), **study.fixed} for values in product(*levels.values())]
+    excluded = [point for point in points if not study.allows(point)]
+    if excluded:
+        shown = "; ".join(show_configuration(point, levels) for point in excluded[:3])
+        notes.append(f"the rules exclude {len(excluded)} of {len(points)} centre points: {shown}")
+    allowed = [point for point in points if study.allows(point)]
+    return CentrePoints(tuple(p for _ in range(study.design.centre_points) for p in allowed), tuple(notes))
+
+
+def _levels(factor: Factor, notes: list[str]) -> Sequence[Level]:
+    """The middle of a number; every level of what has no middle."""
+    if any(as_number(level) is None for level in factor.levels):
+        return factor.levels
+    ordered = natural_order(factor.levels)
+    low, high = ordered[0], ordered[-1]
+    middle = _middle(low, high)
+    if as_number(middle) in (as_number(low), as_number(high)):
+        notes.append(f"{factor.name} has nothing between {low} and {high}: centre points are run at each of its levels")
+        return factor.levels
+    exact = ((as_number(low) or 0.0) + (as_number(high) or 0.0)) / 2
+    if as_number(middle) != exact and not isinstance(middle, float):
+        notes.append(f"the centre of {factor.name} is {middle}, the whole number nearest to {exact:g}")
+    return (middle,)
+
+
+def _middle(low: Level, high: Level) -> Level:
+    middle = ((as_number(low) or 0.0) + (as_number(high) or 0.0)) / 2
+    if isinstance(low, int) and isinstance(high, int):
+        return int(middle + 0.5)
+    if isinstance(low, str) and isinstance(high, str):
+        size = round(middle)
+        unit, letter = next((unit, letter) for unit, letter in _UNITS if size % unit == 0)
+        return f"{size // unit}{letter}"
+    return float(f"{middle:.12g}")

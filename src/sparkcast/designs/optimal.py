@@ -1,0 +1,248 @@
+"""The runs that make a model's coefficients most certain, among all that the rules allow."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+from sparkcast.designs import DESIGNS, Chosen, TimeOf
+from sparkcast.designs._candidates import Candidates, feasible
+from sparkcast.designs._centre import centre_points
+from sparkcast.designs._time import RunTime
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.study import Configuration, Study
+from sparkcast.study.derive import run_cost
+from sparkcast.study.formula import Formula, make_formula, read_formula
+from sparkcast.study.matrix import Coding, model_matrix
+from sparkcast.units import as_number, parse_seconds, show_seconds
+
+ERNEST = "ernest"
+# Venkataraman et al., NSDI 2016. Of names of one thing the first that is present counts.
+_MACHINES, _CORES = ("machines", "instances", "executors"), ("cores",)
+_SIZES = ("sampling_rate", "size", "data_size", "input_size", "rows", "samples")
+
+
+@DESIGNS.register("optimal")
+@dataclass(frozen=True, slots=True)
+class Optimal:
+    """The D- or A-optimal runs for a model, for a number of runs or a budget, among what the rules allow.
+
+    runs: 20; in each replicate
+    budget: 2h is a time, 3.50 is money at the study's price; for all replicates together
+    formula: executors * batch_size + I(batch_size**2), or ernest; default: pairs of factors, and bends of numbers
+    criterion: D (the volume of the coefficients' confidence region) or A (the mean of their variances)
+    time: 5m, 30 + 600 / executors, or earlier.csv with runs to learn it from; default: limits.trial
+
+    A combination may be chosen more than once; it is then run as often. Without runs and budget: half as many runs
+    again as the model has coefficients.
+    """
+
+    runs: int | None = None
+    budget: str | int | float | None = None
+    formula: str | None = None
+    criterion: Literal["D", "A"] = "D"
+    time: str | int | float | None = None
+
+    def __post_init__(self) -> None:
+        if self.runs is not None and self.runs < 2:
+            raise StudyError(f"design.runs = {self.runs} is fewer than 2", hint="e.g. runs: 20")
+        if self.runs is not None and self.budget is not None:
+            raise StudyError("design.runs and design.budget are two answers to one question", hint="keep one of them")
+        if isinstance(self.budget, str):
+            parse_seconds(self.budget)
+        elif self.budget is not None and self.budget <= 0:
+            raise StudyError(
+                f"design.budget = {self.budget} buys nothing", hint="budget: 2h, or budget: 3.50 for money"
+            )
+        if self.time is not None:
+            RunTime(self.time).check()
+
+    def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
+        from sparkcast.designs._exchange import Problem, best_runs
+
+        candidates = feasible(study)
+        model = self._model(study, candidates.configurations)
+        rows, notes = model.rows, (*candidates.notes, *model.notes)
+        if self.budget is None:
+            import numpy as np
+
+            runs = self.runs or math.ceil(1.5 * rows.shape[1])
+            if runs < rows.shape[1]:
+                raise _too_few(study, "runs", f"{runs} runs", rows.shape[1], model.text)
+            problem = Problem(rows, np.ones(len(rows)), self.criterion)
+            chosen = best_runs(problem, runs, study.design.seed)
+        else:
+            problem = Problem(rows, self._costs(study, candidates, time_of), self.criterion)
+            chosen = self._within_budget(study, problem, model.text, time_of)
+        note = (
+            f"{self.criterion}-optimal among {len(rows):,} combinations for {model.text} ({rows.shape[1]} coefficients)"
+        )
+        return Chosen([candidates.configurations[i] for i in chosen], (note, *notes))
+
+    # ------------------------------------------------------------ the model
+
+    def _model(self, study: Study, configurations: Sequence[Configuration]) -> "_Model":
+        if self.formula is not None and self.formula.strip().lower() == ERNEST:
+            return _ernest(study, configurations)
+        coding = Coding.of({f.name: [c[f.name] for c in configurations] for f in study.factors})
+        frame = coding.frame(configurations)
+        if self.formula is None:
+            return _default_model(coding, frame)
+        is_number = {name: coding.is_number(name) for name in coding.factors}
+        try:
+            formula = read_formula(self.formula, study.responses[0].name, coding.factors, is_number)
+            rows = model_matrix(formula, frame)
+        except StudyError as error:
+            raise StudyError(f"{study.where('design', 'formula')}{error.problem}", hint=error.hint) from error
+        if _rank(rows) < rows.shape[1]:
+            raise StudyError(
+                f"{study.where('design', 'formula')}no choice of runs can tell the terms of {formula.text!r} apart",
+                hint="name fewer terms, or relax a rule that ties settings to each other",
+            )
+        return _Model(formula.text, rows)
+
+    # ------------------------------------------------------------ money and time
+
+    def _costs(self, study: Study, candidates: Candidates, time_of: TimeOf | None) -> Any:
+        import numpy as np
+
+        return np.array([self._cost(study, c, time_of) for c in candidates.configurations])
+
+    def _cost(self, study: Study, configuration: Configuration, time_of: TimeOf | None) -> float:
+        """What a run takes out of the budget: seconds or money."""
+        seconds = self._run_time(study, configuration, time_of)
+        if isinstance(self.budget, str):
+            return seconds
+        if study.price is None:
+            raise StudyError(
+                f"{study.where('design', 'budget')}design.budget = {self.budget} is money, and the study has no price",
+                hint="add price: {core_hour: 0.05}, or write a time: budget: 2h",
+            )
+        cost = run_cost(seconds, configuration, study.price)
+        if cost <= 0:
+            raise StudyError(
+                f"{study.where('price')}at the study's price a run costs nothing", hint="price: {core_hour: 0.05}"
+            )
+        return cost
+
+    def _run_time(self, study: Study, configuration: Configuration, time_of: TimeOf | None) -> float:
+        if time_of is not None:
+            return time_of(configuration)
+        if self.time is not None and not RunTime(self.time).file:
+            return RunTime(self.time).of(study, configuration)
+        if self.time is not None:
+            raise StudyError(
+                f"{study.where('design', 'time')}times from {self.time} need a model of them",
+                hint="pass make_plan a function that predicts the time of a run",
+            )
+        if study.limits.trial_s is None:
+            raise StudyError(
+                f"{study.where('design', 'budget')}a budget needs the time of one run",
+                hint="add time: 5m or time: 30 + 600 / executors to the design, or limits: {trial: 5m}",
+            )
+        return study.limits.trial_s
+
+    def _within_budget(self, study: Study, problem: Any, text: str, time_of: TimeOf | None) -> Any:
+        from sparkcast.designs._exchange import best_within, cheapest_basis
+
+        assert self.budget is not None
+        total = parse_seconds(self.budget) if isinstance(self.budget, str) else float(self.budget)
+        centre = sum(self._cost(study, c, time_of) for c in centre_points(study).configurations)
+        budget = total / study.design.replicates - centre
+        found = best_within(problem, budget, study.design.seed)
+        if found is None:
+            affordable = int(budget // problem.costs.min())
+            needed = float(problem.costs[cheapest_basis(problem)].sum() + centre) * study.design.replicates
+            show = show_seconds if isinstance(self.budget, str) else "{:.4g}".format
+            raise _too_few(
+                study,
+                "budget",
+                f"the budget of {show(total)} pays for {max(0, affordable)} of the cheapest runs",
+                problem.rows.shape[1],
+                text,
+                f"budget: at least {show(needed)}, or a formula of fewer terms",
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    text: str
+    rows: Any
+    notes: tuple[str, ...] = ()
+
+
+def _too_few(study: Study, option: str, given: str, coefficients: int, text: str, hint: str = "") -> StudyError:
+    return StudyError(
+        f"{study.where('design', option)}{given}, fewer than the {coefficients} coefficients of {text}",
+        hint=hint or f"runs: {coefficients} or more, or a formula of fewer terms",
+    )
+
+
+def _default_model(coding: Coding, frame: Any) -> _Model:
+    """Main effects and bends, and the pairs that the feasible combinations can tell apart."""
+    names = coding.varied
+    formula = make_formula(coding, names)
+    rows = model_matrix(formula, frame)
+    if _rank(rows) < rows.shape[1]:
+        raise NotEnoughDataError(
+            f"no choice of runs can tell the terms of {formula.text} apart: the rules tie settings to each other",
+            hint="relax a rule, or name fewer terms: formula: a + b",
+        )
+    pairs = list(combinations(names, 2))
+    whole = make_formula(coding, names, pairs)
+    rows = model_matrix(whole, frame)
+    if _rank(rows) == rows.shape[1]:
+        return _Model(whole.text, rows)
+    kept: list[tuple[str, str]] = []
+    best: tuple[Formula, Any] = (formula, model_matrix(formula, frame))
+    for pair in pairs:
+        larger = make_formula(coding, names, [*kept, pair])
+        rows = model_matrix(larger, frame)
+        if _rank(rows) == rows.shape[1]:
+            kept.append(pair)
+            best = (larger, rows)
+    lost = ", ".join(f"{a}:{b}" for a, b in pairs if (a, b) not in kept)
+    return _Model(best[0].text, best[1], (f"what the rules allow cannot show {lost}: left out of the model",))
+
+
+def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
+    """Ernest's terms that vary: 1, size / machines, log(machines), machines."""
+    import numpy as np
+
+    machines = np.array([_first(c, _MACHINES) * _first(c, _CORES) for c in configurations])
+    sizes = np.array([_first(c, _SIZES) for c in configurations])
+    if (machines <= 0).any() or (sizes <= 0).any():
+        raise StudyError(
+            f"{study.where('design', 'formula')}ernest needs positive numbers of machines and data",
+            hint="check the settings, or use another formula",
+        )
+    terms = {
+        "1": np.ones(len(machines)),
+        "size / machines": sizes / machines,
+        "log(machines)": np.log(machines),
+        "machines": machines,
+    }
+    kept: dict[str, Any] = {}
+    for name, column in terms.items():
+        scaled = np.stack([*kept.values(), column / np.abs(column).max() if np.abs(column).max() else column], axis=1)
+        if _rank(scaled) == scaled.shape[1]:
+            kept[name] = scaled[:, -1]
+    if len(kept) < 2:
+        raise StudyError(
+            f"{study.where('design', 'formula')}formula: ernest needs settings that change machines or data size",
+            hint=f"vary one of {', '.join((*_MACHINES, *_CORES, *_SIZES))}",
+        )
+    return _Model(" + ".join(kept), np.stack(list(kept.values()), axis=1))
+
+
+def _first(configuration: Configuration, names: Sequence[str]) -> float:
+    found = (as_number(configuration[name]) for name in names if name in configuration)
+    return next((number for number in found if number is not None), 1.0)
+
+
+def _rank(rows: Any) -> int:
+    import numpy as np
+
+    return int(np.linalg.matrix_rank(rows.T @ rows, hermitian=True))

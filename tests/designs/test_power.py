@@ -1,0 +1,80 @@
+import pytest
+from statsmodels.stats.power import FTestAnovaPower, TTestIndPower
+
+from sparkcast.designs import make_plan
+from sparkcast.designs.describe import describe
+from sparkcast.designs.power import f_test_power, plan_power
+from sparkcast.study import DesignChoice, Factor, Study
+
+
+def configurations(study: Study) -> list[dict[str, int | float | str]]:
+    return [dict(t.configuration) for t in make_plan(study).trials]
+
+
+@pytest.mark.parametrize("replicates", [4, 10, 25])
+@pytest.mark.parametrize("size", [0.5, 1.0, 2.0])
+def test_one_factor_of_two_levels_has_the_power_of_the_t_test(replicates: int, size: float) -> None:
+    study = Study("s", "pi", (Factor("a", (1, 2)),), design=DesignChoice(replicates=replicates))
+    [effect] = plan_power(study, configurations(study), replicates, size).effects
+    # statsmodels' power of the t test for two independent samples, which is tested against R's pwr.
+    assert effect.power == pytest.approx(TTestIndPower().power(size, replicates, 0.05), abs=1e-6)
+
+
+@pytest.mark.parametrize("levels", [3, 4, 5])
+def test_one_category_has_the_power_of_the_analysis_of_variance(levels: int) -> None:
+    study = Study("s", "pi", (Factor("a", tuple("vwxyz"[:levels])),), design=DesignChoice(replicates=6))
+    [effect] = plan_power(study, configurations(study), 6, 1.5).effects
+    # Two levels 1.5 sd apart and the others between them: Cohen's f is 1.5 * sqrt(1 / (2 levels)).
+    f = 1.5 * (1 / (2 * levels)) ** 0.5
+    assert effect.power == pytest.approx(FTestAnovaPower().power(f, 6 * levels, 0.05, k_groups=levels), abs=1e-6)
+
+
+def test_montgomery_s_example_of_the_number_of_replicates_is_reproduced() -> None:
+    # Montgomery, Design and Analysis of Experiments, the plasma etching example on choosing the sample size: four
+    # levels, means 575, 600, 650, 675, sigma 25, level 0.01: n = 3 has power about 0.75, n = 4 more than 0.9.
+    squares = sum((mean - 625) ** 2 for mean in (575, 600, 650, 675))
+    assert f_test_power(3 * squares / 25**2, 3, 8, alpha=0.01) == pytest.approx(0.75, abs=0.02)
+    assert f_test_power(4 * squares / 25**2, 3, 12, alpha=0.01) > 0.9
+
+
+def test_a_two_level_factorial_sees_main_effects_and_interactions_alike() -> None:
+    study = Study("s", "pi", tuple(Factor(n, (1, 2)) for n in "abc"), design=DesignChoice(replicates=2))
+    power = plan_power(study, configurations(study), 2)
+    assert power.residual_df == 16 - 7
+    assert len({round(effect.power, 9) for effect in power.effects}) == 1
+    # A t test with 16 runs, 9 degrees of freedom and noncentrality sqrt(16) / 2.
+    assert power.effects[0].power == pytest.approx(f_test_power(4.0, 1, 9), abs=1e-9)
+
+
+def test_a_saturated_design_without_replicates_has_no_power_and_says_why() -> None:
+    factors = tuple(Factor(n, (1, 2)) for n in "abcdefg")
+    study = Study("s", "pi", factors, design=DesignChoice("fractional", options={"resolution": 3}))
+    power = describe(study, make_plan(study)).power
+    assert power.effects == ()
+    assert "8 runs leave nothing to judge the noise by" in power.reason
+    assert power.replicates_for["0.8"] == 5
+    assert {point.replicates for point in power.curve} == {2, 3, 5}
+
+
+def test_more_replicates_never_have_less_power_and_enough_of_them_reach_the_goal() -> None:
+    factors = (Factor("a", (1, 2, 4)), Factor("n", ("x", "y", "z")), Factor("b", (1, 2)))
+    study = Study("s", "pi", factors)
+    once = configurations(study)
+    power = plan_power(study, once, 1, 0.8)
+    for size in (0.5, 1.0, 2.0):
+        curve = [p.power for p in power.curve if p.effect_sd == size]
+        assert curve == sorted(curve)
+    needed = power.replicates_for["0.9"]
+    assert needed is not None
+    enough = plan_power(study, once * needed, needed, 0.8).lowest("main effect")
+    fewer = plan_power(study, once * (needed - 1), needed - 1, 0.8).lowest("main effect")
+    assert enough is not None
+    assert fewer is not None
+    assert fewer < 0.9 <= enough
+
+
+def test_the_curve_of_the_plan_meets_its_power() -> None:
+    study = Study("s", "pi", (Factor("a", (1, 2)), Factor("b", (1, 2, 3))), design=DesignChoice(replicates=4))
+    power = plan_power(study, configurations(study), 4, 1.0)
+    [point] = [p for p in power.curve if p.replicates == 4 and p.effect_sd == 1.0]
+    assert point.power == pytest.approx(power.lowest("main effect"))
