@@ -4,16 +4,17 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Dataset, Level, Observation, Plan, Price, SparkOptions, Study, Trial
+from sparkcast.planning import PlanSummary, plan_of, summarise_plan, write_runs
+from sparkcast.study import Configuration, Dataset, Level, Observation, Price, SparkOptions, Study
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
     from sparkcast.campaign import CampaignResult, OnProgress
     from sparkcast.recommend import Prediction, Recommendation
+    from sparkcast.replications import Replicated
     from sparkcast.report import Check
     from sparkcast.validate import Validation
 
@@ -26,81 +27,37 @@ Source = str | Path
 
 def load_study(path: Source) -> Study:
     """Read a study file, check it against its workload and design, and fill in the workload's defaults."""
-    from sparkcast.designs import DESIGNS
+    from sparkcast.designs import make_design
     from sparkcast.study.file import load_study as read
     from sparkcast.workloads import resolve
 
     study = resolve(read(Path(path)))
-    DESIGNS.get(study.design.kind)
+    make_design(study)
     return study
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSummary:
-    """A plan with what it will take."""
-
-    study: str
-    design: str
-    seed: int
-    replicates: int
-    trials: tuple[Mapping[str, Level], ...]  # varied settings in run order, with replicate and position
-    fixed: Configuration
-    excluded: tuple[Configuration, ...]
-    done: int
-    trial_s: float | None  # how long one trial takes, if known
-    total_s: float | None
-    price: float | None
-    estimated_from: str
-    left_out: int  # trials that the limit leaves no time for
-
-
-def plan(path: Source, *, budget_s: float | None = None) -> PlanSummary:
-    """The runs of a study in order, and an estimate of what they take."""
-    from sparkcast.designs import make_plan
-
+def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> PlanSummary:
+    """The runs of a study in order, what they take, and what they can tell."""
     study = load_study(path)
-    made = make_plan(study)
-    observed = _observations(study, Path(path))
-    times = [o.responses["total_s"] for o in observed if "total_s" in o.responses]
-    if times:
-        trial_s, source = fmean(times), f"the mean of {len(times)} runs so far"
-    elif study.limits.trial_s is not None:
-        trial_s, source = study.limits.trial_s, "the limit of one trial (an upper bound)"
-    else:
-        trial_s, source = None, "nothing is known yet: run one trial, or set limits: {trial: ...}"
-    budget = budget_s if budget_s is not None else study.limits.total_s
-    affordable = len(made.trials) if budget is None or not trial_s else int(budget // trial_s)
-    return PlanSummary(
-        study=study.name,
-        design=made.design,
-        seed=made.seed,
-        replicates=study.design.replicates,
-        trials=tuple(_planned(study, trial) for trial in made.trials),
-        fixed=study.fixed,
-        excluded=tuple(_varied(study, configuration) for configuration in made.excluded),
-        done=len(observed),
-        trial_s=trial_s,
-        total_s=None if trial_s is None else trial_s * len(made.trials),
-        price=_plan_price(study, made, trial_s),
-        estimated_from=source,
-        left_out=max(0, len(made.trials) - affordable),
-    )
+    return summarise_plan(study, plan_of(study), _observations(study, Path(path)), budget_s=budget_s, effect=effect)
+
+
+def write_plan(summary: PlanSummary, target: Source) -> int:
+    """Write the runs of a plan to a CSV in run order; returns how many."""
+    write_runs(summary, Path(target))
+    return len(summary.trials)
+
+
+def write_plan_figures(summary: PlanSummary, folder: Source, *, force: bool = False) -> list[Path]:
+    """Write the alias map and the power curve of a plan; returns the files."""
+    from sparkcast.report.figures import alias_map, power_curve, write_figures
+
+    drawn = (alias_map(summary.description), power_curve(summary.description))
+    return write_figures([figure for figure in drawn if figure is not None], Path(folder), force=force)
 
 
 def _varied(study: Study, configuration: Configuration) -> dict[str, Level]:
     return {factor.name: configuration[factor.name] for factor in study.factors}
-
-
-def _planned(study: Study, trial: Trial) -> dict[str, Level]:
-    return {**_varied(study, trial.configuration), "replicate": trial.replicate, "position": trial.position}
-
-
-def _plan_price(study: Study, made: Plan, trial_s: float | None) -> float | None:
-    from sparkcast.study.derive import run_cost
-
-    if study.price is None or trial_s is None:
-        return None
-    return sum(run_cost(trial_s, trial.configuration, study.price) for trial in made.trials)
 
 
 # ---------------------------------------------------------------- running
@@ -117,13 +74,12 @@ def run(
 ) -> "CampaignResult":
     """Run the trials of a study that have no result yet. Results go to the folder beside the study file."""
     from sparkcast.campaign import run_campaign
-    from sparkcast.designs import make_plan
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
     return run_campaign(
         study,
-        make_plan(study),
+        plan_of(study),
         results_folder(Path(path)),
         resume=resume,
         allow_changed=allow_changed,
@@ -134,11 +90,10 @@ def run(
 def dry_run(path: Source, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> list[str]:
     """The spark-submit lines that `run` would execute, in order."""
     from sparkcast import campaign
-    from sparkcast.designs import make_plan
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
-    return campaign.dry_run(study, make_plan(study), results_folder(Path(path)))
+    return campaign.dry_run(study, plan_of(study), results_folder(Path(path)))
 
 
 def with_spark(study: Study, master: str | None, conf: Mapping[str, str] | None) -> Study:
@@ -172,10 +127,13 @@ class Data:
 def load_data(
     source: Source, *, factors: Sequence[str] = (), responses: Sequence[str] = (), study: str | None = None
 ) -> Data:
-    """A study file (with its results), a CSV, or a store (folder, file or database URL)."""
+    """A study file (with its results), a CSV, or a store (folder, file or database URL).
+
+    A response of a CSV or store may be a formula over measured ones: `cost = time_s / (100 * accuracy) ** 2`.
+    """
     from sparkcast.store import open_store
     from sparkcast.store.table import read_csv
-    from sparkcast.study.derive import make_dataset
+    from sparkcast.study.derive import derive_responses, make_dataset, parse_response
 
     path = Path(source)
     if path.suffix in (".yaml", ".yml"):
@@ -184,8 +142,9 @@ def load_data(
         if not observations:
             raise NotEnoughDataError(f"study {loaded.name!r} has no results yet", hint=f"sparkcast run {path.name}")
         return Data(make_dataset(loaded, observations), loaded)
+    wanted = [parse_response(text) for text in responses]
     if path.suffix == ".csv":
-        return Data(read_csv(path, factors, responses))
+        return Data(derive_responses(read_csv(path, factors, [n for r in wanted for n in r.needs]), wanted))
     store = open_store(str(source))
     try:
         name = store.only_study(study)
@@ -196,7 +155,7 @@ def load_data(
         raise NotEnoughDataError(f"study {name!r} has no results yet", hint="make some: sparkcast run STUDY")
     varied = tuple(n for n in stored[0].configuration if len({o.configuration.get(n) for o in stored}) > 1)
     measured = tuple(dict.fromkeys(n for o in stored for n in o.responses))
-    return Data(Dataset(tuple(factors) or varied, stored, name, measured))
+    return Data(derive_responses(Dataset(tuple(factors) or varied, stored, name, measured), wanted))
 
 
 def _observations(study: Study, path: Path) -> tuple[Observation, ...]:
@@ -231,12 +190,32 @@ def analyze(
     *,
     formula: str | None = None,
     anova_type: int = 2,
-    transform: str = "none",
+    transform: str = "auto",
 ) -> "Analysis":
-    """Which settings matter for a response."""
+    """Which settings matter for a response, and whether to believe it."""
     from sparkcast.analyse.anova import analyze as analyse
 
+    if data.study is None:
+        _require_varied(data.dataset)
     return analyse(data.dataset, response, formula=formula, anova_type=anova_type, transform=transform)
+
+
+def _require_varied(dataset: Dataset) -> None:
+    """Columns that somebody named as factors must vary; in a study that has only begun they may not do so yet."""
+    for name in dataset.factors:
+        seen = {o.configuration[name] for o in dataset.observations}
+        if len(seen) == 1:
+            raise StudyError(
+                f"{dataset.name}: column {name!r} is {seen.pop()} in every row, so it is no factor",
+                hint="leave it out of --factors, or add runs with another value",
+            )
+
+
+def write_figures(analysis: "Analysis", folder: Source, *, force: bool = False) -> list[Path]:
+    """The figures of an analysis as PNG, SVG and Vega-Lite files."""
+    from sparkcast.report.figures import analysis_figures, write_figures
+
+    return write_figures(analysis_figures(analysis), Path(folder), force=force)
 
 
 def validate(
@@ -320,21 +299,32 @@ def starter_study(workload: str) -> str:
 
 
 def list_plugs(kind: str) -> dict[str, str]:
-    """Name and one line for each design, workload, engine, model, searcher or protocol at hand."""
+    """Name and one line for each design, workload, engine, model, searcher, protocol or replication at hand."""
     from sparkcast.designs import DESIGNS
     from sparkcast.engines import ENGINES
     from sparkcast.errors import UnknownNameError
     from sparkcast.models import MODELS
     from sparkcast.recommend.searchers import SEARCHERS
     from sparkcast.registry import Registry, did_you_mean
+    from sparkcast.replications import REPLICATIONS
     from sparkcast.validate import PROTOCOLS
     from sparkcast.workloads import WORKLOADS
 
-    registries: tuple[Registry[Any], ...] = (DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS)
+    registries: tuple[Registry[Any], ...] = (DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, REPLICATIONS)
     known = {f"{registry.kind}s": registry for registry in registries}
     if kind not in known:
         raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))
     return known[kind].summaries()
+
+
+# ---------------------------------------------------------------- papers
+
+
+def replicate(paper: str, *, part: str | None = None, data: Source | None = None) -> "Replicated":
+    """A paper's numbers beside ours, and its mistakes beside what is true. `data` holds the authors' measurements."""
+    from sparkcast.replications import replicate as do_again
+
+    return do_again(paper, part, None if data is None else Path(data))
 
 
 # ---------------------------------------------------------------- report
@@ -345,7 +335,6 @@ def report(path: Source, output: Source, *, within_s: float | None = None, check
     from datetime import datetime
 
     from sparkcast import __version__
-    from sparkcast.designs import make_plan
     from sparkcast.report import build_content, write_report
     from sparkcast.validate.score import fit_best
 
@@ -362,7 +351,7 @@ def report(path: Source, output: Source, *, within_s: float | None = None, check
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         version=__version__,
         study=data.study,
-        plan=make_plan(data.study),
+        plan=plan_of(data.study),
         analyses=analyses,
         validations=validations,
         recommendation=recommendation,

@@ -1,6 +1,8 @@
 import math
 import random
+import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -65,6 +67,96 @@ def test_sums_of_squares_agree_with_jain_whatever_the_type_in_balanced_data(anov
     assert row(found, "Residual").df == 8
 
 
+@pytest.mark.parametrize("anova_type", [1, 2, 3])
+@pytest.mark.parametrize("text", ["a * b + c", "a + b + c", "(a + C(b) + c)**2", "C(a) * b * c", "c + b + a:c + a"])
+def test_sums_of_squares_equal_those_of_statsmodels_to_the_last_digits(anova_type: int, text: str) -> None:
+    noise = random.Random(7)
+    levels = {"a": (1, 2, 5), "b": (10, 20, 40), "c": ("x", "y", "z")}
+    cells = {c: [noise.gauss(10, 2) for _ in range(noise.choice((1, 2, 3)))] for c in product(*levels.values())}
+    data = dataset(tuple(levels), cells)
+    found = analyze(data, formula=text, anova_type=anova_type, transform="none")
+    expected = statsmodels_anova(data, text, anova_type)
+    assert [r.term for r in found.rows] == [*expected]
+    for r in found.rows:
+        assert r.sum_sq == pytest.approx(expected[r.term][0], rel=1e-8)
+        assert r.df == expected[r.term][1]
+        if r.p is not None:
+            assert r.p == pytest.approx(expected[r.term][2], rel=1e-6)
+
+
+def statsmodels_anova(data: Dataset, text: str, anova_type: int) -> dict[str, tuple[float, float, float]]:
+    """The same by another road: its own formula reader, coding and sums of squares."""
+    import pandas as pd
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    frame = pd.DataFrame([{**o.configuration, "y": o.responses["time_s"]} for o in data.observations])
+    for name in ("a", "b"):  # type III depends on the coding: ours runs from -1 to 1
+        frame[f"{name}_coded"] = (
+            (frame[name] - frame[name].agg(["min", "max"]).mean()) / (frame[name].max() - frame[name].min()) * 2
+        )
+    text = re.sub(r"C\((\w)\)", r"C(\1 , Sum)", text)
+    text = re.sub(r"\b([ab])\b(?! ,)", r"\1_coded", text)
+    text = re.sub(r"\bc\b", "C(c , Sum)", text)
+    table = anova_lm(ols(f"y ~ {text}", frame).fit(), typ=anova_type)
+    names = {name: ":".join(re.findall(r"\b([abc])(?:_coded)?\b", name)) or name for name in table.index}
+    return {
+        names[n]: (table.loc[n, "sum_sq"], table.loc[n, "df"], table.loc[n, "PR(>F)"])
+        for n in table.index
+        if n != "Intercept"
+    }
+
+
+def exact_reduction(rows: list[list[int]], values: list[int]) -> Fraction:
+    """The sum of squares that columns explain, in exact arithmetic: b'X'y where X'X b = X'y."""
+    columns = list(zip(*rows, strict=True))
+    system = [[Fraction(sum(a * b for a, b in zip(x, y, strict=True))) for y in (*columns, values)] for x in columns]
+    right = [row[-1] for row in system]
+    size = len(columns)
+    for i in range(size):  # Gauss and Jordan
+        pivot = next(r for r in range(i, size) if system[r][i] != 0)
+        system[i], system[pivot] = system[pivot], system[i]
+        system[i] = [value / system[i][i] for value in system[i]]
+        for r in range(size):
+            if r != i:
+                system[r] = [a - system[r][i] * b for a, b in zip(system[r], system[i], strict=True)]
+    return sum((row[-1] * value for row, value in zip(system, right, strict=True)), Fraction(0))
+
+
+def test_unbalanced_data_agree_with_exact_arithmetic() -> None:
+    """What car::Anova prints of `Moore` has two decimals; the same definitions in fractions have all of them."""
+    coded = {"low": [1], "high": [-1]}, {"low": [1, 0], "medium": [0, 1], "high": [-1, -1]}
+    blocks: dict[str, list[list[int]]] = {"partner": [], "category": [], "partner:category": []}
+    values: list[int] = []
+    for (status, category), cell in MOORE.items():
+        a, b = coded[0][status], coded[1][category]
+        for value in cell:
+            values.append(value)
+            blocks["partner"].append(a)
+            blocks["category"].append(b)
+            blocks["partner:category"].append([a[0] * x for x in b])
+
+    def reduction(*names: str) -> Fraction:
+        return exact_reduction([[1, *(x for n in names for x in blocks[n][i])] for i in range(len(values))], values)
+
+    both = reduction("partner", "category")
+    full = reduction("partner", "category", "partner:category")
+    exact = {
+        (2, "partner"): both - reduction("category"),
+        (2, "category"): both - reduction("partner"),
+        (2, "partner:category"): full - both,
+        (3, "partner"): full - reduction("category", "partner:category"),
+        (3, "category"): full - reduction("partner", "partner:category"),
+        (3, "partner:category"): full - both,
+        (1, "partner"): reduction("partner") - reduction(),
+        (1, "category"): both - reduction("partner"),
+    }
+    data = dataset(("partner", "category"), MOORE)
+    for (anova_type, term), expected in exact.items():
+        found = analyze(data, anova_type=anova_type, transform="none")
+        assert row(found, term).sum_sq == pytest.approx(float(expected), rel=1e-11, abs=1e-8)
+
+
 # R: Anova(lm(conformity ~ fcategory*partner.status, contrasts=contr.sum), type=...), package car's own example.
 @pytest.mark.parametrize(
     ("anova_type", "expected"),
@@ -74,7 +166,7 @@ def test_sums_of_squares_agree_with_jain_whatever_the_type_in_balanced_data(anov
     ],
 )
 def test_unbalanced_data_agree_with_r(anova_type: int, expected: dict[str, tuple[float, float]]) -> None:
-    found = analyze(dataset(("partner.status", "fcategory"), MOORE), anova_type=anova_type)
+    found = analyze(dataset(("partner.status", "fcategory"), MOORE), anova_type=anova_type, transform="none")
     for term, (sum_sq, p) in expected.items():
         assert row(found, term).sum_sq == pytest.approx(sum_sq, abs=0.01)
         assert row(found, term).p == pytest.approx(p, abs=1e-6)
@@ -106,7 +198,7 @@ def test_sizes_are_ordered_by_size_and_not_as_text() -> None:
 def test_a_log_makes_factors_that_multiply_additive() -> None:
     cells = {(a, b): [a * b * f for f in (0.98, 1.0, 1.02)] for a, b in product((1, 2, 4), (10, 20))}
     data = dataset(("a", "b"), cells)
-    assert (row(analyze(data), "a:b").p or 0) < 0.001
+    assert (row(analyze(data, transform="none"), "a:b").p or 0) < 0.001
     logged = analyze(data, transform="log")
     assert (row(logged, "a:b").p or 0) > 0.9
     assert logged.formula.startswith("log(time_s) ~ ")
@@ -118,7 +210,7 @@ def test_boxcox_finds_the_power_that_makes_the_residuals_even() -> None:
     noise = random.Random(1)
     cells = {(a,): [(a + noise.gauss(0, 0.1)) ** 2 for _ in range(40)] for a in (2, 4, 8)}
     found = analyze(dataset(("a",), cells), transform="boxcox")
-    power = float(found.formula.split("(")[1].split(")")[0].split(",")[1])
+    power = float(found.formula.split("^")[1].split(" ")[0])
     assert power == pytest.approx(0.5, abs=0.1)
     assert found.means[0].low < found.means[0].mean < found.means[0].high
     assert found.means[0].mean == pytest.approx(4, rel=0.05)
@@ -132,8 +224,11 @@ def test_a_bare_number_is_a_trend_and_c_its_levels() -> None:
 
 def test_interactions_without_residual_degrees_of_freedom_are_dropped_aloud() -> None:
     found = analyze(simulated({"executors": (1, 2, 4), "batch_size": (64, 128, 256)}))
-    assert [r.term for r in found.rows] == ["executors", "batch_size", "Residual"]
-    assert any("too few runs to estimate executors:batch_size" in w for w in found.warnings)
+    terms = "executors batch_size executors^2 batch_size^2 executors:batch_size Residual"
+    assert [r.term for r in found.rows] == terms.split()
+    few = analyze(simulated({"network": ("a", "b", "c"), "optimizer": ("x", "y", "z")}))
+    assert [r.term for r in few.rows] == ["network", "optimizer", "Residual"]
+    assert any("too few runs to estimate network:optimizer" in w for w in few.warnings)
 
 
 def test_an_interaction_with_missing_combinations_is_dropped_and_the_others_stay() -> None:
@@ -143,21 +238,47 @@ def test_an_interaction_with_missing_combinations_is_dropped_and_the_others_stay
     assert [r.term for r in found.rows] == ["a", "b", "c", "a:c", "b:c", "Residual"]
 
 
-def test_the_summary_says_what_matters_and_what_does_not() -> None:
+def test_the_summary_says_what_matters_and_what_does_not_in_five_lines() -> None:
     noise = random.Random(3)
-    cells = {(e, j): [30 / e + noise.gauss(0, 1) for _ in range(3)] for e, j in product((1, 2), (1, 3))}
-    summary = analyze(dataset(("executors", "jobs"), cells)).summary
-    assert len(summary) <= 5
-    assert summary[0].startswith("executors explains 9")
-    assert "(p < 0.001): on average 15.64 at 2, 30.15 at 1." in summary[0]
-    assert any("No effect on time_s can be told from noise in these 12 runs for" in s and "jobs" in s for s in summary)
+    cells = {(e, j): [30 / e + noise.gauss(0, 1) for _ in range(3)] for e, j in product((1, 2), ("adam", "sgd"))}
+    found = analyze(dataset(("executors", "optimizer"), cells))
+    assert len(found.summary) == 5
+    assert found.summary[0].startswith("time_s depends most on executors (9")
+    assert found.summary[1] == "Of executors alone: on average time_s is 15.64 at 2 and 30.15 at 1, 1.9 times as much."
+    assert found.summary[2].startswith("System settings matter: executors, 9")
+    assert found.summary[3] == "No effect can be told from noise for optimizer."
+    verdicts = {v.factor: v for v in found.factors}
+    assert verdicts["executors"].matters
+    assert verdicts["optimizer"].matters is False
+    assert "no effect that these 12 runs can tell from noise" in verdicts["optimizer"].sentence
+
+
+def test_a_setting_that_only_acts_through_another_matters() -> None:
+    noise = random.Random(4)
+    cells = {(a, b): [10 + 3 * a * b + noise.gauss(0, 0.5) for _ in range(4)] for a, b in product((-1, 1), (-1, 1))}
+    [a, b] = analyze(dataset(("a", "b"), cells)).factors
+    assert a.matters
+    assert b.matters
+    assert "hardly alone; its effect depends on the other setting in a:b" in a.sentence
+
+
+def test_a_bend_is_found_where_a_straight_line_would_see_nothing() -> None:
+    noise = random.Random(5)
+    cells = {(x,): [10 + (x - 3) ** 2 + noise.gauss(0, 0.3) for _ in range(3)] for x in (1, 2, 3, 4, 5)}
+    found = analyze(dataset(("executors",), cells), transform="none")
+    assert (row(found, "executors").p or 0) > 0.05
+    assert (row(found, "executors^2").p or 1) < 1e-6
+    assert found.factors[0].matters
+    bend = next(e for e in found.effects if e.term == "executors^2")
+    assert bend.coefficient == pytest.approx(1.0, abs=0.1)  # of the square, in original units
 
 
 def test_an_exact_fit_has_no_test_and_says_so() -> None:
     found = analyze(dataset(("a",), {(1,): (1, 1), (2,): (3, 3)}))
     assert [(r.f, r.p) for r in found.rows] == [(None, None), (None, None)]
     assert any("fits exactly" in w for w in found.warnings)
-    assert found.summary[0].startswith("a explains 100 %")
+    assert found.summary[0].startswith("time_s depends most on a (100 %)")
+    assert found.factors[0].matters is None
 
 
 # --- caveats

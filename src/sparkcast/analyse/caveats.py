@@ -1,29 +1,49 @@
 """What a reader of an analysis should know before trusting it."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
-from itertools import combinations
+from itertools import combinations, pairwise
+from typing import Any
 
+from sparkcast.analyse import LevelMean
+from sparkcast.analyse.effects import level_means
+from sparkcast.analyse.estimable import Runs
+from sparkcast.analyse.fit import Fit, Model
 from sparkcast.analyse.runs import left_out
+from sparkcast.analyse.sentences import SIGNIFICANCE
 from sparkcast.study import Dataset, Fingerprint, Observation
 
+_MOSTLY = 0.5  # the share of the order's variation that a setting explains when it was changed once or twice
+_PRECISE = 5  # significant digits beyond which two equal measurements are no coincidence
+_MORE_IS_BETTER = ("accuracy", "throughput")
 
-def caveats(
-    data: Dataset, runs: Sequence[Observation], response: str, *, anova_type: int, transform: str, is_exact: bool
-) -> tuple[str, ...]:
-    """One sentence per reason for doubt."""
+
+def data_caveats(data: Dataset, runs: Sequence[Observation], response: str, model: Model, anova_type: int) -> list[str]:
+    """One sentence per reason for doubt that lies in the runs themselves."""
+    codes = model.runs.codes
     found = [
         _failed(data, response),
-        _unreplicated(data, runs),
-        _unbalanced(data, runs, anova_type),
+        _unreplicated(codes),
+        _unbalanced(codes, anova_type),
         _mixed_machines(data, runs),
-        "the model fits exactly, so there is no noise to test against: no F and no p" if is_exact else "",
-        f"means are turned back from the {transform} scale, so they are not arithmetic means"
-        if transform != "none"
+        _changes_with_time(model.runs, runs),
+        _stale(runs, response),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def fit_caveats(fit: Fit, runs: Sequence[Observation], response: str) -> list[str]:
+    """One sentence per reason for doubt that shows only once a model is fitted."""
+    found = [
+        _warm_up(fit, runs),
+        _outliers(fit, runs),
+        *_optimum_at_edge(fit, response),
+        "the model fits exactly, so there is no noise to test against: no F and no p" if fit.is_exact else "",
+        f"means are turned back from the scale of {fit.scale.label}, so they are not arithmetic means"
+        if fit.scale.power != 1
         else "",
     ]
-    return tuple(sentence for sentence in found if sentence)
+    return [sentence for sentence in found if sentence]
 
 
 def _failed(data: Dataset, response: str) -> str:
@@ -31,32 +51,38 @@ def _failed(data: Dataset, response: str) -> str:
     return f"runs left out: {missing}; if failing goes with a setting, its effect is biased" if missing else ""
 
 
-def _unreplicated(data: Dataset, runs: Sequence[Observation]) -> str:
-    if max(Counter(map(data.key, runs)).values()) > 1:
+def _unreplicated(codes: Any) -> str:
+    if codes.duplicated().any():
         return ""
     return "no configuration was run twice: the residual mixes noise with effects the model leaves out"
 
 
-def _unbalanced(data: Dataset, runs: Sequence[Observation], anova_type: int) -> str:
-    if is_balanced([data.key(o) for o in runs]):
+def _unbalanced(codes: Any, anova_type: int) -> str:
+    if is_balanced(codes):
         return ""
     if anova_type == 1:
         return "the runs are unbalanced: with type 1 the shares depend on the order of the factors; use type 2"
     return "the runs are unbalanced: shares need not add up to 100 %, and level means also carry other settings"
 
 
-def is_balanced(keys: Sequence[tuple[object, ...]]) -> bool:
+def is_balanced(codes: Any) -> bool:
     """Each configuration equally often, and the levels of any two factors in proportion: then effects separate.
 
-    >>> is_balanced([(1, "a"), (1, "b"), (2, "a"), (2, "b")]), is_balanced([(1, "a"), (1, "b"), (2, "a")])
+    >>> import pandas as pd
+    >>> is_balanced(pd.DataFrame([(0, 0), (0, 1), (1, 0), (1, 1)])), is_balanced(pd.DataFrame([(0, 0), (0, 1), (1, 0)]))
     (True, False)
     """
-    if len(set(Counter(keys).values())) > 1:
+    import numpy as np
+
+    if codes.groupby(list(codes.columns)).size().nunique() > 1:
         return False
-    for i, j in combinations(range(len(keys[0])), 2):
-        first, second = Counter(key[i] for key in keys), Counter(key[j] for key in keys)
-        both = Counter((key[i], key[j]) for key in keys)
-        if any(both[a, b] * len(keys) != first[a] * second[b] for a in first for b in second):
+    columns = [codes[name].to_numpy() for name in codes.columns]
+    counts = [np.bincount(column) for column in columns]
+    for i, j in combinations(range(len(columns)), 2):
+        if len(counts[i]) * len(counts[j]) > len(codes):  # some pair of levels does not occur
+            return False
+        both = np.bincount(columns[i] * len(counts[j]) + columns[j], minlength=len(counts[i]) * len(counts[j]))
+        if (both.reshape(len(counts[i]), -1) * len(codes) != np.outer(counts[i], counts[j])).any():
             return False
     return True
 
@@ -78,3 +104,124 @@ def _mixed_machines(data: Dataset, runs: Sequence[Observation]) -> str:
     if not confounded:
         return sentence
     return f"{sentence}; this changes with {', '.join(confounded)}, so the two effects cannot be told apart"
+
+
+def _changes_with_time(settings: Runs, runs: Sequence[Observation]) -> str:
+    """A setting that was changed once, half-way, cannot be told from whatever else changed meanwhile."""
+    import numpy as np
+    import pandas as pd
+
+    positions = [run.position for run in runs]
+    if len(runs) < 8 or len(set(positions)) < len(runs):  # too few, or nobody noted the order
+        return ""
+    place = pd.Series(np.argsort(np.argsort(positions)))
+    coding = settings.coding
+    drifting = []
+    for name in coding.varied:
+        if len(coding.levels[name]) > len(place) / 4:  # too few runs per level to show an order
+            continue
+        between = place.groupby(settings.codes[name].to_numpy()).transform("mean").var(ddof=0)
+        if between > _MOSTLY * place.var(ddof=0):
+            drifting.append(name)
+    if not drifting:
+        return ""
+    return (
+        f"in the order of the runs {', '.join(drifting)} changes with time: a drift of the machine would look like its "
+        "effect; a random order would tell them apart"
+    )
+
+
+def _stale(runs: Sequence[Observation], response: str) -> str:
+    """Two measurements equal to all digits are one, read twice; of rounded numbers that says nothing."""
+    ordered = sorted(runs, key=lambda run: run.position)
+    rows = [
+        b.position
+        for a, b in pairwise(ordered)
+        if a.responses[response] == b.responses[response] and _digits(b.responses[response]) >= _PRECISE
+    ]
+    if not rows:
+        return ""
+    return (
+        f"{response} equals that of the run before to all digits in row{'s' * (len(rows) > 1)} {_listed(rows)}: "
+        "stale or copied measurements, not replicates; drop them"
+    )
+
+
+def _digits(value: float) -> int:
+    """The significant digits a number was written with.
+
+    >>> _digits(153.519245625), _digits(0.011), _digits(500.0)
+    (12, 2, 1)
+    """
+    return len(f"{value:.15g}".split("e")[0].replace(".", "").replace("-", "").strip("0")) or 1
+
+
+def _warm_up(fit: Fit, runs: Sequence[Observation]) -> str:
+    import numpy as np
+    from scipy.stats import pearsonr
+
+    repetition = np.array([run.replicate for run in runs], dtype=float)
+    if fit.is_exact or len(runs) < 8:
+        return ""
+    if np.ptp(repetition) > 0 and np.ptp(fit.residuals) > 0:
+        r, p = (float(value) for value in pearsonr(repetition, fit.residuals))
+        if p < 0.01 and abs(r) > 0.2:
+            return (
+                f"the repetition of a measurement goes with its result (r = {r:.2f} after all settings): that is "
+                "warm-up or drift, not a setting; discard the first runs or make more of them"
+            )
+    first = min(range(len(runs)), key=lambda i: runs[i].position)
+    if abs(fit.standardised[first]) > 3:
+        return f"the first run lies {abs(fit.standardised[first]):.1f} standard deviations off the model: warm-up?"
+    return ""
+
+
+def _outliers(fit: Fit, runs: Sequence[Observation]) -> str:
+    """Residuals too large for the number of runs (Bonferroni on externally studentised residuals)."""
+    import numpy as np
+    from scipy.stats import t
+
+    if fit.is_exact or fit.residual_df < 3:
+        return ""
+    df = fit.residual_df - 1
+    inner = np.clip((df + 1 - fit.standardised**2) / df, 1e-12, None)
+    outer = np.abs(fit.standardised) / np.sqrt(inner)
+    limit = float(t.isf(SIGNIFICANCE / 2 / len(runs), df))
+    far = np.argsort(-outer)[: (outer > limit).sum()]
+    if not len(far):
+        return ""
+    rows = [runs[i].position for i in far]
+    return (
+        f"{len(far)} outlier{'s' * (len(far) > 1)} beyond what noise explains: row{'s' * (len(far) > 1)} "
+        f"{_listed(rows)}; look at what happened there before dropping any"
+    )
+
+
+def _optimum_at_edge(fit: Fit, response: str) -> list[str]:
+    """Settings whose best level is the last one tried, by more than the noise."""
+    coding = fit.runs.coding
+    sentences = []
+    means: dict[str, list[LevelMean]] = {}
+    for mean in level_means(fit):
+        means.setdefault(mean.factor, []).append(mean)
+    for name in coding.bendable:
+        own = means[name]
+        if len(own) < len(coding.levels[name]):  # ranges of a continuous setting have no edge
+            continue
+        best, side = (max, "higher") if response in _MORE_IS_BETTER else (min, "lower")
+        place = own.index(best(own, key=lambda mean: mean.mean))
+        if place not in (0, len(own) - 1):
+            continue
+        neighbour = own[1] if place == 0 else own[-2]
+        here = own[place]
+        if here.low <= neighbour.mean <= here.high:
+            continue
+        sentences.append(
+            f"the best {name} for {response} ({here.level}) lies at the edge of what was tried: {side} values may lie "
+            "beyond it"
+        )
+    return sentences
+
+
+def _listed(rows: Sequence[int]) -> str:
+    return ", ".join(map(str, rows[:8])) + (f" and {len(rows) - 8} more" if len(rows) > 8 else "")

@@ -1,40 +1,173 @@
-"""An ANOVA table in sentences that a manager can read."""
+"""An analysis in sentences that cannot be misread."""
 
+import math
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sparkcast.analyse import AnovaRow, LevelMean
+from sparkcast.analyse import RESIDUAL, AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
 
 SIGNIFICANCE = 0.05
-_MAX_EFFECTS = 3
+# Settings of the cluster rather than of the learning, however people abbreviate them.
+_SYSTEM = re.compile(r"node|executor|core|worker|machine|instance|memory|cpu|slot|partition|job|gpu", re.IGNORECASE)
 
 
-def summarise(
-    response: str, rows: Sequence[AnovaRow], means: Sequence[LevelMean], r_squared: float, n: int
-) -> tuple[str, ...]:
-    """At most five sentences: the largest effects, what shows no effect, and how much is explained in all."""
-    terms = sorted((row for row in rows if row.term != "Residual"), key=lambda row: row.percent, reverse=True)
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What there is to put into words."""
+
+    response: str
+    is_log: bool
+    n: int
+    r_squared: float
+    rows: Sequence[AnovaRow]
+    effects: Sequence[Effect]
+    means: Sequence[LevelMean]
+
+    @property
+    def terms(self) -> list[AnovaRow]:
+        """The largest share first."""
+        return sorted((r for r in self.rows if r.term != RESIDUAL), key=lambda row: row.percent, reverse=True)
+
+
+def factor_verdicts(found: Findings, factors: Sequence[str]) -> tuple[FactorVerdict, ...]:
+    """For each factor: does it matter?"""
+    corrected = holm({row.term: row.p for row in found.terms if row.p is not None})
+    return tuple(_verdict(found, factor, corrected) for factor in factors)
+
+
+def holm(p: dict[str, float]) -> dict[str, float]:
+    """p values that allow for having looked at all of them (Holm 1979).
+
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'c': 0.06, 'b': 0.06}
+    """
+    corrected, largest = {}, 0.0
+    for i, (term, value) in enumerate(sorted(p.items(), key=lambda item: item[1])):
+        largest = max(largest, min(1.0, (len(p) - i) * value))
+        corrected[term] = largest
+    return corrected
+
+
+def _verdict(found: Findings, factor: str, corrected: dict[str, float]) -> FactorVerdict:
+    mine = [row for row in found.terms if factor in factors_of(row.term)]
+    percent = sum(row.percent for row in mine)
+    if not mine or any(row.p is None for row in mine):
+        why = "every run fits the model exactly, so nothing can be tested" if mine else "it was not in the model"
+        return FactorVerdict(factor, None, percent, None, f"{factor}: not tested, {why}.")
+    shown = [row for row in mine if corrected[row.term] < SIGNIFICANCE]
+    p = min(corrected[row.term] for row in mine)
+    if not shown:
+        return FactorVerdict(factor, False, percent, p, _no_effect(found, factor))
+    share = f"{factor} matters: {show_percent(percent)} of the variation"
+    alone = [row for row in shown if factors_of(row.term) == {factor}]
+    partners = [row.term for row in shown if row not in alone]
+    parts = [_direction(found, factor)] if alone else ["hardly alone"]
+    if partners:
+        parts.append(f"its effect depends on the other setting in {', '.join(partners[:3])}")
+    return FactorVerdict(factor, True, percent, p, f"{share} ({show_p(p)}); {'; '.join(parts)}.")
+
+
+def factors_of(term: str) -> set[str]:
+    """The settings in a term: `lr:batch_size` has two, `executors^2` one."""
+    return {part.removesuffix("^2") for part in term.split(":")}
+
+
+def _no_effect(found: Findings, factor: str) -> str:
+    effect = next((e for e in found.effects if e.term == factor and e.low is not None and e.high is not None), None)
+    sentence = f"{factor} shows no effect that these {found.n} runs can tell from noise"
+    if effect is None or effect.low is None or effect.high is None:
+        return f"{sentence}."
+    if found.is_log:
+        low, high = 100 * math.expm1(effect.low), 100 * math.expm1(effect.high)
+        return (
+            f"{sentence}: from its lowest to its highest level {found.response} changes by {low:+.0f} to {high:+.0f} %."
+        )
+    return (
+        f"{sentence}: from its lowest to its highest level {found.response} changes by "
+        f"{effect.low:+.3g} to {effect.high:+.3g}."
+    )
+
+
+def _direction(found: Findings, factor: str) -> str:
+    """Where the response is lowest and highest, in the words of the levels themselves."""
+    own = [mean for mean in found.means if mean.factor == factor]
+    low, high = min(own, key=lambda m: m.mean), max(own, key=lambda m: m.mean)
+    ratio = f", {high.mean / low.mean:.2g} times as much" if low.mean > 0 and high.mean / low.mean >= 1.1 else ""
+    return f"{found.response} is {low.mean:.4g} at {low.level} and {high.mean:.4g} at {high.level}{ratio}"
+
+
+def summarise(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequence[Check]) -> tuple[str, ...]:
+    """Five lines: what decides, how, what the cluster's settings do, what does nothing, and how sure it is."""
+    lines = [
+        _leading(found),
+        _strongest(found, verdicts),
+        _system(found, verdicts),
+        _idle(verdicts),
+        _trust(found, checks),
+    ]
+    return tuple(lines)
+
+
+def _leading(found: Findings) -> str:
+    corrected = holm({row.term: row.p for row in found.terms if row.p is not None})
     # Without a test (an exact fit) every share above rounding error is an effect.
-    shown = [row for row in terms if (row.p < SIGNIFICANCE if row.p is not None else row.percent > 1e-6)]
-    hidden = [row for row in terms if row not in shown]
-    sentences = [_effect(response, row, means) for row in shown[:_MAX_EFFECTS]]
-    if hidden:
-        names = ", ".join(row.term for row in hidden)
-        smallest = min((row.p for row in hidden if row.p is not None), default=None)
-        test = f" ({show_p(smallest, 'p >= ')})" if smallest is not None else ""
-        sentences.append(f"No effect on {response} can be told from noise in these {n} runs for {names}{test}.")
-    sentences.append(f"In all, the model explains {show_percent(100 * r_squared)} of the variation of {response}.")
-    return tuple(sentences)
+    shown = [row for row in found.terms if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
+    if not shown:
+        return f"No setting shows an effect on {found.response} that these {found.n} runs can tell from noise."
+    parts = [f"{row.term} ({show_percent(row.percent)})" for row in shown[:4]]
+    listed = parts[0] if len(parts) == 1 else f"{', then '.join([parts[0], ', '.join(parts[1:])])}"
+    return f"{found.response} depends most on {listed}: shares of its variation over {found.n} runs."
 
 
-def _effect(response: str, row: AnovaRow, means: Sequence[LevelMean]) -> str:
-    test = f" ({show_p(row.p)})" if row.p is not None else ""
-    share = f"explains {show_percent(row.percent)} of the variation of {response}{test}"
-    if ":" in row.term and not any(mean.factor == row.term for mean in means):
-        names = row.term.replace(":", " and ")
-        return f"The interplay of {names} {share}: the effect of one depends on the other."
-    own = sorted((mean for mean in means if mean.factor == row.term), key=lambda mean: mean.mean)
-    low, high = own[0], own[-1]
-    return f"{row.term} {share}: on average {low.mean:.4g} at {low.level}, {high.mean:.4g} at {high.level}."
+def _strongest(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+    alone = [row.term for row in found.terms if row.term in {v.factor for v in verdicts if v.matters is not False}]
+    if not alone:
+        return "No setting by itself moves it beyond the noise."
+    return f"Of {alone[0]} alone: on average {_direction(found, alone[0])}."
+
+
+def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+    own = {v.factor: v for v in verdicts if _SYSTEM.search(v.factor) and v.matters is not None}
+    if not own:
+        return "No setting of the cluster itself was tested."
+    acting = [name for name, verdict in own.items() if verdict.matters]
+    if not acting:
+        return f"System settings show no effect: {', '.join(own)}."
+    share = sum(row.percent for row in found.terms if factors_of(row.term) & set(own))
+    idle = [name for name in own if name not in acting]
+    but = f"; {', '.join(idle)} shows none" if idle else ""
+    return (
+        f"System settings matter: {', '.join(acting)}, {show_percent(share)} of the variation with interactions{but}."
+    )
+
+
+def _idle(verdicts: Sequence[FactorVerdict]) -> str:
+    idle = [v.factor for v in verdicts if v.matters is False and not _SYSTEM.search(v.factor)]
+    if idle:
+        return f"No effect can be told from noise for {', '.join(idle)}."
+    return "Nothing can be tested: there is no noise." if verdicts[0].matters is None else _all_act(verdicts)
+
+
+def _all_act(verdicts: Sequence[FactorVerdict]) -> str:
+    others = [v.factor for v in verdicts if not _SYSTEM.search(v.factor)]
+    return f"Every other setting shows an effect: {', '.join(others)}." if others else "No other setting was varied."
+
+
+def _trust(found: Findings, checks: Sequence[Check]) -> str:
+    explained = f"The model explains {show_percent(100 * found.r_squared)} of the variation"
+    bad = [check.name for check in checks if check.verdict is Verdict.VIOLATED]
+    tests = [r for r in found.rows if r.p is not None]
+    swayed = [
+        r.term
+        for r in tests
+        for other in (r.p_permutation if r.p_permutation is not None else r.p_robust,)
+        if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
+    ]
+    if not bad:
+        return f"{explained}; the checks found nothing serious against these conclusions."
+    doubt = f"careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
+    return f"{explained}; {', '.join(bad)} {'does' if len(bad) == 1 else 'do'} not hold, {doubt}."
 
 
 def show_p(p: float, equals: str = "p = ") -> str:

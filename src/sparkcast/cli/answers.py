@@ -1,4 +1,4 @@
-"""Questions to data: analyze, validate, predict, recommend, export."""
+"""Questions to data: validate, predict, recommend, export."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +8,6 @@ import typer
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
 
 if TYPE_CHECKING:
-    from sparkcast.analyse import Analysis
     from sparkcast.api import Data, PredictionAt
     from sparkcast.recommend import Candidate, Prediction, Recommendation
     from sparkcast.study import Level
@@ -16,36 +15,16 @@ if TYPE_CHECKING:
 
 DataSource = Annotated[str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, or a CSV.")]
 Factors = Annotated[str | None, typer.Option(help="Columns of a CSV that were varied, e.g. executors,batch_size.")]
-ResponseName = Annotated[str, typer.Option("--response", help="What to explain or predict.")]
+ResponseName = Annotated[
+    str, typer.Option("--response", help="What to explain or predict; of a CSV also 'cost = time_s / accuracy'.")
+]
 ModelName = Annotated[str, typer.Option("--model", help="See: sparkcast list models. auto: the best by leave-one-out.")]
 StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
 
 
 def register(app: typer.Typer) -> None:
-    for command in (analyze, validate, predict, recommend, export):
+    for command in (validate, predict, recommend, export):
         app.command()(command)
-
-
-def analyze(
-    data: DataSource,
-    response: ResponseName = "time_s",
-    factors: Factors = None,
-    formula: Annotated[str | None, typer.Option(help="Terms, e.g. 'executors * batch_size'.")] = None,
-    anova_type: Annotated[int, typer.Option("--type", min=1, max=3, help="Type of sums of squares.")] = 2,
-    transform: Annotated[str, typer.Option(help="none, log or boxcox.")] = "none",
-    study: StudyName = None,
-    as_json: Json = False,
-    verbose: Verbose = False,
-) -> None:
-    """Which settings matter.
-
-    Example: sparkcast analyze mnist.yaml --response accuracy
-    """
-    from sparkcast import api
-
-    loaded = _load(data, factors, response, study)
-    result = api.analyze(loaded, response, formula=formula, anova_type=anova_type, transform=transform)
-    emit(result, as_json, _show_analysis)
 
 
 def validate(
@@ -66,7 +45,8 @@ def validate(
     from sparkcast import api
 
     models = None if model is None else _names(model)
-    loaded = _load(data, factors, response, study)
+    loaded = load(data, factors, response, study)
+    response = response_name(response)
     emit(api.validate(loaded, response, protocol=protocol, models=models, level=level), as_json, _show_validation)
 
 
@@ -87,7 +67,8 @@ def predict(
     """
     from sparkcast import api
 
-    loaded = _load(data, factors, response, study)
+    loaded = load(data, factors, response, study)
+    response = response_name(response)
     emit(api.predict(loaded, _settings(at), response=response, model=model, level=level), as_json, _show_prediction)
 
 
@@ -112,7 +93,7 @@ def recommend(
     from sparkcast.units import parse_seconds
 
     result = api.recommend(
-        _load(data, factors, None, study),
+        load(data, factors, None, study),
         within_s=None if within is None else parse_seconds(within),
         confidence=confidence,
         maximize=maximize,
@@ -142,10 +123,15 @@ def export(
     emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"))
 
 
-def _load(data: str, factors: str | None, response: str | None, study: str | None) -> "Data":
+def load(data: str, factors: str | None, response: str | None, study: str | None) -> "Data":
     from sparkcast import api
 
     return api.load_data(data, factors=_names(factors or ""), responses=[response] if response else [], study=study)
+
+
+def response_name(response: str) -> str:
+    """The name of a response that may be given with its formula: `cost = time_s / accuracy`."""
+    return response.partition("=")[0].strip()
 
 
 def _names(text: str) -> list[str]:
@@ -164,31 +150,6 @@ def _settings(text: str) -> "dict[str, Level]":
             raise StudyError(f"{part!r} is not name=value", hint="e.g. executors=4,batch_size=256")
         settings[name.strip()] = parse_level(value.strip())
     return settings
-
-
-def _show_analysis(result: "Analysis") -> None:
-    rows = [
-        [row.term, f"{row.df:g}", f"{row.sum_sq:.4g}", f"{row.percent:.1f}", _cell(row.f, ".2f"), _p(row.p)]
-        for row in result.rows
-    ]
-    facts = f"type {result.anova_type}, {result.n} runs, R² {result.r_squared:.3f}"
-    table(f"{result.formula}  ({facts})", ("term", "df", "sum of squares", "% of variation", "F", "p"), rows)
-    means = [[m.factor, m.level, f"{m.mean:.4g}", f"{m.low:.4g} – {m.high:.4g}", m.n] for m in result.means]
-    table("Means by level", ("factor", "level", f"mean {result.response}", "95 % interval", "runs"), means)
-    for warning in result.warnings:
-        say(f"warning: {warning}")
-    for sentence in result.summary:
-        print(sentence)
-
-
-def _cell(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return ""
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _show_validation(result: "Validation") -> None:

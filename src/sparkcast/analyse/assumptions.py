@@ -1,0 +1,272 @@
+"""What an analysis of variance takes for granted, tested, with the conclusion in words."""
+
+import math
+from typing import Any
+
+from sparkcast.analyse import Check, Verdict
+from sparkcast.analyse.fit import MAX_PERMUTED, Fit
+from sparkcast.analyse.sentences import SIGNIFICANCE, show_p
+
+_SHAPIRO_MOST = 5000  # beyond it the p values of the approximation are not known to hold
+_MIN_REPLICATES = 3  # with two, both lie equally far from their median and a spread cannot be compared
+_HIGH_VIF, _RAISED_VIF = 10.0, 5.0  # the paper's own limit, and half of it
+
+
+def check_assumptions(fit: Fit, groups: Any, order: Any) -> tuple[Check, ...]:
+    """`groups` tells replicates (equal numbers) from other runs, `order` is the place of each run in time."""
+    return (
+        normality(fit),
+        equal_variance(fit, groups),
+        independence(fit, groups, order),
+        collinearity(fit),
+        influence(fit, order),
+        lack_of_fit(fit, groups),
+    )
+
+
+def normality(fit: Fit) -> Check:
+    from scipy.stats import shapiro
+
+    name, test = "normality", "Shapiro-Wilk"
+    if fit.is_exact or len(fit.residuals) < 8:
+        return _unknown(name, test, "too few runs to say whether the residuals are normal")
+    shown = fit.residuals if len(fit.residuals) <= _SHAPIRO_MOST else _evenly(fit.residuals, _SHAPIRO_MOST)
+    w, p = (float(value) for value in shapiro(shown))
+    found = f"Shapiro-Wilk W = {w:.3f}, {show_p(p)}"
+    if p >= SIGNIFICANCE:
+        return Check(name, test, w, p, Verdict.HOLDS, f"The residuals look normal ({found}).")
+    mild = "; W is near 1, so they are not far from it" if w > 0.95 else ""
+    verdict = Verdict.DOUBTFUL if mild else Verdict.VIOLATED
+    advice = f"{_other_scale(fit)}read the robust and permutation p values beside the classic ones"
+    if len(fit.residuals) > MAX_PERMUTED:
+        advice = "with this many runs the F tests hold without normality; intervals of single runs do not"
+    return Check(name, test, w, p, verdict, f"The residuals are not normal ({found}{mild}).", advice)
+
+
+def equal_variance(fit: Fit, groups: Any) -> Check:
+    """Of the response by setting, where settings were repeated; else of the residuals against the prediction."""
+    import pandas as pd
+
+    name = "equal variance"
+    table = pd.DataFrame({"group": groups, "value": fit.response})
+    sizes = table.groupby("group")["value"].transform("size")
+    repeated = table[sizes >= _MIN_REPLICATES]
+    if fit.is_exact:
+        return _unknown(name, "Brown-Forsythe", "the model fits exactly: there is no spread to compare")
+    if repeated["group"].nunique() < 2:
+        return _spread_against_size(fit)
+    statistic, p = brown_forsythe(repeated)
+    bartlett = _bartlett_words(repeated)
+    found = f"Brown-Forsythe {statistic:.2f}, {show_p(p)}{bartlett}"
+    if p >= SIGNIFICANCE:
+        sentence = f"No sign that variances differ from setting to setting ({found})."
+        return Check(name, "Brown-Forsythe", statistic, p, Verdict.HOLDS, sentence)
+    spreads = repeated.groupby("group")["value"].std()
+    spreads = spreads[spreads > _no_spread(repeated)]
+    ends = f"standard deviations from {spreads.min():.3g} to {spreads.max():.3g}"
+    growing = ", and grow with the mean" if grows_with_mean(fit, groups) else ""
+    sentence = f"The variances differ from setting to setting{growing} ({found}; {ends})."
+    advice = f"{_other_scale(fit)}read the robust p values beside the classic ones"
+    return Check(name, "Brown-Forsythe", statistic, p, Verdict.VIOLATED, sentence, advice)
+
+
+def brown_forsythe(table: Any) -> tuple[float, float]:
+    """Levene's test about the median, vectorised over any number of groups: columns `group` and `value`."""
+    from scipy.stats import f as f_distribution
+
+    by = table.groupby("group")["value"]
+    distance = (table["value"] - by.transform("median")).abs()
+    own = distance.groupby(table["group"])
+    means, sizes = own.mean(), own.size()
+    between = float((sizes * (means - distance.mean()) ** 2).sum())
+    within = float(((distance - own.transform("mean")) ** 2).sum())
+    k, n = len(sizes), len(table)
+    if within == 0:
+        return (math.inf, 0.0) if between > 0 else (0.0, 1.0)
+    statistic = between / (k - 1) / (within / (n - k))
+    return statistic, float(f_distribution.sf(statistic, k - 1, n - k))
+
+
+def bartlett(table: Any) -> tuple[float, float, int]:
+    """Bartlett's test, its p, and how many groups without any spread it had to leave out.
+
+    Equal values have a computed variance of 1e-36 rather than 0, whose logarithm would swamp the statistic.
+    """
+    import numpy as np
+    from scipy.stats import chi2
+
+    by = table.groupby("group")["value"]
+    variances, sizes = by.var(), by.size()
+    has_spread = variances > _no_spread(table) ** 2
+    variances, sizes = variances[has_spread], sizes[has_spread]
+    k, n = len(sizes), int(sizes.sum())
+    if k < 2:
+        return math.nan, math.nan, int((~has_spread).sum())
+    pooled = float(((sizes - 1) * variances).sum() / (n - k))
+    raw = (n - k) * math.log(pooled) - float(((sizes - 1) * np.log(variances)).sum())
+    correction = 1 + (float((1 / (sizes - 1)).sum()) - 1 / (n - k)) / (3 * (k - 1))
+    return raw / correction, float(chi2.sf(raw / correction, k - 1)), int((~has_spread).sum())
+
+
+def _no_spread(table: Any) -> float:
+    """A standard deviation that is rounding error only."""
+    return 1e-12 * float(table["value"].abs().max())
+
+
+def _bartlett_words(table: Any) -> str:
+    statistic, p, constant = bartlett(table)
+    if math.isnan(statistic):
+        return ""
+    without = (
+        f" without {constant} setting{'s' * (constant > 1)} that show{'s' * (constant == 1)} no spread at all"
+        if constant
+        else ""
+    )
+    return f"; Bartlett {statistic:.1f}, {show_p(p)}{without}"
+
+
+def _spread_against_size(fit: Fit) -> Check:
+    from scipy.stats import spearmanr
+
+    name, test = "equal variance", "Spearman of |residual| and prediction"
+    if len(fit.residuals) < 8:
+        return _unknown(name, test, "too few runs to compare variances; three replicates of a setting would tell")
+    r, p = (float(value) for value in spearmanr(fit.fitted, abs(fit.residuals)))
+    if not math.isfinite(p) or p >= SIGNIFICANCE:
+        sentence = "No sign that the spread changes with the size of the response (no setting was run three times)."
+        return Check(name, test, r, p, Verdict.UNKNOWN if math.isnan(p) else Verdict.HOLDS, sentence)
+    sentence = f"The variances differ: the spread {'grows' if r > 0 else 'falls'} with the prediction (r = {r:.2f})."
+    return Check(name, test, r, p, Verdict.VIOLATED, sentence, "transform the response (Box-Cox)")
+
+
+def grows_with_mean(fit: Fit, groups: Any) -> bool:
+    """Whether settings with a large response also scatter more: then a power or the logarithm can even it out."""
+    import numpy as np
+    import pandas as pd
+    from scipy.stats import spearmanr
+
+    if fit.is_exact or len(fit.residuals) < 8:
+        return False
+    by = pd.Series(fit.response).groupby(groups)
+    repeated = by.size() >= _MIN_REPLICATES
+    first, second = fit.fitted, np.abs(fit.residuals)
+    if repeated.sum() >= 5:
+        first, second = by.mean()[repeated], by.std()[repeated]
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return False
+    r, p = spearmanr(first, second)
+    return bool(r > 0 and p < SIGNIFICANCE)
+
+
+def independence(fit: Fit, groups: Any, order: Any) -> Check:
+    import numpy as np
+    from scipy.stats import norm
+
+    name, test = "independence", "Durbin-Watson"
+    if fit.is_exact or len(fit.residuals) < 8:
+        return _unknown(name, test, "too few runs to say whether neighbours in time resemble each other")
+    if len(set(order)) < len(order):
+        return _unknown(name, test, "the order of the runs was not noted")
+    in_time = np.argsort(order)
+    if (np.diff(groups[in_time]) == 0).mean() > 0.5:  # what the model misses of a setting would look like drift
+        return _unknown(name, test, "the rows are sorted by setting, so their order is not a random run order")
+    residuals = fit.residuals[in_time]
+    statistic = float((np.diff(residuals) ** 2).sum() / (residuals**2).sum())
+    r = 1 - statistic / 2
+    p = float(2 * norm.sf(abs(r) * math.sqrt(len(residuals))))
+    found = f"Durbin-Watson {statistic:.2f}, {show_p(p)}"
+    # A tiny correlation is significant in long tables and harmless: 1.5 to 2.5 is the usual rule.
+    if p >= SIGNIFICANCE or 1.5 < statistic < 2.5:
+        return Check(name, test, statistic, p, Verdict.HOLDS, f"Neighbours in time look independent ({found}).")
+    kind = "resemble each other" if r > 0 else "alternate"
+    sentence = f"Runs that are neighbours in time {kind} ({found}): the machine drifted, or the order was not random."
+    advice = "randomise the order, add the replicate or block to the model, look at the residuals against order"
+    return Check(name, test, statistic, p, Verdict.VIOLATED, sentence, advice)
+
+
+def collinearity(fit: Fit) -> Check:
+    name, test = "collinearity", "variance inflation"
+    if fit.model.matrix.shape[1] < 3:
+        return Check(name, test, 1.0, None, Verdict.HOLDS, "There is only one column: nothing to confuse it with.")
+    # The first row of R holds the means: below it is what varies, and the inverse has what the others leave of that.
+    varying = (fit.model.triangle[1:, 1:] ** 2).sum(axis=0)
+    factors = varying * (fit.model.inverse[1:] ** 2).sum(axis=1)
+    largest = float(factors.max())
+    term = next(
+        term for term, place in fit.model.terms.items() if place.start <= int(factors.argmax()) + 1 < place.stop
+    )
+    if largest < _RAISED_VIF:
+        sentence = f"The settings were varied independently (largest VIF {largest:.2f}, of {term}; coded columns)."
+        return Check(name, test, largest, None, Verdict.HOLDS, sentence)
+    verdict = Verdict.VIOLATED if largest > _HIGH_VIF else Verdict.DOUBTFUL
+    sentence = f"Settings changed together: the variance of {term} is {largest:.1f} times what it could be (VIF)."
+    return Check(name, test, largest, None, verdict, sentence, "run the missing combinations, or an optimal design")
+
+
+def influence(fit: Fit, order: Any) -> Check:
+    import numpy as np
+    from scipy.stats import f as f_distribution
+
+    name, test = "influence", "Cook's distance"
+    if fit.is_exact:
+        return _unknown(name, test, "the model fits exactly: no run can be told to pull it")
+    columns = fit.model.matrix.shape[1]
+    pull = fit.model.leverage / np.maximum(1 - fit.model.leverage, 1e-12)
+    distance = fit.standardised**2 * pull / columns
+    # A run beyond the median of F moves all coefficients to the edge of their own 50 % region (Cook 1977).
+    limit = float(f_distribution.median(columns, fit.residual_df))
+    largest, run = float(distance.max()), int(np.asarray(order)[distance.argmax()])
+    if largest <= limit:
+        sentence = f"No single run decides the result (largest Cook's distance {largest:.3f}, run {run})."
+        return Check(name, test, largest, None, Verdict.HOLDS, sentence)
+    count = int((distance > limit).sum())
+    sentence = f"{count} of the runs pull the result by themselves: Cook's distance {largest:.2f} for run {run}."
+    return Check(name, test, largest, None, Verdict.VIOLATED, sentence, "look at these runs; repeat them")
+
+
+def lack_of_fit(fit: Fit, groups: Any) -> Check:
+    """What replicates of one setting scatter, against how far their means miss the model."""
+    import pandas as pd
+    from scipy.stats import f as f_distribution
+
+    name, test = "lack of fit", "F against pure error"
+    by = pd.Series(fit.response).groupby(groups)
+    pure_df = len(fit.response) - by.ngroups
+    lack_df = fit.residual_df - pure_df
+    if pure_df < 1:
+        return _unknown(name, test, "no setting was run twice, so the form of the model cannot be tested")
+    if lack_df < 1:
+        sentence = "The model has a term for every difference between settings: its form is not in question."
+        return Check(name, test, None, None, Verdict.HOLDS, sentence)
+    pure = float(((fit.response - by.transform("mean")) ** 2).sum())
+    lack = max(fit.residual_sq - pure, 0.0)
+    if pure <= 1e-12 * fit.total_sq:
+        return _unknown(name, test, "replicates are equal to all digits: there is no pure error to compare with")
+    statistic = lack / lack_df / (pure / pure_df)
+    p = float(f_distribution.sf(statistic, lack_df, pure_df))
+    found = f"F = {statistic:.2f}, {show_p(p)}"
+    if p >= SIGNIFICANCE:
+        return Check(
+            name, test, statistic, p, Verdict.HOLDS, f"The model misses nothing that replicates show ({found})."
+        )
+    share = 100 * lack / fit.total_sq
+    sentence = f"The model misses {share:.1f} % of the variation, more than noise explains ({found})."
+    advice = "add interactions of three factors with --formula"
+    if fit.runs.coding.bendable:
+        advice += f", or take a number as levels: C({fit.runs.coding.bendable[0]})"
+    verdict = Verdict.VIOLATED if share >= 5 else Verdict.DOUBTFUL
+    return Check(name, test, statistic, p, verdict, sentence, advice)
+
+
+def _other_scale(fit: Fit) -> str:
+    return "transform the response (Box-Cox), and " if fit.scale.power == 1 else ""
+
+
+def _unknown(name: str, test: str, why: str) -> Check:
+    return Check(name, test, None, None, Verdict.UNKNOWN, f"Not tested: {why}.")
+
+
+def _evenly(values: Any, most: int) -> Any:
+    import numpy as np
+
+    return values[np.linspace(0, len(values) - 1, most).astype(int)]

@@ -1,0 +1,209 @@
+"""Effects in numbers that people can use: changes, means, pairwise differences, simple regressions."""
+
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+from sparkcast.analyse import (
+    RESIDUAL,
+    AnovaRow,
+    CellMean,
+    Comparison,
+    Effect,
+    LevelMean,
+    Regression,
+    ResidualPoint,
+)
+from sparkcast.analyse.fit import Fit
+from sparkcast.study import Level, Observation
+from sparkcast.units import as_number
+
+_MAX_LEVELS = 12  # beyond it, pairs of levels and cells of two factors fill pages that nobody reads
+_MAX_MEANS = 30
+_MAX_POINTS = 1000
+
+
+def effects(fit: Fit, rows: Sequence[AnovaRow]) -> tuple[Effect, ...]:
+    from scipy.stats import f as f_distribution
+
+    found = []
+    for row in rows:
+        if row.term == RESIDUAL:
+            continue
+        standardised = None if row.f is None else math.sqrt(max(row.f, 0.0))
+        critical = None if row.f is None else math.sqrt(float(f_distribution.isf(0.05, row.df, fit.residual_df)))
+        change = _change(fit, row.term) if row.df == 1 else {}
+        found.append(Effect(row.term, row.df, standardised, critical, row.p, **change))
+    return tuple(found)
+
+
+def _change(fit: Fit, term: str) -> dict[str, Any]:
+    """Twice the coefficient, for from -1 to +1 are two units of a coded column."""
+    from scipy.stats import t
+
+    column = fit.model.terms[term].start
+    slope, error = float(fit.coefficients[column]), fit.standard_error(column)
+    half = 2 * float(t.ppf(0.975, fit.residual_df)) * error if not fit.is_exact else 0.0
+    change = _sign(fit, term) * 2 * slope
+    return {
+        "change": change,
+        "low": change - half,
+        "high": change + half,
+        "ratio": math.exp(change) if fit.scale.is_log else None,
+        **_per_unit(fit, term, slope),
+    }
+
+
+def _sign(fit: Fit, term: str) -> int:
+    """Sum coding gives the first level +1, where a number has its lowest at -1."""
+    return math.prod(1 if _is_trend(fit, part) else -1 for part in term.split(":"))
+
+
+def _is_trend(fit: Fit, part: str) -> bool:
+    """Whether a part of a term is a number's trend or bend, and not its levels."""
+    coding, name = fit.runs.coding, part.removesuffix("^2")
+    return part != name or f"number_{coding.factors.index(name)}" in re.findall(r"\w+", fit.model.formula.internal)
+
+
+def _per_unit(fit: Fit, term: str, slope: float) -> dict[str, Any]:
+    coding = fit.runs.coding
+    value, units = slope, []
+    for part in term.split(":"):
+        if not _is_trend(fit, part):
+            return {}  # levels have no slope
+        name = part.removesuffix("^2")
+        value = value / coding.half_range(name) if part == name else value * coding.curvature(name)
+        units.append(name if part == name else f"{name}²")
+    return {"coefficient": value, "unit": f"{fit.scale.label} per {' × '.join(units)}"}
+
+
+def level_means(fit: Fit) -> tuple[LevelMean, ...]:
+    """Means of the runs at each level, with intervals from the model's residual: other factors' effects are no noise.
+
+    They are taken on the scale of the model and turned back, so after a log they are geometric means.
+    """
+    import pandas as pd
+    from scipy.stats import t
+
+    coding, scale = fit.runs.coding, fit.scale
+    quantile = float(t.ppf(0.975, fit.residual_df))
+    means = []
+    for name in coding.varied:
+        codes = fit.runs.codes[name].to_numpy()
+        codes, labels = _few_levels(codes, coding.levels[name])
+        by = pd.Series(fit.response).groupby(codes).agg(["mean", "size"])
+        for code, mean, size in by.itertuples():
+            half = quantile * fit.noise / math.sqrt(size)
+            low, high = sorted((scale.back(mean - half), scale.back(mean + half)))
+            means.append(LevelMean(name, labels[code], scale.back(mean), low, high, int(size)))
+    return tuple(means)
+
+
+def _few_levels(codes: Any, levels: Sequence[Level]) -> tuple[Any, Sequence[Level]]:
+    """The levels, or ten ranges of about equally many runs where a setting has dozens of levels."""
+    import numpy as np
+
+    if len(levels) <= _MAX_MEANS:
+        return codes, levels
+    cuts = np.unique(np.quantile(codes, np.linspace(0, 1, 11), method="nearest"))[1:]
+    place = np.searchsorted(cuts, codes)
+    starts = [0, *(cut + 1 for cut in cuts[:-1])]
+    return place, [f"{levels[a]} to {levels[b]}" for a, b in zip(starts, cuts, strict=True)]
+
+
+def cell_means(fit: Fit) -> tuple[CellMean, ...]:
+    """The mean at each pair of levels of any two factors with few levels."""
+    import pandas as pd
+
+    coding = fit.runs.coding
+    few = [name for name in coding.varied if len(coding.levels[name]) <= _MAX_LEVELS]
+    codes = {name: fit.runs.codes[name].to_numpy() for name in few}
+    response = pd.Series(fit.response)
+    cells = []
+    for a, b in combinations(few, 2):
+        by = response.groupby([codes[a], codes[b]]).agg(["mean", "size"])
+        for (i, j), mean, size in by.itertuples():
+            levels = coding.levels[a][i], coding.levels[b][j]
+            cells.append(CellMean(a, b, *levels, fit.scale.back(mean), int(size)))
+    return tuple(cells)
+
+
+def tukey(fit: Fit) -> tuple[Comparison, ...]:
+    """All pairs of levels of each factor (Tukey-Kramer), with the noise of the model."""
+    import numpy as np
+    import pandas as pd
+    from scipy.stats import studentized_range
+
+    coding = fit.runs.coding
+    if fit.is_exact:
+        return ()
+    found = []
+    for name in coding.varied:
+        count = len(coding.levels[name])
+        if count > _MAX_LEVELS:
+            continue
+        codes = fit.runs.codes[name].to_numpy()
+        by = pd.Series(fit.response).groupby(codes).agg(["mean", "size"])
+        # Beyond a thousand degrees of freedom the noise is known: one integral instead of two.
+        df = fit.residual_df if fit.residual_df < 1000 else math.inf
+        critical = _tukey_limit(count, df)
+        pairs = list(combinations(range(count), 2))
+        difference = np.array([by["mean"].iloc[j] - by["mean"].iloc[i] for i, j in pairs])
+        error = fit.noise * np.sqrt([(1 / by["size"].iloc[i] + 1 / by["size"].iloc[j]) / 2 for i, j in pairs])
+        p = np.clip(studentized_range.sf(np.abs(difference) / error, count, df), 0.0, 1.0)
+        for (i, j), d, e, value in zip(pairs, difference, error, p, strict=True):
+            levels = coding.levels[name][i], coding.levels[name][j]
+            half = critical * e
+            found.append(Comparison(name, *levels, float(d), float(d - half), float(d + half), float(value)))
+    return tuple(found)
+
+
+@cache
+def _tukey_limit(count: int, df: float) -> float:
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(0.95, count, df))
+
+
+def regressions(runs: Sequence[Observation], factors: Sequence[str], response: str) -> tuple[Regression, ...]:
+    """The response on each numeric setting alone, and on the repetition, which should not matter."""
+    import numpy as np
+    from scipy.stats import linregress
+
+    variables: dict[str, list[float]] = {}
+    for name in factors:
+        known = {level: as_number(level) for level in {run.configuration[name] for run in runs}}
+        if None not in known.values():
+            variables[name] = [known[run.configuration[name]] or 0.0 for run in runs]
+    variables["repetition"] = [float(run.replicate) for run in runs]
+    y = np.array([run.responses[response] for run in runs])
+    found = []
+    for name, values in variables.items():
+        x = np.array(values)
+        if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+            continue
+        line = linregress(x, y)
+        slope, intercept, r, p = (float(v) for v in (line.slope, line.intercept, line.rvalue, line.pvalue))
+        found.append(Regression(name, slope, intercept, r, p, len(x), name in factors))
+    return tuple(found)
+
+
+def residual_points(fit: Fit, order: Any) -> tuple[ResidualPoint, ...]:
+    import numpy as np
+    from scipy.stats import norm
+
+    n = len(fit.residuals)
+    rank = np.empty(n)
+    rank[np.argsort(fit.residuals, kind="stable")] = np.arange(1, n + 1)
+    quantile = norm.ppf((rank - 0.375) / (n + 0.25))  # Blom's places
+    chosen = np.argsort(order, kind="stable")
+    if n > _MAX_POINTS:  # evenly, but never without the ones that stand out
+        shown = np.zeros(n, dtype=bool)
+        shown[np.argsort(-np.abs(fit.standardised))[: _MAX_POINTS // 10]] = True
+        shown[chosen[np.linspace(0, n - 1, _MAX_POINTS - _MAX_POINTS // 10).astype(int)]] = True
+        chosen = chosen[shown[chosen]]
+    columns = (np.asarray(order)[chosen], *(a[chosen] for a in (fit.fitted, fit.residuals, fit.standardised, quantile)))
+    return tuple(ResidualPoint(int(o), *map(float, rest)) for o, *rest in zip(*columns, strict=True))

@@ -1,0 +1,193 @@
+"""Which model the runs can support: chosen from the settings alone, or the p values would lie."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.study.formula import Formula, make_formula, read_formula, term_label
+from sparkcast.study.matrix import Coding, model_matrix, terms_of
+
+# With fewer residual degrees of freedom an F test hardly ever finds anything, so the default model keeps these.
+_MIN_RESIDUAL_DF = 3
+# Below this share of its own length a column is a combination of others, up to rounding.
+_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The settings of the runs as a coded frame."""
+
+    coding: Coding
+    frame: Any
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @cached_property
+    def codes(self) -> Any:
+        """The place of each run's level among the levels of each factor: a pandas frame of whole numbers."""
+        import pandas as pd
+
+        columns = {name: self.frame[f"levels_{i}"].cat.codes for i, name in enumerate(self.coding.factors)}
+        return pd.DataFrame(columns, dtype="int64")
+
+    def matrix(self, formula: Formula) -> Any:
+        return model_matrix(formula, self.frame)
+
+
+def default_model(runs: Runs, notes: list[str]) -> Formula:
+    """Main effects, bends, and the two-factor interactions that the runs can tell apart; `notes` gets the rest."""
+    coding = runs.coding
+    names = coding.varied
+    constant = [name for name in coding.factors if name not in names]
+    notes += [f"{name} is {coding.levels[name][0]} in every run, so its effect is unknown" for name in constant]
+    if not names:
+        raise NotEnoughDataError("no factor has two levels among the successful runs", hint="vary at least one setting")
+    distinct = _distinct(runs)
+    for i in range(1, len(names) + 1):
+        check_told_apart(distinct, make_formula(coding, names[:i], bends=()))
+    check_estimable(runs, make_formula(coding, names, bends=()))
+    basis = _Basis(distinct, make_formula(coding, names, bends=()))
+    bends = [name for name in coding.bendable if basis.add(make_formula(coding, [], bends=[name]), 1)]
+    pairs: list[tuple[str, str]] = []
+    aliased: list[tuple[str, str]] = []
+    for pair in combinations(names, 2):
+        # With its main effects, or the formula library would code the interaction as all cells.
+        is_new = basis.add(make_formula(coding, pair, [pair], bends=()), _columns(coding, *pair))
+        (pairs if is_new else aliased).append(pair)
+    if aliased:
+        notes.append(
+            f"{_shown(aliased)} cannot be told apart from other terms in these runs (aliased, or combinations are "
+            "missing): left out, so what it does is counted there"
+        )
+    dropped = _drop_costliest(runs, names, bends, pairs)
+    if dropped:
+        notes.append(
+            f"too few runs to estimate {', '.join(dropped)}: left out, so it counts as residual; replicates would help"
+        )
+    return make_formula(coding, names, pairs, bends=bends)
+
+
+def _drop_costliest(runs: Runs, names: Sequence[str], bends: list[str], pairs: list[tuple[str, str]]) -> list[str]:
+    """Take out interactions, the costliest first, then bends, until something is left to judge the noise by."""
+    coding = runs.coding
+    free = len(runs) - 1 - sum(_columns(coding, n) for n in names) - len(bends)
+    free -= sum(_columns(coding, *pair) for pair in pairs)
+    dropped: list[str] = []
+    for pair in sorted(pairs, key=lambda pair: _columns(coding, *pair), reverse=True):
+        if free >= _MIN_RESIDUAL_DF:
+            break
+        pairs.remove(pair)
+        dropped.append(":".join(pair))
+        free += _columns(coding, *pair)
+    while bends and free < 1:
+        dropped.append(f"{bends.pop()}^2")
+        free += 1
+    return dropped
+
+
+def _columns(coding: Coding, *names: str) -> int:
+    """The degrees of freedom of a main effect or an interaction."""
+    return math.prod(1 if coding.is_number(name) else len(coding.levels[name]) - 1 for name in names)
+
+
+def _distinct(runs: Runs) -> Runs:
+    frame = runs.frame.drop_duplicates()
+    # What a few thousand settings tell apart, more of them do too.
+    return Runs(runs.coding, frame if len(frame) <= 5000 else frame.sample(5000, random_state=0))
+
+
+def _shown(pairs: Sequence[tuple[str, str]]) -> str:
+    names = [":".join(pair) for pair in pairs]
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+class _Basis:
+    """An orthonormal basis of the columns accepted so far; a term joins when all its columns are new."""
+
+    def __init__(self, runs: Runs, formula: Formula) -> None:
+        import numpy as np
+
+        self._runs = runs
+        self._basis = np.linalg.qr(runs.matrix(formula))[0]
+
+    def add(self, formula: Formula, n_columns: int) -> bool:
+        """Whether the last columns of a model are new; they then join."""
+        import numpy as np
+
+        columns = self._runs.matrix(formula)[:, -n_columns:]
+        rest = columns - self._basis @ (self._basis.T @ columns)
+        rest -= self._basis @ (self._basis.T @ rest)  # twice is enough (Kahan)
+        values = np.linalg.svd(rest, compute_uv=False)
+        if len(columns) < self._basis.shape[1] + n_columns or values.min() <= _TOLERANCE * np.linalg.norm(columns):
+            return False
+        self._basis = np.hstack([self._basis, np.linalg.qr(rest)[0]])
+        return True
+
+
+def written_model(runs: Runs, text: str, response: str) -> Formula:
+    """A user's formula, checked against what the runs can tell."""
+    coding = runs.coding
+    is_number = {name: coding.is_number(name) for name in coding.factors}
+    formula = read_formula(text, response, coding.factors, is_number)
+    _check_hierarchy(formula, coding)
+    check_estimable(runs, formula)
+    return formula
+
+
+def _check_hierarchy(formula: Formula, coding: Coding) -> None:
+    """An interaction without its main effects would mean something else in every coding of the settings."""
+    terms = terms_of(formula)
+    known = {frozenset(term) for term in terms}
+    for term in terms:
+        smaller = [tuple(other for other in term if other != part) for part in term]
+        smaller += [(part.replace("curve", "number"),) for part in term if part.startswith("curve")]
+        for lacking in smaller:
+            if lacking and frozenset(lacking) not in known:
+                shown, missing = (term_label(":".join(part), coding.factors) for part in (term, lacking))
+                raise StudyError(
+                    f"formula {formula.text!r} has {shown} without {missing}",
+                    hint="name the main effects too: a * b is a + b + a:b",
+                )
+
+
+def check_told_apart(runs: Runs, formula: Formula) -> None:
+    import numpy as np
+
+    matrix = runs.matrix(formula)
+    gram = matrix.T @ matrix
+    if np.linalg.matrix_rank(gram, hermitian=True, tol=gram.max() * _TOLERANCE) < matrix.shape[1]:
+        raise NotEnoughDataError(
+            f"the runs cannot tell the terms of {formula.text!r} apart: some settings always change together, "
+            "or combinations are missing",
+            hint="run the missing combinations, or name fewer terms in the formula",
+        )
+
+
+def check_estimable(runs: Runs, formula: Formula) -> None:
+    coding = runs.coding
+    for name in formula.names:
+        if name not in coding.varied:
+            raise NotEnoughDataError(
+                f"{name} is {coding.levels[name][0]} in every run, so its effect is unknown",
+                hint=f"run other levels of {name}, or leave it out of the formula",
+            )
+    matrix = runs.matrix(formula)
+    rows, columns = matrix.shape
+    if columns < 2:
+        raise StudyError(f"formula {formula.text!r} leaves no term", hint="name at least one factor")
+    if columns > rows:
+        raise StudyError(
+            f"{formula.text!r} has {columns} parameters, more than the {rows} runs",
+            hint="name fewer terms in the formula, or make more runs",
+        )
+    check_told_apart(runs, formula)
+    if columns == rows:
+        raise NotEnoughDataError(
+            f"{rows} runs are too few for {formula.text!r}: nothing is left to judge the noise by",
+            hint="run every configuration at least twice (replicates: 2), or name fewer terms in the formula",
+        )

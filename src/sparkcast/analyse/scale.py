@@ -1,0 +1,109 @@
+"""The scale a response is analysed on: its own, its logarithm, or a power of it."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sparkcast.analyse import Proposal
+from sparkcast.errors import StudyError
+from sparkcast.study import Observation, show_configuration
+
+Spread = Callable[[Any], float]
+TRANSFORMS = ("auto", "none", "log", "boxcox")
+# Powers with a meaning: a rate, a ratio, a count, the thing itself. Box and Cox advise one of these over an estimate
+# with two decimals: nobody can read an effect on time^-0.36.
+_NAMED_POWERS = (-1.0, 0.0, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A power of 0 is the logarithm, as in Box and Cox (1964)."""
+
+    label: str
+    power: float = 1.0
+
+    @property
+    def is_log(self) -> bool:
+        return self.power == 0
+
+    def forward(self, values: Any) -> Any:
+        import numpy as np
+
+        return np.log(values) if self.power == 0 else values if self.power == 1 else values**self.power
+
+    def back(self, value: float) -> float:
+        if self.power in (0.0, 1.0):
+            return math.exp(value) if self.power == 0 else value
+        # Below zero no response has this power: the interval reaches the end of the scale.
+        return max(value, 0.0) ** (1 / self.power) if value > 0 or self.power > 0 else math.inf
+
+
+def make_scale(transform: str, response: str, runs: Sequence[Observation], spread: Spread) -> Scale:
+    if transform == "none":
+        return Scale(response)
+    for run in runs:
+        if run.responses[response] <= 0:
+            at = show_configuration(run.configuration)
+            raise StudyError(
+                f"transform {transform!r} needs positive values: {response} = {run.responses[response]:g} "
+                f"in row {run.position} ({at})",
+                hint="correct or drop that row, or use --transform none",
+            )
+    if transform == "log":
+        return Scale(f"log({response})", 0.0)
+    power = estimate_power(spread, [run.responses[response] for run in runs])[0]
+    return Scale(f"{response}^{power:g}" if power else f"log({response})", power)
+
+
+def propose(response: str, values: Any, spread: Spread) -> Proposal | None:
+    """The named power nearest to the most likely one; None when some values are not positive."""
+    if min(values) <= 0:
+        return None
+    power, low, high = estimate_power(spread, values)
+    named = min(_NAMED_POWERS, key=lambda known: abs(known - power))
+    name = {1.0: "none", 0.0: "log"}.get(named, "boxcox")
+    shown = f"most likely power {power:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    sentence = (
+        f"Box-Cox finds no reason to transform {response} ({shown})."
+        if name == "none"
+        else f"Box-Cox proposes to analyse {_shown(named, response)} ({shown})."
+    )
+    return Proposal(name, power, low, high, sentence)
+
+
+def _shown(power: float, response: str) -> str:
+    named = {0.0: f"log({response})", 0.5: f"the square root of {response}", -1.0: f"1 / {response}"}
+    return named.get(power, f"{response}^{power:g}")
+
+
+def estimate_power(spread: Spread, values: Any) -> tuple[float, float, float]:
+    """The power that makes the residuals of the model (not the raw response) most nearly normal, with 95 % limits.
+
+    `spread` is the sum of squares that the model leaves of a response.
+    The limits are those of the likelihood ratio; the search goes from -3 to 3.
+    """
+    import numpy as np
+    from scipy.optimize import brentq, minimize_scalar
+    from scipy.special import boxcox
+    from scipy.stats import chi2
+
+    values = np.asarray(values, dtype=float)
+    scaled = values / np.exp(np.log(values).mean())  # with geometric mean 1 the Jacobian of Box and Cox vanishes
+
+    def badness(power: float) -> float:
+        """Twice the negative log likelihood, up to a constant."""
+        return len(values) * math.log(spread(boxcox(scaled, power)) + 1e-300)
+
+    best = float(minimize_scalar(badness, bounds=(-3, 3), method="bounded").x)
+    limit = badness(best) + float(chi2.ppf(0.95, 1))
+
+    def end(edge: float) -> float:
+        return edge if badness(edge) <= limit else float(brentq(lambda power: badness(power) - limit, best, edge))
+
+    return round(best, 2), round(end(-3.0), 2), round(end(3.0), 2)
+
+
+def proposed_scale(response: str, proposal: Proposal) -> Scale:
+    named = min(_NAMED_POWERS, key=lambda known: abs(known - proposal.power))
+    return Scale(_shown(named, response) if named != 1 else response, named)

@@ -1,0 +1,157 @@
+"""Which settings matter, and can one trust that: analyze."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparkcast.cli._output import Force, Json, Verbose, emit, say, table
+from sparkcast.cli.answers import DataSource, Factors, ResponseName, StudyName, load, response_name
+
+if TYPE_CHECKING:
+    from sparkcast.analyse import Analysis, AnovaRow, Effect
+
+Figures = Annotated[Path | None, typer.Option(help="A folder for the figures: PNG, SVG and Vega-Lite.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(analyze)
+
+
+def analyze(
+    data: DataSource,
+    response: ResponseName = "time_s",
+    factors: Factors = None,
+    formula: Annotated[str | None, typer.Option(help="Terms, e.g. 'executors * batch_size'.")] = None,
+    anova_type: Annotated[int, typer.Option("--type", min=1, max=3, help="Type of sums of squares.")] = 2,
+    transform: Annotated[
+        str, typer.Option(help="none, log or boxcox; auto: as measured, and again where Box-Cox proposes.")
+    ] = "auto",
+    details: Annotated[bool, typer.Option("--details", help="Also means, pairwise and simple comparisons.")] = False,
+    figures: Figures = None,
+    force: Force = False,
+    study: StudyName = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Which settings matter.
+
+    Example: sparkcast analyze mnist.yaml --response accuracy
+    """
+    from sparkcast import api
+
+    loaded = load(data, factors, response, study)
+    result = api.analyze(loaded, response_name(response), formula=formula, anova_type=anova_type, transform=transform)
+    if figures is not None:
+        written = api.write_figures(result, figures, force=force)
+        say(f"wrote {len(written)} files to {figures}")
+    emit(result, as_json, lambda found: _show(found, details))
+
+
+def _show(result: "Analysis", details: bool) -> None:
+    if result.untransformed is not None:
+        _show_untransformed(result.untransformed, result)
+    _show_anova(result)
+    if details:
+        _show_details(result)
+    print("Can it be trusted?")
+    for check in result.checks:
+        print(f"  {check.verdict.value:>8}  {check.sentence}" + (f" -> {check.advice}" if check.advice else ""))
+    print("\nDoes it matter?")
+    for verdict in result.factors:
+        print(f"  {verdict.sentence}")
+    print()
+    for warning in result.warnings:
+        say(f"warning: {warning}")
+    print("In short")
+    for sentence in result.summary:
+        print(f"  {sentence}")
+
+
+def _show_untransformed(plain: "Analysis", refit: "Analysis") -> None:
+    print(f"As measured ({plain.response}): R² {plain.r_squared:.3f}")
+    for check in plain.checks:
+        if check.advice:
+            print(f"  {check.sentence}")
+    if refit.proposal:
+        print(f"{refit.proposal.sentence} R² becomes {refit.r_squared:.3f}:\n")
+
+
+def _show_anova(result: "Analysis") -> None:
+    effects = {effect.term: effect for effect in result.effects}
+    is_permuted = any(row.p_permutation is not None for row in result.rows)
+    header = ["term", "df", "sum of squares", "%", "F", "p", "robust p", "low to high (95 %)", "η² (95 %)"]
+    rows = [_anova_cells(row, effects.get(row.term)) for row in _by_share(result.rows)]
+    if is_permuted:
+        header.insert(7, "permut. p")
+        for cells, row in zip(rows, _by_share(result.rows), strict=True):
+            cells.insert(7, _p(row.p_permutation))
+    facts = f"type {result.anova_type}, {result.n} runs, R² {result.r_squared:.3f}"
+    table(f"{_shortened(result.formula)}  ({facts})", header, rows)
+
+
+def _by_share(rows: "Sequence[AnovaRow]") -> "list[AnovaRow]":
+    """The largest share first; the residual stays last."""
+    return [*sorted(rows[:-1], key=lambda row: row.percent, reverse=True), rows[-1]]
+
+
+def _anova_cells(row: "AnovaRow", effect: "Effect | None") -> list[str]:
+    size = "" if row.effect_size is None else f"{row.effect_size:.2f}"
+    if row.effect_low is not None and row.effect_high is not None:
+        size += f" ({row.effect_low:.2f} to {row.effect_high:.2f})"
+    return [
+        row.term,
+        f"{row.df:g}",
+        f"{row.sum_sq:.4g}",
+        f"{row.percent:.1f}",
+        _cell(row.f, ".2f"),
+        _p(row.p),
+        _p(row.p_robust),
+        _change(effect),
+        size,
+    ]
+
+
+def _change(effect: "Effect | None") -> str:
+    if effect is None or effect.change is None or effect.low is None or effect.high is None:
+        return ""
+    if effect.ratio is not None:
+        import math
+
+        return f"× {effect.ratio:.3g} ({math.exp(effect.low):.3g} to {math.exp(effect.high):.3g})"
+    return f"{effect.change:+.3g} ({effect.low:+.3g} to {effect.high:+.3g})"
+
+
+def _shortened(formula: str, most: int = 70) -> str:
+    return formula if len(formula) <= most else f"{formula[:most].rsplit(' + ', 1)[0]} + ..."
+
+
+def _show_details(result: "Analysis") -> None:
+    means = [[m.factor, m.level, f"{m.mean:.4g}", f"{m.low:.4g} – {m.high:.4g}", m.n] for m in result.means]
+    table("Means by level", ("factor", "level", f"mean {result.response}", "95 % interval", "runs"), means)
+    slopes = [[e.term, f"{e.coefficient:+.4g}", e.unit] for e in result.effects if e.coefficient is not None]
+    table(
+        "Coefficients in original units, at the middle of the other settings", ("term", "coefficient", "unit"), slopes
+    )
+    pairs = [
+        [c.factor, f"{c.other} – {c.level}", f"{c.difference:+.4g}", f"{c.low:+.4g} – {c.high:+.4g}", _p(c.p)]
+        for c in result.comparisons
+    ]
+    scale = result.formula.partition(" ~ ")[0]
+    table("Tukey's honest differences", ("factor", "levels", f"difference in {scale}", "95 % interval", "p"), pairs)
+    lines = [
+        [r.variable if r.is_setting else f"{r.variable} (no setting)", f"{r.slope:+.4g}", f"{r.r:+.3f}", _p(r.p)]
+        for r in result.regressions
+    ]
+    table(f"{result.response} on one variable alone", ("variable", "slope", "r", "p"), lines)
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
