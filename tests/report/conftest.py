@@ -7,7 +7,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from sparkcast.analyse import Analysis, AnovaRow, LevelMean
+from sparkcast.analyse import (
+    Analysis,
+    AnovaRow,
+    CellMean,
+    Check,
+    Effect,
+    FactorVerdict,
+    LevelMean,
+    Regression,
+    ResidualPoint,
+    Verdict,
+)
 from sparkcast.recommend import Candidate, Prediction, Recommendation
 from sparkcast.study import (
     Configuration,
@@ -148,7 +159,7 @@ def make_analysis(response: str = "time_s") -> Analysis:
         n=12,
         r_squared=0.97,
         rows=(
-            AnovaRow("batch_size", 2, 1181.0, 76.2, 152.0, 0.000004),
+            AnovaRow("batch_size", 2, 1181.0, 76.2, 152.0, 0.000004, p_robust=0.00002),
             AnovaRow("executors", 1, 243.0, 15.7, 62.5, 0.0002),
             AnovaRow("batch_size:executors", 2, 79.0, 5.1, 5.2, 0.031),
             AnovaRow("Residual", 6, 46.5, 3.0, None, None),
@@ -156,6 +167,34 @@ def make_analysis(response: str = "time_s") -> Analysis:
         means=tuple(scaled),
         warnings=("only 2 replicates per configuration: the test of equal variances has little power",),
         summary=("batch_size explains 76 % of the variation of the time; executors another 16 %.",),
+        effects=(
+            Effect("batch_size", 2, 12.3, 2.27, 0.000004),
+            Effect("executors", 1, 7.9, 2.45, 0.0002, change=-9.0 * unit),
+            Effect("batch_size:executors", 2, 2.28, 2.27, 0.031),
+        ),
+        factors=(
+            FactorVerdict("batch_size", True, 81.3, 0.00001, "batch_size matters: see batch_size:executors."),
+            FactorVerdict("executors", True, 20.8, 0.0004, "executors matters: 21 % of the variation."),
+        ),
+        checks=(
+            Check("normality", "Shapiro-Wilk", 0.97, 0.9, Verdict.HOLDS, "The residuals look normal."),
+            Check("equal variance", "Levene", 4.0, 0.01, Verdict.VIOLATED, "The variances differ.", "take logarithms"),
+            Check("influence", "Cook", 0.9, None, Verdict.DOUBTFUL, "One run pulls the result."),
+            Check("lack of fit", "F", None, None, Verdict.UNKNOWN, "Not tested: no setting was run twice."),
+        ),
+        cells=tuple(
+            CellMean("executors", "batch_size", e, b, unit * (10 + 2400 / (b * e)), 2)
+            for e in (1, 2)
+            for b in (64, 128, 256)
+        ),
+        regressions=(
+            Regression("executors", -9.0, 42.0, -0.41, 0.18, 12),
+            Regression("batch_size", -0.12, 46.0, -0.83, 0.001, 12),
+            Regression("repetition", 0.4, 28.0, 0.02, 0.95, 12, is_setting=False),
+        ),
+        residuals=tuple(
+            ResidualPoint(n, 20.0 + n, (n % 5 - 2) * unit, (n % 5 - 2) * 0.7, (n - 6.5) / 4) for n in ORDER
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from sparkcast.analyse import Proposal
 from sparkcast.errors import NotEnoughDataError, StoreError
 from sparkcast.report import Check, ReportContent, build_content, render, write_report
 from sparkcast.report.page import inline_svg
@@ -244,3 +245,54 @@ def test_a_failed_write_keeps_the_old_report_and_leaves_no_litter(
         write_report(path, build_content(example.bare, created="today", version="0.1.0"))
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_checks_are_told_with_their_verdicts_and_what_to_do(text: str) -> None:
+    page = Page(text)
+    order = [
+        "What makes the time vary",
+        "Mean time at each level",
+        "How settings act together on the time",
+        "What the analysis takes for granted",
+        "normality holds The residuals look normal.",
+        "equal variance does not hold The variances differ. take logarithms",
+        "influence in doubt",
+        "lack of fit not tested",
+        "batch_size matters: see batch_size × executors.",
+        "Can this be trusted? The checks in pictures",
+        "Which effects on the time stand out",
+        "What the model leaves of the time",
+        "The analysis of variance, term by term",
+        "Mind: only 2 replicates",
+    ]
+    places = [page.text.find(words) for words in order]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_the_anova_table_shows_changes_and_robust_tests_where_there_are_some(text: str) -> None:
+    page = Page(text).text.replace("\xa0", " ")
+    assert "executors 15.7 % very strong evidence −9.00 s < 0.001" in page
+    assert "p, robust" in page
+    assert "permuted" not in page
+
+
+def test_a_transformed_response_is_shown_beside_the_untransformed_one(
+    full: ReportContent, example: SimpleNamespace
+) -> None:
+    proposal = Proposal("log", 0.1, -0.2, 0.4, "Box-Cox proposes to analyse log(time_s).")
+    log = replace(
+        example.analysis,
+        transform="log",
+        formula="log(time_s) ~ executors",
+        r_squared=0.99,
+        checks=example.analysis.checks[:1],
+        proposal=proposal,
+        untransformed=example.analysis,
+    )
+    page = Page(render(replace(full, analyses=(log,), figures=())))
+    assert (
+        "Box-Cox proposes to analyse log(time_s). R² is 0.97 for time_s as it is and 0.99 for log(time_s)" in page.text
+    )
+    assert "As it is, equal variance does not hold; for log(time_s), no check fails." in page.text
+    assert "As it is," not in Page(render(replace(full, figures=()))).text

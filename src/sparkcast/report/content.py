@@ -146,7 +146,7 @@ def draw_figures(
     drawn: list[Figure | None] = [figures.results(data, response) for response in measured]
     drawn += [figures.learning_curves(data), figures.utilisation(data)]
     for analysis in analyses:
-        drawn += [figures.variation(analysis), figures.main_effects(analysis)]
+        drawn += figures.analysis_figures(analysis)
     drawn += [figures.predicted_vs_actual(validation) for validation in validations]
     undrawn: list[str] = []
     models = {v.response: v.scorecards[0].model for v in validations if v.scorecards}

@@ -1,8 +1,10 @@
 """How names and numbers are written for people: one place, so that a unit is never missing or said in two ways."""
 
+import re
 from collections.abc import Iterable, Sequence
 from math import isfinite
 
+from sparkcast.analyse import RESIDUAL
 from sparkcast.study import Configuration, Level
 from sparkcast.units import as_number, show_bytes, show_seconds
 
@@ -10,7 +12,7 @@ _TITLES = {
     "accuracy": "accuracy (share correct)",
     "batch_size": "batch size (records)",
     "cores": "cores per executor",
-    "cost": "cost (as the study prices it)",
+    "cost": "cost (as the study defines it)",
     "cpu_percent": "CPU in use (%)",
     "driver_memory": "driver memory (bytes)",
     "epochs": "epochs (passes over the data)",
@@ -104,6 +106,26 @@ def show_number(value: float) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def show_term(term: str) -> str:
+    """A term of a model as people write it: "a:b" is an interaction, "a^2" the bend of a number.
+
+    >>> show_term("batch_size:executors"), show_term("batch_size^2"), show_term("Residual")
+    ('batch_size × executors', 'batch_size²', 'not explained')
+    """
+    if term == RESIDUAL:
+        return "not explained"
+    return " × ".join(re.sub(r"\^2$", "²", part.strip()) for part in term.split(":"))
+
+
+def settings_of(term: str) -> tuple[str, ...]:
+    """The settings in a term, each once.
+
+    >>> settings_of("lr:batch_size^2"), settings_of("executors^2")
+    (('lr', 'batch_size'), ('executors',))
+    """
+    return tuple(dict.fromkeys(part.strip().removesuffix("^2") for part in term.split(":")))
 
 
 def short_settings(configuration: Configuration, names: Iterable[str]) -> str:

@@ -10,8 +10,7 @@ from sparkcast.errors import StoreError
 from sparkcast.report import words
 from sparkcast.report.content import ReportContent, describe
 from sparkcast.report.figures import Figure, Section
-from sparkcast.report.figures.effects import show_term
-from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_value
+from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_term, show_value
 from sparkcast.study import show_configuration
 
 if TYPE_CHECKING:
@@ -66,11 +65,12 @@ def inline_svg(figure: Figure, *, narrow: bool = False) -> str:
 
 
 def keep_units(text: str) -> str:
-    """No line break between a number and its unit.
+    """No line break between a number and its unit, nor within a p value.
 
-    >>> keep_units("in 1 min 05 s with 90 % probability")
-    'in 1\\xa0min\\xa005\\xa0s with 90\\xa0% probability'
+    >>> keep_units("in 1 min 05 s with 90 % probability, p < 0.001")
+    'in 1\\xa0min\\xa005\\xa0s with 90\\xa0% probability, p\\xa0<\\xa00.001'
     """
+    text = re.sub(r"(?<=\w) ([<=]) (?=\d)", "\xa0\\1\xa0", text)
     text = re.sub(r"(?<=\d) (?=(?:s|min|h|%|B|[KMGT]iB)(?!\w))", "\xa0", text)
     return re.sub(r"(?<=\xa0(?:min)) (?=\d)|(?<=\xa0h) (?=\d)", "\xa0", text)
 
@@ -106,7 +106,9 @@ def _environment() -> "Environment":
     helpers: dict[str, Any] = {
         "axis_title": axis_title,
         "cell": show_cell,
+        "changes": words.changes,
         "percent": show_percent,
+        "both_scales": words.both_scales,
         "check_sentence": words.check_sentence,
         "describe": describe,
         "details": words.recommendation_details,
@@ -120,8 +122,10 @@ def _environment() -> "Environment":
         "plain": plain_name,
         "settings_line": show_configuration,
         "term": show_term,
+        "told": words.with_terms,
         "trust": words.trust_sentence,
         "value": show_value,
+        "verdict": words.verdict_words,
     }
     environment.globals.update(helpers)
     environment.filters["tidy"] = keep_units

@@ -1,11 +1,12 @@
 """Results as sentences that someone who has not read a textbook can act on."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from sparkcast.analyse import RESIDUAL, Analysis, Verdict
 from sparkcast.recommend import Prediction, Recommendation
 from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
-from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_value
+from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_term, show_value
 from sparkcast.study import Outcome, show_configuration
 from sparkcast.units import show_seconds
 from sparkcast.validate import PROTOCOLS, Validation
@@ -18,6 +19,12 @@ _OUTCOMES = {
     str(Outcome.ERROR): "failed",
     NOT_RUN: "not run",
 }
+_VERDICTS = {
+    Verdict.HOLDS: "holds",
+    Verdict.DOUBTFUL: "in doubt",
+    Verdict.VIOLATED: "does not hold",
+    Verdict.UNKNOWN: "not tested",
+}
 
 
 def headline(content: ReportContent) -> str:
@@ -26,7 +33,7 @@ def headline(content: ReportContent) -> str:
         return recommendation_sentence(content.recommendation)
     if not any(run.outcome == Outcome.OK for run in content.plan):
         return f"No run ended well: {outcomes(content.plan)}." if content.plan else "Nothing was run yet."
-    sentences = (sentence for analysis in content.analyses for sentence in analysis.summary)
+    sentences = (with_terms(analysis, line) for analysis in content.analyses for line in analysis.summary)
     return next(sentences, f"{outcomes(content.plan).capitalize()}.")
 
 
@@ -80,6 +87,51 @@ def outcomes(runs: Iterable[PlannedRun]) -> str:
 
 def outcome_words(outcome: str) -> str:
     return _OUTCOMES.get(outcome, outcome)
+
+
+def verdict_words(verdict: Verdict) -> str:
+    return _VERDICTS[verdict]
+
+
+def with_terms(analysis: Analysis, sentence: str) -> str:
+    """A sentence of the analysis with its terms written as the figures write them: a × b, not a:b."""
+    for term in sorted((row.term for row in analysis.rows if row.term != RESIDUAL), key=len, reverse=True):
+        sentence = sentence.replace(term, show_term(term))
+    return sentence
+
+
+def changes(analysis: Analysis) -> Mapping[str, str]:
+    """What the response does from the lowest to the highest level, by setting; on other scales that has no unit."""
+    told = {}
+    for effect in analysis.effects:
+        alone = ":" not in effect.term and "^" not in effect.term
+        if alone and effect.ratio is not None:
+            told[effect.term] = f"× {effect.ratio:.3g}"
+        elif alone and effect.change is not None and analysis.transform == "none":
+            sign = "+" if effect.change > 0 else ""
+            told[effect.term] = sign + show_value(analysis.response, effect.change)
+    return told
+
+
+def both_scales(analysis: Analysis) -> tuple[str, ...]:
+    """Why the response was not analysed as it is, and what that changed; nothing when it was."""
+    plain = analysis.untransformed
+    if plain is None:
+        return ()
+    scale = analysis.formula.partition(" ~ ")[0]
+    before, after = violated(plain), violated(analysis)
+    return (
+        *([analysis.proposal.sentence] if analysis.proposal else []),
+        f"R² is {plain.r_squared:.2f} for {analysis.response} as it is and {analysis.r_squared:.2f} for {scale}; these "
+        "are shares of two different variations, so the checks weigh more.",
+        f"As it is, {before}; for {scale}, {after}.",
+    )
+
+
+def violated(analysis: Analysis) -> str:
+    """Which assumptions an analysis breaks."""
+    names = [check.name for check in analysis.checks if check.verdict is Verdict.VIOLATED]
+    return f"{listing(names)} {'does' if len(names) == 1 else 'do'} not hold" if names else "no check fails"
 
 
 def evidence(p: float | None) -> str:

@@ -1,21 +1,37 @@
 """Figures as data and Vega-Lite. Computing rows and drawing them are different functions; no figure, no `Figure`."""
 
 from sparkcast.report.figures._figure import Figure, Section
+from sparkcast.report.figures._write import write_figures
+from sparkcast.report.figures.analysis import analysis_figures
 from sparkcast.report.figures.choice import candidates
+from sparkcast.report.figures.designs import alias_map, power_curve
 from sparkcast.report.figures.effects import main_effects, variation
+from sparkcast.report.figures.interactions import interaction_grid
+from sparkcast.report.figures.regressions import simple_regressions
+from sparkcast.report.figures.residuals import residual_panels
 from sparkcast.report.figures.runs import learning_curves, results, utilisation
 from sparkcast.report.figures.scaling import scaling_curve
+from sparkcast.report.figures.significance import half_normal, pareto
 from sparkcast.report.figures.trust import predicted_vs_actual
 
 __all__ = [
     "Figure",
     "Section",
+    "alias_map",
+    "analysis_figures",
     "candidates",
+    "half_normal",
+    "interaction_grid",
     "learning_curves",
     "main_effects",
+    "pareto",
+    "power_curve",
     "predicted_vs_actual",
+    "residual_panels",
     "results",
     "scaling_curve",
+    "simple_regressions",
     "utilisation",
     "variation",
+    "write_figures",
 ]

@@ -19,8 +19,10 @@ T = TypeVar("T")
 class Section(StrEnum):
     """Where in the report a figure belongs."""
 
+    DESIGN = "design"
     RESULTS = "results"
     EFFECTS = "effects"
+    CHECKS = "checks"  # whether to believe the effects
     TRUST = "trust"
     SCALING = "scaling"
     CHOICE = "choice"

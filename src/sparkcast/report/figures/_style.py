@@ -1,7 +1,7 @@
 """The look all figures share."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.report.figures._figure import NARROW_PX, Row, Spec
@@ -74,19 +74,33 @@ def finish(chart: Any, width: int, rows: Iterable[Row]) -> Spec:
     return spec
 
 
-def only(factor: str) -> str:
+def only(factor: str, column: str = "factor") -> str:
     """A filter for the rows of one factor, safe whatever its name."""
-    return f"datum.factor === {json.dumps(factor)}"
+    return f"datum.{column} === {json.dumps(factor)}"
 
 
-def panels(charts: Sequence[Any], width: int) -> "alt.ConcatChart":
-    """Charts side by side on a desk and below one another on a phone."""
+def panels(charts: Sequence[Any], width: int, *, most: int = 3) -> "alt.ConcatChart":
+    """Charts side by side on a desk, at most so many in a row, and below one another on a phone."""
     import altair as alt
 
-    columns = 1 if width <= NARROW_PX else min(len(charts), 3)
-    around = 75  # axis labels, title and gap beside each panel; concatenated charts cannot measure it themselves
-    inner = max(120, width // columns - around)
-    return alt.concat(*(chart.properties(width=min(inner, 420), height=200) for chart in charts), columns=columns)
+    columns = min(len(charts), most)
+    inner = panel_width(columns, width)
+    charts = [chart.properties(width=inner, height=200) for chart in charts]
+    return alt.concat(*charts, columns=1 if width <= NARROW_PX else columns)
+
+
+def panel_width(columns: int, width: int) -> int:
+    """What axis labels, title and gap leave of a panel; concatenated charts cannot measure it themselves."""
+    columns = 1 if width <= NARROW_PX else columns
+    return min(max(120, width // columns - 75), 420)
+
+
+def panel_title(text: str, below: str = "") -> "alt.TitleParams":
+    """What a panel shows, in one line and a softer second one."""
+    import altair as alt
+
+    words: dict[str, Any] = {"subtitle": below, "subtitleColor": INK, "subtitleFontSize": 12} if below else {}
+    return alt.TitleParams(text, anchor="start", frame="group", fontSize=12, offset=8, **words)
 
 
 def level_axis(name: str, levels: Iterable[Level], *, gap: float | None = None) -> "alt.X":
@@ -123,6 +137,27 @@ def domain(name: str, values: Iterable[float | None]) -> list[float]:
         # Interval ends may lie where no accuracy can; above 1.5 it is given in percent.
         return [max(0.0, low - air), min(1.0, high + air) if high <= 1.5 else min(100.0, high + air)]
     return [0.0 if low >= 0 else low - air, high + air]
+
+
+def value_scale(name: str, values: Iterable[object], *, log: bool = False) -> "alt.Scale":
+    """The scale for all panels of a figure; of a model of logarithms it shows ratios as equal distances."""
+    import altair as alt
+
+    known = numbers(values)
+    if not log or not known or min(known) <= 0:
+        return alt.Scale(domain=domain(name, known))
+    air = (max(known) / min(known)) ** 0.06 if max(known) > min(known) else 1.1
+    return alt.Scale(type="log", domain=[min(known) / air, max(known) * air], nice=False)
+
+
+def kind_colour(colours: Mapping[str, str], width: int) -> "alt.Color":
+    """Colours for the column `kind`; on a phone one line of the legend for each."""
+    import altair as alt
+
+    kinds = list(colours)
+    scale = alt.Scale(domain=kinds, range=list(colours.values()))
+    legend = alt.Legend(columns=1 if width <= NARROW_PX else len(kinds))
+    return alt.Color("kind:N", title=None, sort=kinds, scale=scale, legend=legend)
 
 
 def configuration_axis(labels: Iterable[Any], title: str) -> "alt.Y":

@@ -2,23 +2,23 @@
 
 from typing import Any
 
-from sparkcast.analyse import Analysis
+from sparkcast.analyse import RESIDUAL, Analysis
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._style import (
     BLUE,
     GREY,
-    domain,
     finish,
     level_axis,
     names_in_order,
-    numbers,
     only,
     panels,
     the_rows,
+    value_scale,
 )
 from sparkcast.report.labels import axis_title, finite, plain_name
+from sparkcast.report.labels import show_term as show_term
 
-RESIDUAL = "Residual"  # what the analysis calls that which no term explains
+_MOST_TERMS = 20  # more bars are a list that nobody reads
 
 
 def main_effects(analysis: Analysis) -> Figure | None:
@@ -32,38 +32,51 @@ def main_effects(analysis: Analysis) -> Figure | None:
         Section.EFFECTS,
         f"Mean {name} at each level",
         f"Points are means over all other settings; bars hold the true mean with 95 % confidence. "
-        f"A steep line is a setting that moves the {name}.",
+        f"A steep line is a setting that moves the {name}.{log_words(analysis)}",
         rows,
-        lambda width: _draw_main_effects(rows, analysis.response, width),
+        lambda width: _draw_main_effects(rows, analysis, width),
         response=analysis.response,
         heads={"mean": f"mean {axis_title(analysis.response)}"},
     )
 
 
+def log_words(analysis: Analysis) -> str:
+    """The sentence a caption owes its reader when an axis is logarithmic; "" otherwise."""
+    if analysis.transform != "log":
+        return ""
+    return " The scale is logarithmic, as in the analysis: equal distances are equal ratios, means are geometric."
+
+
 def main_effect_rows(analysis: Analysis) -> tuple[Row, ...]:
     return tuple(
-        {"factor": m.factor, "level": m.level, "mean": m.mean, "low": finite(m.low), "high": finite(m.high), "n": m.n}
+        {
+            "factor": m.factor,
+            "level": m.level,
+            "mean": finite(m.mean),
+            "low": finite(m.low),
+            "high": finite(m.high),
+            "n": m.n,
+        }
         for m in analysis.means
     )
 
 
-def _draw_main_effects(rows: tuple[Row, ...], response: str, width: int) -> Spec:
+def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:
     import altair as alt
 
     values = [value for row in rows for value in (row["mean"], row["low"], row["high"])]
-    scale = alt.Scale(domain=domain(response, numbers(values)))
-    y = alt.Y("mean:Q", title=axis_title(response), scale=scale)
+    scale = value_scale(analysis.response, values, log=analysis.transform == "log")
+    y = alt.Y("mean:Q", title=axis_title(analysis.response), scale=scale)
 
     def panel(factor: str) -> Any:
-        mine = [row for row in rows if row["factor"] == factor]
-        x = level_axis(factor, [_level(row) for row in mine])
+        x = level_axis(factor, [m.level for m in analysis.means if m.factor == factor])
         base = alt.Chart(the_rows()).transform_filter(only(factor)).encode(x=x)
         line = base.mark_line(color=BLUE, strokeWidth=1.5, opacity=0.6).encode(y=y)
         bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
         points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(y=y)
         return alt.layer(line, bars.transform_filter("isValid(datum.low) && isValid(datum.high)"), points)
 
-    factors = list(dict.fromkeys(str(row["factor"]) for row in rows))
+    factors = list(dict.fromkeys(m.factor for m in analysis.means))
     return finish(panels([panel(factor) for factor in factors], width), width, rows)
 
 
@@ -73,12 +86,15 @@ def variation(analysis: Analysis) -> Figure | None:
     if not rows:
         return None
     name = plain_name(analysis.response)
+    bend = (
+        " A term with ² is the bend in the effect of a number." if any("²" in str(row["term"]) for row in rows) else ""
+    )
     return figure(
         f"variation-{analysis.response}",
         Section.EFFECTS,
         f"What makes the {name} vary",
         "Share of the total variation. A term with × is an interaction: the effect of one setting depends on the "
-        "other. Grey is what the settings do not explain.",
+        f"other.{bend} Grey is what the settings do not explain.",
         rows,
         lambda width: _draw_variation(rows, width),
         response=analysis.response,
@@ -87,22 +103,14 @@ def variation(analysis: Analysis) -> Figure | None:
 
 
 def variation_rows(analysis: Analysis) -> tuple[Row, ...]:
-    """Terms from the largest share to the smallest, what is left unexplained last."""
-    terms = sorted(analysis.rows, key=lambda row: (row.term == RESIDUAL, -row.percent))
-    return tuple(
-        {"term": show_term(t.term), "percent": finite(t.percent), "explained": t.term != RESIDUAL} for t in terms
-    )
-
-
-def show_term(term: str) -> str:
-    """A term as people write it: "a:b" is an interaction.
-
-    >>> show_term("batch_size:executors"), show_term("Residual")
-    ('batch_size × executors', 'not explained')
-    """
-    if term == RESIDUAL:
-        return "not explained"
-    return " × ".join(part.strip() for part in term.split(":"))
+    """Terms from the largest share to the smallest, the smallest of many in one, what is left unexplained last."""
+    terms = sorted((t for t in analysis.rows if t.term != RESIDUAL), key=lambda t: -t.percent)
+    kept = terms if len(terms) <= _MOST_TERMS else terms[: _MOST_TERMS - 1]
+    shares = [(show_term(t.term), t.percent, True) for t in kept]
+    if smaller := terms[len(kept) :]:
+        shares.append((f"{len(smaller)} smaller terms", sum(t.percent for t in smaller), True))
+    shares += [(show_term(t.term), t.percent, False) for t in analysis.rows if t.term == RESIDUAL]
+    return tuple({"term": term, "percent": finite(percent), "explained": own} for term, percent, own in shares)
 
 
 def _draw_variation(rows: tuple[Row, ...], width: int) -> Spec:
@@ -119,13 +127,10 @@ def _draw_variation(rows: tuple[Row, ...], width: int) -> Spec:
     y = alt.Y("term:N", sort=names_in_order(row["term"] for row in rows), title=None)
     base = alt.Chart(the_rows()).encode(y=y)
     colour = alt.condition("datum.explained", alt.value(BLUE), alt.value(GREY))
-    bars = base.mark_bar(size=16).encode(x=x, color=colour)
+    step = 28 if len(rows) <= 12 else 22
+    bars = base.mark_bar(size=step - 10).encode(x=x, color=colour)
     labels = base.mark_text(align="left", dx=5).encode(x=x, text="label:N")
-    labels = labels.transform_calculate(label="format(datum.percent, '.1f') + ' %'")
-    return finish(alt.layer(bars, labels).properties(height=alt.Step(28)), width, rows)
-
-
-def _level(row: Row) -> int | float | str:
-    level = row["level"]
-    assert level is not None
-    return level
+    labels = labels.transform_calculate(
+        label="datum.percent >= 0.05 ? format(datum.percent, '.1f') + ' %' : datum.percent > 0 ? '< 0.1 %' : '0 %'"
+    )
+    return finish(alt.layer(bars, labels).properties(height=alt.Step(step)), width, rows)

@@ -1,0 +1,127 @@
+"""Where the effect of one setting depends on another: lines that are not parallel."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sparkcast.analyse import Analysis, AnovaRow, CellMean
+from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thin
+from sparkcast.report.figures._style import (
+    finish,
+    level_axis,
+    only,
+    panel_title,
+    panel_width,
+    panels,
+    series_colour,
+    the_rows,
+    value_scale,
+)
+from sparkcast.report.figures.effects import log_words
+from sparkcast.report.labels import axis_title, finite, ordered, plain_name, settings_of, show_term
+
+_MOST_PANELS, _MOST_LINES = 6, 8
+_SIGNIFICANCE = 0.05
+
+
+def interaction_grid(analysis: Analysis) -> Figure | None:
+    """The mean response at each pair of levels, for the interactions in the model; None when there is none."""
+    pairs = _pairs(analysis)
+    rows = interaction_rows(analysis)
+    if not rows:
+        return None
+    shown = len({row["pair"] for row in rows})
+    rest = f" Not shown: {len(pairs) - shown} weaker interactions." if len(pairs) > shown else ""
+    if len(pairs) - shown == 1:
+        rest = " Not shown: 1 weaker interaction."
+    return figure(
+        f"interactions-{analysis.response}",
+        Section.EFFECTS,
+        f"How settings act together on the {plain_name(analysis.response)}",
+        "Points are means at a pair of levels, over all other settings. Parallel lines: each setting acts by itself. "
+        f"Lines that part or cross: the effect of one setting depends on the other.{log_words(analysis)}{rest}",
+        rows,
+        lambda width: _draw_interactions(rows, analysis, width),
+        response=analysis.response,
+        heads={
+            "pair": "settings",
+            "level": "level of the first",
+            "series": "level of the second",
+            "mean": f"mean {axis_title(analysis.response)}",
+            "percent": "share of the variation (%)",
+        },
+    )
+
+
+def interaction_rows(analysis: Analysis) -> tuple[Row, ...]:
+    """One row per pair of levels; pairs beyond the noise first, and of these the largest share first."""
+    rows: list[Row] = []
+    for term, cells in _pairs(analysis)[:_MOST_PANELS]:
+        names = settings_of(term.term)
+        series = thin(ordered(cell.second_level for cell in cells), _MOST_LINES)
+        rows.extend(
+            {
+                "pair": show_term(":".join(names)),
+                "factor": cell.first,
+                "level": cell.first_level,
+                "by": cell.second,
+                "series": str(cell.second_level),
+                "mean": finite(cell.mean),
+                "n": cell.n,
+                "percent": finite(term.percent),
+                "real": _stands_out(term),
+            }
+            for cell in cells
+            if cell.second_level in series
+        )
+    return tuple(rows)
+
+
+def _pairs(analysis: Analysis) -> list[tuple[AnovaRow, list[CellMean]]]:
+    """The interactions of two settings for which there are means; `a:b` and `a^2:b` are one pair."""
+    terms = sorted(analysis.rows, key=lambda row: (not _stands_out(row), -row.percent))
+    found: dict[frozenset[str], tuple[AnovaRow, list[CellMean]]] = {}
+    for term in terms:
+        pair = frozenset(settings_of(term.term))
+        cells = [cell for cell in analysis.cells if pair == {cell.first, cell.second}]
+        if len(pair) == 2 and cells:
+            found.setdefault(pair, (term, _lengthwise(cells)))
+    return list(found.values())
+
+
+def _stands_out(term: AnovaRow) -> bool:
+    # Without a test (an exact fit) every share above rounding error is an effect.
+    return term.p < _SIGNIFICANCE if term.p is not None else term.percent > 1e-6
+
+
+def _lengthwise(cells: Sequence[CellMean]) -> list[CellMean]:
+    """The setting with more levels goes along the axis: few long lines are read more easily than many short ones."""
+    first, second = ({cell.first_level for cell in cells}, {cell.second_level for cell in cells})
+    if len(second) <= len(first):
+        return list(cells)
+    return [CellMean(c.second, c.first, c.second_level, c.first_level, c.mean, c.n) for c in cells]
+
+
+def _draw_interactions(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:
+    import altair as alt
+
+    scale = value_scale(analysis.response, (row["mean"] for row in rows), log=analysis.transform == "log")
+    y = alt.Y("mean:Q", title=axis_title(analysis.response), scale=scale)
+    names = list(dict.fromkeys(str(row["pair"]) for row in rows))
+    inner = panel_width(min(len(names), 3), width)
+
+    def panel(pair: str) -> Any:
+        mine = [row for row in rows if row["pair"] == pair]
+        along, by = str(mine[0]["factor"]), str(mine[0]["by"])
+        x = level_axis(along, [level for row in mine if (level := row["level"]) is not None])
+        series = [str(name) for name in ordered(str(row["series"]) for row in mine)]
+        colour = series_colour("series", series, axis_title(by), inner)
+        base = alt.Chart(the_rows()).transform_filter(only(pair, "pair")).encode(x=x, y=y, color=colour)
+        doubt = "" if mine[0]["real"] else ", could be noise"
+        return alt.layer(
+            base.mark_line(strokeWidth=2),
+            base.mark_point(filled=True, size=55, opacity=1),
+            title=panel_title(pair, f"{mine[0]['percent'] or 0.0:.1f} % of the variation{doubt}"),
+        )
+
+    chart = panels([panel(pair) for pair in names], width)
+    return finish(chart.resolve_scale(color="independent"), width, rows)

@@ -1,0 +1,62 @@
+"""What each variable explains by itself, as a scatter plot would show it."""
+
+from typing import Any
+
+from sparkcast.analyse import Analysis
+from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._style import BLUE, ORANGE, finish, kind_colour, names_in_order, the_rows
+from sparkcast.report.labels import axis_title, finite, plain_name
+
+_SETTING, _REPETITION = "a setting", "the repetition, which nobody sets"
+
+
+def simple_regressions(analysis: Analysis) -> Figure | None:
+    """The correlation of the response with each numeric variable alone; None for fewer than two."""
+    rows = regression_rows(analysis)
+    if len(rows) < 2:
+        return None
+    repeated = any(row["kind"] == _REPETITION for row in rows)
+    drift = " That of the repetition should be near 0: else repeats of one setting drift." if repeated else ""
+    return figure(
+        f"regressions-{analysis.response}",
+        Section.CHECKS,
+        f"The {plain_name(analysis.response)} against one variable at a time",
+        "Correlation r, from −1 (falls along a line) over 0 (no line) to 1 (rises along a line), blind to all other "
+        f"settings and to interactions.{drift}",
+        rows,
+        lambda width: _draw_regressions(rows, width),
+        response=analysis.response,
+        heads={"r": "r", "p": "p", "slope": f"slope of {axis_title(analysis.response)}", "n": "runs", "kind": "kind"},
+    )
+
+
+def regression_rows(analysis: Analysis) -> tuple[Row, ...]:
+    """Settings from the strongest correlation to the weakest, then the repetition."""
+    found = sorted(analysis.regressions, key=lambda line: (not line.is_setting, -abs(line.r)))
+    return tuple(
+        {
+            "variable": line.variable,
+            "r": finite(line.r),
+            "p": finite(line.p),
+            "slope": finite(line.slope),
+            "n": line.n,
+            "kind": _SETTING if line.is_setting else _REPETITION,
+        }
+        for line in found
+    )
+
+
+def _draw_regressions(rows: tuple[Row, ...], width: int) -> Spec:
+    import altair as alt
+
+    x = alt.X("r:Q", title="correlation r with the variable alone", scale=alt.Scale(domain=[-1, 1], nice=False))
+    y = alt.Y("variable:N", sort=names_in_order(row["variable"] for row in rows), title=None)
+    base = alt.Chart(the_rows()).encode(x=x, y=y)
+    colour = kind_colour({_SETTING: BLUE, _REPETITION: ORANGE}, width)
+    bars = base.mark_bar(size=16).encode(color=colour)
+    sides: dict[str, Any] = {">=": {"align": "left", "dx": 5}, "<": {"align": "right", "dx": -5}}
+    texts = [
+        base.transform_filter(f"datum.r {sign} 0").mark_text(**where).encode(text=alt.Text("r:Q", format=".2f"))
+        for sign, where in sides.items()
+    ]
+    return finish(alt.layer(bars, *texts).properties(height=alt.Step(28)), width, rows)

@@ -1,0 +1,156 @@
+"""What the model leaves: four pictures of one thing, each of which shows another way in which it can go wrong."""
+
+from collections import Counter
+from itertools import pairwise
+from math import floor, isfinite
+from statistics import NormalDist
+from typing import Any
+
+from sparkcast.analyse import Analysis
+from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thinned
+from sparkcast.report.figures._style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    finish,
+    inline,
+    numbers,
+    panel_title,
+    panels,
+    the_rows,
+)
+from sparkcast.report.labels import axis_title, plain_name
+
+_MANY = 60  # residuals; from here on narrower bars of the histogram hold enough each
+_MOST_BARS = 40
+# A thousand points that describe themselves would make the page several times as long.
+_DOT: dict[str, Any] = {"filled": True, "size": 28, "opacity": 0.6, "color": BLUE, "aria": False}
+
+
+def residual_panels(analysis: Analysis) -> Figure | None:
+    """Residuals against prediction, normal quantiles and run order, and their histogram; None without residuals."""
+    rows = residual_rows(analysis)
+    if not rows or _is_exact(analysis):
+        return None
+    predicted, residual = scale_titles(analysis)
+    return figure(
+        f"residuals-{analysis.response}",
+        Section.CHECKS,
+        f"What the model leaves of the {plain_name(analysis.response)}",
+        "A good picture: against the prediction a level band without a funnel or a bend; in the Q-Q plot points along "
+        "the line; a histogram with the shape of the orange curve; in run order a band without drift or waves."
+        f"{thinned(len(rows), analysis.n, 'runs')}",
+        rows,
+        lambda width: _draw_residuals(rows, analysis, width),
+        response=analysis.response,
+        heads={
+            "order": "run order",
+            "fitted": predicted,
+            "residual": residual,
+            "standardised": "standardised residual",
+            "quantile": "normal quantile",
+        },
+    )
+
+
+def residual_rows(analysis: Analysis) -> tuple[Row, ...]:
+    """One row per run; a run that a term of its own fits exactly may have no standardised residual, and is left out."""
+    return tuple(
+        {
+            "order": point.order,
+            "fitted": point.fitted,
+            "residual": point.residual,
+            "standardised": point.standardised,
+            "quantile": point.quantile,
+        }
+        for point in analysis.residuals
+        if isfinite(point.fitted) and isfinite(point.standardised)
+    )
+
+
+def _is_exact(analysis: Analysis) -> bool:
+    """Whether nothing is left but rounding error, which has a picture but no meaning."""
+    size = max(abs(point.fitted) for point in analysis.residuals)
+    return all(abs(point.residual) <= 1e-9 * size for point in analysis.residuals)
+
+
+def scale_titles(analysis: Analysis) -> tuple[str, str]:
+    """Titles for prediction and residual, on the scale of the model: a logarithm has not the response's unit."""
+    if analysis.transform == "none":
+        return f"predicted {axis_title(analysis.response)}", f"residual {axis_title(analysis.response)}"
+    scale = analysis.formula.partition(" ~ ")[0]
+    return f"predicted {scale}", f"residual of {scale}"
+
+
+def histogram_rows(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """How many standardised residuals fall into each bar, and how many would if they were normal."""
+    values = numbers(row["standardised"] for row in rows)
+    width = 0.5 if len(values) >= _MANY else 1.0
+    while (max(values) - min(values)) / width > _MOST_BARS:
+        width *= 2
+    counts = Counter(floor(value / width + 0.5) for value in values)  # the middle bar has 0 in its middle
+    # From -3 to 3 at least: a bar that is missing there says something too.
+    least = round(3 / width)
+    edges = [(place - 0.5) * width for place in range(min(*counts, -least), max(*counts, least) + 2)]
+    share = NormalDist().cdf
+    return tuple(
+        {
+            "low": low,
+            "high": high,
+            "runs": counts[floor(low / width + 1)],
+            "expected": len(values) * (share(high) - share(low)),
+        }
+        for low, high in pairwise(edges)
+    )
+
+
+def _draw_residuals(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:
+    import altair as alt
+
+    predicted, residual = scale_titles(analysis)
+    y = alt.Y("residual:Q", title=residual, scale=alt.Scale(zero=False))
+    fitted = alt.X("fitted:Q", title=predicted, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    charts = [_scatter(fitted, y, "Against the prediction"), _quantiles(rows), _histogram(rows)]
+    # Runs that do not know their place in time have none to be shown at.
+    if len({row["order"] for row in rows}) > 1:
+        scale = alt.Scale(zero=False, nice=False, padding=8)
+        order = alt.X("order:Q", title="run order", scale=scale, axis=alt.Axis(format="d", tickCount=5))
+        charts.append(_scatter(order, y, "In run order"))
+    return finish(panels(charts, width, most=2), width, rows)
+
+
+def _scatter(x: Any, y: Any, title: str) -> Any:
+    import altair as alt
+
+    points = alt.Chart(the_rows()).mark_point(**_DOT).encode(x=x, y=y)
+    zero = alt.Chart(inline([{"residual": 0}])).mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5)
+    return alt.layer(zero.encode(y="residual:Q"), points, title=panel_title(title))
+
+
+def _quantiles(rows: tuple[Row, ...]) -> Any:
+    import altair as alt
+
+    ends = numbers(row["quantile"] for row in rows)
+    line = alt.Chart(inline({"quantile": end, "standardised": end} for end in (min(ends), max(ends))))
+    x = alt.X("quantile:Q", title="normal quantile", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    y = alt.Y("standardised:Q", title="standardised residual", scale=alt.Scale(zero=False))
+    points = alt.Chart(the_rows()).mark_point(**_DOT)
+    dashes = line.mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5)
+    return alt.layer(dashes.encode(x=x, y=y), points.encode(x=x, y=y), title=panel_title("Normal Q-Q"))
+
+
+def _histogram(rows: tuple[Row, ...]) -> Any:
+    import altair as alt
+
+    base = alt.Chart(inline(histogram_rows(rows)))
+    x = alt.X("low:Q", title="standardised residual", scale=alt.Scale(nice=False, zero=False))
+    bars = base.mark_bar(color=BLUE, opacity=0.75, binSpacing=1).encode(
+        x=x,
+        x2="high:Q",
+        y=alt.Y("runs:Q", title="runs", axis=alt.Axis(format="d", tickMinStep=1)),
+        y2=alt.Y2Datum(0),
+    )
+    curve = base.transform_calculate(middle="(datum.low + datum.high) / 2").mark_line(
+        color=ORANGE, strokeWidth=2, interpolate="monotone"
+    )
+    return alt.layer(bars, curve.encode(x="middle:Q", y="expected:Q"), title=panel_title("Histogram"))

@@ -1,0 +1,171 @@
+"""Which effects stand out from the noise: all of them beside what chance alone would give."""
+
+from statistics import NormalDist
+from typing import Any
+
+from sparkcast.analyse import Analysis, Effect
+from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._style import (
+    BLUE,
+    GREY,
+    INK,
+    finish,
+    inline,
+    kind_colour,
+    names_in_order,
+    numbers,
+    the_rows,
+)
+from sparkcast.report.labels import finite, plain_name, show_term
+
+BEYOND, WITHIN = "beyond the noise", "within the noise"
+_COLOURS = {BEYOND: BLUE, WITHIN: GREY}
+_MOST_BARS = 25
+_FEWEST_TERMS = 5  # fewer points lie on some line by chance
+_LINE_PX = 11  # of text, so that labels do not cover one another
+
+
+def pareto(analysis: Analysis) -> Figure | None:
+    """Effects in units of their own noise, the largest first; None when none could be tested."""
+    rows = pareto_rows(analysis)
+    if not rows:
+        return None
+    tested = len(_tested(analysis))
+    more = f" Shown: the {len(rows)} largest of {tested} terms." if len(rows) < tested else ""
+    return figure(
+        f"pareto-{analysis.response}",
+        Section.CHECKS,
+        f"Which effects on the {plain_name(analysis.response)} stand out",
+        "Each effect in units of its own uncertainty (|t|, or the root of F). A bar that passes its upright mark would "
+        f"arise by chance in less than 1 of 20 studies; of 20 terms that do nothing, about one passes.{more}",
+        rows,
+        lambda width: _draw_pareto(rows, width),
+        response=analysis.response,
+        heads={"standardised": "standardised effect", "critical": "passes at", "df": "df", "kind": "verdict"},
+    )
+
+
+def pareto_rows(analysis: Analysis) -> tuple[Row, ...]:
+    found = sorted(_tested(analysis), key=lambda effect: -(effect.standardised or 0.0))
+    return tuple(_row(effect) for effect in found[:_MOST_BARS])
+
+
+def _tested(analysis: Analysis) -> list[Effect]:
+    return [e for e in analysis.effects if e.standardised is not None and finite(e.standardised) is not None]
+
+
+def _row(effect: Effect) -> Row:
+    passes = effect.critical is not None and (effect.standardised or 0.0) > effect.critical
+    return {
+        "term": show_term(effect.term),
+        "standardised": effect.standardised,
+        "critical": None if effect.critical is None else finite(effect.critical),
+        "df": effect.df,
+        "kind": BEYOND if passes else WITHIN,
+    }
+
+
+def _draw_pareto(rows: tuple[Row, ...], width: int) -> Spec:
+    import altair as alt
+
+    step = 26 if len(rows) <= 12 else 21
+    x = alt.X("standardised:Q", title="standardised effect (|t| or √F)", scale=alt.Scale(zero=True))
+    y = alt.Y("term:N", sort=names_in_order(row["term"] for row in rows), title=None)
+    base = alt.Chart(the_rows()).encode(y=y)
+    bars = base.mark_bar(size=step - 9).encode(x=x, color=kind_colour(_COLOURS, width))
+    marks = base.transform_filter("isValid(datum.critical)")
+    marks = marks.mark_tick(orient="vertical", thickness=2, size=step - 3, color=INK, opacity=1)
+    return finish(alt.layer(bars, marks.encode(x="critical:Q")).properties(height=alt.Step(step)), width, rows)
+
+
+def half_normal(analysis: Analysis) -> Figure | None:
+    """Daniel's (1959) plot: effects that are noise lie on a line, others leave it; None with fewer than 5 effects."""
+    rows = half_normal_rows(analysis)
+    if len(rows) < _FEWEST_TERMS:
+        return None
+    return figure(
+        f"half-normal-{analysis.response}",
+        Section.CHECKS,
+        f"Effects on the {plain_name(analysis.response)} against pure noise",
+        "Effects of nothing but noise lie along the dashed line, which the smaller half of them sets; effects that are "
+        "real leave it to the right. Where most effects are real, that line leans on some of them and is too strict. "
+        "Terms with one degree of freedom only.",
+        rows,
+        lambda width: _draw_half_normal(rows, width),
+        response=analysis.response,
+        heads={"standardised": "standardised effect", "quantile": "half-normal quantile", "kind": "verdict"},
+    )
+
+
+def half_normal_rows(analysis: Analysis) -> tuple[Row, ...]:
+    """The smallest effect first, each with the size its rank would have among so many normal numbers."""
+    found = sorted((e for e in _tested(analysis) if e.df == 1), key=lambda effect: effect.standardised or 0.0)
+    normal = NormalDist()
+    return tuple(
+        {
+            "term": show_term(effect.term),
+            "standardised": effect.standardised,
+            "quantile": normal.inv_cdf(0.5 + 0.5 * (rank - 0.5) / len(found)),
+            "kind": _row(effect)["kind"],
+        }
+        for rank, effect in enumerate(found, start=1)
+    )
+
+
+def reference_line(rows: tuple[Row, ...]) -> tuple[Row, Row]:
+    """From the origin with the least-squares slope of the smaller half, to the edge of the picture."""
+    sizes, places = numbers(r["standardised"] for r in rows), numbers(r["quantile"] for r in rows)
+    half = (len(rows) + 1) // 2
+    slope = sum(s * q for s, q in zip(sizes[:half], places[:half], strict=True)) / sum(q * q for q in places[:half])
+    reach = min(places[-1], sizes[-1] / slope) if slope else places[-1]
+    return {"standardised": 0.0, "quantile": 0.0}, {"standardised": slope * reach, "quantile": reach}
+
+
+def _draw_half_normal(rows: tuple[Row, ...], width: int) -> Spec:
+    import altair as alt
+
+    height = 320 if width > NARROW_PX else 280
+    largest, top = numbers(rows[-1][side] for side in ("standardised", "quantile"))
+    x = alt.X(
+        "standardised:Q",
+        title="standardised effect (|t|)",
+        scale=alt.Scale(domain=[0, largest * 1.06 or 1.0], nice=False),
+    )
+    y = alt.Y("quantile:Q", title="half-normal quantile", scale=alt.Scale(domain=[0, top * 1.08], nice=False))
+    line = alt.Chart(inline(reference_line(rows))).mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5)
+    base = alt.Chart(the_rows()).encode(x=x, y=y)
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(color=kind_colour(_COLOURS, width))
+    labelled = {str(row["term"]) for row in _labelled(rows, height / (top * 1.08))}
+    # Names go where there is room: left of the points in the right half, right of the others.
+    told = [
+        {
+            **row,
+            "side": "" if row["term"] not in labelled else "left" if _is_right(row, largest) else "right",
+        }
+        for row in rows
+    ]
+    sides: dict[str, Any] = {"left": {"align": "right", "dx": -9}, "right": {"align": "left", "dx": 9}}
+    texts = [
+        base.transform_filter(f"datum.side == '{side}'").mark_text(**where).encode(text="term:N")
+        for side, where in sides.items()
+    ]
+    return finish(alt.layer(line.encode(x=x, y=y), points, *texts).properties(height=height), width, told)
+
+
+def _labelled(rows: tuple[Row, ...], px_per_quantile: float) -> list[Row]:
+    """Effects beyond the noise and the line, from the largest on, each a line of text apart from the last one."""
+    named: list[Row] = []
+    end = reference_line(rows)[1]
+    [far, high] = numbers([end["standardised"], end["quantile"]])
+    above = float("inf")
+    for row in reversed(rows):
+        size, place = numbers([row["standardised"], row["quantile"]])
+        leaves = size * high > far * place  # the line is where these are equal
+        if row["kind"] == BEYOND and leaves and (above - place) * px_per_quantile >= _LINE_PX:
+            named.append(row)
+            above = place
+    return named
+
+
+def _is_right(row: Row, largest: float) -> bool:
+    return any(value > largest / 2 for value in numbers([row["standardised"]]))
