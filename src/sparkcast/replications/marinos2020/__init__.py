@@ -1,0 +1,14 @@
+"""Marinos, Voorhout and Tehrany (2020): a fractional factorial of MNIST training with BigDL on Spark."""
+
+from sparkcast.registry import Registry
+from sparkcast.replications import REPLICATIONS, Part
+
+PARTS: Registry[Part] = Registry("part of marinos2020", __name__)
+
+
+@REPLICATIONS.register("marinos2020")
+class Marinos2020:
+    """A 2^(6-1) design of training cost, its ANOVA, its queues and its search (Marinos et al. 2020)."""
+
+    title = "Marinos, Voorhout, Tehrany: Optimization of machine learning training workflows on Apache Spark cluster"
+    parts = PARTS
