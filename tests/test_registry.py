@@ -29,7 +29,7 @@ def test_a_mistyped_name_gets_the_nearest_one() -> None:
 
 
 def test_a_name_near_nothing_gets_the_whole_list() -> None:
-    with pytest.raises(UnknownNameError, match="known: full, "):
+    with pytest.raises(UnknownNameError, match="known: fractional, full, "):
         DESIGNS.get("qqq")
 
 

@@ -14,8 +14,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "sparkcast.api": ["Data", "PlanSummary", "PredictionAt"],
+    "sparkcast.api": ["Data", "PredictionAt"],
     "sparkcast.errors": ["SparkcastError"],
+    "sparkcast.planning": ["PlanSummary"],
     "sparkcast.study": ["Dataset", "Factor", "Observation", "Outcome", "Study", "Trial"],
 }
 
