@@ -16,7 +16,6 @@ from sparkcast.analyse.sentences import Findings, factor_verdicts, summarise
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Observation
-from sparkcast.study.matrix import Coding
 
 
 def analyze(
@@ -98,8 +97,7 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
             f"{response} is {values[0]:g} in all {len(values)} runs: there is no variation to explain",
             hint="choose another response, or vary a setting that changes it",
         )
-    coding = Coding.of({name: [o.configuration[name] for o in observations] for name in data.factors})
-    runs = Runs(coding, coding.frame([o.configuration for o in observations]))
+    runs = Runs.of(data.factors, observations)
     notes: list[str] = []
     chosen = default_model(runs, notes) if formula is None else written_model(runs, formula, response)
     model = Model(runs, chosen)
@@ -111,7 +109,7 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
         settings=runs.codes.groupby(list(data.factors), sort=False).ngroup().to_numpy(),
         model=model,
         anova_type=anova_type,
-        regressions=regressions(observations, data.factors, response),
+        regressions=regressions(runs, observations, response),
         notes=tuple(notes),
     )
 

@@ -17,9 +17,9 @@ from sparkcast.analyse import (
     Regression,
     ResidualPoint,
 )
+from sparkcast.analyse.estimable import Runs
 from sparkcast.analyse.fit import Fit
 from sparkcast.study import Level, Observation
-from sparkcast.units import as_number
 
 _MAX_LEVELS = 12  # beyond it, pairs of levels and cells of two factors fill pages that nobody reads
 _MAX_MEANS = 30
@@ -168,26 +168,22 @@ def _tukey_limit(count: int, df: float) -> float:
     return float(studentized_range.ppf(0.95, count, df))
 
 
-def regressions(runs: Sequence[Observation], factors: Sequence[str], response: str) -> tuple[Regression, ...]:
+def regressions(settings: Runs, runs: Sequence[Observation], response: str) -> tuple[Regression, ...]:
     """The response on each numeric setting alone, and on the repetition, which should not matter."""
     import numpy as np
     from scipy.stats import linregress
 
-    variables: dict[str, list[float]] = {}
-    for name in factors:
-        known = {level: as_number(level) for level in {run.configuration[name] for run in runs}}
-        if None not in known.values():
-            variables[name] = [known[run.configuration[name]] or 0.0 for run in runs]
-    variables["repetition"] = [float(run.replicate) for run in runs]
+    coding = settings.coding
+    variables = {name: np.array(own)[settings.codes[name]] for name, own in coding.numbers.items()}
+    variables["repetition"] = np.array([float(run.replicate) for run in runs])
     y = np.array([run.responses[response] for run in runs])
     found = []
-    for name, values in variables.items():
-        x = np.array(values)
+    for name, x in variables.items():
         if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
             continue
         line = linregress(x, y)
         slope, intercept, r, p = (float(v) for v in (line.slope, line.intercept, line.rvalue, line.pvalue))
-        found.append(Regression(name, slope, intercept, r, p, len(x), name in factors))
+        found.append(Regression(name, slope, intercept, r, p, len(x), name in coding.factors))
     return tuple(found)
 
 

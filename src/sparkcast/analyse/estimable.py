@@ -8,6 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.study import Observation
+from sparkcast.study.estimable import ToldApart
 from sparkcast.study.formula import Formula, make_formula, read_formula, term_label
 from sparkcast.study.matrix import Coding, model_matrix, terms_of
 
@@ -23,6 +25,11 @@ class Runs:
 
     coding: Coding
     frame: Any
+
+    @classmethod
+    def of(cls, factors: Sequence[str], runs: Sequence[Observation]) -> "Runs":
+        coding = Coding.of({name: [run.configuration[name] for run in runs] for name in factors})
+        return cls(coding, coding.frame([run.configuration for run in runs]))
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -51,13 +58,14 @@ def default_model(runs: Runs, notes: list[str]) -> Formula:
     for i in range(1, len(names) + 1):
         check_told_apart(distinct, make_formula(coding, names[:i], bends=()))
     check_estimable(runs, make_formula(coding, names, bends=()))
-    basis = _Basis(distinct, make_formula(coding, names, bends=()))
-    bends = [name for name in coding.bendable if basis.add(make_formula(coding, [], bends=[name]), 1)]
+    known = ToldApart(distinct.matrix(make_formula(coding, names, bends=())))
+    bends = [
+        name for name in coding.bendable if known.add(distinct.matrix(make_formula(coding, [], bends=[name]))[:, 1:])
+    ]
     pairs: list[tuple[str, str]] = []
     aliased: list[tuple[str, str]] = []
     for pair in combinations(names, 2):
-        # With its main effects, or the formula library would code the interaction as all cells.
-        is_new = basis.add(make_formula(coding, pair, [pair], bends=()), _columns(coding, *pair))
+        is_new = known.add(distinct.matrix(make_formula(coding, [], [pair], bends=()))[:, 1:])
         (pairs if is_new else aliased).append(pair)
     if aliased:
         notes.append(
@@ -104,29 +112,6 @@ def _distinct(runs: Runs) -> Runs:
 def _shown(pairs: Sequence[tuple[str, str]]) -> str:
     names = [":".join(pair) for pair in pairs]
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-
-
-class _Basis:
-    """An orthonormal basis of the columns accepted so far; a term joins when all its columns are new."""
-
-    def __init__(self, runs: Runs, formula: Formula) -> None:
-        import numpy as np
-
-        self._runs = runs
-        self._basis = np.linalg.qr(runs.matrix(formula))[0]
-
-    def add(self, formula: Formula, n_columns: int) -> bool:
-        """Whether the last columns of a model are new; they then join."""
-        import numpy as np
-
-        columns = self._runs.matrix(formula)[:, -n_columns:]
-        rest = columns - self._basis @ (self._basis.T @ columns)
-        rest -= self._basis @ (self._basis.T @ rest)  # twice is enough (Kahan)
-        values = np.linalg.svd(rest, compute_uv=False)
-        if len(columns) < self._basis.shape[1] + n_columns or values.min() <= _TOLERANCE * np.linalg.norm(columns):
-            return False
-        self._basis = np.hstack([self._basis, np.linalg.qr(rest)[0]])
-        return True
 
 
 def written_model(runs: Runs, text: str, response: str) -> Formula:

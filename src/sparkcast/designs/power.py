@@ -5,6 +5,7 @@ levels) in units of the noise's standard deviation. The test is the F test of th
 fits by default: main effects, bends of numbers, and the pairs that the runs can tell apart.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,15 +13,13 @@ from typing import Any
 
 from sparkcast.designs._columns import bend_column, coding_of, main_columns, product_columns
 from sparkcast.study import Configuration, Study
+from sparkcast.study.estimable import ToldApart
 from sparkcast.study.matrix import Coding
 
 ALPHA = 0.05
 TARGETS = (0.8, 0.9)
 _MIN_RESIDUAL_DF = 3  # as the analysis: with fewer, an F test hardly ever finds anything
 _MAX_REPLICATES = 100
-# A column of which less than this share is new counts as a combination of others. Centre points that are rounded to
-# whole numbers tell aliased pairs apart a little: too little to call that seeing them.
-_TOLERANCE = 0.05
 _SIZES = tuple(round(0.1 * i, 1) for i in range(1, 41))  # of the curve
 
 
@@ -100,16 +99,15 @@ class _Model:
         pattern = {name: _pattern(coding, name) for name in coding.varied}
         self._intercept = np.ones((len(configurations), 1))
         self._main = [_Term(name, "main effect", columns[name], pattern[name]) for name in coding.varied]
-        basis = _Basis(self._intercept)
-        told_apart = [basis.add(term.columns) for term in self._main]
-        self.is_estimable = all(told_apart)
+        known = ToldApart(self._intercept)
+        self.is_estimable = all(known.add(term.columns, limit=math.inf) for term in self._main)
         numbers = [name for name in coding.varied if coding.is_number(name) and len(coding.levels[name]) > 2]
         bends = [_Term(f"{name}^2", "bend", bend_column(coding, name, configurations), (1.0,)) for name in numbers]
-        self._bends = [term for term in bends if basis.add(term.columns)]
+        self._bends = [term for term in bends if known.add(term.columns)]
         self._pairs = []
         for a, b in combinations(coding.varied, 2):
             product = product_columns(columns[a], columns[b])
-            if basis.add(product):
+            if known.add(product):
                 self._pairs.append(_Term(f"{a}:{b}", "interaction", product, _outer(pattern[a], pattern[b])))
         self._ncps: dict[int, Mapping[str, float]] = {}
 
@@ -185,28 +183,6 @@ def _noncentralities(intercept: Any, terms: Sequence[_Term]) -> Mapping[str, flo
         coefficients = np.array(term.pattern) / 2
         ncp[term.name] = float(coefficients @ np.linalg.solve(covariance[part, part], coefficients))
     return ncp
-
-
-class _Basis:
-    """An orthonormal basis of the columns accepted so far; a term joins when all its columns are new."""
-
-    def __init__(self, columns: Any) -> None:
-        import numpy as np
-
-        self._basis = np.linalg.qr(columns)[0]
-
-    def add(self, columns: Any) -> bool:
-        import numpy as np
-
-        if self._basis.shape[1] + columns.shape[1] > len(columns):
-            return False
-        rest = columns - self._basis @ (self._basis.T @ columns)
-        rest = rest - self._basis @ (self._basis.T @ rest)  # twice is enough (Kahan)
-        values = np.linalg.svd(rest, compute_uv=False)
-        if values.min() <= _TOLERANCE * max(float(np.linalg.norm(columns)), 1e-9):
-            return False
-        self._basis = np.hstack([self._basis, np.linalg.qr(rest)[0]])
-        return True
 
 
 def _pattern(coding: Coding, name: str) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from sparkcast.analyse import Regression
 from sparkcast.analyse.effects import regressions
+from sparkcast.analyse.estimable import Runs
 from sparkcast.errors import StudyError
 from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section
 from sparkcast.replications._compare import show
@@ -95,7 +96,7 @@ def _is_cached(value: Level) -> bool:
 
 
 def _regress(runs: Sequence[Observation]) -> Lines:
-    found = regressions(runs, ("batch_size", "batches", "data_size"), "throughput")
+    found = regressions(Runs.of(("batch_size", "batches", "data_size"), runs), runs, "throughput")
     return {line.variable: line for line in found}
 
 
