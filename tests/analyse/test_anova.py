@@ -91,10 +91,8 @@ def statsmodels_anova(data: Dataset, text: str, anova_type: int) -> dict[str, tu
     from statsmodels.stats.anova import anova_lm
 
     frame = pd.DataFrame([{**o.configuration, "y": o.responses["time_s"]} for o in data.observations])
-    for name in ("a", "b"):  # type III depends on the coding: ours runs from -1 to 1
-        frame[f"{name}_coded"] = (
-            (frame[name] - frame[name].agg(["min", "max"]).mean()) / (frame[name].max() - frame[name].min()) * 2
-        )
+    for name in ("a", "b"):  # type III depends on the coding: ours is centred on the mean of the levels
+        frame[f"{name}_coded"] = frame[name] - frame[name].unique().mean()
     text = re.sub(r"C\((\w)\)", r"C(\1 , Sum)", text)
     text = re.sub(r"\b([ab])\b(?! ,)", r"\1_coded", text)
     text = re.sub(r"\bc\b", "C(c , Sum)", text)

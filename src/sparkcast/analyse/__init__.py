@@ -35,7 +35,7 @@ class Effect:
     """A term as a change of the response, on the scale of the model.
 
     `change` is from the lowest to the highest level (an interaction: half the difference between two such changes),
-    at the middle of the other settings; None for categories of three levels and more, whose means say more.
+    at the mean of the other settings; None for categories of three levels and more, whose means say more.
     `coefficient` is the same per unit of the setting. `ratio` is exp(change) when the model is one of the logarithm.
     `standardised` is |t|, or the root of F for a term with several degrees of freedom; beyond `critical` the term
     stands out from the noise (5 % level).

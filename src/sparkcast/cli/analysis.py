@@ -131,9 +131,7 @@ def _show_details(result: "Analysis") -> None:
     means = [[m.factor, m.level, f"{m.mean:.4g}", f"{m.low:.4g} – {m.high:.4g}", m.n] for m in result.means]
     table("Means by level", ("factor", "level", f"mean {result.response}", "95 % interval", "runs"), means)
     slopes = [[e.term, f"{e.coefficient:+.4g}", e.unit] for e in result.effects if e.coefficient is not None]
-    table(
-        "Coefficients in original units, at the middle of the other settings", ("term", "coefficient", "unit"), slopes
-    )
+    table("Coefficients in original units, at the mean of the other settings", ("term", "coefficient", "unit"), slopes)
     pairs = [
         [c.factor, f"{c.other} – {c.level}", f"{c.difference:+.4g}", f"{c.low:+.4g} – {c.high:+.4g}", _p(c.p)]
         for c in result.comparisons

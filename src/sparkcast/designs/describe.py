@@ -7,11 +7,12 @@ from itertools import combinations
 from typing import Any
 
 from sparkcast.designs._blocks import as_fraction, effect_name
-from sparkcast.designs._columns import coding_of, main_columns, product_columns
+from sparkcast.designs._columns import coding_of, main_columns
 from sparkcast.designs._regular import Fraction, bits
 from sparkcast.designs.fractional import roman
 from sparkcast.designs.power import Power, plan_power
 from sparkcast.study import Configuration, Plan, Study
+from sparkcast.study.matrix import interaction
 
 _MAX_ORDER = 3  # of effects whose aliases are listed
 _SHORT_CHAIN = 7  # words: aliases of every order are listed when the defining relation has no more
@@ -171,7 +172,7 @@ def _effect_columns(study: Study, configurations: Sequence[Configuration]) -> li
     raw = dict(main)
     n_pairs = len(main) * (len(main) - 1) // 2
     if len(main) + n_pairs <= _MAX_COMPARED:
-        raw |= {f"{a}:{b}": product_columns(main[a], main[b]) for a, b in combinations(main, 2)}
+        raw |= {f"{a}:{b}": interaction(main[a], main[b]) for a, b in combinations(main, 2)}
     made = []
     for name, columns in raw.items():
         centred = columns - columns.mean(axis=0)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from sparkcast.designs._columns import bend_column, coding_of, main_columns, product_columns
+from sparkcast.designs._columns import bend_column, coding_of, main_columns
 from sparkcast.study import Configuration, Study
 from sparkcast.study.estimable import ToldApart
-from sparkcast.study.matrix import Coding
+from sparkcast.study.matrix import Coding, interaction
 
 ALPHA = 0.05
 TARGETS = (0.8, 0.9)
@@ -106,7 +106,7 @@ class _Model:
         self._bends = [term for term in bends if known.add(term.columns)]
         self._pairs = []
         for a, b in combinations(coding.varied, 2):
-            product = product_columns(columns[a], columns[b])
+            product = interaction(columns[a], columns[b])
             if known.add(product):
                 self._pairs.append(_Term(f"{a}:{b}", "interaction", product, _outer(pattern[a], pattern[b])))
         self._ncps: dict[int, Mapping[str, float]] = {}

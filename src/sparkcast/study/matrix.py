@@ -15,14 +15,15 @@ from sparkcast.units import as_number
 class Coding:
     """The levels of each factor, in their natural order, and from these the coded columns.
 
-    A number runs from -1 at its lowest to +1 at its highest level, so that effects of different settings compare and
-    interactions are not confused with main effects. Categories are coded to sum to zero.
+    A number is centred on the mean of its levels, and from its lowest to its highest level are two units: two levels
+    are -1 and +1. So effects of different settings compare, and in balanced runs interactions are not confused with
+    main effects. Categories are coded to sum to zero.
 
     >>> coding = Coding.of({"executors": [4, 1, 2], "network": ["lenet5", "simplenet"]})
     >>> coding.levels["executors"], coding.is_number("executors"), coding.is_number("network")
     ((1, 2, 4), True, False)
     >>> [round(x, 2) for x in coding.frame([{"executors": 2, "network": "lenet5"}])["number_0"]]
-    [-0.33]
+    [-0.22]
     """
 
     factors: tuple[str, ...]
@@ -49,7 +50,7 @@ class Coding:
         return tuple(name for name in self.factors if len(self.levels[name]) > 2 and self.is_number(name))
 
     def half_range(self, name: str) -> float:
-        """What one step from the middle to the edge is in the factor's own unit."""
+        """What one coded unit is in the factor's own unit."""
         return (self.numbers[name][-1] - self.numbers[name][0]) / 2
 
     def frame(self, configurations: Sequence[Configuration]) -> Any:
@@ -57,37 +58,62 @@ class Coding:
 
         `curve_i` is the square, made orthogonal to the trend over the levels: 0 for factors of two levels.
         """
-        import numpy as np
         import pandas as pd
 
         columns: dict[str, Any] = {}
         for i, name in enumerate(self.factors):
-            place = {level: code for code, level in enumerate(self.levels[name])}
-            codes = np.fromiter((place[c[name]] for c in configurations), dtype=np.intp, count=len(configurations))
-            columns[f"levels_{i}"] = pd.Categorical.from_codes(codes, categories=pd.RangeIndex(len(place)))
+            codes = self.codes(name, configurations)
+            columns[f"levels_{i}"] = pd.Categorical.from_codes(codes, categories=pd.RangeIndex(len(self.levels[name])))
             if self.is_number(name):
-                trend, curve = self._polynomial(name)
-                columns[f"number_{i}"], columns[f"curve_{i}"] = trend[codes], curve[codes]
+                columns[f"number_{i}"], columns[f"curve_{i}"] = self.trend(name)[codes], self.bend(name)[codes]
         return pd.DataFrame(columns)
+
+    def codes(self, name: str, configurations: Sequence[Configuration]) -> Any:
+        """The place of each run's level among the levels."""
+        import numpy as np
+
+        place = {level: code for code, level in enumerate(self.levels[name])}
+        return np.fromiter((place[c[name]] for c in configurations), dtype=np.intp, count=len(configurations))
 
     def curvature(self, name: str) -> float:
         """What one unit of `curve_i` is as a coefficient of the square in the factor's own unit."""
         import numpy as np
 
-        numbers, (_, curve) = np.array(self.numbers[name]), self._polynomial(name)
-        middle = numbers - numbers.mean()
-        return float(np.polynomial.polynomial.polyfit(middle, curve, 2)[2])
+        centred = np.array(self.numbers[name]) - np.mean(self.numbers[name])
+        return float(np.polynomial.polynomial.polyfit(centred, self.bend(name), 2)[2])
 
-    def _polynomial(self, name: str) -> tuple[Any, Any]:
+    def trend(self, name: str) -> Any:
+        """The coded value of each level of a number."""
         import numpy as np
 
         numbers = np.array(self.numbers[name])
-        trend = (numbers - (numbers.max() + numbers.min()) / 2) / (self.half_range(name) or 1.0)
+        return (numbers - numbers.mean()) / (self.half_range(name) or 1.0)
+
+    def bend(self, name: str) -> Any:
+        """The square of each level, without what the trend explains of it, scaled to at most 1."""
+        import numpy as np
+
+        trend = self.trend(name)
         basis = np.stack([np.ones_like(trend), trend], axis=1)
-        square = trend**2
-        curve = square - basis @ np.linalg.lstsq(basis, square, rcond=None)[0]
-        largest = np.abs(curve).max()
-        return trend, curve / largest if largest > 1e-12 else np.zeros_like(curve)
+        bend = trend**2 - basis @ np.linalg.lstsq(basis, trend**2, rcond=None)[0]
+        largest = np.abs(bend).max()
+        return bend / largest if largest > 1e-12 else np.zeros_like(bend)
+
+
+def sum_contrasts(count: int) -> Any:
+    """The columns of a category, a row for each of its levels: the last is minus all others.
+
+    >>> sum_contrasts(3).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]
+    """
+    import numpy as np
+
+    return np.vstack([np.eye(count - 1), -np.ones(count - 1)])
+
+
+def interaction(a: Any, b: Any) -> Any:
+    """The columns of an interaction: each column of one times each of the other."""
+    return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
 
 
 def model_matrix(formula: Formula, frame: Any) -> Any:
@@ -110,20 +136,16 @@ def model_columns(formula: Formula, frame: Any) -> tuple[dict[str, slice], Any]:
     for term in terms:
         block = parts[term[0]]
         for code in term[1:]:
-            block = (block[:, :, None] * parts[code][:, None, :]).reshape(len(frame), -1)
+            block = interaction(block, parts[code])
         matrix[:, places[":".join(term)]] = block
     return places, matrix
 
 
 def _coded(column: Any) -> Any:
-    """A number as it is, a category as contrasts that sum to zero: the last level is minus all others."""
-    import numpy as np
-
+    """A number as it is, a category as contrasts."""
     if not hasattr(column, "cat"):
         return column.to_numpy()[:, None]
-    count = len(column.cat.categories)
-    contrasts = np.vstack([np.eye(count - 1), -np.ones(count - 1)])
-    return contrasts[column.cat.codes.to_numpy()]
+    return sum_contrasts(len(column.cat.categories))[column.cat.codes.to_numpy()]
 
 
 def terms_of(formula: Formula) -> tuple[tuple[str, ...], ...]:
