@@ -84,6 +84,13 @@ def test_variation_is_sorted_with_the_unexplained_part_last(example: SimpleNames
     assert rows[0]["percent"] == 76.2
 
 
+def test_each_panel_of_the_results_has_room_of_its_own_beside_a_level(example: SimpleNamespace) -> None:
+    """Shared, the runs of a factor with many levels would stand at its neighbours' places."""
+    figure = drawn(figures.results(example.data, "time_s"))
+    for spec in (figure.spec, figure.narrow_spec):
+        assert spec["resolve"]["scale"]["xOffset"] == "independent"
+
+
 def test_results_hold_every_run_once_per_factor_and_mark_failures(example: SimpleNamespace) -> None:
     runs = example.data.observations
     failed = replace(runs[0], responses={}, outcome=Outcome.OOM)

@@ -93,7 +93,9 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
         )
         return alt.layer(points, crosses.encode(y=alt.value(8)))
 
-    return finish(panels([panel(factor) for factor in data.factors], width), width, rows)
+    drawn = panels([panel(factor) for factor in data.factors], width)
+    # The room beside a level depends on how many levels a factor has; panels would share that of the first.
+    return finish(drawn.resolve_scale(xOffset="independent"), width, rows)
 
 
 def learning_curves(data: Dataset) -> Figure | None:
