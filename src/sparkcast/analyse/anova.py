@@ -78,7 +78,12 @@ class _Question:
     def spread(self, response: Any) -> float:
         """The sum of squares that the model leaves of any response."""
         centred = response - response.mean()
-        return float((centred**2).sum() - (self.model.reduce(centred) ** 2).sum())
+        reduced = self.model.reduce(centred)
+        total, explained = float((centred**2).sum()), float((reduced**2).sum())
+        if total - explained > 1e-6 * total:
+            return total - explained
+        # Of two nearly equal numbers the difference is rounding error, and may fall below zero.
+        return float(((centred - self.model.matrix @ (self.model.inverse @ reduced)) ** 2).sum())
 
     @property
     def order(self) -> list[int]:
