@@ -10,11 +10,12 @@ export PYTHONWARNINGS ?=
 demo: .venv/run.done
 	.venv/bin/sparkcast demo --out demo
 
-test: lint
-	.venv/bin/python -m pytest --doctest-modules
+# The slow ones start clusters and check that nothing outlives them: one at a time.
+test: lint unit
+	.venv/bin/python -m pytest -m slow
 
 unit: .venv/dev.done
-	.venv/bin/python -m pytest --doctest-modules -m "not slow"
+	.venv/bin/python -m pytest --doctest-modules -m "not slow" --numprocesses auto
 
 lint: .venv/dev.done
 	.venv/bin/ruff check .

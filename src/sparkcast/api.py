@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sparkcast.recommend import Prediction, Recommendation
     from sparkcast.replications import Replicated
     from sparkcast.report import Check
-    from sparkcast.validate import Validation
+    from sparkcast.validate import OnStep, Validation
 
 T = TypeVar("T")
 Source = str | Path
@@ -225,11 +225,18 @@ def validate(
     protocol: str = "loo",
     models: Sequence[str] | None = None,
     level: float = 0.9,
+    seed: int = 0,
+    on_step: "OnStep | None" = None,
 ) -> "Validation":
-    """How well models predict configurations they have not seen."""
+    """How well models predict configurations they have not seen.
+
+    `protocol` says which ones those are: "loo", "kfold:5", "holdout:0.2", "interpolate:executors",
+    "extrapolate:executors>8", "cases:data_size=250+750|1000". `seed` is for the random ones; `on_step` is called before
+    each fit.
+    """
     from sparkcast.validate.score import validate as score
 
-    return score(data.dataset, response, protocol=protocol, models=models, level=level)
+    return score(data.dataset, response, protocol=protocol, models=models, level=level, seed=seed, on_step=on_step)
 
 
 @dataclass(frozen=True, slots=True)

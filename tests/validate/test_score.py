@@ -1,12 +1,15 @@
 import math
 import random
+import sys
+import time
 from itertools import product
 
 import pytest
 
 from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
-from sparkcast.models import MODELS
-from sparkcast.study import Dataset, Observation, Outcome
+from sparkcast.models import MODELS, Fitted
+from sparkcast.study import Dataset, Level, Observation, Outcome
+from sparkcast.validate import Step, score
 from sparkcast.validate.score import choose, noise_floor, validate
 
 
@@ -48,7 +51,115 @@ def test_scores_are_what_their_names_say() -> None:
     assert card.r_squared == pytest.approx(1 - 20 / 19)
     assert card.coverage == sum(run.low <= run.actual <= run.high for run in card.runs) / 4
     assert card.relative_width == pytest.approx(sum((r.high - r.low) / 4 for r in card.runs) / 4)
-    assert card.build_s >= 0
+    assert card.large_errors == pytest.approx(100 * 2 / 4)
+    assert card.collect_s == pytest.approx((16 + 14 + 14 + 10) / 4)
+    assert card.build_s > 0
+    assert card.total_s == pytest.approx(13.5 + card.build_s)
+
+
+@pytest.mark.parametrize(("predicted", "is_large"), [(9.1, True), (4.9, True), (9.0, False), (5.0, False)])
+def test_an_error_of_30_percent_is_large_whatever_the_rounding(predicted: float, is_large: bool) -> None:
+    # 100 * (9.1 - 7) / 7 is 29.999999999999993.
+    runs = [(1, predicted), (2, predicted), (3, predicted), (4, 7.0)]
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"time_s": t}) for x, t in runs))
+    [card] = validate(data, "time_s", protocol="cases:x=1+2+3|4", models=["median"]).scorecards
+    assert [run.predicted for run in card.runs] == [predicted]
+    assert card.large_errors == (100 if is_large else 0)
+
+
+def test_collecting_is_counted_in_the_runs_learned_from_replicates_included() -> None:
+    data = measured(replicates=3)
+    [card] = validate(data, "accuracy", protocol="extrapolate:batch_size>128", models=["median"]).scorecards
+    learned = [o.responses["time_s"] for o in data.observations if float(o.configuration["batch_size"]) <= 128]
+    assert card.collect_s == pytest.approx(sum(learned))
+    assert len(learned) == 18
+
+
+def test_without_all_times_it_is_unknown_what_collecting_took() -> None:
+    data = measured()
+    first = Observation(data.observations[0].configuration, {"accuracy": 0.9})
+    data = Dataset(data.factors, (first, *data.observations[1:]))
+    [card] = validate(data, "accuracy", models=["median"]).scorecards
+    assert card.collect_s is None
+    assert card.total_s is None
+
+
+def test_the_times_of_fitting_and_collecting_are_those_of_one_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit_in_two_seconds(name: str, data: Dataset, response: str) -> tuple[Fitted, float]:
+        return MODELS.get(name)().fit(data, response), 2.0
+
+    monkeypatch.setattr(score, "_timed_fit", fit_in_two_seconds)
+    [card] = validate(measured(), "time_s", models=["median"], protocol="loo").scorecards
+    times = [o.responses["time_s"] for o in measured().observations]
+    assert card.collect_s == pytest.approx(sum(times) * 8 / 9)
+    assert card.build_s == 2.0
+    assert card.total_s == pytest.approx(sum(times) * 8 / 9 + 2)
+
+
+def test_loading_a_library_is_not_counted_as_fitting(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow:
+        def fit(self, data: Dataset, response: str) -> Fitted:
+            if "loaded_for_a_test" not in sys.modules:
+                time.sleep(0.5)
+                monkeypatch.setitem(sys.modules, "loaded_for_a_test", sys)
+            return MODELS.get("median")().fit(data, response)
+
+    monkeypatch.setitem(MODELS._classes, "slow", Slow)
+    cards = validate(measured(), "time_s", models=["slow"], protocol="extrapolate:executors>2").scorecards
+    assert max(card.build_s for card in cards) < 0.4
+
+
+def test_each_model_is_announced_before_each_split() -> None:
+    steps: list[Step] = []
+    result = validate(measured(), "time_s", models=["ridge"], protocol="kfold:3", on_step=steps.append)
+    assert result.n_splits == 3
+    assert steps == [Step(m, i, 2, s, 3) for i, m in enumerate(("ridge", "median"), start=1) for s in (1, 2, 3)]
+
+
+def test_the_seed_decides_what_is_drawn() -> None:
+    tested = [
+        [run.configuration for run in validate(measured(), "time_s", "holdout", [], seed=seed).scorecards[0].runs]
+        for seed in (5, 5, 6)
+    ]
+    assert tested[0] == tested[1] != tested[2]
+
+
+def test_a_rolling_extrapolation_begins_when_there_is_enough_to_learn_from() -> None:
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"time_s": 3.0 * x}) for x in (1, 2, 4, 8, 16)))
+    result = validate(data, "time_s", protocol="extrapolate:x", models=["ridge"])
+    assert [card.model for card in result.scorecards] == ["ridge", "median"]
+    assert [run.configuration["x"] for run in result.scorecards[0].runs] == [8, 16]
+    assert (result.n_splits, result.untested) == (2, ({"x": 4},))
+
+
+def test_of_a_split_only_the_runs_of_which_something_is_known_are_tested() -> None:
+    data = Dataset(
+        ("x", "net"),
+        tuple(Observation({"x": x, "net": n}, {"time_s": 1.0 + x}) for x, n in product((1, 2, 3, 4), "ab")),
+    )
+    result = validate(data, "time_s", protocol="cases:x=1+2+3|4;net=a|a+b", models=["ridge"])
+    assert [len(card.runs) for card in result.scorecards] == [1, 1]
+    assert result.untested == ({"x": 4, "net": "b"},)
+
+
+def test_a_configuration_known_in_one_draw_is_not_untested() -> None:
+    data = Dataset(
+        ("x", "net"),
+        tuple(
+            Observation({"x": x, "net": n}, {"time_s": 1.0 + x})
+            for x, n in [*product((1, 2, 3), "ab"), (1, "c"), (2, "c")]
+        ),
+    )
+    result = validate(data, "time_s", protocol="holdout:0.5", models=[])
+    assert result.untested == ()
+    assert {run.configuration["net"] for run in result.scorecards[0].runs} == {"a", "b", "c"}
+
+
+def test_the_only_word_among_numbers_is_named_as_untested() -> None:
+    levels: tuple[Level, ...] = (1, 2, 4, 8, "all")
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"time_s": t}) for t, x in enumerate(levels, start=1)))
+    result = validate(data, "time_s", models=["median"])
+    assert {"x": "all"} in result.untested
 
 
 def test_every_model_is_tested_when_none_is_named_and_refusals_say_why() -> None:

@@ -1,5 +1,7 @@
 """Questions to data: validate, predict, recommend, export."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from sparkcast.api import Data, PredictionAt
     from sparkcast.recommend import Candidate, Prediction, Recommendation
     from sparkcast.study import Level
-    from sparkcast.validate import Validation
+    from sparkcast.validate import OnStep, Scorecard, Step, Validation
 
 DataSource = Annotated[str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, or a CSV.")]
 Factors = Annotated[str | None, typer.Option(help="Columns of a CSV that were varied, e.g. executors,batch_size.")]
@@ -19,6 +21,14 @@ ResponseName = Annotated[
     str, typer.Option("--response", help="What to explain or predict; of a CSV also 'cost = time_s / accuracy'.")
 ]
 ModelName = Annotated[str, typer.Option("--model", help="See: sparkcast list models. auto: the best by leave-one-out.")]
+ProtocolName = Annotated[
+    str,
+    typer.Option(
+        "--protocol",
+        help="What is left out: loo, kfold[:K], holdout[:SHARE], interpolate:FACTOR, 'extrapolate:FACTOR[>VALUE]', "
+        "'cases:FACTOR=a+b|c'. See: sparkcast list protocols.",
+    ),
+]
 StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
 
 
@@ -29,10 +39,11 @@ def register(app: typer.Typer) -> None:
 
 def validate(
     data: DataSource,
-    protocol: Annotated[str, typer.Option(help="See: sparkcast list protocols.")] = "loo",
+    protocol: ProtocolName = "loo",
     model: Annotated[str | None, typer.Option("--model", help="Models to test: ridge,ernest; default: all.")] = None,
     response: ResponseName = "time_s",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
+    seed: Annotated[int, typer.Option(help="For protocols that draw at random.")] = 0,
     factors: Factors = None,
     study: StudyName = None,
     as_json: Json = False,
@@ -40,14 +51,17 @@ def validate(
 ) -> None:
     """How far predictions can be trusted.
 
-    Example: sparkcast validate mnist.yaml --protocol loo
+    Example: sparkcast validate mnist.yaml --protocol extrapolate:executors
     """
     from sparkcast import api
 
     models = None if model is None else _names(model)
     loaded = load(data, factors, response, study)
     response = response_name(response)
-    emit(api.validate(loaded, response, protocol=protocol, models=models, level=level), as_json, _show_validation)
+    result = api.validate(
+        loaded, response, protocol=protocol, models=models, level=level, seed=seed, on_step=_tell_when_slow()
+    )
+    emit(result, as_json, _show_validation)
 
 
 def predict(
@@ -152,26 +166,54 @@ def _settings(text: str) -> "dict[str, Level]":
     return settings
 
 
+def _tell_when_slow(
+    say: Callable[[str], None] = say, clock: Callable[[], float] = time.monotonic, patience_s: float = 2.0
+) -> "OnStep":
+    """Say which model is being tested once the wait is long; of the same model, more rarely."""
+    told_at, told = clock(), ""
+
+    def tell(step: "Step") -> None:
+        nonlocal told_at, told
+        now = clock()
+        if now - told_at > (5 if step.model == told else 1) * patience_s:
+            told_at, told = now, step.model
+            at = f"model {step.model_number} of {step.n_models}, split {step.split_number} of {step.n_splits}"
+            say(f"testing {step.model}: {at}")
+
+    return tell
+
+
 def _show_validation(result: "Validation") -> None:
-    rows = [
-        [
-            card.model,
-            f"{card.mape:.1f}",
-            f"{card.median_ape:.1f}",
-            f"{card.rmse:.4g}",
-            f"{card.r_squared:.3f}",
-            f"{100 * card.coverage:.0f} %",
-            f"{100 * card.relative_width:.0f}",
-            f"{card.build_s:.2f}",
-        ]
-        for card in result.scorecards
-    ]
-    header = ("model", "MAPE %", "median %", "RMSE", "R²", f"in {result.level:.0%} interval", "width %", "build s")
-    table(f"{result.response}, {result.protocol}", header, rows)
+    from sparkcast.study import show_configuration
+
+    splits = f"{result.n_splits} split{'' if result.n_splits == 1 else 's'}"
+    header = "model,MAPE %,median %,≥30 %,RMSE,R²,in interval,width %,collect,build".split(",")
+    rows = [_scorecard_row(card) for card in result.scorecards]
+    table(f"{result.response}, {result.protocol}: {splits}, {100 * result.level:g} % intervals", header, rows)
     if result.noise_floor_mape is not None:
         print(f"noise floor (replicates against each other): MAPE {result.noise_floor_mape:.1f} %")
     for model, reason in result.refused:
         say(f"{model}: not tested: {reason.splitlines()[0]}")
+    if result.untested:
+        example = show_configuration(result.untested[0])
+        say(f"not tested, for lack of runs like them to learn from: {len(result.untested)}, e.g. {example}")
+
+
+def _scorecard_row(card: "Scorecard") -> list[str]:
+    from sparkcast.units import show_seconds
+
+    return [
+        card.model,
+        f"{card.mape:.1f}",
+        f"{card.median_ape:.1f}",
+        f"{card.large_errors:.0f}",
+        f"{card.rmse:.4g}",
+        f"{card.r_squared:.3f}",
+        f"{100 * card.coverage:.0f} %",
+        f"{100 * card.relative_width:.0f}",
+        "–" if card.collect_s is None else show_seconds(card.collect_s),
+        show_seconds(card.build_s),
+    ]
 
 
 def _show_prediction(result: "PredictionAt") -> None:

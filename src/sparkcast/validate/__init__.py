@@ -1,11 +1,12 @@
 """How far can one trust a prediction? Predictors are tested on configurations they have not seen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sparkcast.study import Configuration
-from sparkcast.validate.protocols import PROTOCOLS
+from sparkcast.validate.protocols import PROTOCOLS, make_protocol
 
-__all__ = ["PROTOCOLS", "Scorecard", "TestedRun", "Validation"]
+__all__ = ["PROTOCOLS", "OnStep", "Scorecard", "Step", "TestedRun", "Validation", "make_protocol"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,11 @@ class Scorecard:
     r_squared: float
     coverage: float  # share of runs inside the interval
     relative_width: float  # mean interval width over the prediction
-    build_s: float  # time to fit, all folds together
-    runs: tuple[TestedRun, ...]
+    build_s: float  # time to fit, mean of the splits
+    runs: tuple[TestedRun, ...]  # a protocol that draws several times may test a run more than once
+    large_errors: float = 0.0  # percent of runs that were missed by 30 % or more
+    collect_s: float | None = None  # what the runs learned from took, mean of the splits; None where a time is missing
+    total_s: float | None = None  # collect_s + build_s: what such predictions cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +46,20 @@ class Validation:
     noise_floor_mape: float | None  # what the spread of replicates alone gives; None without replicates
     scorecards: tuple[Scorecard, ...]  # best first
     refused: tuple[tuple[str, str], ...]  # models that could not be tested, and why
-    untested: tuple[Configuration, ...] = ()  # the only ones with some level: no model can learn it from the others
+    untested: tuple[Configuration, ...] = ()  # what was left to learn from never said anything about these
+    n_splits: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One model on one split, about to be tested; numbers count from 1."""
+
+    model: str
+    model_number: int
+    n_models: int
+    split_number: int
+    n_splits: int
+
+
+OnStep = Callable[[Step], None]

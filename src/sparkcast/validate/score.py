@@ -1,40 +1,55 @@
 """Scorecards: each model on runs it has not seen, beside the baseline and the noise of the runs themselves."""
 
 import math
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean, median
 
 from sparkcast.analyse.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
-from sparkcast.study import Dataset, Level, Observation, show_configuration
-from sparkcast.validate import Scorecard, TestedRun, Validation
-from sparkcast.validate.protocols import PROTOCOLS, Split
+from sparkcast.study import Configuration, Dataset, Level, Observation, show_configuration
+from sparkcast.validate import OnStep, Scorecard, Step, TestedRun, Validation
+from sparkcast.validate.protocols import Split, make_protocol
 
 BASELINE = "median"
+_TIME = "time_s"
+_LARGE_ERROR = 30.0  # percent; the bound of the Polimi studies, who count 30 % itself as large
 
 
 def validate(
-    data: Dataset, response: str, protocol: str = "loo", models: Sequence[str] | None = None, level: float = 0.9
+    data: Dataset,
+    response: str,
+    protocol: str = "loo",
+    models: Sequence[str] | None = None,
+    level: float = 0.9,
+    *,
+    seed: int = 0,
+    on_step: OnStep | None = None,
 ) -> Validation:
     """Test models on configurations they have not seen; the baseline is always among them.
 
-    A model that refuses one split is refused as a whole, so that all scorecards are about the same runs.
+    A model that refuses one split is refused as a whole, so that all scorecards are about the same runs. `seed` is for
+    protocols that draw at random; `on_step` is told what is about to be tested.
     """
     if not 0 < level < 1:
         raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
-    runs = usable_runs(data, response)
-    if not any(o.responses[response] for o in runs):
-        raise StudyError(f"{response} is 0 in every run, so there are no percentage errors", hint="choose another")
-    splits = PROTOCOLS.get(protocol)().splits(data, response)
-    testable = [split for split in splits if _is_testable(split, response)]
-    scorecards, refused = [], []
-    for name in dict.fromkeys((*(MODELS.names() if models is None else models), BASELINE)):
+    chosen = make_protocol(protocol, seed=seed)
+    names = tuple(dict.fromkeys((*(MODELS.names() if models is None else models), BASELINE)))
+    for name in names:
         MODELS.get(name)  # an unknown name is the caller's mistake, not a refusal
+    if not any(o.responses[response] for o in usable_runs(data, response)):
+        raise StudyError(f"{response} is 0 in every run, so there are no percentage errors", hint="choose another")
+    splits, untested = _testable(chosen.splits(data, response), response)
+    collect_s = _collect_s(splits)
+    scorecards, refused = [], []
+    for number, name in enumerate(names, start=1):
+        steps = _announced(splits, name, number, len(names), on_step)
         try:
-            scorecards.append(_scorecard(name, testable, response, level))
+            scorecards.append(_scorecard(name, steps, response, level, collect_s))
         except (NotEnoughDataError, StudyError) as error:
             refused.append((name, error.problem))
     return Validation(
@@ -44,7 +59,9 @@ def validate(
         noise_floor_mape=noise_floor(data, response),
         scorecards=tuple(sorted(scorecards, key=lambda card: (card.mape, card.model))),
         refused=tuple(refused),
-        untested=tuple(split.test[0].configuration for split in splits if split not in testable),
+        untested=untested,
+        n_splits=len(splits),
+        seed=seed,
     )
 
 
@@ -82,18 +99,35 @@ def noise_floor(data: Dataset, response: str) -> float | None:
     return 100 * fmean(errors) if errors else None
 
 
-def _is_testable(split: Split, response: str) -> bool:
-    """Whether the runs left for learning say anything about the settings of the test.
+def _testable(splits: Sequence[Split], response: str) -> tuple[list[Split], tuple[Configuration, ...]]:
+    """The splits without the runs of which nothing can be known, and the configurations that are in none of them.
 
     The baseline decides: it needs the least, so what it refuses to predict, no model could have learned.
     """
+    fits = [_fit_baseline(split, response) for split in splits]
+    if not any(fit is not None for fit in fits):
+        return list(splits), ()  # too few runs everywhere is for each model to say
+    kept: list[Split] = []
+    asked: dict[tuple[Level, ...], Configuration] = {}
+    for split, fitted in zip(splits, fits, strict=True):
+        asked |= {split.train.key(run): run.configuration for run in split.test}
+        known = tuple(run for run in split.test if fitted is not None and _is_known(fitted, run, split.train))
+        kept += [replace(split, test=known)] if known else []
+    tested = {split.train.key(run) for split in kept for run in split.test}
+    return kept, tuple(configuration for key, configuration in asked.items() if key not in tested)
+
+
+def _fit_baseline(split: Split, response: str) -> Fitted | None:
     try:
-        fitted = MODELS.get(BASELINE)().fit(split.train, response)
+        return MODELS.get(BASELINE)().fit(split.train, response)
     except NotEnoughDataError:
-        return True  # too few runs is for each model to say
+        return None
+
+
+def _is_known(fitted: Fitted, run: Observation, data: Dataset) -> bool:
     try:
-        fitted.predict([_settings(run, split.train) for run in split.test])
-    except NotEnoughDataError:
+        fitted.predict([_settings(run, data)])
+    except (NotEnoughDataError, StudyError):  # a StudyError when only numbers are left of a factor that had others
         return False
     return True
 
@@ -102,21 +136,52 @@ def _settings(run: Observation, data: Dataset) -> dict[str, Level]:
     return {name: run.configuration[name] for name in data.factors}
 
 
-def _scorecard(name: str, splits: Sequence[Split], response: str, level: float) -> Scorecard:
-    if not splits:
-        raise NotEnoughDataError("every configuration has a level that no other one has", hint="run more combinations")
+def _collect_s(splits: Sequence[Split]) -> float | None:
+    """What the runs to learn from took, in the mean of the splits."""
+    times = [[run.responses.get(_TIME, math.nan) for run in split.train.observations] for split in splits]
+    collect_s = fmean(map(sum, times)) if times else math.nan
+    return collect_s if math.isfinite(collect_s) else None
+
+
+def _announced(
+    splits: Sequence[Split], model: str, number: int, n_models: int, on_step: OnStep | None
+) -> Iterator[Split]:
+    for at, split in enumerate(splits, start=1):
+        if on_step:
+            on_step(Step(model, number, n_models, at, len(splits)))
+        yield split
+
+
+def _scorecard(name: str, splits: Iterable[Split], response: str, level: float, collect_s: float | None) -> Scorecard:
     tested: list[TestedRun] = []
-    build_s = 0.0
+    build_s = []
     for split in splits:
-        begin = time.perf_counter()
         try:
-            fitted = MODELS.get(name)().fit(split.train, response)
+            fitted, fit_s = _timed_fit(name, split.train, response)
+            tested += _test(fitted, split, response, level)
+            build_s.append(fit_s)
         except NotEnoughDataError as error:
-            without = show_configuration(split.test[0].configuration, split.train.factors)
-            raise NotEnoughDataError(f"without {without}: {error.problem}", hint=error.hint) from error
-        build_s += time.perf_counter() - begin
-        tested += _test(fitted, split, response, level)
-    return _score(name, tested, build_s)
+            raise NotEnoughDataError(f"{_name(split)}: {error.problem}", hint=error.hint) from error
+    if not tested:
+        raise NotEnoughDataError(
+            "every tested configuration has a level that the others do not have", hint="run more combinations"
+        )
+    return _score(name, tested, fmean(build_s), collect_s)
+
+
+def _timed_fit(name: str, data: Dataset, response: str) -> tuple[Fitted, float]:
+    """The fitted model and what fitting it took; done again when a library was loaded meanwhile, which takes longer."""
+    n_modules = len(sys.modules)
+    begin = time.perf_counter()
+    fitted = MODELS.get(name)().fit(data, response)
+    if len(sys.modules) > n_modules:
+        begin = time.perf_counter()
+        fitted = MODELS.get(name)().fit(data, response)
+    return fitted, time.perf_counter() - begin
+
+
+def _name(split: Split) -> str:
+    return split.name or f"without {show_configuration(split.test[0].configuration, split.train.factors)}"
 
 
 def _test(fitted: Fitted, split: Split, response: str, level: float) -> list[TestedRun]:
@@ -128,7 +193,7 @@ def _test(fitted: Fitted, split: Split, response: str, level: float) -> list[Tes
     ]
 
 
-def _score(name: str, runs: Sequence[TestedRun], build_s: float) -> Scorecard:
+def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: float | None) -> Scorecard:
     errors = [abs(run.predicted - run.actual) for run in runs]
     percent = [100 * error / abs(run.actual) for error, run in zip(errors, runs, strict=True) if run.actual]
     if not percent:
@@ -147,4 +212,8 @@ def _score(name: str, runs: Sequence[TestedRun], build_s: float) -> Scorecard:
         relative_width=fmean(widths) if widths else math.inf,
         build_s=build_s,
         runs=tuple(runs),
+        # Rounding must not decide whether 9.1 instead of 7 is a large error.
+        large_errors=100 * fmean(error > _LARGE_ERROR or math.isclose(error, _LARGE_ERROR) for error in percent),
+        collect_s=collect_s,
+        total_s=None if collect_s is None else collect_s + build_s,
     )

@@ -1,23 +1,26 @@
 """Leave one configuration out."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Self
 
-from sparkcast.analyse.runs import usable_runs
+from sparkcast.errors import StudyError
 from sparkcast.study import Dataset
 from sparkcast.validate.protocols import PROTOCOLS, Split
+from sparkcast.validate.protocols._configurations import configurations
 
 
 @PROTOCOLS.register("loo")
+@dataclass(frozen=True, slots=True)
 class LeaveOneOut:
     """Each configuration in turn, with all its replicates, is predicted from the others."""
 
+    @classmethod
+    def parse(cls, argument: str, *, seed: int) -> Self:
+        if argument:
+            raise StudyError(f"loo takes nothing after a colon, not {argument!r}", hint="write loo, or kfold:5")
+        return cls()
+
     def splits(self, data: Dataset, response: str) -> Sequence[Split]:
-        runs = usable_runs(data, response)
-        return [
-            Split(
-                replace(data, observations=tuple(o for o in runs if data.key(o) != key)),
-                tuple(o for o in runs if data.key(o) == key),
-            )
-            for key in dict.fromkeys(map(data.key, runs))
-        ]
+        found = configurations(data, response)
+        return [found.split_off([key], f"without {found.show(key)}") for key in found.different()]
