@@ -460,3 +460,23 @@ def test_data_in_which_nothing_changes_are_not_enough() -> None:
     runs = (Observation(configuration, {"time_s": 1.0}), Observation(configuration, {"time_s": 2.0}))
     with pytest.raises(NotEnoughDataError, match="no factor has two levels"):
         analyze(Dataset(("a",), runs))
+
+
+def test_a_column_that_names_each_run_is_no_factor() -> None:
+    runs = tuple(
+        Observation({"executors": 1 + i % 2, "app": f"app-{i}"}, {"time_s": float(i % 3)}, position=i)
+        for i in range(12)
+    )
+    with pytest.raises(StudyError, match=r"app is different in every run(.|\n)*--factors executors"):
+        analyze(Dataset(("executors", "app"), runs))
+
+
+def test_settings_with_hundreds_of_categories_are_analysed_without_their_interaction() -> None:
+    noise = random.Random(1)
+    runs = tuple(
+        Observation({"host": f"h{noise.randrange(60)}", "user": f"u{noise.randrange(50)}"}, {"time_s": noise.random()})
+        for _ in range(600)
+    )
+    found = analyze(Dataset(("host", "user"), runs))
+    assert [r.term for r in found.rows] == ["host", "user", "Residual"]
+    assert any("host:user cannot be told apart" in w for w in found.warnings)

@@ -17,6 +17,8 @@ from sparkcast.study.matrix import Coding, model_matrix, terms_of
 _MIN_RESIDUAL_DF = 3
 # Below this share of its own length a column is a combination of others, up to rounding.
 _TOLERANCE = 1e-7
+_MAX_COLUMNS = 400  # of one interaction
+_MIN_FOR_IDENTIFIER = 8  # runs; in fewer, a category may well be different in each
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,12 @@ def default_model(runs: Runs, notes: list[str]) -> Formula:
     notes += [f"{name} is {coding.levels[name][0]} in every run, so its effect is unknown" for name in constant]
     if not names:
         raise NotEnoughDataError("no factor has two levels among the successful runs", hint="vary at least one setting")
+    for name in names:
+        if not coding.is_number(name) and len(coding.levels[name]) == len(runs) >= _MIN_FOR_IDENTIFIER:
+            raise StudyError(
+                f"{name} is different in every run: a name of the run, not a setting",
+                hint=f"leave {name} out: --factors {','.join(n for n in names if n != name) or '...'}",
+            )
     distinct = _distinct(runs)
     for i in range(1, len(names) + 1):
         check_told_apart(distinct, make_formula(coding, names[:i], bends=()))
@@ -65,7 +73,9 @@ def default_model(runs: Runs, notes: list[str]) -> Formula:
     pairs: list[tuple[str, str]] = []
     aliased: list[tuple[str, str]] = []
     for pair in combinations(names, 2):
-        is_new = known.add(distinct.matrix(make_formula(coding, [], [pair], bends=()))[:, 1:])
+        # Of two settings with hundreds of categories each, the interaction alone would fill the memory.
+        is_small = _columns(coding, *pair) <= min(len(distinct), _MAX_COLUMNS)
+        is_new = is_small and known.add(distinct.matrix(make_formula(coding, [], [pair], bends=()))[:, 1:])
         (pairs if is_new else aliased).append(pair)
     if aliased:
         notes.append(
