@@ -11,6 +11,15 @@ SIGNIFICANCE = 0.05
 # Settings of the cluster rather than of the learning, however people abbreviate them.
 _SYSTEM = re.compile(r"node|executor|core|worker|machine|instance|memory|cpu|slot|partition|job|gpu", re.IGNORECASE)
 
+_VIOLATED = {
+    "normality": "residuals are not normal",
+    "equal variance": "variances differ",
+    "independence": "neighbours in time are alike",
+    "collinearity": "settings changed together",
+    "influence": "single runs pull the result",
+    "lack of fit": "the model misses part of it",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:
@@ -156,7 +165,7 @@ def _all_act(verdicts: Sequence[FactorVerdict]) -> str:
 
 def _trust(found: Findings, checks: Sequence[Check]) -> str:
     explained = f"The model explains {show_percent(100 * found.r_squared)} of the variation"
-    bad = [check.name for check in checks if check.verdict is Verdict.VIOLATED]
+    bad = [_VIOLATED[check.name] for check in checks if check.verdict is Verdict.VIOLATED]
     tests = [r for r in found.rows if r.p is not None]
     swayed = [
         r.term
@@ -167,7 +176,7 @@ def _trust(found: Findings, checks: Sequence[Check]) -> str:
     if not bad:
         return f"{explained}; the checks found nothing serious against these conclusions."
     doubt = f"careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
-    return f"{explained}; {', '.join(bad)} {'does' if len(bad) == 1 else 'do'} not hold, {doubt}."
+    return f"{explained}; but {', '.join(bad)}; {doubt}."
 
 
 def show_p(p: float, equals: str = "p = ") -> str:
