@@ -1,10 +1,14 @@
+import numpy as np
 import pytest
 from statsmodels.stats.power import FTestAnovaPower, TTestIndPower
 
+from sparkcast.analyse.estimable import Runs, default_model
+from sparkcast.analyse.fit import Fit, Model, anova_rows
+from sparkcast.analyse.scale import Scale
 from sparkcast.designs import make_plan
 from sparkcast.designs.describe import describe
 from sparkcast.designs.power import f_test_power, plan_power
-from sparkcast.study import DesignChoice, Factor, Study
+from sparkcast.study import DesignChoice, Expression, Factor, Observation, Study
 
 
 def configurations(study: Study) -> list[dict[str, int | float | str]]:
@@ -78,3 +82,23 @@ def test_the_curve_of_the_plan_meets_its_power() -> None:
     power = plan_power(study, configurations(study), 4, 1.0)
     [point] = [p for p in power.curve if p.replicates == 4 and p.effect_sd == 1.0]
     assert point.power == pytest.approx(power.lowest("main effect"))
+
+
+def test_the_power_is_how_often_the_analysis_finds_the_effect() -> None:
+    """Of an unbalanced plan, by simulation with the model and the type of test that `analyze` uses by default."""
+    factors = (Factor("executors", (1, 2, 4)), Factor("batch_size", (64, 128, 256)), Factor("cores", (1, 2)))
+    rules = (Expression("executors * cores <= 4"),)
+    study = Study("s", "pi", factors, rules=rules, design=DesignChoice(replicates=2))
+    planned = configurations(study)
+    expected = {e.effect: e.power for e in plan_power(study, planned, 2, 1.0).effects}
+    runs = Runs.of([f.name for f in factors], [Observation(c, {}) for c in planned])
+    model = Model(runs, default_model(runs, []))
+    assert set(expected) == {term for term in model.terms if not term.endswith("^2")}
+    trend = {1: 0.0, 2: 1 / 3, 4: 1.0}
+    effect = np.array([trend[int(c["executors"])] for c in planned])  # one standard deviation, low to high
+    generator = np.random.default_rng(0)
+    found = 0
+    for _ in range(400):
+        fit = Fit(model, Scale("time_s"), effect + generator.normal(size=len(effect)))
+        found += next(row.p or 1.0 for row in anova_rows(fit, 2) if row.term == "executors") < 0.05
+    assert found / 400 == pytest.approx(expected["executors"], abs=0.075)  # three standard errors

@@ -171,18 +171,38 @@ class _Model:
 
 
 def _noncentralities(intercept: Any, terms: Sequence[_Term]) -> Mapping[str, float]:
-    """For each term that of an effect of one standard deviation."""
+    """For each term that of an effect of one standard deviation.
+
+    As in an analysis of type II, a main effect is judged beside all terms that do not contain it.
+    """
+    everything = _information(intercept, terms)
+    found = {}
+    for term in terms:
+        beside = [other for other in terms if other is term or term.name not in other.name.split(":")]
+        information = everything if len(beside) == len(terms) else _information(intercept, beside)
+        coefficients = [x / 2 for x in term.pattern]
+        found[term.name] = float(coefficients @ information[term.name] @ coefficients)
+    return found
+
+
+def _information(intercept: Any, terms: Sequence[_Term]) -> Mapping[str, Any]:
+    """What the runs say about each term's coefficients, once all others are accounted for."""
     import numpy as np
 
-    matrix = np.hstack([intercept, *(term.columns for term in terms)])
-    covariance = np.linalg.inv(matrix.T @ matrix)
-    ncp, start = {}, 1
+    covariance = np.linalg.inv(_gram(intercept, terms))
+    information, start = {}, 1
     for term in terms:
         part = slice(start, start + len(term.pattern))
         start = part.stop
-        coefficients = np.array(term.pattern) / 2
-        ncp[term.name] = float(coefficients @ np.linalg.solve(covariance[part, part], coefficients))
-    return ncp
+        information[term.name] = np.linalg.inv(covariance[part, part])
+    return information
+
+
+def _gram(intercept: Any, terms: Sequence[_Term]) -> Any:
+    import numpy as np
+
+    matrix = np.hstack([intercept, *(term.columns for term in terms)])
+    return matrix.T @ matrix
 
 
 def _pattern(coding: Coding, name: str) -> tuple[float, ...]:
