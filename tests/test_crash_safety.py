@@ -12,7 +12,7 @@ import pytest
 
 from sparkcast.engines import _warden
 
-KILLS = 15
+KILLS = 12
 TARGETS = ("sparkcast", "driver", "executor", "worker", "master")
 _COMMANDS = {
     "driver": "org.apache.spark.deploy.SparkSubmit",

@@ -13,6 +13,8 @@ from sparkcast.errors import RunError
 from sparkcast.workloads import Job
 from sparkcast.workloads._mnist_data import DEVIATION, MEAN, SIDE, Dataset, Recipe
 
+_LEAVE_S = 20.0  # for the processes to end once the result is there
+
 Address = tuple[str, int, str]  # host, port, and a token that keeps strangers out
 
 
@@ -30,20 +32,21 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
     is_local = context.master.split("[")[0] == "local"
     distributor = TorchDistributor(num_processes=recipe.processes, local_mode=is_local, use_gpu=False)
     failures: list[str] = []
+    has_result = threading.Event()
     # Plain values: a dataclass does not survive being pickled to a Python that cannot import its module.
     arrays = [array for part in (dataset.training, dataset.held_out) for array in (part.pixels, part.labels)]
-    with _listening(context, _receiver(job, failures)) as driver:
+    with _listening(context, _receiver(job, failures, has_result)) as driver:
+        arguments = (
+            driver,
+            arrays,
+            recipe.network,
+            recipe.batch_size // recipe.processes,
+            recipe.learning_rate,
+            recipe.epochs,
+            recipe.seed,
+        )
         try:
-            distributor.run(
-                _train_one,
-                driver,
-                arrays,
-                recipe.network,
-                recipe.batch_size // recipe.processes,
-                recipe.learning_rate,
-                recipe.epochs,
-                recipe.seed,
-            )
+            _until_told(context, has_result, lambda: distributor.run(_train_one, *arguments))
         except Exception as error:
             if not failures:
                 raise
@@ -51,7 +54,34 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
             raise RunError(f"a training process failed: {failures[0]}") from error
 
 
-def _receiver(job: Job, failures: list[str]) -> Callable[[dict[str, Any]], None]:
+def _until_told(context: Any, has_result: threading.Event, run: Callable[[], object]) -> None:
+    """Run to the end, or to a little after the result when the processes do not manage to take leave of each other.
+
+    The result comes after a barrier of all processes. When one of them then dies while it is torn down (gloo's threads
+    may abort it), the others would wait five minutes for it.
+    """
+    errors: list[Exception] = []
+
+    def work() -> None:
+        try:
+            run()
+        except Exception as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    while worker.is_alive():
+        worker.join(0.2)
+        if has_result.is_set():
+            worker.join(_LEAVE_S)
+            if worker.is_alive():
+                context.cancelAllJobs()
+            return
+    if errors and not has_result.is_set():
+        raise errors[0]
+
+
+def _receiver(job: Job, failures: list[str], has_result: threading.Event) -> Callable[[dict[str, Any]], None]:
     def receive(message: dict[str, Any]) -> None:
         kind = message.pop("kind")
         if kind == "started":
@@ -60,6 +90,7 @@ def _receiver(job: Job, failures: list[str]) -> Callable[[dict[str, Any]], None]
             job.epoch(**message)
         elif kind == "result":
             job.result(**message)
+            has_result.set()
         else:
             failures.append(message["cause"])
 
@@ -164,6 +195,7 @@ def _train_share(
                 time_s = time.perf_counter() - start
                 tell(kind="epoch", number=number, time_s=time_s, throughput=len(labels) / epoch_s, **last)
         time_s = time.perf_counter() - start
+        distributed.barrier()  # nobody leaves while others still work
         tell(kind="result", time_s=time_s, throughput=len(labels) * epochs / training_s, **last)
     distributed.destroy_process_group()
 
