@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.planning import PlanSummary, plan_of, summarise_plan, write_runs
+from sparkcast.planning import PlanSummary, plan_of, predicted_time, summarise_plan, write_runs
 from sparkcast.study import Configuration, Dataset, Level, Observation, Price, SparkOptions, Study
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def load_study(path: Source) -> Study:
 def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> PlanSummary:
     """The runs of a study in order, what they take, and what they can tell."""
     study = load_study(path)
-    return summarise_plan(study, plan_of(study), _observations(study, Path(path)), budget_s=budget_s, effect=effect)
+    time_of = predicted_time(study)
+    made, seen = plan_of(study, time_of), _observations(study, Path(path))
+    return summarise_plan(study, made, seen, budget_s=budget_s, effect=effect, time_of=time_of)
 
 
 def write_plan(summary: PlanSummary, target: Source) -> int:
@@ -54,10 +56,6 @@ def write_plan_figures(summary: PlanSummary, folder: Source, *, force: bool = Fa
 
     drawn = (alias_map(summary.description), power_curve(summary.description))
     return write_figures([figure for figure in drawn if figure is not None], Path(folder), force=force)
-
-
-def _varied(study: Study, configuration: Configuration) -> dict[str, Level]:
-    return {factor.name: configuration[factor.name] for factor in study.factors}
 
 
 # ---------------------------------------------------------------- running
@@ -121,7 +119,7 @@ class Data:
         if self.study is None:
             seen = {self.dataset.key(o): dict(o.configuration) for o in self.dataset.observations}
             return list(seen.values())
-        return [_varied(self.study, c) for c in self.study.combinations() if self.study.allows(c)]
+        return [self.study.varied(c) for c in self.study.combinations() if self.study.allows(c)]
 
 
 def load_data(

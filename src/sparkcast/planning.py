@@ -13,7 +13,7 @@ from sparkcast.errors import NotEnoughDataError, SparkcastError, StoreError, Stu
 from sparkcast.study import Configuration, Level, Observation, Plan, Study, Trial
 
 if TYPE_CHECKING:
-    from sparkcast.designs import Design, TimeOf
+    from sparkcast.designs import TimeOf
     from sparkcast.designs.describe import Description
 
 _MAX_TIMES = 50_000  # predicted at once
@@ -41,11 +41,14 @@ class PlanSummary:
     description: "Description"  # what it can tell apart, and how likely it is to see an effect
 
 
-def plan_of(study: Study) -> Plan:
-    """The trials of a study in run order. Never depends on the study's own results, which come in while it runs."""
-    from sparkcast.designs import make_design, make_plan
+def plan_of(study: Study, time_of: "TimeOf | None" = None) -> Plan:
+    """The trials of a study in run order. Never depends on the study's own results, which come in while it runs.
 
-    return make_plan(study, _predicted_time(study, make_design(study)))
+    `time_of` is the study's `predicted_time`, for who has it already.
+    """
+    from sparkcast.designs import make_plan
+
+    return make_plan(study, time_of or predicted_time(study))
 
 
 def summarise_plan(
@@ -55,12 +58,13 @@ def summarise_plan(
     *,
     budget_s: float | None = None,
     effect: str = "1",
+    time_of: "TimeOf | None" = None,
 ) -> PlanSummary:
     """What a plan takes and tells. `effect` is the size to look for: 1.5 standard deviations of the noise, or 10%."""
     from sparkcast.designs.describe import describe
     from sparkcast.study.derive import run_cost
 
-    times, source = _times(study, plan, observations)
+    times, source = _times(study, plan, observations, time_of)
     budget = budget_s if budget_s is not None else study.limits.total_s
     left_out = _left_out(plan, times, budget)
     price = None
@@ -73,7 +77,7 @@ def summarise_plan(
         replicates=study.design.replicates,
         trials=tuple(_planned(study, trial) for trial in plan.trials),
         fixed=study.fixed,
-        excluded=tuple(_varied(study, configuration) for configuration in plan.excluded),
+        excluded=tuple(study.varied(configuration) for configuration in plan.excluded),
         done=len(observations),
         trial_s=fmean(times) if times else None,
         total_s=sum(times) if times else None,
@@ -117,22 +121,18 @@ def _impossible_centres(study: Study, plan: Plan) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _varied(study: Study, configuration: Configuration) -> dict[str, Level]:
-    return {factor.name: configuration[factor.name] for factor in study.factors}
-
-
 def _planned(study: Study, trial: Trial) -> dict[str, Level]:
     place: dict[str, Level] = {"replicate": trial.replicate, "position": trial.position}
-    return {**_varied(study, trial.configuration), **place, "block": trial.block, "kind": trial.kind}
+    return {**study.varied(trial.configuration), **place, "block": trial.block, "kind": trial.kind}
 
 
 # ---------------------------------------------------------------- time
 
 
-def _times(study: Study, plan: Plan, observations: Sequence[Observation]) -> tuple[list[float], str]:
+def _times(
+    study: Study, plan: Plan, observations: Sequence[Observation], time_of: "TimeOf | None"
+) -> tuple[list[float], str]:
     """The expected time of each trial, and where it comes from; none when nothing is known."""
-    from sparkcast.designs import make_design
-
     measured: dict[object, list[float]] = defaultdict(list)
     for o in observations:
         if "total_s" in o.responses:
@@ -142,7 +142,7 @@ def _times(study: Study, plan: Plan, observations: Sequence[Observation]) -> tup
         mean = fmean(seen)
         own = [measured.get(_key(study, t.configuration)) for t in plan.trials]
         return [fmean(group) if group else mean for group in own], f"the mean of {len(seen)} runs so far"
-    given = _given_time(study, make_design(study))
+    given = time_of or _given_time(study)
     if given is not None:
         return [given(t.configuration) for t in plan.trials], "the design's own time of a run"
     if study.limits.trial_s is not None:
@@ -166,22 +166,27 @@ def _left_out(plan: Plan, times: Sequence[float], budget: float | None) -> tuple
     return ()
 
 
-def _given_time(study: Study, design: "Design") -> "TimeOf | None":
+def _given_time(study: Study) -> "TimeOf | None":
     """The time of a run as the design's option `time` gives it."""
     from sparkcast.designs._time import RunTime
 
-    predicted = _predicted_time(study, design)
-    text = getattr(design, "time", None)
+    predicted, text = predicted_time(study), _time_option(study)
     if predicted is not None or text is None:
         return predicted
     return lambda configuration: RunTime(text).of(study, configuration)
 
 
-def _predicted_time(study: Study, design: "Design") -> "TimeOf | None":
+def _time_option(study: Study) -> str | int | float | None:
+    from sparkcast.designs import make_design
+
+    return getattr(make_design(study), "time", None)
+
+
+def predicted_time(study: Study) -> "TimeOf | None":
     """Times from a model of earlier runs, when the design's option `time` names a file of them."""
     from sparkcast.designs._time import RunTime
 
-    text = getattr(design, "time", None)
+    text = _time_option(study)
     name = RunTime(text).file if text is not None else ""
     if not name:
         return None

@@ -44,14 +44,15 @@ def analyze(
 def _analyze(data: Dataset, response: str, formula: str | None, anova_type: int, transform: str) -> Analysis:
     question = _ask(data, response, formula, anova_type)
     if transform != "auto":
-        return _answer(question, make_scale(transform, response, question.observations, question.spread), transform)
-    fit = Fit(question.model, Scale(response), question.values)
-    plain = _answer(question, Scale(response), "none")
+        scale = make_scale(transform, response, question.observations, question.spread)
+        return _answer(question, question.fit(scale), transform)
+    fit = question.fit(Scale(response))
+    plain = _answer(question, fit, "none")
     proposal = propose(response, question.values, question.spread) if not fit.is_exact else None
     plain = dataclasses.replace(plain, proposal=proposal)
     if proposal is None or proposal.transform == "none" or not grows_with_mean(fit, question.settings):
         return plain
-    refit = _answer(question, proposed_scale(response, proposal), proposal.transform)
+    refit = _answer(question, question.fit(proposed_scale(response, proposal)), proposal.transform)
     return dataclasses.replace(refit, proposal=proposal, untransformed=plain)
 
 
@@ -74,6 +75,9 @@ class _Question:
     anova_type: int
     regressions: tuple[Regression, ...]
     notes: tuple[str, ...]
+
+    def fit(self, scale: Scale) -> Fit:
+        return Fit(self.model, scale, scale.forward(self.values))
 
     def spread(self, response: Any) -> float:
         """The sum of squares that the model leaves of any response."""
@@ -119,15 +123,14 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
     )
 
 
-def _answer(question: _Question, scale: Scale, transform: str) -> Analysis:
+def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
     response, order = question.response, question.order
-    fit = Fit(question.model, scale, scale.forward(question.values))
     checks = check_assumptions(fit, question.settings, order)
     not_normal = any(c.name == "normality" and c.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL) for c in checks)
     rows = anova_rows(fit, question.anova_type, permute=not_normal)
     found = Findings(
         response=response,
-        is_log=scale.is_log,
+        is_log=fit.scale.is_log,
         n=len(question.values),
         r_squared=fit.r_squared,
         rows=rows,
@@ -137,14 +140,14 @@ def _answer(question: _Question, scale: Scale, transform: str) -> Analysis:
     verdicts = factor_verdicts(found, question.model.formula.names)
     return Analysis(
         response=response,
-        formula=f"{scale.label} ~ {question.model.formula.text}",
+        formula=f"{fit.scale.label} ~ {question.model.formula.text}",
         anova_type=question.anova_type,
         transform=transform,
         n=found.n,
         r_squared=found.r_squared,
         rows=rows,
         means=tuple(found.means),
-        warnings=(*question.notes, *fit_caveats(fit, question.observations, response)),
+        warnings=(*question.notes, *fit_caveats(fit, question.observations, response, found.means)),
         summary=summarise(found, verdicts, checks),
         effects=tuple(found.effects),
         factors=verdicts,

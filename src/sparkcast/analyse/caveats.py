@@ -6,7 +6,6 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from sparkcast.analyse import LevelMean
-from sparkcast.analyse.effects import level_means
 from sparkcast.analyse.estimable import Runs
 from sparkcast.analyse.fit import Fit, Model
 from sparkcast.analyse.runs import left_out
@@ -32,12 +31,12 @@ def data_caveats(data: Dataset, runs: Sequence[Observation], response: str, mode
     return [sentence for sentence in found if sentence]
 
 
-def fit_caveats(fit: Fit, runs: Sequence[Observation], response: str) -> list[str]:
+def fit_caveats(fit: Fit, runs: Sequence[Observation], response: str, means: Sequence[LevelMean]) -> list[str]:
     """One sentence per reason for doubt that shows only once a model is fitted."""
     found = [
         _warm_up(fit, runs),
         _outliers(fit, runs),
-        *_optimum_at_edge(fit, response),
+        *_optimum_at_edge(fit, response, means),
         "the model fits exactly, so there is no noise to test against: no F and no p" if fit.is_exact else "",
         f"means are turned back from the scale of {fit.scale.label}, so they are not arithmetic means"
         if fit.scale.power != 1
@@ -197,15 +196,12 @@ def _outliers(fit: Fit, runs: Sequence[Observation]) -> str:
     )
 
 
-def _optimum_at_edge(fit: Fit, response: str) -> list[str]:
+def _optimum_at_edge(fit: Fit, response: str, means: Sequence[LevelMean]) -> list[str]:
     """Settings whose best level is the last one tried, by more than the noise."""
     coding = fit.runs.coding
     sentences = []
-    means: dict[str, list[LevelMean]] = {}
-    for mean in level_means(fit):
-        means.setdefault(mean.factor, []).append(mean)
     for name in coding.bendable:
-        own = means[name]
+        own = [mean for mean in means if mean.factor == name]
         if len(own) < len(coding.levels[name]):  # ranges of a continuous setting have no edge
             continue
         best, side = (max, "higher") if response in _MORE_IS_BETTER else (min, "lower")

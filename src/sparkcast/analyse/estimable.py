@@ -9,12 +9,10 @@ from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Observation
-from sparkcast.study.estimable import ToldApart
+from sparkcast.study.estimable import ToldApart, leaving
 from sparkcast.study.formula import Formula, make_formula, read_formula, term_label
 from sparkcast.study.matrix import Coding, model_matrix, terms_of
 
-# With fewer residual degrees of freedom an F test hardly ever finds anything, so the default model keeps these.
-_MIN_RESIDUAL_DF = 3
 # Below this share of its own length a column is a combination of others, up to rounding.
 _TOLERANCE = 1e-7
 _MAX_COLUMNS = 400  # of one interaction
@@ -93,19 +91,12 @@ def default_model(runs: Runs, notes: list[str]) -> Formula:
 def _drop_costliest(runs: Runs, names: Sequence[str], bends: list[str], pairs: list[tuple[str, str]]) -> list[str]:
     """Take out interactions, the costliest first, then bends, until something is left to judge the noise by."""
     coding = runs.coding
-    free = len(runs) - 1 - sum(_columns(coding, n) for n in names) - len(bends)
-    free -= sum(_columns(coding, *pair) for pair in pairs)
-    dropped: list[str] = []
-    for pair in sorted(pairs, key=lambda pair: _columns(coding, *pair), reverse=True):
-        if free >= _MIN_RESIDUAL_DF:
-            break
-        pairs.remove(pair)
-        dropped.append(":".join(pair))
-        free += _columns(coding, *pair)
-    while bends and free < 1:
-        dropped.append(f"{bends.pop()}^2")
-        free += 1
-    return dropped
+    sizes = [_columns(coding, *pair) for pair in pairs]
+    free = len(runs) - 1 - sum(_columns(coding, n) for n in names) - len(bends) - sum(sizes)
+    places, n_bends = leaving(free, sizes, len(bends))
+    gone = [pairs[place] for place in places]
+    pairs[:] = [pair for pair in pairs if pair not in gone]
+    return [*map(":".join, gone), *(f"{bends.pop()}^2" for _ in range(n_bends))]
 
 
 def _columns(coding: Coding, *names: str) -> int:

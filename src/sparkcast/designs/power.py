@@ -13,12 +13,11 @@ from typing import Any
 
 from sparkcast.designs._columns import bend_column, coding_of, main_columns
 from sparkcast.study import Configuration, Study
-from sparkcast.study.estimable import ToldApart
+from sparkcast.study.estimable import ToldApart, leaving
 from sparkcast.study.matrix import Coding, interaction
 
 ALPHA = 0.05
 TARGETS = (0.8, 0.9)
-_MIN_RESIDUAL_DF = 3  # as the analysis: with fewer, an F test hardly ever finds anything
 _MAX_REPLICATES = 100
 _SIZES = tuple(round(0.1 * i, 1) for i in range(1, 41))  # of the curve
 
@@ -147,17 +146,11 @@ class _Model:
 
     def terms(self, replicates: int) -> list[_Term]:
         """Interactions go, the costliest first, then bends, until something is left to judge the noise by."""
-        bends, pairs = list(self._bends), list(self._pairs)
-        free = self._n(replicates) - 1 - sum(len(term.pattern) for term in (*self._main, *bends, *pairs))
-        for pair in sorted(self._pairs, key=lambda term: len(term.pattern), reverse=True):
-            if free >= _MIN_RESIDUAL_DF:
-                break
-            pairs.remove(pair)
-            free += len(pair.pattern)
-        while bends and free < 1:
-            bends.pop()
-            free += 1
-        return [*self._main, *bends, *pairs]
+        sizes = [len(pair.pattern) for pair in self._pairs]
+        free = self._n(replicates) - 1 - sum(len(term.pattern) for term in (*self._main, *self._bends)) - sum(sizes)
+        places, n_bends = leaving(free, sizes, len(self._bends))
+        pairs = [pair for place, pair in enumerate(self._pairs) if place not in places]
+        return [*self._main, *self._bends[: len(self._bends) - n_bends], *pairs]
 
     def _n(self, replicates: int) -> int:
         return self._rows * replicates // self._replicates

@@ -1,11 +1,32 @@
 """Which terms a set of runs can tell apart: designs are judged by it and analyses choose their model with it."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 # A coefficient whose variance is this many times what it could be says little: the usual limit of variance inflation.
 MAX_INFLATION = 10.0
+# With fewer residual degrees of freedom an F test hardly ever finds anything.
+MIN_RESIDUAL_DF = 3
 _NOTHING_NEW = 1e-9  # the share of a column that is rounding error
+
+
+def leaving(free: int, pairs: Sequence[int], bends: int) -> tuple[list[int], int]:
+    """Which interactions (their places) and how many bends leave the default model, so that the noise can be judged.
+
+    `free` degrees are left by the whole model, and interactions give back `pairs` degrees each: the costliest go first,
+    then bends, one degree each, the last one first.
+
+    >>> leaving(0, [1, 4, 1], 0)
+    ([1], 0)
+    """
+    gone: list[int] = []
+    for place in sorted(range(len(pairs)), key=lambda place: pairs[place], reverse=True):
+        if free >= MIN_RESIDUAL_DF:
+            break
+        gone.append(place)
+        free += pairs[place]
+    return gone, min(bends, max(0, 1 - free))
 
 
 class ToldApart:

@@ -136,6 +136,10 @@ class Study:
     def allows(self, configuration: Configuration) -> bool:
         return all(bool(rule.evaluate(configuration)) for rule in self.rules)
 
+    def varied(self, configuration: Configuration) -> dict[str, Level]:
+        """The settings of a configuration that the study varies."""
+        return {factor.name: configuration[factor.name] for factor in self.factors}
+
     def combinations(self) -> Iterator[dict[str, Level]]:
         """Every combination of levels with the fixed settings, whatever the rules say."""
         names = [factor.name for factor in self.factors]
