@@ -1,7 +1,6 @@
 """Effects in numbers that people can use: changes, means, pairwise differences, simple regressions."""
 
 import math
-import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
@@ -59,24 +58,19 @@ def _change(fit: Fit, term: str) -> dict[str, Any]:
 
 def _sign(fit: Fit, term: str) -> int:
     """Sum coding gives the first level +1, where a number has its lowest at -1."""
-    return math.prod(1 if _is_trend(fit, part) else -1 for part in term.split(":"))
-
-
-def _is_trend(fit: Fit, part: str) -> bool:
-    """Whether a part of a term is a number's trend or bend, and not its levels."""
-    coding, name = fit.runs.coding, part.removesuffix("^2")
-    return part != name or f"number_{coding.factors.index(name)}" in re.findall(r"\w+", fit.model.formula.internal)
+    return math.prod(-1 if part.startswith("levels") else 1 for part in fit.model.parts[term])
 
 
 def _per_unit(fit: Fit, term: str, slope: float) -> dict[str, Any]:
     coding = fit.runs.coding
     value, units = slope, []
-    for part in term.split(":"):
-        if not _is_trend(fit, part):
-            return {}  # levels have no slope
-        name = part.removesuffix("^2")
-        value = value / coding.half_range(name) if part == name else value * coding.curvature(name)
-        units.append(name if part == name else f"{name}²")
+    for part in fit.model.parts[term]:
+        kind, _, index = part.partition("_")
+        if kind == "levels":
+            return {}  # they have no slope
+        name = coding.factors[int(index)]
+        value = value * coding.curvature(name) if kind == "curve" else value / coding.half_range(name)
+        units.append(f"{name}²" if kind == "curve" else name)
     return {"coefficient": value, "unit": f"{fit.scale.label} per {' × '.join(units)}"}
 
 

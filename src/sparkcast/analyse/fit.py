@@ -26,7 +26,9 @@ class Model:
     def __init__(self, runs: Runs, formula: Formula) -> None:
         self.runs, self.formula = runs, formula
         places, self.matrix = model_columns(formula, runs.frame)
-        self.terms: dict[str, slice] = {term_label(name, runs.coding.factors): at for name, at in places.items()}
+        labels = {name: term_label(name, runs.coding.factors) for name in places}
+        self.terms: dict[str, slice] = {labels[name]: at for name, at in places.items()}
+        self.parts: dict[str, list[str]] = {labels[name]: name.split(":") for name in places}  # levels_0, number_1, ...
 
     @cached_property
     def triangle(self) -> Any:
