@@ -15,12 +15,10 @@ from sparkcast.study import Configuration, Study
 from sparkcast.study.derive import run_cost
 from sparkcast.study.formula import Formula, make_formula, read_formula
 from sparkcast.study.matrix import Coding, model_matrix
+from sparkcast.study.roles import CORES, MACHINES, SIZES
 from sparkcast.units import as_number, parse_seconds, show_seconds
 
-ERNEST = "ernest"
-# Venkataraman et al., NSDI 2016. Of names of one thing the first that is present counts.
-_MACHINES, _CORES = ("machines", "instances", "executors"), ("cores",)
-_SIZES = ("sampling_rate", "size", "data_size", "input_size", "rows", "samples")
+ERNEST = "ernest"  # Venkataraman et al., NSDI 2016
 
 
 @DESIGNS.register("optimal")
@@ -211,8 +209,8 @@ def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
     """Ernest's terms that vary: 1, size / machines, log(machines), machines."""
     import numpy as np
 
-    machines = np.array([_first(c, _MACHINES) * _first(c, _CORES) for c in configurations])
-    sizes = np.array([_first(c, _SIZES) for c in configurations])
+    machines = np.array([_first(c, MACHINES) * _first(c, CORES) for c in configurations])
+    sizes = np.array([_first(c, SIZES) for c in configurations])
     if (machines <= 0).any() or (sizes <= 0).any():
         raise StudyError(
             f"{study.where('design', 'formula')}ernest needs positive numbers of machines and data",
@@ -232,7 +230,7 @@ def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
     if len(kept) < 2:
         raise StudyError(
             f"{study.where('design', 'formula')}formula: ernest needs settings that change machines or data size",
-            hint=f"vary one of {', '.join((*_MACHINES, *_CORES, *_SIZES))}",
+            hint=f"vary one of {', '.join((*MACHINES, *CORES, *SIZES))}",
         )
     return _Model(" + ".join(kept), np.stack(list(kept.values()), axis=1))
 

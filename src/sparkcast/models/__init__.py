@@ -4,6 +4,7 @@ cannot be written."""
 from collections.abc import Sequence
 from typing import Protocol
 
+from sparkcast.errors import NotEnoughDataError
 from sparkcast.registry import Registry
 from sparkcast.study import Configuration, Dataset
 
@@ -21,6 +22,10 @@ class Fitted(Protocol):
 
     def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
         """The probability that the next run's response is at most `limit`."""
+        ...
+
+    def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
+        """Why an answer at each configuration would be a guess, and which run would help; None where it is not one."""
         ...
 
 

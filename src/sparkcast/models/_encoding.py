@@ -1,44 +1,20 @@
-"""Runs as numbers: what was measured where, and settings turned into columns.
+"""Settings as numbers, and the settings about which runs say something.
 
 Everything here is learned from the settings alone, never from the response.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sparkcast.analyse.runs import same_level, usable_runs
+from sparkcast.analyse.runs import same_level
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Dataset, Level
+from sparkcast.study import Configuration, Level, show_configuration
 from sparkcast.units import as_number
 
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """The measured values of one response by configuration: replicates stay together."""
-
-    configurations: tuple[Configuration, ...]
-    values: tuple[tuple[float, ...], ...]
-
-    def without(self, indices: Sequence[int]) -> "Samples":
-        kept = [i for i in range(len(self.values)) if i not in set(indices)]
-        return Samples(tuple(self.configurations[i] for i in kept), tuple(self.values[i] for i in kept))
-
-    def all_values(self) -> tuple[float, ...]:
-        return tuple(value for values in self.values for value in values)
-
-
-def collect(data: Dataset, response: str) -> Samples:
-    """The usable runs of `data`, one entry per configuration in order of first appearance."""
-    groups = defaultdict(list)
-    settings: dict[tuple[Level, ...], Configuration] = {}
-    for run in usable_runs(data, response):
-        settings.setdefault(data.key(run), run.configuration)
-        groups[data.key(run)].append(run.responses[response])
-    return Samples(tuple(settings.values()), tuple(tuple(values) for values in groups.values()))
+_TOO_FAR = 1.0 + 1e-9  # asked further from the measured range than that range is wide (as a ratio, for positive ones)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +29,58 @@ class Axis:
     def is_constant(self) -> bool:
         return len(self.numbers or self.levels) == 1
 
-    def number(self, configuration: Configuration) -> float:
-        number = as_number(configuration[self.name])
-        return math.nan if number is None else number
+    @property
+    def is_number(self) -> bool:
+        return self.numbers is not None
 
-    def code(self, configuration: Configuration) -> int:
-        return [str(level) for level in self.levels].index(str(configuration[self.name]))
+    @property
+    def is_positive(self) -> bool:
+        return self.numbers is not None and self.numbers[0] > 0
 
-    def overshoot(self, configuration: Configuration) -> float:
+    def encode(self, value: Level) -> float:
+        """The number itself, or the position of a category in `levels`."""
+        measured = ", ".join(str(level) for level in self.levels)
+        number = as_number(value)
+        if self.numbers is not None and (number is None or not math.isfinite(number)):
+            raise StudyError(f"{self.name} = {value!r} is not a number", hint=f"measured: {measured}")
+        if self.is_constant and not same_level(value, self.levels[0]):
+            raise _never_varied(self.name, self.levels[0], value)
+        if self.numbers is not None:
+            assert number is not None
+            return number
+        codes = {str(level): code for code, level in enumerate(self.levels)}
+        if str(value) not in codes:
+            raise NotEnoughDataError(
+                f"{self.name} = {value!r} was never run, and a category cannot be guessed from others",
+                hint=f"run it, or choose one that was measured: {measured}",
+            )
+        return float(codes[str(value)])
+
+    def overshoot(self, x: Any) -> Any:
         """How far outside the measured range, as a multiple of that range; 0 inside."""
+        import numpy as np
+
+        if self.numbers is None or self.is_constant:
+            return np.zeros(len(x))
+        low, high = self.numbers[0], self.numbers[-1]
+        return np.maximum(0.0, np.maximum(low - x, x - high)) / (high - low)
+
+    def distance(self, x: float) -> float:
+        """Like `overshoot`, but of a positive number its ratio counts: 8 to 16 is one step, 16 to 32 the next."""
         if self.numbers is None or self.is_constant:
             return 0.0
         low, high = self.numbers[0], self.numbers[-1]
-        value = self.number(configuration)
-        return max(0.0, low - value, value - high) / (high - low)
+        plain = max(0.0, low - x, x - high) / (high - low)
+        if low <= 0 or x <= 0:
+            return plain
+        return min(plain, max(0.0, math.log(low / x), math.log(x / high)) / math.log(high / low))
+
+    def reachable(self, x: float) -> float:
+        """The value nearest to the measured range from which, once it is run, `x` is no longer too far."""
+        assert self.numbers is not None
+        low, high = self.numbers[0], self.numbers[-1]
+        other_end = low if x > high else high
+        return math.sqrt(x * other_end) if low > 0 and x > 0 else (x + other_end) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,41 +91,66 @@ class Domain:
     fixed: tuple[tuple[str, Level], ...]  # settings that are no factors and had one value in every run
     known: tuple[str, ...]  # every setting that any run had
 
-    def check(self, configuration: Configuration) -> None:
-        """Raise for a configuration that nothing measured can speak about."""
+    def encode(self, configurations: Sequence[Configuration]) -> Any:
+        """One row per configuration, one column per factor; raises for what nothing measured can speak about."""
+        import numpy as np
+
+        known, fixed, rows = set(self.known), dict(self.fixed), []
+        # Levels repeat: each is understood once.
+        codes: list[dict[Level, float]] = [{} for _ in self.axes]
+        for configuration in configurations:
+            if not known.issuperset(configuration) or not fixed.keys().isdisjoint(configuration):
+                self._check_names(configuration)
+            row = []
+            for axis, seen in zip(self.axes, codes, strict=True):
+                value = _value(axis, configuration)
+                if value not in seen:
+                    seen[value] = axis.encode(value)
+                row.append(seen[value])
+            rows.append(row)
+        return np.array(rows, dtype=float).reshape(len(rows), len(self.axes))
+
+    def _check_names(self, configuration: Configuration) -> None:
         for name in configuration:
             if name not in self.known:
                 raise StudyError(f"no run has a setting {name!r}", hint=did_you_mean(name, self.known))
         for name, value in self.fixed:
             if name in configuration and not same_level(configuration[name], value):
                 raise _never_varied(name, value, configuration[name])
-        for axis in self.axes:
-            _check_axis(axis, configuration)
 
-    def overshoot(self, configuration: Configuration) -> float:
-        """How far outside the measured ranges, summed over the factors."""
-        return sum(axis.overshoot(configuration) for axis in self.axes)
+    def overshoot(self, x: Any) -> Any:
+        """How far outside the measured ranges, summed over the factors, for each row."""
+        return sum(axis.overshoot(x[:, j]) for j, axis in enumerate(self.axes))
 
-    def matrix(self, configurations: Sequence[Configuration], *, with_curves: bool = False) -> Any:
-        """Columns for a learner: numbers, and one column per category.
+    def beyond(self, configuration: Configuration) -> NotEnoughDataError | None:
+        """Why an answer at these settings would be a guess: a number too far from all that was measured."""
+        try:
+            [row] = self.encode([configuration])
+        except NotEnoughDataError as error:
+            return error
+        far = [(axis.distance(x), axis, float(x)) for axis, x in zip(self.axes, row, strict=True)]
+        distance, axis, x = max(far, key=lambda item: item[0], default=(0.0, None, 0.0))
+        if axis is None or distance <= _TOO_FAR:
+            return None
+        assert axis.numbers is not None
+        helpful = {**configuration, axis.name: _rounded(axis.reachable(x))}
+        return NotEnoughDataError(
+            f"{axis.name} = {configuration[axis.name]} is too far from what was measured "
+            f"({axis.numbers[0]:g} to {axis.numbers[-1]:g})",
+            hint=f"the run that would help most: {show_configuration(helpful)}; "
+            "--extrapolate answers all the same, with a wide interval",
+        )
 
-        `with_curves` adds log x and 1/x of positive numbers, the shapes that times over cores and data usually have.
-        """
-        import numpy as np
 
-        rows = [[x for axis in self.axes for x in _columns(axis, c, with_curves)] for c in configurations]
-        return np.array(rows, dtype=float).reshape(len(rows), -1)
-
-
-def domain_of(data: Dataset, samples: Samples) -> Domain:
-    axes = tuple(_axis(name, samples.configurations) for name in data.factors)
-    first = samples.configurations[0]
+def domain_of(factors: Sequence[str], configurations: Sequence[Configuration]) -> Domain:
+    axes = tuple(_axis(name, configurations) for name in factors)
+    first = configurations[0]
     fixed = tuple(
         (name, value)
         for name, value in first.items()
-        if name not in data.factors and all(c.get(name) == value for c in samples.configurations)
+        if name not in factors and all(c.get(name) == value for c in configurations)
     )
-    known = tuple(dict.fromkeys((*data.factors, *(name for c in samples.configurations for name in c))))
+    known = tuple(dict.fromkeys((*factors, *(name for c in configurations for name in c))))
     return Domain(axes, fixed, known)
 
 
@@ -123,21 +162,19 @@ def _axis(name: str, configurations: Sequence[Configuration]) -> Axis:
     return Axis(name, levels, tuple(sorted(set(numbers))))
 
 
-def _check_axis(axis: Axis, configuration: Configuration) -> None:
-    measured = ", ".join(str(level) for level in axis.levels)
-    if axis.name not in configuration:
-        raise StudyError(f"the setting {axis.name!r} is missing", hint=f"give it a value; measured: {measured}")
-    value = configuration[axis.name]
-    number = as_number(value)
-    if axis.numbers is not None and (number is None or not math.isfinite(number)):
-        raise StudyError(f"{axis.name} = {value!r} is not a number", hint=f"measured: {measured}")
-    if axis.is_constant and not same_level(value, axis.levels[0]):
-        raise _never_varied(axis.name, axis.levels[0], value)
-    if axis.numbers is None and str(value) not in map(str, axis.levels):
-        raise NotEnoughDataError(
-            f"{axis.name} = {value!r} was never run, and a category cannot be guessed from others",
-            hint=f"run it, or choose one that was measured: {measured}",
-        )
+def _value(axis: Axis, configuration: Configuration) -> Level:
+    try:
+        return configuration[axis.name]
+    except KeyError:
+        measured = ", ".join(str(level) for level in axis.levels)
+        raise StudyError(
+            f"the setting {axis.name!r} is missing", hint=f"give it a value; measured: {measured}"
+        ) from None
+
+
+def _rounded(value: float) -> float:
+    """A setting to write down: whole where it is large enough to be a count."""
+    return math.ceil(value) if value > 1 else float(f"{value:.2g}")
 
 
 def _never_varied(name: str, seen: Level, wanted: Level) -> NotEnoughDataError:
@@ -145,16 +182,3 @@ def _never_varied(name: str, seen: Level, wanted: Level) -> NotEnoughDataError:
         f"every run has {name} = {seen}, so nothing is known about {name} = {wanted}",
         hint=f"run the study with {name} = {wanted} as another level",
     )
-
-
-def _columns(axis: Axis, configuration: Configuration, with_curves: bool) -> list[float]:
-    if axis.is_constant:
-        return []
-    if axis.numbers is None:
-        return [float(code == axis.code(configuration)) for code in range(len(axis.levels))]
-    value = axis.number(configuration)
-    if not with_curves or axis.numbers[0] <= 0:
-        return [value]
-    # Outside the measured range a value may reach zero, where log and 1/x end.
-    positive = max(value, axis.numbers[0] / 1000)
-    return [value, math.log(positive), 1 / positive]

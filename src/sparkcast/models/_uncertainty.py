@@ -1,162 +1,201 @@
-"""Where the next run falls, for any model: a Student t distribution around the point prediction.
+"""Where the next run falls, for any model: the errors it made on configurations it had not seen, around its point.
 
-Its scale comes from configurations the model had not seen: all replicates of a configuration are left out together,
-predicted, and compared. With C such configurations of mean squared residual s^2, the next run is
+All replicates of a configuration are left out together, predicted, and compared. Each of n such configurations is as
+likely to be the next one as the asked one is, so the k-th smallest error covers the next run with probability
+k / (n + 1) (split conformal prediction; Vovk, Gammerman and Shafer 2005). Between these steps the reach is
+interpolated; beyond the largest error, where so few runs say nothing, it grows like a Student t distribution with n - 1
+degrees of freedom, which keeps intervals honest when n is small. Outside the measured range errors grow by
+1 + overshoot: one whole range further makes the interval twice as wide.
 
-    prediction + t(C - 1) * s * sqrt(1 + 1/C) * (1 + overshoot)
-
-where the t distribution keeps intervals honest when C is small, and `overshoot` is how far the asked settings lie
-outside the measured range, in multiples of that range and summed over the factors: one whole range further makes the
-interval twice as wide. Residuals are ratios (logarithms) for positive responses, so that
-times stay positive; plain differences for shares such as accuracy, where the distribution is cut at its bounds.
-Interval and probability come from the same distribution, so they never contradict each other.
+Errors are ratios (logarithms) for positive responses, so that times stay positive; plain differences for shares such as
+accuracy, where the distribution is cut at its bounds. Interval and probability come from the same distribution, so they
+never contradict each other.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.models._encoding import Domain, Samples, collect, domain_of
-from sparkcast.study import Configuration, Dataset
+from sparkcast.models._encoding import Domain
+from sparkcast.models._problem import Problem, Scale
+from sparkcast.study import Configuration
 
-MIN_CONFIGURATIONS = 3
 _MAX_REFITS = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
 _FOLDS = 10
-_SHARES = ("accuracy",)
-
-Points = Callable[[Sequence[Configuration]], list[float]]  # the point prediction at each configuration
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How a response is compared: as ratios or as differences, and between which bounds it lies."""
+class Points(Protocol):
+    """The point predictions of something learned. A plain object without closures, so that it can be saved."""
 
-    is_log: bool
-    low: float = -math.inf
-    high: float = math.inf
-
-    def forward(self, value: float) -> float:
-        return math.log(self.clip(value)) if self.is_log else value
-
-    def back(self, value: float) -> float:
-        return self.clip(math.exp(min(value, 700.0)) if self.is_log else value)  # beyond 700 a float overflows
-
-    def clip(self, value: float) -> float:
-        return min(max(value, self.low), self.high)
+    def __call__(self, x: Any) -> Any:
+        """The response at each row of x (see Domain.encode), in its own unit."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What a model learns from: one response by configuration, its scale, and the settings it may be asked about."""
+class Learned:
+    """Points, and what a model without a configuration says of it where the method knows that without refitting."""
 
-    response: str
-    samples: Samples
-    domain: Domain
-    scale: Scale
+    points: Points
+    unseen: Any = None
 
 
-Learner = Callable[[Samples], Points]
+Learner = Callable[[Problem], Learned]
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Absolute errors on the scale in order, and how much of the probability lies below each."""
+
+    sizes: tuple[float, ...]  # begins with 0
+    shares: tuple[float, ...]  # begins with 0, ends at n / (n + 1)
+    df: int
+
+    def reach(self, level: float) -> float:
+        """The error that is not exceeded with probability `level`."""
+        import numpy as np
+
+        if level <= self.shares[-1]:
+            return float(np.interp(level, self.shares, self.sizes))
+        return self.sizes[-1] * self._t(level) / self._t(self.shares[-1])
+
+    def level(self, reach: Any) -> Any:
+        """The probability of an error of at most `reach`: the inverse of `reach`."""
+        import numpy as np
+        from scipy.stats import t
+
+        tail = 2 * t.cdf(self._t(self.shares[-1]) * reach / self.sizes[-1], self.df) - 1
+        return np.where(reach <= self.sizes[-1], np.interp(reach, self.sizes, self.shares), tail)
+
+    def _t(self, level: float) -> float:
+        from scipy.stats import t
+
+        return float(t.ppf(0.5 + level / 2, self.df))
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A model that has seen data (the Fitted of every built-in model)."""
+    """A model that has seen data (the Fitted of every built-in model but auto)."""
 
     points: Points
-    problem: Problem
-    spread: float
-    df: int
+    response: str
+    domain: Domain
+    scale: Scale
+    errors: Errors
 
     def predict(self, at: Sequence[Configuration]) -> list[float]:
-        return [self.problem.scale.clip(value) for value in self._checked_points(at)]
+        return [] if not at else self._centre(self.domain.encode(at)).tolist()
 
     def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
-        from scipy.stats import t
-
-        if not 0 < level < 1:
-            raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
-        reach = float(t.ppf(0.5 + level / 2, self.df))
-        scale = self.problem.scale
-        return [
-            (scale.back(centre - reach * width), scale.back(centre + reach * width))
-            for centre, width in self._centres_and_widths(at)
-        ]
+        check_level(level)
+        if not at:
+            return []
+        centre, width = self._centre_and_width(at)
+        reach = self.errors.reach(level) * width
+        low, high = self.scale.back(centre - reach), self.scale.back(centre + reach)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
 
     def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
-        from scipy.stats import t
+        import numpy as np
 
-        scale = self.problem.scale
-        if not scale.low <= limit < scale.high:
-            return [float(limit >= scale.high)] * len(self._checked_points(at))
-        target = scale.forward(limit)
-        return [float(t.cdf((target - centre) / width, self.df)) for centre, width in self._centres_and_widths(at)]
+        if not at:
+            return []
+        centre, width = self._centre_and_width(at)
+        if not self.scale.low <= limit < self.scale.high:
+            return [float(limit >= self.scale.high)] * len(at)
+        distance = (float(self.scale.forward(limit)) - centre) / width
+        return (0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2).tolist()  # type: ignore[no-any-return]
 
-    def _checked_points(self, at: Sequence[Configuration]) -> list[float]:
-        for configuration in at:
-            self.problem.domain.check(configuration)
-        return self.points(at) if at else []
+    def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
+        return [self.domain.beyond(configuration) for configuration in at]
 
-    def _centres_and_widths(self, at: Sequence[Configuration]) -> list[tuple[float, float]]:
-        centres = map(self.problem.scale.forward, self.predict(at))
-        return [
-            (centre, self.spread * (1 + self.problem.domain.overshoot(configuration)))
-            for centre, configuration in zip(centres, at, strict=True)
-        ]
+    def _centre(self, x: Any) -> Any:
+        return self.scale.clip(self.points(x))
 
-
-def pose(data: Dataset, response: str) -> Problem:
-    """The learning problem behind `data`; refuses data from which no error can be estimated."""
-    samples = collect(data, response)
-    if len(samples.values) < MIN_CONFIGURATIONS:
-        raise NotEnoughDataError(
-            f"{len(samples.values)} different configurations with {response} are too few to predict from",
-            hint=f"run at least {MIN_CONFIGURATIONS}; more replicates of the same ones do not help",
-        )
-    return Problem(response, samples, domain_of(data, samples), scale_of(response, samples.all_values()))
+    def _centre_and_width(self, at: Sequence[Configuration]) -> tuple[Any, Any]:
+        x = self.domain.encode(at)
+        return self.scale.forward(self._centre(x)), 1 + self.domain.overshoot(x)
 
 
-def scale_of(response: str, values: Sequence[float]) -> Scale:
-    if response in _SHARES and min(values) >= 0 and max(values) <= 100:
-        return Scale(is_log=False, low=0.0, high=1.0 if max(values) <= 1 else 100.0)  # some write shares as percent
-    return Scale(is_log=True, low=5e-324) if min(values) > 0 else Scale(is_log=False)
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
 
 
-def learn(problem: Problem, learner: Learner) -> Distribution:
-    """Fit `learner` to everything, and find its error by leaving configurations out."""
-    return with_residuals(problem, learner(problem.samples), left_out_predictions(problem.samples, learner))
+def fit(problem: Problem, learn: Learner) -> Distribution:
+    """Learn from everything, and find the errors by leaving configurations out."""
+    learned = learn(problem)
+    unseen = left_out_predictions(problem, learn) if learned.unseen is None else learned.unseen
+    return around(problem, learned.points, unseen)
 
 
-def with_residuals(problem: Problem, points: Points, unseen: Sequence[float | None]) -> Distribution:
-    """Put the distribution around `points`. `unseen` holds each configuration's prediction by a model without it."""
-    scale = problem.scale
-    squares = [
-        sum((scale.forward(value) - scale.forward(predicted)) ** 2 for value in values) / len(values)
-        for values, predicted in zip(problem.samples.values, unseen, strict=True)
-        if predicted is not None
-    ]
-    if len(squares) < 2:
+def around(problem: Problem, points: Points, unseen: Any) -> Distribution:
+    """Put the distribution around `points`. `unseen`: what a model without it says of each configuration, or NaN."""
+    return Distribution(points, problem.response, problem.domain, problem.scale, errors_of(problem, unseen))
+
+
+def errors_of(problem: Problem, unseen: Any) -> Errors:
+    """The errors on unseen configurations; each counts once, shared by its replicates."""
+    import numpy as np
+    from scipy.stats import t
+
+    known = np.flatnonzero(np.isfinite(unseen))
+    n = len(known)
+    if n < 2:
         raise NotEnoughDataError(
             "too few configurations can be left out to estimate the error", hint="run more of them"
         )
-    n = len(squares)
-    spread = math.sqrt(sum(squares) / n * (1 + 1 / n))
-    # Exact data would give a width of 0, where no probability is defined.
-    floor = 1e-9 * (1.0 if scale.is_log else max(1.0, *map(abs, problem.samples.all_values())))
-    return Distribution(points, problem, max(spread, floor), n - 1)
+    missed: dict[float, float] = defaultdict(float)  # probability by size; equal sizes are one step
+    for i in known.tolist():
+        distances = problem.scale.forward(np.array(problem.values[i])) - problem.scale.forward(unseen[i])
+        for size in np.abs(distances).tolist():
+            missed[float(f"{size:.12g}")] += 1 / (len(distances) * (n + 1))
+    # Exact data would give errors of 0, where no probability is defined.
+    floor = 1e-9 * (1.0 if problem.scale.is_log else max(1.0, float(np.abs(problem.y).max())))
+    order = sorted(missed)
+    sizes = [size + floor for size in order]
+    shares = np.cumsum([missed[size] for size in order]).tolist()
+    # A few errors may all be small by luck: the largest is not taken for smaller than their spread lets expect.
+    spread = math.sqrt(sum(share * (n + 1) * size**2 for size, share in missed.items()) / n * (1 + 1 / n))
+    sizes[-1] = max(sizes[-1], spread * float(t.ppf(0.5 + shares[-1] / 2, n - 1)))
+    return Errors((0.0, *sizes), (0.0, *shares), n - 1)
 
 
-def left_out_predictions(samples: Samples, learner: Learner) -> list[float | None]:
-    """For each configuration, what `learner` predicts from the others; None where it refuses."""
-    n = len(samples.values)
-    predicted: list[float | None] = [None] * n
-    # Neighbours in a design resemble each other; dealing them out like cards puts them in different folds.
-    folds = [[i] for i in range(n)] if n <= _MAX_REFITS else [list(range(k, n, _FOLDS)) for k in range(_FOLDS)]
-    for fold in folds:
-        points = learner(samples.without(fold))
-        for i in fold:
-            try:
-                predicted[i] = points([samples.configurations[i]])[0]
-            except NotEnoughDataError:
-                continue
+def left_out_predictions(problem: Problem, learn: Learner, folds: Sequence[Sequence[int]] | None = None) -> Any:
+    """For each configuration, what is predicted from the others; NaN where that is refused."""
+    import numpy as np
+
+    predicted = np.full(len(problem), np.nan)
+    for fold in folds_of(len(problem)) if folds is None else folds:
+        predicted[list(fold)] = predictions_for(problem, learn, fold)
     return predicted
+
+
+def folds_of(n: int) -> list[list[int]]:
+    # Neighbours in a design resemble each other; dealing them out like cards puts them in different folds.
+    return [[i] for i in range(n)] if n <= _MAX_REFITS else [list(range(k, n, _FOLDS)) for k in range(_FOLDS)]
+
+
+def predictions_for(problem: Problem, learn: Learner, test: Sequence[int], train: Sequence[int] | None = None) -> Any:
+    """What is said of the configurations `test` by a model that learned from `train` (all others); NaN if nothing."""
+    import numpy as np
+
+    rows = list(test)
+    try:
+        points = learn(problem.without(rows) if train is None else problem.subset(train)).points
+    except NotEnoughDataError:
+        return np.full(len(rows), np.nan)
+    try:
+        return points(problem.x[rows])
+    except NotEnoughDataError:
+        return np.array([_one(points, problem.x[[i]]) for i in rows])
+
+
+def _one(points: Points, x: Any) -> float:
+    try:
+        return float(points(x)[0])
+    except NotEnoughDataError:
+        return float("nan")

@@ -7,111 +7,141 @@ each combination of its levels, so each combination needs enough configurations,
 can be predicted.
 """
 
-import math
 from collections import defaultdict
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.models import MODELS, Fitted
-from sparkcast.models._encoding import Samples
-from sparkcast.models._uncertainty import Points, Problem, learn, pose
-from sparkcast.study import Configuration, Dataset, show_configuration
+from sparkcast.models import MODELS
+from sparkcast.models._encoding import Domain
+from sparkcast.models._model import Model
+from sparkcast.models._problem import Problem, pose
+from sparkcast.models._relative import relative_nnls, require_times
+from sparkcast.models._uncertainty import Distribution, Learned, fit
+from sparkcast.study import Dataset
+from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
 from sparkcast.units import as_number
 
-_MACHINES = ("machines", "instances", "executors")  # names of one thing: the first that is present counts
-_CORES = "cores"  # of each machine
-_SIZES = ("sampling_rate", "size", "data_size", "input_size", "rows")
-_OWN = (*_MACHINES, _CORES, *_SIZES)
+_ROLES = (MACHINES, CORES, SIZES)
 _MIN_PER_LAW = 3
+Key = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Laws:
+    """The coefficients of Ernest's terms for each combination of the settings it knows nothing of."""
+
+    domain: Domain
+    others: tuple[int, ...]  # their columns
+    keys: tuple[Key, ...]
+    coefficients: tuple[tuple[float, ...], ...]
+
+    def __call__(self, x: Any) -> Any:
+        import numpy as np
+
+        known = dict(zip(self.keys, self.coefficients, strict=True))
+        keys = [tuple(row) for row in x[:, list(self.others)].tolist()]
+        for key in keys:
+            if key not in known:
+                raise self._unknown(key)
+        return (_features(self.domain, x) * np.array([known[key] for key in keys]).reshape(len(x), -1)).sum(axis=1)
+
+    def _unknown(self, key: Key) -> NotEnoughDataError:
+        names = [self.domain.axes[j].name for j in self.others]
+        return NotEnoughDataError(
+            f"ernest has no law for {_show(self.domain, self.others, key)}: it cannot go between levels of "
+            f"{', '.join(names)}",
+            hint="run this combination at several numbers of machines, or use another model",
+        )
 
 
 @MODELS.register("ernest")
-class Ernest:
+class Ernest(Model):
     """Time from data size and machines by Ernest's law; one law per combination of the other factors."""
 
-    def fit(self, data: Dataset, response: str) -> Fitted:
+    def fit(self, data: Dataset, response: str) -> Distribution:
         problem = pose(data, response)
-        others = tuple(axis.name for axis in problem.domain.axes if axis.name not in _OWN and not axis.is_constant)
-        _check(problem, others)
-        return learn(problem, lambda samples: _learn(samples, others, dict(problem.domain.fixed)))
+        _laws(problem, _MIN_PER_LAW)
+        return fit(problem, self.learn)
+
+    def learn(self, problem: Problem) -> Learned:
+        return Learned(_laws(problem, _MIN_PER_LAW - 1))  # a configuration may be left out
 
 
-def _check(problem: Problem, others: Sequence[str]) -> None:
-    if not problem.scale.is_log:
-        raise StudyError(f"ernest predicts times, {problem.response} is not one", hint="use another model for it")
-    varied = [axis for axis in problem.domain.axes if axis.name in _OWN and not axis.is_constant]
+def _laws(problem: Problem, least: int) -> Laws:
+    axes = problem.domain.axes
+    own = _own(problem.domain)
+    others = tuple(j for j, axis in enumerate(axes) if axis.name not in own and not axis.is_constant)
+    _check(problem, own)
+    groups = defaultdict(list)
+    for i, row in enumerate(problem.x[:, list(others)].tolist()):
+        groups[tuple(row)].append(i)
+    for key, rows in groups.items():
+        if len(rows) < least:
+            raise _too_few(problem.domain, others, key, len(rows))
+    laws = {key: _law(problem.subset(rows)) for key, rows in groups.items()}
+    return Laws(problem.domain, others, tuple(laws), tuple(laws.values()))
+
+
+def _own(domain: Domain) -> list[str | None]:
+    """The settings that are Ernest's machines, cores and size: of several names of one thing the first."""
+    present = [axis.name for axis in domain.axes] + [name for name, _ in domain.fixed]
+    return [first_of(names, present) for names in _ROLES]
+
+
+def _check(problem: Problem, own: list[str | None]) -> None:
+    require_times(problem, "ernest")
+    varied = [axis for axis in problem.domain.axes if axis.name in own and not axis.is_constant]
     if not varied:
         raise NotEnoughDataError(
-            "ernest needs runs that differ in machines or data size", hint=f"vary one of {', '.join(_OWN)}"
+            "ernest needs runs that differ in machines or data size",
+            hint=f"vary one of {', '.join(name for names in _ROLES for name in names)}",
         )
-    if any(axis.numbers is None or axis.numbers[0] <= 0 for axis in varied):
+    if not all(axis.is_positive for axis in varied):
         raise StudyError("ernest needs machines and data sizes as positive numbers", hint="use another model")
-    for key, indices in _groups(problem.samples, others).items():
-        if len(indices) < _MIN_PER_LAW:
-            law = show_configuration(dict(zip(others, key, strict=True))) or "all runs"
-            raise NotEnoughDataError(
-                f"ernest knows nothing of {', '.join(others)}, so it fits one law per combination of them, and {law} "
-                f"has {len(indices)} configurations of machines and data size",
-                hint=f"run at least {_MIN_PER_LAW} for each combination, or use another model",
-            )
 
 
-def _learn(samples: Samples, others: Sequence[str], fixed: Configuration) -> Points:
-    laws = {key: _law(samples, indices) for key, indices in _groups(samples, others).items()}
+def _too_few(domain: Domain, others: tuple[int, ...], key: Key, n: int) -> NotEnoughDataError:
+    names = ", ".join(domain.axes[j].name for j in others)
+    return NotEnoughDataError(
+        f"ernest knows nothing of {names or 'other settings'}, so it fits one law per combination of them, and "
+        f"{_show(domain, others, key) or 'all runs'} has {n} configurations of machines and data size",
+        hint=f"run at least {_MIN_PER_LAW} for each combination, or use another model",
+    )
 
-    def points(at: Sequence[Configuration]) -> list[float]:
+
+def _show(domain: Domain, others: tuple[int, ...], key: Key) -> str:
+    axes = [domain.axes[j] for j in others]
+    parts = [(a.name, f"{v:g}" if a.is_number else a.levels[int(v)]) for a, v in zip(axes, key, strict=True)]
+    return ", ".join(f"{name}={value}" for name, value in parts)
+
+
+def _law(problem: Problem) -> tuple[float, ...]:
+    """Non-negative least squares on relative errors, or the longest runs would decide alone."""
+    return tuple(relative_nnls(problem, _features(problem.domain, problem.x)).tolist())
+
+
+def _features(domain: Domain, x: Any) -> Any:
+    import numpy as np
+
+    machines = _first(domain, x, MACHINES) * _first(domain, x, CORES)
+    return np.column_stack([np.ones(len(x)), _first(domain, x, SIZES) / machines, np.log(machines), machines])
+
+
+def _first(domain: Domain, x: Any, names: tuple[str, ...]) -> Any:
+    """The first of these settings that is present, in every row; 1 when none is."""
+    import numpy as np
+
+    factors, fixed = [axis.name for axis in domain.axes], dict(domain.fixed)
+    name = first_of(names, (*factors, *fixed))
+    if name in factors:
+        values = x[:, factors.index(name)]
+    else:
         # Runs know their fixed settings (cores: 2), who asks may leave them out.
-        return [float(_features({**fixed, **c}) @ _law_for(laws, c, others)) for c in at]
-
-    return points
-
-
-def _groups(samples: Samples, others: Sequence[str]) -> dict[tuple[str, ...], list[int]]:
-    groups = defaultdict(list)
-    for i, configuration in enumerate(samples.configurations):
-        groups[_key(configuration, others)].append(i)
-    return groups
-
-
-def _key(configuration: Configuration, others: Sequence[str]) -> tuple[str, ...]:
-    return tuple(str(configuration[name]) for name in others)
-
-
-def _law(samples: Samples, indices: Sequence[int]) -> Any:
-    """Nonnegative least squares on relative errors, or the longest runs would decide alone."""
-    import numpy as np
-    from scipy.optimize import nnls
-
-    pairs = [(samples.configurations[i], value) for i in indices for value in samples.values[i]]
-    rows = np.array([_features(configuration) / value for configuration, value in pairs])
-    return nnls(rows, np.ones(len(rows)))[0]
-
-
-def _law_for(laws: dict[tuple[str, ...], Any], configuration: Configuration, others: Sequence[str]) -> Any:
-    key = _key(configuration, others)
-    if key not in laws:
-        raise NotEnoughDataError(
-            f"ernest has no law for {show_configuration(configuration, others)}: it cannot go between levels of "
-            f"{', '.join(others)}",
-            hint="run this combination at several numbers of machines, or use another model",
-        )
-    return laws[key]
-
-
-def _features(configuration: Configuration) -> Any:
-    import numpy as np
-
-    machines = _first(configuration, _MACHINES) * _first(configuration, (_CORES,))
-    return np.array([1.0, _first(configuration, _SIZES) / machines, math.log(machines), machines])
-
-
-def _first(configuration: Configuration, names: Sequence[str]) -> float:
-    """The first of these settings that is present; 1 when none is."""
-    found = (as_number(configuration[name]) for name in names if name in configuration)
-    value = next((number for number in found if number is not None), 1.0)
-    if value <= 0:
+        number = None if name is None else as_number(fixed[name])
+        values = np.full(len(x), 1.0 if number is None else number)
+    if (values <= 0).any():
         raise StudyError(
-            f"ernest needs positive numbers of machines and data, not {value:g}", hint="check the settings"
+            f"ernest needs positive numbers of machines and data, not {values.min():g}", hint="check the settings"
         )
-    return value
+    return values

@@ -1,27 +1,30 @@
 """The baseline every other model must beat."""
 
-from collections.abc import Sequence
-from statistics import median
+from dataclasses import dataclass
+from typing import Any
 
-from sparkcast.models import MODELS, Fitted
-from sparkcast.models._encoding import Samples
-from sparkcast.models._uncertainty import Points, learn, pose
-from sparkcast.study import Configuration, Dataset
+from sparkcast.models import MODELS
+from sparkcast.models._model import Model
+from sparkcast.models._problem import Problem
+from sparkcast.models._uncertainty import Learned
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    value: float
+
+    def __call__(self, x: Any) -> Any:
+        import numpy as np
+
+        return np.full(len(x), self.value)
 
 
 @MODELS.register("median")
-class Median:
+class Median(Model):
     """The median of all runs, whatever the settings: the baseline."""
 
-    def fit(self, data: Dataset, response: str) -> Fitted:
-        return learn(pose(data, response), _learn)
+    def learn(self, problem: Problem) -> Learned:
+        import numpy as np
 
-
-def _learn(samples: Samples) -> Points:
-    # Each configuration counts once, however often it was repeated.
-    centre = float(median(median(values) for values in samples.values))
-
-    def points(at: Sequence[Configuration]) -> list[float]:
-        return [centre] * len(at)
-
-    return points
+        # Each configuration counts once, however often it was repeated.
+        return Learned(Constant(float(np.median([np.median(values) for values in problem.values]))))

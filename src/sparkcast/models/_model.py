@@ -1,0 +1,18 @@
+"""What the built-in models share: they say how to learn, and get their intervals from leaving configurations out."""
+
+from abc import ABC, abstractmethod
+
+from sparkcast.models._problem import Problem, pose
+from sparkcast.models._uncertainty import Distribution, Learned, fit
+from sparkcast.study import Dataset
+
+
+class Model(ABC):
+    """A model that answers with points; the errors around them are found for it."""
+
+    def fit(self, data: Dataset, response: str) -> Distribution:
+        return fit(pose(data, response), self.learn)
+
+    @abstractmethod
+    def learn(self, problem: Problem) -> Learned:
+        """Learn from every row of the problem; raises NotEnoughDataError when they are too few for this method."""
