@@ -6,13 +6,16 @@ from sparkcast.report.figures.analysis import analysis_figures
 from sparkcast.report.figures.choice import candidates
 from sparkcast.report.figures.designs import alias_map, power_curve
 from sparkcast.report.figures.effects import main_effects, variation
+from sparkcast.report.figures.errors import prediction_errors
 from sparkcast.report.figures.interactions import interaction_grid
+from sparkcast.report.figures.learning import error_curve
 from sparkcast.report.figures.regressions import simple_regressions
 from sparkcast.report.figures.residuals import residual_panels
 from sparkcast.report.figures.runs import learning_curves, results, utilisation
 from sparkcast.report.figures.scaling import scaling_curve
 from sparkcast.report.figures.significance import half_normal, pareto
 from sparkcast.report.figures.trust import predicted_vs_actual
+from sparkcast.report.figures.validation import validation_figures
 
 __all__ = [
     "Figure",
@@ -20,6 +23,7 @@ __all__ = [
     "alias_map",
     "analysis_figures",
     "candidates",
+    "error_curve",
     "half_normal",
     "interaction_grid",
     "learning_curves",
@@ -27,11 +31,13 @@ __all__ = [
     "pareto",
     "power_curve",
     "predicted_vs_actual",
+    "prediction_errors",
     "residual_panels",
     "results",
     "scaling_curve",
     "simple_regressions",
     "utilisation",
+    "validation_figures",
     "variation",
     "write_figures",
 ]

@@ -1,15 +1,19 @@
 """What a model says between and beyond the measured settings."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import nan
+from math import ceil, nan
+from textwrap import fill
 from typing import Any
 
 from sparkcast.models import Fitted
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin
 from sparkcast.report.figures._style import (
     BLUE,
+    GREY,
     domain,
     finish,
+    inline,
     numbers,
     series_colour,
     size_ticks,
@@ -17,11 +21,12 @@ from sparkcast.report.figures._style import (
     within_reach,
 )
 from sparkcast.report.labels import axis_title, finite, ordered, plain_name, show_percent
-from sparkcast.study import Configuration, Dataset, Level, show_configuration
+from sparkcast.study import Configuration, Dataset, Level, Observation, show_configuration
 from sparkcast.units import as_number
 
 _GRID = 40  # points of a smooth line
 _MOST_SERIES, _MOST_RUNS = 5, 1000
+_TITLE_WIDTH = 84  # letters in a line of the title
 
 
 def scaling_curve(
@@ -31,6 +36,7 @@ def scaling_curve(
     *,
     factor: str | None = None,
     colour: str | None = None,
+    single: bool = False,
     at: Configuration | None = None,
     upto: float | None = None,
     level: float = 0.9,
@@ -38,24 +44,28 @@ def scaling_curve(
 ) -> Figure | None:
     """The response along one numeric factor: prediction, interval, and the runs made there.
 
-    Along `executors` unless `factor` says otherwise; other settings are held at `at`, else at their middle level;
-    `upto` draws on beyond the largest measured level. None when no factor is numeric or nothing was measured.
+    Along `executors` unless `factor` says otherwise, else the number with most levels. One line for each level of
+    `colour`, the first other factor unless named, or one line in all when `single`. Other settings are held at `at`,
+    else where most was run; `upto` draws on beyond the largest measured level. None when no factor is numeric or
+    nothing was measured.
     """
-    factor = factor or _scaling_factor(data)
-    if factor is None or not data.successful(response):
+    runs = data.successful(response)
+    factor = factor or scaling_factor(data)
+    if factor is None or not runs:
         return None
     others = [name for name in data.factors if name != factor]
-    colour = colour or next(iter(others), None)
-    held = _held(data, [name for name in others if name != colour], at or {})
+    colour = None if single else colour or next(iter(others), None)
+    held = _held(runs, [name for name in others if name != colour], factor, at or {})
     rows = scaling_rows(data, response, fitted, factor=factor, colour=colour, held=held, upto=upto, level=level)
     name = plain_name(response)
     by = f" by {model}" if model else ""
     where = f" Other settings: {show_configuration(held)}." if held else ""
-    beyond = " Dashed: beyond what was measured." if any(row["extrapolated"] for row in rows) else ""
+    beyond = " Dashed, on grey: beyond what was measured." if any(row["extrapolated"] for row in rows) else ""
+    place = f" at {show_configuration(held)}" if held else ""
     return figure(
         f"scaling-{response}",
         Section.SCALING,
-        f"Predicted {name} along {plain_name(factor)}",
+        fill(f"Predicted {name} along {plain_name(factor)}{place}", _TITLE_WIDTH),
         f"Lines are predictions{by}, bands hold the next run with {show_percent(level)} probability, points are "
         f"measured runs.{where}{beyond}",
         rows,
@@ -142,28 +152,76 @@ def _draw_scaling(
     base = alt.Chart(the_rows()).encode(x=x, color=hue)
     predicted = base.transform_filter("datum.kind == 'predicted'")
     band = predicted.transform_filter("isValid(datum.low) && isValid(datum.high)")
+    within, beyond = f"datum.x <= {largest!r}", f"datum.x >= {largest!r}"
+    low = alt.Y("low:Q", scale=scale, title=axis_title(response))
     layers = [
-        band.mark_area(opacity=0.16, clip=True).encode(
-            y=alt.Y("low:Q", scale=scale, title=axis_title(response)), y2="high:Q"
-        ),
-        predicted.transform_filter(f"datum.x <= {largest!r}").mark_line(strokeWidth=2.2, clip=True).encode(y=y),
-        predicted.transform_filter(f"datum.x >= {largest!r}")
-        .mark_line(strokeWidth=2.2, strokeDash=[5, 4], clip=True)
-        .encode(y=y),
+        *_beyond_measured(plain, largest, x),
+        band.transform_filter(within).mark_area(opacity=0.22, clip=True).encode(y=low, y2="high:Q"),
+        band.transform_filter(beyond).mark_area(opacity=0.1, clip=True).encode(y=low, y2="high:Q"),
+        predicted.transform_filter(within).mark_line(strokeWidth=2.2, clip=True).encode(y=y),
+        predicted.transform_filter(beyond).mark_line(strokeWidth=2.2, strokeDash=[5, 4], clip=True).encode(y=y),
         base.transform_filter("datum.kind == 'measured'").mark_point(filled=True, size=50, opacity=0.95).encode(y=y),
     ]
-    return finish(alt.layer(*layers).properties(height=300 if width > NARROW_PX else 240), width, plain)
+    spec = finish(alt.layer(*layers).properties(height=300 if width > NARROW_PX else 240), width, plain)
+    spec["config"]["lineBreak"] = "\n"
+    return spec
 
 
-def _scaling_factor(data: Dataset) -> str | None:
+def _beyond_measured(plain: Sequence[Row], largest: float, x: Any) -> list[Any]:
+    """A grey ground where the line goes on without runs."""
+    import altair as alt
+
+    end = max(numbers(row["x"] for row in plain))
+    if end <= largest:
+        return []
+    ground = alt.Chart(inline([{"x": largest, "end": end, "text": "not measured"}])).encode(x=x)
+    words = ground.mark_text(align="left", baseline="top", dx=5, dy=5).encode(text="text:N", y=alt.value(0))
+    return [ground.mark_rect(color=GREY, opacity=0.14).encode(x2="end:Q"), words]
+
+
+def scaling_factor(data: Dataset) -> str | None:
+    """What a scaling curve runs along: executors, else the number with most levels."""
     numeric = [n for n in data.factors if all(as_number(level) is not None for level in data.levels(n))]
-    return "executors" if "executors" in numeric else next(iter(numeric), None)
+    return "executors" if "executors" in numeric else max(numeric, key=lambda n: len(data.levels(n)), default=None)
 
 
-def _held(data: Dataset, names: Sequence[str], at: Configuration) -> dict[str, Level]:
-    """Where the settings that are not drawn stay: as asked, else at their middle level."""
-    levels = {name: ordered(data.levels(name)) for name in names}
-    return {name: at.get(name, options[(len(options) - 1) // 2]) for name, options in levels.items()}
+def half_as_far_again(levels: Sequence[Level]) -> float:
+    """Where to stop beyond the measured levels: half their range further; a share ends at 1.
+
+    >>> half_as_far_again([1, 2, 4, 8]), half_as_far_again([0.2, 0.6, 0.9])
+    (12, 1.0)
+    """
+    places = [_place(level) for level in levels]
+    end = max(places) + (max(places) - min(places)) / 2
+    if all(isinstance(level, int) for level in levels):
+        return ceil(end)
+    return max(1.0, max(places)) if max(places) <= 1 < end else end
+
+
+def _held(runs: Sequence[Observation], names: Sequence[str], factor: str, at: Configuration) -> dict[str, Level]:
+    """Where the settings that are not drawn stay: as asked, else in the combination with most levels of the factor.
+
+    Of equals the one with most runs, then with the most frequent levels, then nearest the middle. A combination of
+    frequent levels that was never run itself would have no points to show.
+    """
+    asked = {name: at[name] for name in names if name in at}
+    free = [name for name in names if name not in at]
+    near = [run for run in runs if all(run.configuration[name] == value for name, value in asked.items())] or runs
+    seen = {name: Counter(run.configuration[name] for run in near) for name in free}
+    ladders = {name: ordered(levels) for name, levels in seen.items()}
+    groups: dict[tuple[Level, ...], list[Level]] = {}
+    for run in near:
+        groups.setdefault(tuple(run.configuration[name] for name in free), []).append(run.configuration[factor])
+
+    def rank(key: tuple[Level, ...]) -> tuple[int, int, int, float]:
+        place = dict(zip(free, key, strict=True))
+        frequency = sum(seen[name][level] for name, level in place.items())
+        middle = sum(abs(ladders[name].index(level) - (len(ladders[name]) - 1) / 2) for name, level in place.items())
+        return len(set(groups[key])), len(groups[key]), frequency, -middle
+
+    chosen: tuple[Level, ...] = max(groups, key=rank)
+    best = {**asked, **dict(zip(free, chosen, strict=True))}
+    return {name: best[name] for name in names}
 
 
 def _grid(levels: Sequence[Level], upto: float | None) -> list[Level]:

@@ -1,40 +1,65 @@
 """How far predictions can be trusted: what was predicted for runs that the model had not seen."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thin, thinned
-from sparkcast.report.figures._style import BLUE, GREY, ORANGE, domain, finish, inline, numbers, the_rows, within_reach
-from sparkcast.report.labels import axis_title, finite, plain_name, show_percent
+from sparkcast.report.figures._frame import at_the_edge, framed, is_wide
+from sparkcast.report.figures._style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    finish,
+    inline,
+    kind_colour,
+    numbers,
+    only,
+    panel_title,
+    panels,
+    the_rows,
+    value_scale,
+    within_reach,
+)
+from sparkcast.report.labels import axis_title, finite, listing, plain_name, show_percent
 from sparkcast.study import show_configuration
 from sparkcast.validate import Scorecard, Validation
 
 _MOST_RUNS = 1000
+_MANY = 200  # runs in one panel; from here on marks are small and faint, or they would hide each other
+_ROOM = 0.2  # of the range of the points
+_INSIDE, _OUTSIDE = "inside its interval", "outside its interval"
 
 
-def predicted_vs_actual(validation: Validation) -> Figure | None:
-    """The best model's predictions of runs it had not seen, against what happened; None when no model was tested."""
-    if not validation.scorecards:
+def predicted_vs_actual(validation: Validation, *, most: int = 1) -> Figure | None:
+    """Predictions of unseen runs against what happened, a panel for each of the best models; None without a model."""
+    best = validation.scorecards[:most]
+    if not best:
         return None
-    best = validation.scorecards[0]
-    rows = tested_rows(best)
-    name = plain_name(validation.response)
-    inside = sum(run.low <= run.actual <= run.high for run in best.runs)
+    rows = tuple(row for card in best for row in tested_rows(card))
+    response = validation.response
+    every = [run for card in best for run in card.runs]
+    inside = [f"{sum(run.low <= run.actual <= run.high for run in card.runs)} ({card.model})" for card in best]
+    counted = inside[0].partition(" ")[0] if len(best) == 1 else listing(inside)
     return figure(
-        f"predicted-vs-actual-{validation.response}",
+        f"predicted-vs-actual-{response}",
         Section.TRUST,
-        f"Predicted against measured {name}",
-        f"Each run was predicted by {best.model} without having seen its configuration "
+        f"Predicted against measured {plain_name(response)}",
+        f"Each run was predicted by {listing([card.model for card in best])} without having seen its configuration "
         f"(protocol {validation.protocol}). On the dashed line the prediction is exact; bars are "
-        f"{show_percent(validation.level)} intervals, and {inside} of {len(best.runs)} runs fell inside theirs."
-        f"{thinned(len(rows), len(best.runs), 'runs')}",
+        f"{show_percent(validation.level)} intervals, and {counted} of {len(best[0].runs)} runs fell inside theirs."
+        f"{at_the_edge(framed(rows, 'predicted', _ends(rows, response)), 'predictions')}"
+        f"{thinned(len(rows), len(every), 'runs')}",
         rows,
-        lambda width: _draw_predicted_vs_actual(rows, validation.response, width),
-        response=validation.response,
-        heads={side: f"{side} {axis_title(validation.response)}" for side in ("measured", "predicted")},
+        lambda width: _draw_predicted_vs_actual(rows, best, response, width),
+        response=response,
+        heads={side: f"{side} {axis_title(response)}" for side in ("measured", "predicted")},
     )
 
 
 def tested_rows(card: Scorecard) -> tuple[Row, ...]:
     return tuple(
         {
+            "model": card.model,
             "configuration": show_configuration(run.configuration),
             "replicate": run.replicate,
             "measured": finite(run.actual),
@@ -47,30 +72,70 @@ def tested_rows(card: Scorecard) -> tuple[Row, ...]:
     )
 
 
-def _draw_predicted_vs_actual(rows: tuple[Row, ...], response: str, width: int) -> Spec:
+def _scale(rows: Sequence[Row], response: str) -> Any:
+    """One scale for both axes and all panels: the diagonal runs from corner to corner, and panels can be compared."""
+    measured, predicted = (numbers(row[side] for row in rows) for side in ("measured", "predicted"))
+    known = [*measured, *within_reach(measured, predicted)]
+    # Bars get a little room only: those of a poor model would push the points of all into a corner.
+    room = _ROOM * (max(known) - min(known))
+    low, high = min(known) - room, max(known) + room
+    near = [min(max(bound, low), high) for bound in numbers(row[side] for row in rows for side in ("low", "high"))]
+    near = [max(bound, 0.0) for bound in near] if min(known) >= 0 else near
+    is_log = is_wide(measured)
+    shown = [value for value in (*known, *near) if value >= min(measured) / 2] if is_log else [*known, *near]
+    scale = value_scale(response, shown, log=is_log)
+    scale.nice = False
+    return scale
+
+
+def _ends(rows: Sequence[Row], response: str) -> list[float]:
+    ends: list[float] = _scale(rows, response).domain
+    return ends
+
+
+def _draw_predicted_vs_actual(rows: tuple[Row, ...], best: Sequence[Scorecard], response: str, width: int) -> Spec:
+    ends = _ends(rows, response)
+    told = [{**row, "kind": _INSIDE if row["inside"] else _OUTSIDE} for row in rows]
+    drawn = framed(told, "predicted", ends, "low", "high")
+    charts = [_diagonal_panel(card.model, rows, response, width) for card in best]
+    if len(charts) == 1:
+        return finish(charts[0].properties(height=min(width, 480) * 3 // 4), min(width, 520), drawn)
+    titled = [
+        chart.properties(title=panel_title(card.model, f"MAPE {card.mape:.1f} %"))
+        for chart, card in zip(charts, best, strict=True)
+    ]
+    return finish(panels(titled, width), width, drawn)
+
+
+def _diagonal_panel(model: str, rows: Sequence[Row], response: str, width: int) -> Any:
     import altair as alt
 
-    kinds = ["inside its interval", "outside its interval"]
-    told = [{**row, "kind": kinds[0] if row["inside"] else kinds[1]} for row in rows]
-    # One range for both axes: the diagonal runs from corner to corner. Vast bars are cut off.
-    known = numbers(row[side] for row in rows for side in ("measured", "predicted"))
-    bounds = numbers(row[side] for row in rows for side in ("low", "high"))
-    ends = domain(response, [*known, *within_reach(known, bounds)])
-    scale = alt.Scale(domain=ends, nice=False)
-    base = alt.Chart(the_rows()).encode(
-        x=alt.X("measured:Q", title=f"measured {axis_title(response)}", scale=scale),
-        color=alt.Color(
-            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), legend=alt.Legend()
-        ),
+    scale = _scale(rows, response)
+    base = (
+        alt.Chart(the_rows())
+        .transform_filter(only(model, "model"))
+        .encode(
+            x=alt.X("measured:Q", title=f"measured {axis_title(response)}", scale=scale, axis=alt.Axis(tickCount=5)),
+            color=kind_colour({_INSIDE: BLUE, _OUTSIDE: ORANGE}, width),
+        )
     )
     y = alt.Y("predicted:Q", title=f"predicted {axis_title(response)}", scale=scale)
+    is_crowded = sum(row["model"] == model for row in rows) > _MANY
     bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(
-        strokeWidth=1.5, opacity=0.55, clip=True
+        strokeWidth=1 if is_crowded else 1.5, opacity=0.2 if is_crowded else 0.55
     )
-    points = base.mark_point(filled=True, size=55, opacity=0.95, clip=True).encode(y=y)
-    corner = alt.Chart(inline({"measured": end, "predicted": end} for end in ends))
-    diagonal = corner.mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(
-        x=alt.X("measured:Q", scale=scale), y=alt.Y("predicted:Q", scale=scale)
+    # A thousand points that describe themselves would make the file several times as long.
+    dots = base.mark_point(
+        filled=True, size=18 if is_crowded else 45, opacity=0.6 if is_crowded else 0.9, aria=not is_crowded
     )
-    chart = alt.layer(diagonal, bars.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"), points)
-    return finish(chart.properties(height=min(width, 480) * 3 // 4), min(width, 520), told)
+    corner = alt.Chart(inline({"measured": end, "predicted": end} for end in scale.domain))
+    diagonal = corner.mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=_plain("measured", scale), y=y)
+    low = alt.Y("low:Q", scale=scale, title=f"predicted {axis_title(response)}")
+    points = dots.encode(y=y, shape=alt.Shape("shape:N", scale=None, legend=None))
+    return alt.layer(diagonal, bars.encode(y=low, y2="high:Q"), points)
+
+
+def _plain(column: str, scale: Any) -> Any:
+    import altair as alt
+
+    return alt.X(column, type="quantitative", scale=scale)
