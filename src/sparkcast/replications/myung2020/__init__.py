@@ -1,0 +1,14 @@
+"""Myung and Yu (2020): completion times of convolutional networks on Spark by a hierarchy of two models."""
+
+from sparkcast.registry import Registry
+from sparkcast.replications import REPLICATIONS, Part
+
+PARTS: Registry[Part] = Registry("part of myung2020", __name__)
+
+
+@REPLICATIONS.register("myung2020")
+class Myung2020:
+    """Times at the full data from runs on samples of it, on synthetic runs: none were published (Myung 2020)."""
+
+    title = "Myung, Yu: Performance Prediction for Convolutional Neural Network on Spark Cluster"
+    parts = PARTS
