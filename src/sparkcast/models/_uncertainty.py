@@ -5,7 +5,9 @@ likely to be the next one as the asked one is, so the k-th smallest error covers
 k / (n + 1) (split conformal prediction; Vovk, Gammerman and Shafer 2005). Between these steps the reach is
 interpolated; beyond the largest error, where so few runs say nothing, it grows like a Student t distribution with n - 1
 degrees of freedom, which keeps intervals honest when n is small. Outside the measured range errors grow by
-1 + overshoot: one whole range further makes the interval twice as wide.
+1 + overshoot: one whole range further makes the interval twice as wide. A model may name other laws that the runs
+cannot tell from its own: along the settings these are about, the overshoot is counted in ratios, and the 90 % interval
+reaches what every one of them says.
 
 Errors are ratios (logarithms) for positive responses, so that times stay positive; plain differences for shares such as
 accuracy, where the distribution is cut at its bounds. Interval and probability come from the same distribution, so they
@@ -15,6 +17,7 @@ never contradict each other.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +28,7 @@ from sparkcast.study import Configuration
 
 _MAX_REFITS = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
 _FOLDS = 10
+_HULL_LEVEL = 0.9
 
 
 class Points(Protocol):
@@ -36,11 +40,37 @@ class Points(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Forms:
+    """Other laws that fit as well as the model's own, and differ from it outside the measured ranges."""
+
+    laws: tuple[Points, ...] = ()
+    columns: tuple[int, ...] = ()  # of x: settings whose continuation they know
+
+    def hull(self, x: Any, centre: Any, scale: Scale) -> Any:
+        """How far the law that differs most is from `centre`, on the scale."""
+        import numpy as np
+
+        return np.max([np.zeros(len(x)), *(np.abs(scale.forward(law(x)) - centre) for law in self.laws)], axis=0)
+
+    def overshoot(self, domain: Domain, x: Any) -> Any:
+        """How far outside the measured ranges, summed over the factors; in ratios where these laws know the way."""
+        import numpy as np
+
+        far = [domain.axes[j].overshoot(x[:, j]) for j in range(len(domain.axes)) if j not in self.columns]
+        ratios = [[domain.axes[j].distance(value) for value in x[:, j].tolist()] for j in self.columns]
+        return np.sum([np.zeros(len(x)), *far, *ratios], axis=0)
+
+
+_NO_FORMS = Forms()
+
+
+@dataclass(frozen=True, slots=True)
 class Learned:
     """Points, and what a model without a configuration says of it where the method knows that without refitting."""
 
     points: Points
     unseen: Any = None
+    forms: Forms = _NO_FORMS
 
 
 Learner = Callable[[Problem], Learned]
@@ -85,27 +115,34 @@ class Distribution:
     domain: Domain
     scale: Scale
     errors: Errors
+    forms: Forms = _NO_FORMS
 
     def predict(self, at: Sequence[Configuration]) -> list[float]:
-        return [] if not at else self._centre(self.domain.encode(at)).tolist()
+        return self.predict_rows(self.domain.encode(at)) if at else []
 
     def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
         check_level(level)
-        if not at:
-            return []
-        centre, width = self._centre_and_width(at)
+        return self.interval_rows(self.domain.encode(at), level) if at else []
+
+    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+        return self.probability_rows(self.domain.encode(at), limit) if at else []
+
+    def predict_rows(self, x: Any) -> list[float]:
+        """Like `predict`, of settings that are numbers already."""
+        return self._centre(x).tolist()  # type: ignore[no-any-return]
+
+    def interval_rows(self, x: Any, level: float) -> list[tuple[float, float]]:
+        centre, width = self._centre_and_width(x)
         reach = self.errors.reach(level) * width
         low, high = self.scale.back(centre - reach), self.scale.back(centre + reach)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
-    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+    def probability_rows(self, x: Any, limit: float) -> list[float]:
         import numpy as np
 
-        if not at:
-            return []
-        centre, width = self._centre_and_width(at)
+        centre, width = self._centre_and_width(x)
         if not self.scale.low <= limit < self.scale.high:
-            return [float(limit >= self.scale.high)] * len(at)
+            return [float(limit >= self.scale.high)] * len(x)
         distance = (float(self.scale.forward(limit)) - centre) / width
         return (0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2).tolist()  # type: ignore[no-any-return]
 
@@ -115,9 +152,22 @@ class Distribution:
     def _centre(self, x: Any) -> Any:
         return self.scale.clip(self.points(x))
 
-    def _centre_and_width(self, at: Sequence[Configuration]) -> tuple[Any, Any]:
-        x = self.domain.encode(at)
-        return self.scale.forward(self._centre(x)), 1 + self.domain.overshoot(x)
+    def _centre_and_width(self, x: Any) -> tuple[Any, Any]:
+        import numpy as np
+
+        centre, overshoot = self.scale.forward(self._centre(x)), self.forms.overshoot(self.domain, x)
+        if not self.forms.laws or not overshoot.any():
+            return centre, 1 + overshoot
+        hull = np.where(overshoot > 0, self.forms.hull(x, centre, self.scale), 0.0)
+        return centre, np.maximum(1 + overshoot, hull / self.errors.reach(_HULL_LEVEL))
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Matrices of a study are small: more threads wait for each other longer than they compute."""
+    from threadpoolctl import threadpool_limits
+
+    limited: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    return limited
 
 
 def check_level(level: float) -> None:
@@ -127,18 +177,22 @@ def check_level(level: float) -> None:
 
 def fit(problem: Problem, learn: Learner) -> Distribution:
     """Learn from everything, and find the errors by leaving configurations out."""
-    learned = learn(problem)
-    unseen = left_out_predictions(problem, learn) if learned.unseen is None else learned.unseen
-    return around(problem, learned.points, unseen)
+    with one_thread():
+        learned = learn(problem)
+        unseen = left_out_predictions(problem, learn) if learned.unseen is None else learned.unseen
+    return around(problem, learned.points, unseen, learned.forms)
 
 
-def around(problem: Problem, points: Points, unseen: Any) -> Distribution:
+def around(problem: Problem, points: Points, unseen: Any, forms: Forms = _NO_FORMS) -> Distribution:
     """Put the distribution around `points`. `unseen`: what a model without it says of each configuration, or NaN."""
-    return Distribution(points, problem.response, problem.domain, problem.scale, errors_of(problem, unseen))
+    return Distribution(points, problem.response, problem.domain, problem.scale, errors_of(problem, unseen), forms)
 
 
-def errors_of(problem: Problem, unseen: Any) -> Errors:
-    """The errors on unseen configurations; each counts once, shared by its replicates."""
+def errors_of(problem: Problem, unseen: Any, widths: Any = None) -> Errors:
+    """The errors on unseen configurations; each counts once, shared by its replicates.
+
+    `widths` says how much larger than elsewhere the error of each was to be expected; the sizes are without that.
+    """
     import numpy as np
     from scipy.stats import t
 
@@ -151,7 +205,7 @@ def errors_of(problem: Problem, unseen: Any) -> Errors:
     missed: dict[float, float] = defaultdict(float)  # probability by size; equal sizes are one step
     for i in known.tolist():
         distances = problem.scale.forward(np.array(problem.values[i])) - problem.scale.forward(unseen[i])
-        for size in np.abs(distances).tolist():
+        for size in np.abs(distances / (1.0 if widths is None else widths[i])).tolist():
             missed[float(f"{size:.12g}")] += 1 / (len(distances) * (n + 1))
     # Exact data would give errors of 0, where no probability is defined.
     floor = 1e-9 * (1.0 if problem.scale.is_log else max(1.0, float(np.abs(problem.y).max())))
