@@ -1,0 +1,115 @@
+"""The model behind an analysis of variance: main effects and interactions of coded factors."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb, prod
+from typing import Any
+
+from sparkcast.errors import StudyError
+from sparkcast.models import MODELS
+from sparkcast.models._encoding import Axis, Domain
+from sparkcast.models._model import Model
+from sparkcast.models._plain import in_own_unit
+from sparkcast.models._problem import Problem, Scale, pose
+from sparkcast.models._uncertainty import Distribution, Learned, fit
+from sparkcast.models.linear import coefficients, require_rows
+from sparkcast.study import Dataset
+from sparkcast.study.matrix import interaction, sum_contrasts
+
+_MOST_COLUMNS = 500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Effects:
+    """The coefficients of coded factors and of their interactions up to `order`."""
+
+    domain: Domain
+    scale: Scale
+    order: int
+    coefficients: Any
+
+    def __call__(self, x: Any) -> Any:
+        return self.scale.back(coded(self.domain, x, self.order) @ self.coefficients)
+
+
+@MODELS.register("anova")
+class Anova(Model):
+    """Least squares on coded settings with all their interactions, the highest left out when runs are too few.
+
+    They are left out while there are fewer than two configurations for each coefficient. Numbers are coded to [-1, 1],
+    categories to sum to zero. `order` limits the interactions (2: of two factors); `log` learns the logarithm of
+    positive responses.
+    """
+
+    def __init__(self, order: int | None = None, *, log: bool = True) -> None:
+        if order is not None and order < 1:
+            raise StudyError(f"interactions of {order} factors cannot be", hint="1 has main effects only")
+        self._order = order
+        self._log = log
+
+    def fit(self, data: Dataset, response: str) -> Distribution:
+        problem = pose(data, response)
+        require_rows("anova", problem, coefficients(problem.domain) + 1)
+        return fit(problem, self.learn)
+
+    def learn(self, problem: Problem) -> Learned:
+        import numpy as np
+
+        require_rows("anova", problem, coefficients(problem.domain))
+        posed = problem if self._log else in_own_unit(problem)
+        order = self._order_for(problem)
+        root = np.sqrt(posed.weights)
+        columns = coded(posed.domain, posed.x, order) * root[:, None]
+        # Effects that the runs cannot tell apart share what they have in common.
+        found = np.linalg.lstsq(columns, posed.y * root, rcond=None)[0]
+        return Learned(Effects(posed.domain, posed.scale, order, found))
+
+    def _order_for(self, problem: Problem) -> int:
+        """The highest interactions with at most half as many columns as configurations; main effects stay."""
+        widths = _widths(problem.domain)
+        wanted = max(1, min(self._order or len(widths), len(widths)))
+        room = min(len(problem) // 2, _MOST_COLUMNS)
+        while wanted > 1 and n_columns(widths, wanted) > room:
+            wanted -= 1
+        return wanted
+
+
+def coded(domain: Domain, x: Any, order: int) -> Any:
+    """One column for the mean, then those of main effects, of interactions of two factors, and so on."""
+    import numpy as np
+
+    blocks = [_coded(axis, x[:, j]) for j, axis in enumerate(domain.axes) if not axis.is_constant]
+    columns = [np.ones((len(x), 1))]
+    for size in range(1, order + 1):
+        for chosen in combinations(blocks, size):
+            columns.append(_product(chosen))
+    return np.hstack(columns)
+
+
+def n_columns(widths: list[int], order: int) -> int:
+    """How many columns `coded` has.
+
+    >>> n_columns([1, 1, 1, 1], 4), n_columns([1, 2], 2)
+    (16, 6)
+    """
+    if len(set(widths)) == 1:
+        return sum(comb(len(widths), size) * widths[0] ** size for size in range(order + 1))
+    return sum(prod(chosen) for size in range(order + 1) for chosen in combinations(widths, size))
+
+
+def _widths(domain: Domain) -> list[int]:
+    return [1 if axis.is_number else len(axis.levels) - 1 for axis in domain.axes if not axis.is_constant]
+
+
+def _product(blocks: tuple[Any, ...]) -> Any:
+    result = blocks[0]
+    for block in blocks[1:]:
+        result = interaction(result, block)
+    return result
+
+
+def _coded(axis: Axis, x: Any) -> Any:
+    if axis.numbers is None:
+        return sum_contrasts(len(axis.levels))[x.astype(int)]
+    low, high = axis.numbers[0], axis.numbers[-1]
+    return (2 * (x - low) / (high - low) - 1)[:, None]

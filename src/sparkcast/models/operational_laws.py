@@ -1,0 +1,133 @@
+"""The operational laws of Courier (ICPE 2021): passes over the data, each with its time on the CPU and at the disk.
+
+    E[T] = N (E[S] + D),    N = epochs * records / batch,    D = 1 / (mu - lambda) >= 0
+
+The paper inverts this in each run for the disk's rate mu, which explodes where T / N comes near the time on the CPU S
+and turns negative below it. Here S (one for each level of each category) and the time at the disk D are estimated
+together by non-negative least squares on relative errors; D grows with the batch and with the load on the disk,
+max(1, processes / workers). So D is never negative or unbounded, and the runs that are faster than the CPU alone could
+be are named.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.models import MODELS
+from sparkcast.models._encoding import Domain
+from sparkcast.models._model import Model
+from sparkcast.models._problem import Problem
+from sparkcast.models._relative import relative_nnls, require_times
+from sparkcast.models._uncertainty import Learned
+from sparkcast.models.courier import CPUS, cpu, names, setting
+from sparkcast.study import show_configuration
+from sparkcast.study.roles import BATCH, CORES, EPOCHS, ITERATIONS, JOBS, MACHINES, SIZES, first_of
+
+_KNOWN = (*BATCH, *EPOCHS, *SIZES, *CPUS, *MACHINES, *CORES, *JOBS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """Coefficients of the law; times are per pass, and in units of unknown settings where passes are not known."""
+
+    domain: Domain
+    workers: float
+    cpu_s: tuple[float, ...]  # for each level of each category; one number without categories
+    disk_s: tuple[float, ...]  # by batch, by load, by batch times load
+    unexplained: tuple[str, ...] = ()  # configurations whose passes are faster than the CPU alone
+
+    def __call__(self, x: Any) -> Any:
+        return passes(self.domain, x) * (self.cpu_time(x) + self.disk_time(x))
+
+    def cpu_time(self, x: Any) -> Any:
+        """E[S], seconds of one pass on the CPU."""
+        return _categories(self.domain, x) @ self.cpu_s
+
+    def disk_time(self, x: Any) -> Any:
+        """1 / (mu - lambda), seconds of one pass at the disk."""
+        return _load_terms(self.domain, x, self.workers) @ self.disk_s
+
+    def disk_rate(self, x: Any) -> Any:
+        """mu: the requests per second that the disk would serve, infinite where it costs no time."""
+        import numpy as np
+
+        with np.errstate(divide="ignore"):
+            return load(self.domain, x, self.workers) / self.cpu_time(x) + 1 / self.disk_time(x)
+
+
+@MODELS.register("operational-laws")
+class OperationalLaws(Model):
+    """Time = passes * (CPU + disk), the disk slowed by batch size and processes (operational laws, Courier).
+
+    Knows batch size, epochs, records, cpu, jobs and categories; other numbers are taken to change nothing. `workers`
+    are the machines that share the load.
+    """
+
+    def __init__(self, workers: float = 1.0) -> None:
+        if not workers > 0:
+            raise StudyError(f"{workers} workers cannot be", hint="give the number of machines")
+        self._workers = workers
+
+    def learn(self, problem: Problem) -> Learned:
+        import numpy as np
+
+        require_times(problem, "operational-laws")
+        domain, x = problem.domain, problem.x
+        _check(domain)
+        kinds, loads = _categories(domain, x), _load_terms(domain, x, self._workers)
+        found = relative_nnls(problem, passes(domain, x)[:, None] * np.column_stack([kinds, loads]))
+        cpu_s, disk_s = np.split(found, [kinds.shape[1]])
+        too_fast = np.flatnonzero(problem.target < passes(domain, x) * (kinds @ cpu_s) * (1 - 1e-9))
+        unexplained = tuple(show_configuration(problem.configurations[i]) for i in too_fast)
+        return Learned(Law(domain, self._workers, tuple(cpu_s.tolist()), tuple(disk_s.tolist()), unexplained))
+
+
+def passes(domain: Domain, x: Any) -> Any:
+    """Batches that are worked through: epochs * records / batch, each 1 where it is not a setting."""
+    if first_of(EPOCHS, names(domain)) in ITERATIONS and first_of(BATCH, names(domain)):
+        return setting(domain, x, ITERATIONS)
+    return setting(domain, x, EPOCHS) * setting(domain, x, SIZES) / setting(domain, x, BATCH)
+
+
+def load(domain: Domain, x: Any, workers: float) -> Any:
+    """How many ask the disk at once: max(1, processes / workers)."""
+    import numpy as np
+
+    return np.maximum(1.0, cpu(domain, x) * setting(domain, x, JOBS) / workers)
+
+
+def _load_terms(domain: Domain, x: Any, workers: float) -> Any:
+    import numpy as np
+
+    batch, waiting = setting(domain, x, BATCH), load(domain, x, workers)
+    # What is the same in every run belongs to the CPU: only a batch or load that varies shows the disk.
+    terms = (batch * _varies(domain, BATCH), waiting * _varies(domain, (*CPUS, *MACHINES, *CORES, *JOBS)))
+    return np.column_stack([*terms, terms[0] * terms[1]])
+
+
+def _categories(domain: Domain, x: Any) -> Any:
+    """One column per level of each category; a single one without categories."""
+    import numpy as np
+
+    found = [
+        (x[:, j] == code) * 1.0
+        for j, axis in enumerate(domain.axes)
+        if not axis.is_number and not axis.is_constant
+        for code in range(len(axis.levels))
+    ]
+    return np.column_stack(found) if found else np.ones((len(x), 1))
+
+
+def _varies(domain: Domain, aliases: tuple[str, ...]) -> bool:
+    return any(axis.name in aliases and axis.is_number and not axis.is_constant for axis in domain.axes)
+
+
+def _check(domain: Domain) -> None:
+    if not any(axis.name in _KNOWN and not axis.is_constant for axis in domain.axes):
+        raise NotEnoughDataError(
+            f"operational-laws knows nothing of {', '.join(names(domain))}",
+            hint="vary one of batch_size, epochs, records, executors, cores or jobs",
+        )
+    wrong = [axis.name for axis in domain.axes if axis.name in _KNOWN and not axis.is_positive]
+    if wrong:
+        raise StudyError(f"operational-laws needs {wrong[0]} as positive numbers", hint="use another model")

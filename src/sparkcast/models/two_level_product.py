@@ -1,0 +1,24 @@
+"""The two-level model of Myung and Yu (2020) whose second level multiplies: it carries a sample's time to the whole."""
+
+from collections.abc import Sequence
+
+from sparkcast.models import MODELS
+from sparkcast.models._model import Model
+from sparkcast.models._problem import Problem
+from sparkcast.models._relative import require_times
+from sparkcast.models._two_level import TECHNIQUES, Technique, check_techniques, learn_two_level
+from sparkcast.models._uncertainty import Learned
+
+
+@MODELS.register("two-level-product")
+class TwoLevelProduct(Model):
+    """Time from the product of the shares of the longest time that each setting's levels take (Myung & Yu LV2-2)."""
+
+    def __init__(self, techniques: Sequence[Technique] = TECHNIQUES, seed: int = 0) -> None:
+        check_techniques(techniques)
+        self._techniques = tuple(techniques)
+        self._seed = seed
+
+    def learn(self, problem: Problem) -> Learned:
+        require_times(problem, "two-level-product")
+        return learn_two_level(problem, self._techniques, self._seed, is_product=True)
