@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,7 +16,11 @@ _MEASURED = "accuracy cost cpu_percent iowait_percent loss startup_s throughput 
 
 
 def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] = ()) -> Dataset:
-    """A table with a header: one run a row. Without `factors`: every column that varies, less known responses."""
+    """A table with a header: one run a row. Without `factors`: every column that varies, less known responses.
+
+    With `factors`, the remaining columns of numbers are what else the runs showed (times of stages, bytes). Every
+    observation has them among its responses, where models find them; `Dataset.responses` does not name them.
+    """
     header, rows = _read_rows(path)
     for name in (*factors, *responses):
         if name not in header:
@@ -28,6 +32,7 @@ def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] =
     varied = tuple(factors) or tuple(n for n in others if len({row[n] for row in rows}) > 1)
     if not varied:
         raise StudyError(f"{path.name} has no column that could be a factor", hint="name them: --factors a,b")
+    metrics = [n for n in others if factors and n not in factors and _is_measured(row[n] for row in rows)]
     seen: dict[tuple[Level, ...], int] = {}
     observations = []
     for line, row in enumerate(rows, start=2):
@@ -38,7 +43,7 @@ def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] =
         observations.append(
             Observation(
                 configuration=configuration,
-                responses={n: _number(row[n], n, path, line) for n in measured if row[n] != ""},
+                responses={n: _number(row[n], n, path, line) for n in (*measured, *metrics) if row[n] != ""},
                 outcome=_outcome(row.get("outcome", "ok"), path, line),
                 replicate=seen[key],
                 position=line - 1,
@@ -110,6 +115,15 @@ def parse_level(text: str) -> Level:
         except ValueError:
             continue
     return text
+
+
+def _is_measured(cells: Iterable[str]) -> bool:
+    """Whether a column nobody spoke of holds finite numbers only; cells may be empty, but not all of them."""
+    filled = [cell for cell in cells if cell != ""]
+    try:
+        return bool(filled) and all(math.isfinite(float(cell)) for cell in filled)
+    except ValueError:
+        return False
 
 
 def _require_values(configuration: dict[str, Level], path: Path, line: int) -> None:

@@ -1,0 +1,259 @@
+"""A gray box: what earlier runs showed inside (times of jobs and stages, tasks, bytes) beside their settings.
+
+Such metrics of a run are known only after it, so a prediction needs something in their place. `replace="mean"` is what
+the first a-MLLibrary did: a forest learns from settings and metrics, and is then asked with the means of the metrics.
+`replace="predict"` (the default) gives each metric a law of the settings, and makes the response a sum of these laws:
+
+    metric   = a + b * load + c * log(machines) + d * machines + e * max(0, load - knee)      a, b, c, d, e >= 0
+    response = p * metric + q * other metric + ... + the same terms once more                 p, q, ... >= 0
+
+with load = size / machines. The first four terms are Ernest's; the last one begins where the data of a machine no
+longer fit into its memory and are read again. Runs seldom say exactly where that is, so a law is the average over all
+places of the knee, and none, each weighted by how well it explains the metric. A stage that reads from the cache may
+take a hundred times longer beyond the knee where the whole run takes a tenth more: that is what metrics are good for.
+
+Every other setting scales the terms: a number by itself and its inverse, a category level by level.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.models import MODELS
+from sparkcast.models._encoding import Axis, Domain
+from sparkcast.models._model import Model
+from sparkcast.models._problem import Problem, Scale, pose
+from sparkcast.models._regression import Columns
+from sparkcast.models._relative import require_times
+from sparkcast.models._uncertainty import Distribution, Learned, fit
+from sparkcast.study import Dataset, Observation
+from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
+from sparkcast.units import as_number
+
+Replacement = Literal["predict", "mean"]
+
+_KNEES = 24  # places that are tried
+_MIN_LOADS = 4  # fewer different ones cannot tell a knee from a line
+_NOISE = 1e-3  # no two runs agree better than this, relative: exact data must not be certain of a knee
+_MOST_METRICS, _FEWEST_METRICS = 40, 8  # laws of many terms take longer, so there are fewer of them
+_PLAIN = 4  # terms without a knee
+_TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write_bytes spilled_bytes".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What laws are sums of: Ernest's terms, then one term per knee; each for every effect of the other settings."""
+
+    domain: Domain
+    knees: tuple[float, ...]
+
+    def of(self, x: Any) -> Any:
+        import numpy as np
+
+        load, machines = load_and_machines(self.domain, x)
+        terms = [np.ones(len(x)), load, np.log(np.maximum(machines, 1.0)), machines]
+        terms += [np.maximum(0.0, load - knee) for knee in self.knees]
+        effects = _effects(self.domain, x)
+        return np.column_stack([term * effect for term in terms for effect in effects])
+
+    def places(self, n_columns: int) -> list[list[int]]:
+        """The columns of a law without a knee, and those of a law with each of the knees."""
+        per_term = n_columns // (_PLAIN + len(self.knees))
+        starts = range(_PLAIN * per_term, n_columns, per_term)
+        plain = list(range(_PLAIN * per_term))
+        return [plain, *(plain + list(range(start, start + per_term)) for start in starts)]
+
+
+@dataclass(frozen=True, slots=True)
+class SumOfLaws:
+    """A sum of laws is a law: one coefficient per term."""
+
+    terms: Terms
+    coefficients: Any
+
+    def __call__(self, x: Any) -> Any:
+        return self.terms.of(x) @ self.coefficients
+
+
+@dataclass(frozen=True, slots=True)
+class WithMeans:
+    """A forest over settings and metrics, asked with the mean of each metric."""
+
+    domain: Domain
+    scale: Scale
+    columns: Columns
+    means: Any
+    forest: Any
+
+    def __call__(self, x: Any) -> Any:
+        import numpy as np
+
+        metrics = np.tile(self.means, (len(x), 1))
+        return self.scale.back(self.forest.predict(np.hstack([self.columns.of(self.domain, x), metrics])))
+
+
+@MODELS.register("gray-box")
+class GrayBox(Model):
+    """Time as a sum of laws, one per metric of earlier runs (job and stage times, bytes), that may bend once."""
+
+    auto_from = _MIN_LOADS
+    columns = Columns(inverses=True)
+
+    def __init__(self, replace: Replacement = "predict", trees: int = 100, seed: int = 0) -> None:
+        if replace not in ("predict", "mean"):
+            raise StudyError(f"gray-box cannot replace metrics by {replace!r}", hint="'predict' or 'mean'")
+        self._replace = replace
+        self._trees = trees
+        self._seed = seed
+
+    def fit(self, data: Dataset, response: str) -> Distribution:
+        return fit(pose(with_totals(data), response), self.learn)
+
+    def learn(self, problem: Problem) -> Learned:
+        _require_metrics(problem)
+        return Learned(self._with_means(problem) if self._replace == "mean" else _sum_of_laws(problem))
+
+    def _with_means(self, problem: Problem) -> WithMeans:
+        import numpy as np
+        from sklearn.ensemble import RandomForestRegressor
+
+        forest = RandomForestRegressor(self._trees, random_state=self._seed, n_jobs=1)
+        settings = self.columns.of(problem.domain, problem.x)
+        forest.fit(np.hstack([settings, problem.metrics]), problem.y, sample_weight=problem.weights)
+        means = np.average(problem.metrics, axis=0, weights=problem.weights)
+        return WithMeans(problem.domain, problem.scale, self.columns, means, forest)
+
+
+def with_totals(data: Dataset) -> Dataset:
+    """The data with what the event log of each run says about its tasks among the numbers of the run."""
+    return replace(data, observations=tuple(_with_totals(run) for run in data.observations))
+
+
+def _with_totals(run: Observation) -> Observation:
+    if run.tasks is None:
+        return run
+    totals = {f"tasks.{name}": float(getattr(run.tasks, name)) for name in _TOTALS}
+    return replace(run, responses={**run.responses, **totals})
+
+
+def _require_metrics(problem: Problem) -> None:
+    if not problem.metric_names:
+        raise NotEnoughDataError(
+            f"gray-box learns from what runs showed beside {problem.response}, and these runs have nothing else",
+            hint="of a CSV name the settings with --factors: its other columns of numbers are then taken as metrics",
+        )
+
+
+def _sum_of_laws(problem: Problem) -> SumOfLaws:
+    import numpy as np
+
+    require_times(problem, "gray-box")
+    terms = Terms(problem.domain, _knees(problem))
+    columns = terms.of(problem.x)
+    places = terms.places(columns.shape[1])
+    most = max(_FEWEST_METRICS, _PLAIN * _MOST_METRICS // len(places[0]))
+    seen = [*_useful(problem, most).T, problem.target]
+    laws = np.column_stack([_law(columns, places, values, problem.weights) for values in seen])
+    # Parts are what the laws say of the metrics, not what was measured: at new settings only the laws are at hand.
+    parts = np.hstack([columns[:, places[0]], columns @ laws])
+    shares, _ = _non_negative(parts, problem.target, problem.weights)
+    coefficients = laws @ shares[len(places[0]) :]
+    coefficients[places[0]] += shares[: len(places[0])]
+    return SumOfLaws(terms, coefficients)
+
+
+def _useful(problem: Problem, most: int) -> Any:
+    """The metrics that can have a law; of more than `most` those that go best with the response."""
+    import numpy as np
+
+    metrics = problem.metrics[:, (problem.metrics > 0).all(axis=0)]
+    metrics = metrics[:, np.ptp(metrics, axis=0) > 0]
+    if metrics.shape[1] <= most:
+        return metrics
+    logs = np.log(metrics)
+    logs = (logs - logs.mean(axis=0)) / logs.std(axis=0)
+    order = np.argsort(-np.abs(logs.T @ (problem.y - problem.y.mean())), kind="stable")
+    return metrics[:, np.sort(order[:most])]
+
+
+def _knees(problem: Problem) -> tuple[float, ...]:
+    """Evenly spaced ratios between the second smallest load and the largest."""
+    import numpy as np
+
+    loads = np.unique(load_and_machines(problem.domain, problem.x)[0].round(12))
+    if len(loads) < _MIN_LOADS:
+        return ()
+    steps = np.geomspace(loads[1], loads[-1], 2 * _KNEES + 1)
+    return tuple(steps[1::2].tolist())
+
+
+def _law(columns: Any, places: list[list[int]], values: Any, weights: Any) -> Any:
+    """The average of the laws without a knee and with each knee, weighted by their evidence."""
+    import numpy as np
+
+    coefficients = np.zeros((len(places), columns.shape[1]))
+    evidence = np.empty(len(places))
+    for i, place in enumerate(places):
+        coefficients[i, place], error = _non_negative(columns[:, place], values, weights)
+        spare = max(1, len(values) - np.count_nonzero(coefficients[i]) - (i > 0))
+        evidence[i] = -spare / 2 * math.log(error**2 / len(values) + _NOISE**2)
+        evidence[i] -= math.log((len(places) - 1) * len(values)) if i else 0.0
+    likely = np.exp(evidence - evidence.max())
+    return likely @ coefficients / likely.sum()
+
+
+def _non_negative(columns: Any, values: Any, weights: Any) -> tuple[Any, float]:
+    """Non-negative coefficients with the least relative errors, and the root of their sum of squares."""
+    import numpy as np
+    from scipy.optimize import nnls
+
+    root = np.sqrt(weights)
+    rows = columns * (root / values)[:, None]
+    norms = np.linalg.norm(rows, axis=0)
+    norms[norms == 0] = 1.0
+    coefficients, error = nnls(rows / norms, root, maxiter=100 * rows.shape[1])
+    return coefficients / norms, float(error)
+
+
+def load_and_machines(domain: Domain, x: Any) -> tuple[Any, Any]:
+    """Data per machine (per core where they are known), and machines; 1 of what the settings do not name."""
+    machines = _setting(domain, x, MACHINES) * _setting(domain, x, CORES)
+    return _setting(domain, x, SIZES) / machines, machines
+
+
+def _setting(domain: Domain, x: Any, names: tuple[str, ...]) -> Any:
+    import numpy as np
+
+    factors, fixed = [axis.name for axis in domain.axes], dict(domain.fixed)
+    name = first_of(names, (*factors, *fixed))
+    if name is None:
+        return np.ones(len(x))
+    if name in factors:
+        values = x[:, factors.index(name)]
+    else:
+        number = as_number(fixed[name])
+        values = np.full(len(x), 1.0 if number is None else number)
+    if (values <= 0).any():
+        raise StudyError(f"gray-box needs positive {name}, not {values.min():g}", hint="check the settings")
+    return values
+
+
+def _effects(domain: Domain, x: Any) -> list[Any]:
+    """What the settings that are no machines and no size may scale a term with; 1 comes first."""
+    import numpy as np
+
+    present = [axis.name for axis in domain.axes] + [name for name, _ in domain.fixed]
+    own = [first_of(names, present) for names in (MACHINES, CORES, SIZES)]
+    others = [(axis, x[:, j]) for j, axis in enumerate(domain.axes) if axis.name not in own and not axis.is_constant]
+    return [np.ones(len(x)), *(effect for axis, values in others for effect in _effects_of(axis, values))]
+
+
+def _effects_of(axis: Axis, values: Any) -> list[Any]:
+    import numpy as np
+
+    if axis.numbers is None:
+        return [(values == code) * 1.0 for code in range(len(axis.levels))]
+    if axis.is_positive:
+        return [values, 1 / np.maximum(values, axis.numbers[0] / 1000)]
+    return [np.maximum(0.0, values - axis.numbers[0]), np.maximum(0.0, axis.numbers[-1] - values)]
