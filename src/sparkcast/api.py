@@ -13,6 +13,9 @@ from sparkcast.study import Configuration, Dataset, Level, Observation, Price, S
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
     from sparkcast.campaign import CampaignResult, OnProgress
+    from sparkcast.models import Fitted
+    from sparkcast.models.feasibility import Feasibility
+    from sparkcast.models.saved import SavedModel
     from sparkcast.recommend import Prediction, Recommendation
     from sparkcast.replications import Replicated
     from sparkcast.report import Check
@@ -128,6 +131,8 @@ def load_data(
     """A study file (with its results), a CSV, or a store (folder, file or database URL).
 
     A response of a CSV or store may be a formula over measured ones: `cost = time_s / (100 * accuracy) ** 2`.
+    When `factors` names the settings of a CSV, its other columns of numbers become metrics of the runs, which the model
+    gray-box learns from.
     """
     from sparkcast.store import open_store
     from sparkcast.store.table import read_csv
@@ -154,6 +159,29 @@ def load_data(
     varied = tuple(n for n in stored[0].configuration if len({o.configuration.get(n) for o in stored}) > 1)
     measured = tuple(dict.fromkeys(n for o in stored for n in o.responses))
     return Data(derive_responses(Dataset(tuple(factors) or varied, stored, name, measured), wanted))
+
+
+def load_model(path: Source) -> "SavedModel":
+    """A model file that `save_model` wrote. Nothing in it is executed; StudyError for one that cannot be trusted."""
+    from sparkcast.models.saved import load
+
+    return load(Path(path))
+
+
+def load_data_or_model(
+    source: Source, *, factors: Sequence[str] = (), responses: Sequence[str] = (), study: str | None = None
+) -> "Data | SavedModel":
+    """What `load_data` takes, or a model file, which is known by its content."""
+    from sparkcast.models.saved import is_model_file
+
+    if not is_model_file(Path(source)):
+        return load_data(source, factors=factors, responses=responses, study=study)
+    if factors or study or any("=" in response for response in responses):
+        raise StudyError(
+            f"{Path(source).name} is a model file: its factors and responses were settled when it was fitted",
+            hint="leave out --factors, --study and formulas, or give the data instead",
+        )
+    return load_model(source)
 
 
 def _observations(study: Study, path: Path) -> tuple[Observation, ...]:
@@ -216,6 +244,47 @@ def write_figures(analysis: "Analysis", folder: Source, *, force: bool = False) 
     return write_figures(analysis_figures(analysis), Path(folder), force=force)
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnFigures:
+    files: tuple[Path, ...]
+    missing: tuple[str, ...]  # what could not be drawn, and why
+
+
+def write_validation_figures(
+    data: Data,
+    validation: "Validation",
+    folder: Source,
+    *,
+    most: int = 3,
+    with_learning_curve: bool = False,
+    on_step: "OnStep | None" = None,
+    force: bool = False,
+) -> DrawnFigures:
+    """The figures of a validation's best models as PNG, SVG and Vega-Lite files.
+
+    A learning curve fits each of the models some 30 times more; `on_step` is called before each of its sizes.
+    """
+    from sparkcast.models import MODELS
+    from sparkcast.report.figures import validation_figures, write_figures
+    from sparkcast.validate.learning import learning_curve
+
+    response, names = validation.response, [card.model for card in validation.scorecards[:most]]
+    notes: list[str] = []
+    fitted: dict[str, Fitted] = {}
+    for name in names:
+        try:
+            fitted[name] = MODELS.get(name)().fit(data.dataset, response)
+        except (NotEnoughDataError, StudyError) as error:
+            notes.append(f"no scaling curve of {name}: {error.problem}")
+    curve = None
+    if with_learning_curve:
+        curve = _or_note(
+            notes, lambda: learning_curve(data.dataset, response, names, seed=validation.seed, on_step=on_step)
+        )
+    drawn, undrawn = validation_figures(data.dataset, validation, fitted, curve, most=most)
+    return DrawnFigures(tuple(write_figures(drawn, Path(folder), force=force)), (*notes, *undrawn))
+
+
 def validate(
     data: Data,
     response: str = "time_s",
@@ -238,37 +307,200 @@ def validate(
 
 
 @dataclass(frozen=True, slots=True)
+class Scores:
+    """How the candidates of a model that chooses did on one kind of question."""
+
+    question: str
+    protocol: str
+    errors: dict[str, float]  # mean absolute error on left-out configurations in percent, best first
+    answered_by: tuple[str, ...]
+    error: float | None  # of their common answer, like the others; None when nothing could be left out
+
+
+@dataclass(frozen=True, slots=True)
+class FittedResponse:
+    """What was learned about one response."""
+
+    response: str
+    model: str
+    runs: int
+    configurations: int
+    typical_error: float  # percent; half of the runs of left-out configurations were nearer
+    choices: tuple[Scores, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FitResult:
+    responses: tuple[FittedResponse, ...]
+    notes: tuple[str, ...]  # what was not learned, and why
+    model: "SavedModel"
+
+
+def fit(data: Data, responses: Sequence[str] = (), *, model: str = "auto") -> FitResult:
+    """Learn responses from runs; without `responses` those that `recommend` needs: time_s, and accuracy if measured."""
+    measured = [name for name in ("time_s", "accuracy") if data.dataset.successful(name)]
+    notes: list[str] = []
+    learned = _learn(data, responses or measured or ["time_s"], model, notes=None if responses else notes)
+    curves = _curves(data.dataset, tuple(learned.fitted), notes)
+    summaries = tuple(_summary(data.dataset, name, model, fitted) for name, fitted in learned.fitted.items())
+    return FitResult(summaries, tuple(notes), dataclasses.replace(learned, curves=curves))
+
+
+def save_model(model: "SavedModel", path: Source, *, force: bool = False) -> None:
+    """Write what `fit` learned to a model file; an existing one is replaced only with `force`."""
+    from sparkcast.models.saved import save
+
+    target, feasibility = Path(path), model.feasibility
+    save(model.fitted, target, about=model.about, curves=model.curves, feasibility=feasibility, force=force)
+
+
+def _learn(data: Data, responses: Sequence[str], model: str, *, notes: list[str] | None = None) -> "SavedModel":
+    """What a model file holds, but for the curves. With `notes`, responses after the first may be refused."""
+    from sparkcast.models.feasibility import fit_feasibility
+    from sparkcast.models.saved import About, LearnedFrom, SavedModel, constants_in, seen_in
+
+    dataset = data.dataset
+    fitted = {responses[0]: _fit(dataset, responses[0], model)}
+    for name in responses[1:]:
+        found = _fit(dataset, name, model) if notes is None else _or_note(notes, _fit, dataset, name, model)
+        fitted |= {} if found is None else {name: found}
+    runs = {name: dataset.successful(name) for name in fitted}
+    about = About(
+        data=dataset.name,
+        factors=dataset.factors,
+        responses={n: LearnedFrom(model, len(ok), len({*map(dataset.key, ok)})) for n, ok in runs.items()},
+        runs=len(dataset.observations),
+        fixed=constants_in(dataset),
+        seen=seen_in(dataset),
+        candidates=tuple({name: c[name] for name in dataset.factors} for c in data.candidates()),
+        price=data.price,
+    )
+    return SavedModel(about, fitted, feasibility=fit_feasibility(dataset))
+
+
+def _fit(dataset: Dataset, response: str, model: str) -> "Fitted":
+    from sparkcast.models import MODELS
+
+    return MODELS.get(model)().fit(dataset, response)
+
+
+def _curves(dataset: Dataset, responses: Sequence[str], notes: list[str]) -> "dict[str, Fitted]":
+    from sparkcast.models.curves import fit_curve, has_curves
+
+    told = [name for name in responses if has_curves(dataset, name)]
+    return {name: curve for name in told if (curve := _or_note(notes, fit_curve, dataset, name)) is not None}
+
+
+def _summary(dataset: Dataset, response: str, model: str, fitted: "Fitted") -> FittedResponse:
+    from statistics import median
+
+    runs = dataset.successful(response)
+    at = list({dataset.key(run): {name: run.configuration[name] for name in dataset.factors} for run in runs}.values())
+    # Inside the measured range, half the width of this interval is the median error of left-out configurations.
+    answers = zip(fitted.predict(at), fitted.interval(at, level=0.5), strict=True)
+    errors = [50 * (high - low) / abs(value) for value, (low, high) in answers if value]
+    choices = tuple(
+        Scores(choice.question, choice.protocol, dict(choice.scores), choice.answering, choice.error)
+        for choice in getattr(fitted, "choices", ())
+    )
+    return FittedResponse(response, model, len(runs), len(at), median(errors) if errors else 0.0, choices)
+
+
+@dataclass(frozen=True, slots=True)
 class PredictionAt:
     configuration: Configuration
     model: str
     prediction: "Prediction"
+    failure_probability: float | None = None
+    failed_runs: int = 0  # from which that was learned; without any it is a rule of thumb
 
 
 def predict(
-    data: Data, at: Configuration, *, response: str = "time_s", model: str = "auto", level: float = 0.9
+    data: "Data | SavedModel",
+    at: Configuration,
+    *,
+    response: str = "time_s",
+    model: str = "auto",
+    level: float = 0.9,
+    extrapolate: bool = False,
 ) -> PredictionAt:
-    """A response at settings that need not have been run, with the interval of the next run."""
-    from sparkcast.models import MODELS
-    from sparkcast.recommend import Prediction
-    from sparkcast.registry import did_you_mean
-    from sparkcast.validate.score import choose
+    """A response at settings that need not have been run, with the interval of the next run.
 
-    for name in at:
-        if name not in data.dataset.factors:
-            hint = did_you_mean(name, data.dataset.factors)
-            raise StudyError(f"{name!r} is not a factor of {data.dataset.name!r}", hint=hint)
+    Where the runs say nothing about the settings, NotEnoughDataError, or with `extrapolate` an answer with a wide
+    interval. Another number of epochs than the runs had may be asked for when they tell the response by epoch.
+    """
+    from sparkcast.models.support import Extrapolating, categories_of, require_support
+    from sparkcast.recommend import Prediction
+
     if not 0 < level < 1:
         raise StudyError(f"the level {level:g} is not between 0 and 1", hint="e.g. --level 0.9")
-    if model == "auto":
-        model, fitted = choose(data.dataset, response)
+    asked, is_by_epoch = _asked(data, at, response)
+    learned = _learn(data, [response], model) if isinstance(data, Data) else data
+    name, fitted = _who_answers(data, learned, response, is_by_epoch)
+    about = learned.about
+    categories = categories_of([seen.configuration for seen in about.seen if seen.ok], about.factors)
+    if extrapolate:
+        fitted = Extrapolating(fitted, response, categories)
     else:
-        fitted = MODELS.get(model)().fit(data.dataset, response)
-    [value], [(low, high)] = fitted.predict([at]), fitted.interval([at], level=level)
-    return PredictionAt(at, model, Prediction(response, value, low, high, level))
+        require_support(fitted, [asked], categories)
+    [value], [(low, high)] = fitted.predict([asked]), fitted.interval([asked], level=level)
+    found = PredictionAt(at, name, Prediction(response, value, low, high, level))
+    return found if learned.feasibility is None else _with_failures(found, learned.feasibility, about.factors)
+
+
+def _asked(data: "Data | SavedModel", at: Configuration, response: str) -> tuple[Configuration, bool]:
+    """The settings to ask a model for, checked, and whether that is one by epoch."""
+    import math
+
+    from sparkcast.analyse.runs import same_level
+    from sparkcast.models.curves import EPOCHS, has_curves
+    from sparkcast.models.saved import constants_in
+    from sparkcast.registry import did_you_mean
+
+    if isinstance(data, Data):
+        name, factors, fixed = data.dataset.name, data.dataset.factors, constants_in(data.dataset)
+        has_epochs = has_curves(data.dataset, response)
+    else:
+        name, factors, fixed = data.about.data, data.about.factors, data.about.fixed
+        has_epochs = response in data.curves
+    for setting, value in at.items():
+        if setting not in factors and not (setting == EPOCHS and has_epochs):
+            raise StudyError(f"{setting!r} is not a factor of {name!r}", hint=did_you_mean(setting, factors))
+        if isinstance(value, float) and not math.isfinite(value):
+            raise StudyError(f"{setting} = {value} is not a number", hint="give a finite number or a level")
+    if EPOCHS not in at or EPOCHS in factors:
+        return at, False
+    if EPOCHS in fixed and same_level(at[EPOCHS], fixed[EPOCHS]):
+        return {setting: value for setting, value in at.items() if setting != EPOCHS}, False
+    return at, True
+
+
+def _who_answers(
+    data: "Data | SavedModel", learned: "SavedModel", response: str, is_by_epoch: bool
+) -> "tuple[str, Fitted]":
+    from sparkcast.models.curves import fit_curve
+    from sparkcast.registry import did_you_mean
+
+    if is_by_epoch:
+        return "curve", fit_curve(data.dataset, response) if isinstance(data, Data) else learned.curves[response]
+    if response not in learned.fitted:
+        hint = did_you_mean(response, tuple(learned.fitted))
+        raise StudyError(f"the model file has no model of {response!r}", hint=hint)
+    return learned.about.responses[response].model, learned.fitted[response]
+
+
+def _with_failures(found: PredictionAt, failures: "Feasibility", factors: Sequence[str]) -> PredictionAt:
+    """The prediction with the chance of failing; of a category that was never run, that of the worst known one."""
+    from sparkcast.models.support import like_known
+
+    varied = {name: found.configuration[name] for name in factors}
+    categories = {axis.name: axis.levels for axis in failures.domain.axes if not axis.is_number}
+    chance = max(failures.probability_of_failure(like_known(varied, categories)))
+    return dataclasses.replace(found, failure_probability=chance, failed_runs=failures.n_failed)
 
 
 def recommend(
-    data: Data,
+    data: "Data | SavedModel",
     *,
     within_s: float | None = None,
     confidence: float = 0.95,
@@ -276,20 +508,31 @@ def recommend(
     minimize: str | None = None,
     fix: Mapping[str, Level] | None = None,
     model: str = "auto",
+    extrapolate: bool = False,
 ) -> "Recommendation":
-    """The settings that meet the deadline with the wanted probability and are best otherwise."""
+    """The settings that meet the deadline with the wanted probability and are best otherwise.
+
+    Candidates too far from what was measured are left out unless `extrapolate`.
+    """
+    from sparkcast.models.saved import SavedModel
     from sparkcast.recommend.choose import recommend as choose
 
+    known: Dataset | SavedModel
+    if isinstance(data, Data):
+        known, candidates, price = data.dataset, data.candidates(), data.price
+    else:
+        known, candidates, price = data, list(data.about.candidates), data.about.price
     return choose(
-        data.dataset,
-        data.candidates(),
+        known,
+        candidates,
         within_s=within_s,
         confidence=confidence,
         maximize=maximize,
         minimize=minimize,
         fix=fix or {},
-        price=data.price,
+        price=price,
         model=model,
+        extrapolate=extrapolate,
     )
 
 

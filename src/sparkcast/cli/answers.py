@@ -1,4 +1,4 @@
-"""Questions to data: validate, predict, recommend, export."""
+"""Questions to data: validate, fit, predict, recommend, export."""
 
 import time
 from collections.abc import Callable
@@ -10,12 +10,20 @@ import typer
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
 
 if TYPE_CHECKING:
-    from sparkcast.api import Data, PredictionAt
+    from sparkcast.api import Data, FitResult, FittedResponse, PredictionAt, Scores
+    from sparkcast.models.saved import SavedModel
     from sparkcast.recommend import Candidate, Prediction, Recommendation
     from sparkcast.study import Level
     from sparkcast.validate import OnStep, Scorecard, Step, Validation
 
 DataSource = Annotated[str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, or a CSV.")]
+DataOrModel = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA|MODEL",
+        help="A study file, a results folder or store, a CSV, or a model file of sparkcast fit --save.",
+    ),
+]
 Factors = Annotated[str | None, typer.Option(help="Columns of a CSV that were varied, e.g. executors,batch_size.")]
 ResponseName = Annotated[
     str, typer.Option("--response", help="What to explain or predict; of a CSV also 'cost = time_s / accuracy'.")
@@ -29,11 +37,15 @@ ProtocolName = Annotated[
         "'cases:FACTOR=a+b|c'. See: sparkcast list protocols.",
     ),
 ]
+Extrapolate = Annotated[
+    bool,
+    typer.Option("--extrapolate", help="Answer also where the runs say little, with a wide interval."),
+]
 StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
 
 
 def register(app: typer.Typer) -> None:
-    for command in (validate, predict, recommend, export):
+    for command in (validate, fit, predict, recommend, export):
         app.command()(command)
 
 
@@ -44,6 +56,17 @@ def validate(
     response: ResponseName = "time_s",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
     seed: Annotated[int, typer.Option(help="For protocols that draw at random.")] = 0,
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder for figures of the three best models: PNG, SVG and Vega-Lite.")
+    ] = None,
+    learning_curve: Annotated[
+        bool,
+        typer.Option(
+            "--learning-curve",
+            help="With --figures: also the error by number of configurations; fits each model some 30 times more.",
+        ),
+    ] = False,
+    force: Force = False,
     factors: Factors = None,
     study: StudyName = None,
     as_json: Json = False,
@@ -54,22 +77,67 @@ def validate(
     Example: sparkcast validate mnist.yaml --protocol extrapolate:executors
     """
     from sparkcast import api
+    from sparkcast.errors import StudyError
 
+    if learning_curve and figures is None:
+        raise StudyError("--learning-curve draws a figure", hint="say where to: --figures DIR")
     models = None if model is None else _names(model)
     loaded = load(data, factors, response, study)
     response = response_name(response)
     result = api.validate(
         loaded, response, protocol=protocol, models=models, level=level, seed=seed, on_step=_tell_when_slow()
     )
+    # Shown first: a folder that cannot be written must not cost the result of a long validation.
     emit(result, as_json, _show_validation)
+    if figures is not None:
+        drawn = api.write_validation_figures(
+            *(loaded, result, figures), with_learning_curve=learning_curve, on_step=_tell_when_slow(), force=force
+        )
+        for reason in drawn.missing:
+            say(reason)
+        say(f"wrote {len(drawn.files)} files to {figures}")
+
+
+def fit(
+    data: DataSource,
+    response: Annotated[
+        str | None,
+        typer.Option(help="What to learn: time_s,accuracy or a formula. Default: those two, as far as measured."),
+    ] = None,
+    model: ModelName = "auto",
+    save: Annotated[Path | None, typer.Option(help="A file for what was learned, e.g. mnist.sparkcast.")] = None,
+    force: Force = False,
+    factors: Factors = None,
+    study: StudyName = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Learn from runs, once, and keep it.
+
+    Example: sparkcast fit mnist.yaml --save mnist.sparkcast
+    """
+    from sparkcast import api
+
+    if save is not None:
+        require_free(save, force)
+    responses = _responses(response or "")
+    loaded = api.load_data(data, factors=_names(factors or ""), responses=responses, study=study)
+    result = api.fit(loaded, [response_name(text) for text in responses], model=model)
+    if save is not None:
+        api.save_model(result.model, save, force=force)
+    learned = {"responses": result.responses, "notes": result.notes, "saved": save}
+    emit(learned, as_json, lambda _: _show_fit(result))
+    if save is not None:
+        say(f"wrote {save}")
 
 
 def predict(
-    data: DataSource,
+    data: DataOrModel,
     at: Annotated[str, typer.Option(help="The settings, e.g. executors=4,batch_size=256.")],
     response: ResponseName = "time_s",
     model: ModelName = "auto",
     level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.9,
+    extrapolate: Extrapolate = False,
     factors: Factors = None,
     study: StudyName = None,
     as_json: Json = False,
@@ -81,19 +149,21 @@ def predict(
     """
     from sparkcast import api
 
-    loaded = load(data, factors, response, study)
+    loaded = load_any(data, factors, response, study, model)
     response = response_name(response)
-    emit(api.predict(loaded, _settings(at), response=response, model=model, level=level), as_json, _show_prediction)
+    result = api.predict(loaded, _settings(at), response=response, model=model, level=level, extrapolate=extrapolate)
+    emit(result, as_json, _show_prediction)
 
 
 def recommend(
-    data: DataSource,
+    data: DataOrModel,
     within: Annotated[str | None, typer.Option(help="The deadline, e.g. 300s or 5m.")] = None,
     confidence: Annotated[float, typer.Option(help="Probability with which the deadline must be met.")] = 0.95,
     maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy.")] = None,
     minimize: Annotated[str | None, typer.Option(help="A response, e.g. cost or time_s.")] = None,
     fix: Annotated[list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2.")] = None,
     model: ModelName = "auto",
+    extrapolate: Extrapolate = False,
     factors: Factors = None,
     study: StudyName = None,
     as_json: Json = False,
@@ -107,13 +177,14 @@ def recommend(
     from sparkcast.units import parse_seconds
 
     result = api.recommend(
-        load(data, factors, None, study),
+        load_any(data, factors, None, study, model),
         within_s=None if within is None else parse_seconds(within),
         confidence=confidence,
         maximize=maximize,
         minimize=minimize,
         fix=_settings(",".join(fix or ())),
         model=model,
+        extrapolate=extrapolate,
     )
     emit(result, as_json, _show_recommendation)
 
@@ -143,6 +214,24 @@ def load(data: str, factors: str | None, response: str | None, study: str | None
     return api.load_data(data, factors=_names(factors or ""), responses=[response] if response else [], study=study)
 
 
+def load_any(
+    data: str, factors: str | None, response: str | None, study: str | None, model: str
+) -> "Data | SavedModel":
+    """Data or a model file; says what its reader should know."""
+    from sparkcast import api
+    from sparkcast.errors import StudyError
+
+    responses = [response] if response else []
+    loaded = api.load_data_or_model(data, factors=_names(factors or ""), responses=responses, study=study)
+    if isinstance(loaded, api.Data):
+        return loaded
+    if model != "auto":
+        raise StudyError(f"{data} is a model file, so no model is fitted", hint="leave out --model, or give the data")
+    for note in loaded.notes:
+        say(f"{data}: {note}")
+    return loaded
+
+
 def response_name(response: str) -> str:
     """The name of a response that may be given with its formula: `cost = time_s / accuracy`."""
     return response.partition("=")[0].strip()
@@ -150,6 +239,18 @@ def response_name(response: str) -> str:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _responses(text: str) -> list[str]:
+    """Names or formulas between commas, which may also stand inside the parentheses of a formula."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _settings(text: str) -> "dict[str, Level]":
@@ -216,10 +317,36 @@ def _scorecard_row(card: "Scorecard") -> list[str]:
     ]
 
 
+def _show_fit(result: "FitResult") -> None:
+    for learned in result.responses:
+        _show_learned(learned)
+    for note in result.notes:
+        say(note)
+
+
+def _show_learned(learned: "FittedResponse") -> None:
+    print(
+        f"{learned.response}: model {learned.model}, learned from {learned.runs} runs of {learned.configurations} "
+        f"configurations; left-out runs are typically missed by {learned.typical_error:.1f} %"
+    )
+    for choice in learned.choices:
+        _show_scores(choice)
+
+
+def _show_scores(choice: "Scores") -> None:
+    together = "" if choice.error is None else f", together {choice.error:.1f} %"
+    print(f"  {choice.question}: answered by {', '.join(choice.answered_by)}")
+    if choice.errors:
+        errors = ", ".join(f"{name} {error:.1f} %" for name, error in choice.errors.items())
+        print(f"    mean errors by {choice.protocol}: {errors}{together}")
+
+
 def _show_prediction(result: "PredictionAt") -> None:
     from sparkcast.study import show_configuration
 
     print(f"{show_configuration(result.configuration)}: {_predicted(result.prediction)}  (model {result.model})")
+    if result.failed_runs and result.failure_probability is not None:
+        print(f"  fails with probability {result.failure_probability:.2g}")
 
 
 def _predicted(p: "Prediction") -> str:

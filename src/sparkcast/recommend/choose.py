@@ -1,16 +1,17 @@
 """The best settings that meet a deadline with the wanted probability."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sparkcast.analyse.runs import same_level, usable_runs
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
+from sparkcast.models.saved import SavedModel, Seen, constants_in, seen_in
+from sparkcast.models.support import Extrapolating, categories_of
 from sparkcast.recommend import Candidate, Prediction, Recommendation
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Dataset, Level, Outcome, Price, show_configuration
+from sparkcast.study import Configuration, Dataset, Level, Price, show_configuration
 from sparkcast.study.derive import run_cost
 from sparkcast.units import as_number, show_seconds
 from sparkcast.validate.score import choose as choose_model
@@ -27,8 +28,31 @@ class Objective:
         return f"{'maximize' if self.is_maximum else 'minimize'} {self.response}"
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a recommendation takes from runs beside models; a model file has it without them."""
+
+    factors: tuple[str, ...]
+    constants: Configuration
+    seen: tuple[Seen, ...]
+    responses: tuple[str, ...]  # that successful runs measured
+
+    def key(self, configuration: Configuration) -> tuple[object, ...]:
+        """Equal for the same settings, however they are written."""
+        values = [configuration[name] for name in self.factors]
+        return tuple(str(v) if (number := as_number(v)) is None else number for v in values)
+
+
+def _known(data: Dataset | SavedModel) -> Known:
+    if isinstance(data, SavedModel):
+        about = data.about
+        return Known(about.factors, about.fixed, about.seen, tuple(data.fitted))
+    measured = dict.fromkeys(name for run in data.observations if run.ok for name in run.responses)
+    return Known(data.factors, constants_in(data), seen_in(data), tuple(measured))
+
+
 def recommend(
-    data: Dataset,
+    data: Dataset | SavedModel,
     candidates: Sequence[Configuration],
     *,
     within_s: float | None = None,
@@ -38,19 +62,26 @@ def recommend(
     fix: Mapping[str, Level] | None = None,
     price: Price | None = None,
     model: str = "auto",
+    extrapolate: bool = False,
 ) -> Recommendation:
     """The candidate that is best for the objective among those that meet the deadline with `confidence`.
 
     Without an objective: the highest accuracy when it was measured and there is a deadline, else the shortest time.
-    A candidate that was run and never succeeded is left out. Raises InfeasibleError when none meets the deadline.
+    A candidate that was run and never succeeded is left out, and so is one too far from what was measured unless
+    `extrapolate`. Raises InfeasibleError when none meets the deadline. A model file brings its own models.
     """
-    objective = _objective(data, within_s, maximize, minimize, price)
+    known = _known(data)
+    objective = _objective(data, known, within_s, maximize, minimize, price)
     _check_limits(within_s, confidence)
-    allowed, failed = _split_failed(data, _matching(data, candidates, fix or {}))
+    allowed, failed = _split_failed(known, _matching(known, candidates, fix or {}))
     # The upper end of the shown interval is then the time that is met with `confidence`.
     level = round(2 * confidence - 1, 12) if confidence > 0.5 else 0.9
-    fitted = _fit(data, _needed(data, objective, within_s, price), model)
-    ranked = _rank(_predict(data, allowed, {r: f for r, (_, f) in fitted.items()}, within_s, level, price), objective)
+    fitted = _fit(data, _needed(known, objective, within_s, price), model)
+    if extrapolate:
+        categories = categories_of([seen.configuration for seen in known.seen], known.factors)
+        fitted = {r: (name, Extrapolating(f, r, categories)) for r, (name, f) in fitted.items()}
+    allowed, n_beyond = _supported(allowed, [f for _, f in fitted.values()])
+    ranked = _rank(_predict(known, allowed, {r: f for r, (_, f) in fitted.items()}, within_s, level, price), objective)
     good = [c for c in ranked if c.probability >= confidence]
     if within_s is not None and not good:
         raise _infeasible(ranked, fitted[TIME][1], within_s, confidence)
@@ -66,14 +97,19 @@ def recommend(
         chosen=good[0],
         runner_up=good[1] if len(good) > 1 else None,
         candidates=(*good, *bad),
-        why=_why(good[0], objective, within_s, confidence, margin_s, len(failed)),
+        why=_why(good[0], objective, within_s, confidence, margin_s, len(failed), n_beyond),
         margin_s=margin_s,
-        conf=conf_lines({**_constants(data), **good[0].configuration}),
+        conf=conf_lines({**known.constants, **good[0].configuration}),
     )
 
 
 def _objective(
-    data: Dataset, within_s: float | None, maximize: str | None, minimize: str | None, price: Price | None
+    data: Dataset | SavedModel,
+    known: Known,
+    within_s: float | None,
+    maximize: str | None,
+    minimize: str | None,
+    price: Price | None,
 ) -> Objective:
     if maximize and minimize:
         raise StudyError(
@@ -82,13 +118,22 @@ def _objective(
         )
     response = maximize or minimize
     if response is None:
-        by_accuracy = within_s is not None and bool(data.successful(ACCURACY))
+        by_accuracy = within_s is not None and ACCURACY in known.responses
         return Objective(ACCURACY, True) if by_accuracy else Objective(TIME, False)
-    if response == COST and price is None and not data.successful(COST):
+    if response == COST and price is None and COST not in known.responses:
         raise StudyError("the cost is unknown without a price", hint="give a price, e.g. price: {core_hour: 0.05}")
     if response != COST or price is None:
-        usable_runs(data, response)
+        _require_response(data, response)
     return Objective(response, maximize is not None)
+
+
+def _require_response(data: Dataset | SavedModel, response: str) -> None:
+    if isinstance(data, Dataset):
+        usable_runs(data, response)
+    elif response not in data.fitted:
+        raise StudyError(
+            f"the model file has no model of {response!r}", hint=did_you_mean(response, tuple(data.fitted))
+        )
 
 
 def _check_limits(within_s: float | None, confidence: float) -> None:
@@ -98,22 +143,22 @@ def _check_limits(within_s: float | None, confidence: float) -> None:
         raise StudyError(f"confidence {confidence:g} is not between 0 and 1", hint="write 0.95 for 95 %")
 
 
-def _matching(data: Dataset, candidates: Sequence[Configuration], fix: Mapping[str, Level]) -> list[Configuration]:
+def _matching(known: Known, candidates: Sequence[Configuration], fix: Mapping[str, Level]) -> list[Configuration]:
     """The candidates that agree with `fix`, reduced to the varied settings, each once."""
     if not candidates:
         raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
-    constants = _constants(data)
-    known = tuple(dict.fromkeys((*data.factors, *constants, *(name for c in candidates for name in c))))
+    constants = known.constants
+    names = tuple(dict.fromkeys((*known.factors, *constants, *(name for c in candidates for name in c))))
     left = list(candidates)
     for name, value in fix.items():
-        if name not in known:
-            raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, known))
+        if name not in names:
+            raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, names))
         there = {**dict.fromkeys(str({**constants, **c}.get(name)) for c in left)}
         left = [c for c in left if name in {**constants, **c} and same_level({**constants, **c}[name], value)]
         if not left:
             raise StudyError(f"no candidate has {name} = {value}", hint=f"candidates have {', '.join(there)}")
     for candidate in left:
-        for name in data.factors:
+        for name in known.factors:
             if name not in candidate:
                 raise StudyError(f"a candidate has no value for {name!r}", hint="give every varied setting")
         for name, value in constants.items():
@@ -122,17 +167,15 @@ def _matching(data: Dataset, candidates: Sequence[Configuration], fix: Mapping[s
                     f"a candidate has {name} = {candidate[name]}, but every run has {name} = {value}",
                     hint=f"run the study with {name} = {candidate[name]} as another level",
                 )
-    unique = {tuple(str(c[name]) for name in data.factors): {name: c[name] for name in data.factors} for c in left}
+    unique = {known.key(c): {name: c[name] for name in known.factors} for c in left}
     return list(unique.values())
 
 
-def _split_failed(data: Dataset, candidates: list[Configuration]) -> tuple[list[Configuration], list[Configuration]]:
-    """Candidates that may work, and those that were run and never worked. A lost run says nothing about settings."""
-    worked = {data.key(o) for o in data.observations if o.ok}
-    broke = {data.key(o) for o in data.observations if not o.ok and o.outcome is not Outcome.LOST} - worked
-    keys = [tuple(c[name] for name in data.factors) for c in candidates]
-    failed = [c for c, key in zip(candidates, keys, strict=True) if key in broke]
-    allowed = [c for c, key in zip(candidates, keys, strict=True) if key not in broke]
+def _split_failed(known: Known, candidates: list[Configuration]) -> tuple[list[Configuration], list[Configuration]]:
+    """Candidates that may work, and those that were run and never worked."""
+    broke = {known.key(seen.configuration) for seen in known.seen if seen.failed and not seen.ok}
+    failed = [c for c in candidates if known.key(c) in broke]
+    allowed = [c for c in candidates if known.key(c) not in broke]
     if not allowed:
         raise InfeasibleError(
             f"all {len(failed)} candidates failed when they were run", hint="try settings with more memory or time"
@@ -140,26 +183,29 @@ def _split_failed(data: Dataset, candidates: list[Configuration]) -> tuple[list[
     return allowed, failed
 
 
-def _constants(data: Dataset) -> dict[str, Level]:
-    """Settings that are no factors and had one value in every run."""
-    if not data.observations:
-        return {}
-    return {
-        name: value
-        for name, value in data.observations[0].configuration.items()
-        if name not in data.factors and all(o.configuration.get(name) == value for o in data.observations)
-    }
+def _supported(candidates: list[Configuration], fitted: Sequence[Fitted]) -> tuple[list[Configuration], int]:
+    """The candidates about which the runs say something to every model, and how many others there are."""
+    by_model = [f.beyond(candidates) for f in fitted]
+    reasons = [next((error for error in errors if error), None) for errors in zip(*by_model, strict=True)]
+    kept = [c for c, reason in zip(candidates, reasons, strict=True) if reason is None]
+    if not kept:
+        raise next(reason for reason in reasons if reason)
+    return kept, len(candidates) - len(kept)
 
 
-def _needed(data: Dataset, objective: Objective, within_s: float | None, price: Price | None) -> dict[str, bool]:
+def _needed(known: Known, objective: Objective, within_s: float | None, price: Price | None) -> dict[str, bool]:
     """The responses to model, and whether one cannot do without."""
     is_computed = objective.response == COST and price is not None
     needs_time = within_s is not None or is_computed
     needed = {TIME: needs_time, ACCURACY: False} | ({} if is_computed else {objective.response: True})
-    return {response: must for response, must in needed.items() if must or data.successful(response)}
+    return {response: must for response, must in needed.items() if must or response in known.responses}
 
 
-def _fit(data: Dataset, needed: Mapping[str, bool], model: str) -> dict[str, tuple[str, Fitted]]:
+def _fit(data: Dataset | SavedModel, needed: Mapping[str, bool], model: str) -> dict[str, tuple[str, Fitted]]:
+    if isinstance(data, SavedModel):
+        for response in needed:
+            _require_response(data, response)
+        return {response: (data.about.responses[response].model, data.fitted[response]) for response in needed}
     fitted = {}
     for response, must in needed.items():
         try:
@@ -174,7 +220,7 @@ def _fit(data: Dataset, needed: Mapping[str, bool], model: str) -> dict[str, tup
 
 
 def _predict(
-    data: Dataset,
+    known: Known,
     candidates: Sequence[Configuration],
     fitted: Mapping[str, Fitted],
     within_s: float | None,
@@ -184,15 +230,14 @@ def _predict(
     values = {response: model.predict(candidates) for response, model in fitted.items()}
     ranges = {response: model.interval(candidates, level=level) for response, model in fitted.items()}
     chances = [1.0] * len(candidates) if within_s is None else fitted[TIME].probability_below(candidates, within_s)
-    measured = Counter(tuple(str(o.configuration[name]) for name in data.factors) for o in data.observations if o.ok)
-    constants = _constants(data)
+    measured = {known.key(seen.configuration): seen.ok for seen in known.seen}
     found = []
     for i, configuration in enumerate(candidates):
         predictions = [Prediction(r, values[r][i], *ranges[r][i], level) for r in fitted]
         if price is not None and TIME in fitted and COST not in fitted:
             time = next(p for p in predictions if p.response == TIME)
-            predictions.append(_cost(time, price, {**constants, **configuration}))
-        runs = measured[tuple(str(configuration[name]) for name in data.factors)]
+            predictions.append(_cost(time, price, {**known.constants, **configuration}))
+        runs = measured.get(known.key(configuration), 0)
         found.append(Candidate(configuration, tuple(predictions), chances[i], runs))
     return found
 
@@ -248,6 +293,7 @@ def _why(
     confidence: float,
     margin_s: float | None,
     n_failed: int,
+    n_beyond: int,
 ) -> str:
     parts = []
     if any(p.response == TIME for p in chosen.predictions):
@@ -261,6 +307,8 @@ def _why(
         parts.append("this configuration was never run")
     if n_failed:
         parts.append(f"{n_failed} candidates left out because they failed when run")
+    if n_beyond:
+        parts.append(f"{n_beyond} candidates left out because they are too far from what was measured")
     return f"{show_configuration(chosen.configuration)}: {'; '.join(parts)}"
 
 

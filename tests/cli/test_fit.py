@@ -1,0 +1,267 @@
+"""`fit`, and asking the model file it writes; mistakes get a hint and the right exit code."""
+
+import json
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from sparkcast import cli
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Answer]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """The command line in this process: loading the libraries once is enough."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["sparkcast", *map(str, arguments)])
+        capsys.readouterr()
+        try:
+            cli.main()
+        except SystemExit as end:
+            return Answer(int(end.code or 0), *capsys.readouterr())
+        return Answer(0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    rows = ["executors,net,time_s,accuracy,outcome"]
+    for executors in (1, 2, 4, 8):
+        for net, slow in (("lenet5", 1.0), ("vgg", 3.0)):
+            for extra in (0.0, 0.2):
+                rows.append(f"{executors},{net},{slow * (5 + 40 / executors) + extra},{0.9 - executors / 100},ok")
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def model(call: Call, runs: Path, tmp_path: Path) -> Path:
+    assert call("fit", "runs.csv", "--model", "ridge", "--save", "m.sparkcast").code == 0
+    return tmp_path / "m.sparkcast"
+
+
+def test_fit_says_what_was_learned(call: Call, runs: Path) -> None:
+    answer = call("fit", "runs.csv", "--model", "ridge")
+    assert answer.code == 0
+    assert "time_s: model ridge, learned from 16 runs of 8 configurations; left-out runs are typically" in answer.out
+    assert "accuracy: model ridge" in answer.out
+    assert not list(runs.parent.glob("*.sparkcast"))
+
+
+def test_fit_of_one_response_learns_that_one(call: Call, runs: Path) -> None:
+    answer = call("fit", "runs.csv", "--model", "ridge", "--response", "accuracy,price = max(time_s, 2) * 3", "--json")
+    told = json.loads(answer.out)
+    assert [learned["response"] for learned in told["responses"]] == ["accuracy", "price"]
+    assert told["saved"] is None
+    assert told["responses"][0]["typical_error"] >= 0
+
+
+def test_auto_tells_its_choice_and_the_scores_of_its_candidates(call: Call, runs: Path) -> None:
+    answer = call("fit", "runs.csv", "--response", "time_s")
+    assert "inside the measured range: answered by" in answer.out
+    assert "mean errors by loo:" in answer.out
+    told = json.loads(call("fit", "runs.csv", "--response", "time_s", "--json").out)
+    [choice] = told["responses"][0]["choices"]
+    assert len(choice["errors"]) > 1
+    assert set(choice["answered_by"]) <= set(choice["errors"])
+    assert choice["error"] <= max(choice["errors"].values())
+
+
+def test_a_model_file_answers_as_the_data_do(call: Call, model: Path) -> None:
+    for command, *question in (
+        ["predict", "--at", "executors=3,net=vgg", "--json"],
+        ["recommend", "--within", "60s", "--fix", "net=vgg", "--json"],
+    ):
+        answer = call(command, model, *question)
+        assert answer.code == 0
+        assert answer == call(command, "runs.csv", "--model", "ridge", *question)
+
+
+def test_a_model_file_is_known_by_its_content(call: Call, model: Path) -> None:
+    renamed = model.rename(model.with_name("learned"))
+    assert call("predict", renamed, "--at", "executors=3,net=vgg").code == 0
+
+
+def test_recommend_wants_the_responses_that_the_file_has(call: Call, runs: Path) -> None:
+    call("fit", "runs.csv", "--model", "ridge", "--response", "accuracy", "--save", "m.sparkcast")
+    answer = call("recommend", "m.sparkcast", "--within", "60s")
+    assert (answer.code, "the model file has no model of 'time_s'" in answer.err) == (2, True)
+    answer = call("predict", "m.sparkcast", "--at", "executors=2,net=vgg")
+    assert (answer.code, "known: accuracy" in answer.err) == (2, True)
+
+
+def test_saving_onto_an_existing_file_needs_force(call: Call, model: Path) -> None:
+    before = model.read_bytes()
+    answer = call("fit", "runs.csv", "--model", "median", "--save", model)
+    assert (answer.code, "add --force" in answer.err, answer.out) == (2, True, "")
+    assert model.read_bytes() == before
+    answer = call("fit", "runs.csv", "--model", "median", "--save", model, "--force")
+    assert (answer.code, "wrote" in answer.err) == (0, True)
+    assert model.read_bytes() != before
+
+
+@pytest.mark.parametrize("command", [["predict", "--at", "executors=2,net=vgg"], ["recommend", "--within", "60s"]])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("truncated", "not a whole model file"),
+        ("newer", "written by a newer sparkcast"),
+        ("not a model", "no model file of sparkcast"),
+        ("empty", "not a whole model file"),
+        ("missing", "No such file"),
+    ],
+)
+def test_a_model_file_that_cannot_be_used_is_refused(
+    call: Call, model: Path, command: list[str], kind: str, words: str
+) -> None:
+    content = model.read_bytes()
+    if kind == "truncated":
+        model.write_bytes(content[: len(content) // 2])
+    elif kind == "newer":
+        with zipfile.ZipFile(model) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        told = json.loads(members["sparkcast.json"]) | {"schema": 99}
+        with zipfile.ZipFile(model, "w") as archive:
+            for name, part in (members | {"sparkcast.json": json.dumps(told).encode()}).items():
+                archive.writestr(name, part)
+    elif kind == "not a model":
+        with zipfile.ZipFile(model, "w") as archive:
+            archive.writestr("a.txt", "b")
+    elif kind == "empty":
+        model.write_bytes(b"")
+    else:
+        model.unlink()
+    answer = call(command[0], model, *command[1:])
+    assert (answer.code, answer.out) == (2, "")
+    assert words in answer.err
+    assert "hint: " in answer.err
+
+
+def test_a_model_file_is_not_fitted_again(call: Call, model: Path) -> None:
+    for option in (["--model", "median"], ["--factors", "executors"], ["--study", "s"]):
+        answer = call("predict", model, "--at", "executors=3,net=vgg", *option)
+        assert (answer.code, "is a model file" in answer.err) == (2, True)
+
+
+# ---------------------------------------------------------------- where an answer would be a guess
+
+
+@pytest.mark.parametrize(
+    ("at", "code", "words"),
+    [
+        ("executors=500,net=vgg", 4, ["executors = 500 is too far", "the run that would help most", "--extrapolate"]),
+        ("executors=2,net=resnet", 4, ["'resnet' was never run", "lenet5, vgg", "--extrapolate"]),
+        ("executors=2", 2, ["'net' is missing", "lenet5, vgg"]),
+        ("executors=nan,net=vgg", 2, ["executors = nan is not a number"]),
+        ("executors=2,net=nan", 2, ["net = nan is not a number"]),
+        ("executors=inf,net=vgg", 2, ["not a number"]),
+        ("executors=many,net=vgg", 2, ["not a number"]),
+        ("exectors=2,net=vgg", 2, ["did you mean 'executors'"]),
+        ("executors=2,net=vgg,epochs=3", 2, ["'epochs' is not a factor"]),
+        ("executors", 2, ["not name=value"]),
+    ],
+)
+@pytest.mark.parametrize("source", ["data", "model"])
+def test_a_question_without_an_answer_is_refused(
+    call: Call, model: Path, source: str, at: str, code: int, words: list[str]
+) -> None:
+    data = [model] if source == "model" else ["runs.csv", "--model", "ridge"]
+    answer = call("predict", *data, "--at", at)
+    assert (answer.code, answer.out) == (code, "")
+    for word in [*words, "hint: "]:
+        assert word in answer.err
+
+
+def test_extrapolate_answers_far_away_with_a_wide_interval(call: Call, model: Path) -> None:
+    def ratio(at: str) -> float:
+        told = json.loads(call("predict", model, "--at", at, "--extrapolate", "--json").out)["prediction"]
+        return float(told["high"]) / float(told["low"])
+
+    assert ratio("executors=500,net=vgg") > ratio("executors=16,net=vgg") > ratio("executors=8,net=vgg")
+
+
+def test_extrapolate_takes_a_new_category_for_any_known_one(call: Call, model: Path) -> None:
+    def told(net: str) -> dict[str, float]:
+        asked = f"executors=2,net={net}"
+        found: dict[str, float] = json.loads(call("predict", model, "--at", asked, "--extrapolate", "--json").out)[
+            "prediction"
+        ]
+        return found
+
+    new, fast, slow = told("resnet"), told("lenet5"), told("vgg")
+    assert (new["low"], new["high"]) == (fast["low"], slow["high"])
+    assert fast["value"] < new["value"] < slow["value"]
+
+
+@pytest.mark.parametrize("at", ["executors=2", "executors=nan,net=vgg", "exectors=2,net=vgg"])
+def test_extrapolate_does_not_excuse_a_mistake(call: Call, model: Path, at: str) -> None:
+    assert call("predict", model, "--at", at, "--extrapolate").code == 2
+
+
+# ---------------------------------------------------------------- data that teach nothing
+
+
+@pytest.mark.parametrize("command", [["fit"], ["predict", "--at", "executors=2"]])
+@pytest.mark.parametrize(
+    ("rows", "code", "words"),
+    [
+        (["1,5", "2,3"], 4, "2 different configurations"),
+        (["1,5", "2,-3", "4,2"], 2, "time_s is -3 in a run, which cannot be"),
+        (["1,5", "2,nan", "4,2"], 2, "not finite"),
+        (["1,5", "2,", "4,"], 4, "1 different configurations"),
+    ],
+)
+def test_data_that_cannot_be_learned_from_are_refused(
+    call: Call, tmp_path: Path, command: list[str], rows: list[str], code: int, words: str
+) -> None:
+    (tmp_path / "few.csv").write_text("\n".join(["executors,time_s", *rows]) + "\n")
+    answer = call(command[0], "few.csv", "--model", "ridge", *command[1:])
+    assert (answer.code, answer.out) == (code, "")
+    assert words in answer.err
+    assert "hint: " in answer.err
+
+
+@pytest.mark.parametrize("model", ["ridge", "median", "random-forest"])
+def test_a_response_that_never_changes_is_predicted_as_it_is(call: Call, tmp_path: Path, model: str) -> None:
+    (tmp_path / "same.csv").write_text("executors,time_s\n1,5\n2,5\n4,5\n8,5\n")
+    assert call("fit", "same.csv", "--model", model).code == 0
+    told = json.loads(call("predict", "same.csv", "--model", model, "--at", "executors=3", "--json").out)["prediction"]
+    assert told["value"] == pytest.approx(5)
+    assert told["low"] <= told["value"] <= told["high"]
+
+
+# ---------------------------------------------------------------- failures
+
+
+def test_failed_runs_show_as_a_probability(call: Call, runs: Path) -> None:
+    failed = [f"16,{net},,,oom" for net in ("lenet5", "vgg") for _ in range(3)]
+    runs.write_text(runs.read_text() + "\n".join(failed) + "\n")
+    answer = call("predict", "runs.csv", "--model", "ridge", "--at", "executors=8,net=vgg")
+    assert "  fails with probability 0." in answer.out
+    call("fit", "runs.csv", "--model", "ridge", "--save", "m.sparkcast")
+    for source in (["m.sparkcast"], ["runs.csv", "--model", "ridge"]):
+        asked = [f"executors={e},net=vgg" for e in (1, 8)]
+        told = [json.loads(call("predict", *source, "--at", at, "--json").out)["failure_probability"] for at in asked]
+        assert told[0] < told[1]
+
+
+def test_without_failed_runs_only_json_tells_the_rule_of_thumb(call: Call, runs: Path) -> None:
+    question = ("predict", "runs.csv", "--model", "ridge", "--at", "executors=8,net=vgg")
+    assert "fails" not in call(*question).out
+    assert json.loads(call(*question, "--json").out)["failure_probability"] == pytest.approx(1 / 18)
