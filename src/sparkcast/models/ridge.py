@@ -11,6 +11,8 @@ from sparkcast.models._uncertainty import Learned
 class Ridge(Model):
     """Linear in x, log x and 1/x of each setting; the logarithm of the response when it is positive."""
 
+    auto_from = 3
+    auto_outside = False  # a free power law: start-up time bends it, and outside the range the bend goes on
     columns = Columns(logs=True, inverses=True)
 
     def learn(self, problem: Problem) -> Learned:

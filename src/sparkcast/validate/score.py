@@ -16,6 +16,9 @@ from sparkcast.validate import OnStep, Scorecard, Step, TestedRun, Validation
 from sparkcast.validate.protocols import Split, make_protocol
 
 BASELINE = "median"
+ALL = "all"
+# What is tested when nobody says what: each has its own idea of the world. All others join with --model all.
+USUAL = ("auto", "scaling", "ernest", "ridge", "random-forest", "gradient-boosting")
 _TIME = "time_s"
 _LARGE_ERROR = 30.0  # percent; the bound of the Polimi studies, who count 30 % itself as large
 
@@ -38,7 +41,7 @@ def validate(
     if not 0 < level < 1:
         raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
     chosen = make_protocol(protocol, seed=seed)
-    names = tuple(dict.fromkeys((*(MODELS.names() if models is None else models), BASELINE)))
+    names = tuple(dict.fromkeys((*_wanted(models), BASELINE)))
     for name in names:
         MODELS.get(name)  # an unknown name is the caller's mistake, not a refusal
     if not any(o.responses[response] for o in usable_runs(data, response)):
@@ -65,9 +68,15 @@ def validate(
     )
 
 
+def _wanted(models: Sequence[str] | None) -> tuple[str, ...]:
+    if models is None:
+        return USUAL
+    return MODELS.names() if ALL in models else tuple(models)
+
+
 def choose(data: Dataset, response: str) -> tuple[str, Fitted]:
-    """The model with the smallest error on configurations it has not seen, fitted to everything."""
-    return fit_best(data, validate(data, response))
+    """The model for those who name none."""
+    return "auto", MODELS.get("auto")().fit(data, response)
 
 
 def fit_best(data: Dataset, result: Validation) -> tuple[str, Fitted]:
@@ -200,14 +209,14 @@ def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: floa
         raise StudyError("every tested run has the value 0, so there are no percentage errors", hint="choose another")
     widths = [(run.high - run.low) / abs(run.predicted) for run in runs if run.predicted]
     mean = fmean(run.actual for run in runs)
-    total = sum((run.actual - mean) ** 2 for run in runs)
+    spread = math.hypot(*(run.actual - mean for run in runs))  # squares of wild predictions would overflow
     return Scorecard(
         model=name,
         mape=fmean(percent),
         median_ape=median(percent),
         mae=fmean(errors),
-        rmse=math.sqrt(fmean(error**2 for error in errors)),
-        r_squared=1 - sum(error**2 for error in errors) / total if total else 0.0,
+        rmse=math.hypot(*errors) / math.sqrt(len(errors)),
+        r_squared=1 - (math.hypot(*errors) / spread) * (math.hypot(*errors) / spread) if spread else 0.0,
         coverage=fmean(run.low <= run.actual <= run.high for run in runs),
         relative_width=fmean(widths) if widths else math.inf,
         build_s=build_s,

@@ -1,0 +1,336 @@
+"""`auto`: several models, weighed by the errors they made where the question lies.
+
+Inside the measured range the candidates are scored on configurations left out. Where an asked setting lies outside the
+measured range of a factor, they are scored by extrapolating along that factor inside the data: learning from its lower
+levels and predicting its upper ones (the other way round when the question goes downwards). Candidates that were less
+than twice as wrong as the best answer together, by their median; the others are silent. Weights would be learned
+from the same few errors and make the answer worse; a median needs none, and one wild member cannot move it. Nothing is
+selected on what the answer is tested on. Beyond the measured range the physical shapes always have a say, because a few
+levels inside the data can prove little about those outside, and the interval also holds what each of them says.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.models import MODELS
+from sparkcast.models._encoding import Axis, Domain
+from sparkcast.models._model import Model
+from sparkcast.models._problem import Problem, pose
+from sparkcast.models._uncertainty import (
+    Distribution,
+    Forms,
+    Learner,
+    Points,
+    around,
+    check_level,
+    errors_of,
+    left_out_predictions,
+    one_thread,
+    predictions_for,
+)
+from sparkcast.study import Configuration, Dataset
+
+T = TypeVar("T")
+
+INSIDE = "inside the measured range"
+_KEPT = 2.0  # a candidate answers when its error is at most this multiple of the best one's
+_FOLDS = 5  # enough to compare models, and each costs a fit of every candidate
+_MAX_LOO = 30
+_SHAPES = ("scaling", "nnls")  # who extrapolates by a law rather than by resemblance
+
+
+Members = tuple[tuple[str, Distribution], ...]  # each candidate by name, fitted to everything
+
+
+@dataclass(frozen=True, slots=True)
+class Median:
+    """What the middle one of several models says."""
+
+    points: tuple[Points, ...]
+
+    def __call__(self, x: Any) -> Any:
+        return median_of([points(x) for points in self.points])
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the candidates did on one kind of question, and which of them answer it."""
+
+    question: str
+    protocol: str  # how they were scored, in the words of `sparkcast validate`
+    scores: tuple[tuple[str, float], ...]  # mean absolute error in percent, best first
+    answering: tuple[str, ...]
+    error: float | None  # of their common answer, like the scores; None when nothing could be left out
+    distribution: Distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """What `auto` learned: the candidates, and who of them answers which question."""
+
+    problem: Problem
+    members: Members
+    inside: Choice
+    outside: dict[str, Choice] = field(default_factory=dict)  # filled when such a question is asked first
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        return (self.inside, *self.outside.values())
+
+    def predict(self, at: Sequence[Configuration]) -> list[float]:
+        return self._ask(at, lambda who, x: who.predict_rows(x))
+
+    def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
+        check_level(level)
+        return self._ask(at, lambda who, x: who.interval_rows(x, level))
+
+    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+        return self._ask(at, lambda who, x: who.probability_rows(x, limit))
+
+    def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
+        return self.inside.distribution.beyond(at)
+
+    def choice_for(self, configuration: Configuration) -> Choice:
+        """Who answers a question about these settings."""
+        [step] = _steps(self.problem.domain, self.problem.domain.encode([configuration]))
+        return self._choice(step)
+
+    def _choice(self, step: "Step | None") -> Choice:
+        if step is None:
+            return self.inside
+        if str(step) not in self.outside:
+            self.outside[str(step)] = _choose_outside(self.problem, self.members, self.inside, step)
+        return self.outside[str(step)]
+
+    def _ask(self, at: Sequence[Configuration], ask: Callable[[Distribution, Any], list[T]]) -> list[T]:
+        """Let each question be answered by those chosen for it."""
+        if not at:
+            return []
+        x = self.problem.domain.encode(at)
+        by_step: dict[Step | None, list[int]] = defaultdict(list)
+        for i, step in enumerate(_steps(self.problem.domain, x)):
+            by_step[step].append(i)
+        answers: dict[int, T] = {}
+        for step, rows in by_step.items():
+            answers |= zip(rows, ask(self._choice(step).distribution, x[rows]), strict=True)
+        return [answers[i] for i in range(len(at))]
+
+
+@MODELS.register("auto")
+class Auto:
+    """The models that did best where the question lies, together: inside the measured range or beyond it."""
+
+    def __init__(self, candidates: Sequence[str] | None = None) -> None:
+        self._candidates = candidates
+
+    def fit(self, data: Dataset, response: str) -> Combined:
+        with one_thread():
+            problem = pose(data, response)
+            members, unseen = _members(problem, self._candidates)
+            return Combined(problem, members, _choose_inside(problem, members, unseen))
+
+
+# ---------------------------------------------------------------- candidates
+
+
+def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Members, list[Any]]:
+    """The candidates that can learn these data, and what they say of configurations left out."""
+    members: list[tuple[str, Distribution]] = []
+    unseen, reasons = [], []
+    for name, learn in _learners(len(problem), candidates):
+        try:
+            learned = learn(problem)
+            said = _unseen(problem, learn) if learned.unseen is None else learned.unseen
+            members.append((name, around(problem, learned.points, _complete(said), learned.forms)))
+            unseen.append(said)
+        except (NotEnoughDataError, StudyError) as error:
+            reasons.append(f"{name}: {error.problem}")
+    if not members:
+        raise NotEnoughDataError(f"no model can learn {problem.response}; {reasons[0]}", hint="run more configurations")
+    return tuple(members), unseen
+
+
+def _learners(n: int, candidates: Sequence[str] | None = None) -> list[tuple[str, Learner]]:
+    found: list[tuple[str, Learner]] = []
+    for name in MODELS.names() if candidates is None else candidates:
+        model = MODELS.get(name)
+        if issubclass(model, Model) and (candidates is not None or n >= model.auto_from):
+            found.append((name, model().learn))
+    return found
+
+
+def _unseen(problem: Problem, learn: Learner) -> Any:
+    return left_out_predictions(problem, learn, _folds(len(problem)))
+
+
+def _complete(said: Any) -> Any:
+    import numpy as np
+
+    if not np.isfinite(said).all():
+        raise NotEnoughDataError("it cannot do without some of the configurations", hint="run more of them")
+    return said
+
+
+def _folds(n: int) -> list[list[int]]:
+    return [[i] for i in range(n)] if n <= _MAX_LOO else [list(range(k, n, _FOLDS)) for k in range(_FOLDS)]
+
+
+# ---------------------------------------------------------------- choosing
+
+
+def _choose_inside(problem: Problem, members: Members, unseen: Sequence[Any]) -> Choice:
+    errors = [_error(problem, said) for said in unseen]
+    used = _good_enough(errors)
+    together = median_of([unseen[i] for i in used])
+    points = Median(tuple(members[i][1].points for i in used))
+    return Choice(
+        question=INSIDE,
+        protocol="loo" if len(problem) <= _MAX_LOO else f"kfold:{_FOLDS}",
+        scores=_ranked(members, errors),
+        answering=tuple(members[i][0] for i in used),
+        error=_error(problem, together),
+        distribution=around(problem, points, together),
+    )
+
+
+def median_of(answers: Sequence[Any]) -> Any:
+    import numpy as np
+
+    return np.median(np.array(answers), axis=0)
+
+
+def _good_enough(errors: Sequence[float]) -> list[int]:
+    """Best first."""
+    best = max(min(errors), 1e-9)
+    return sorted((i for i, error in enumerate(errors) if error <= _KEPT * best), key=lambda i: errors[i])
+
+
+def _error(tested: Problem, said: Any) -> float:
+    """In percent; in percent of the largest value where 0 has no percentage."""
+    import numpy as np
+
+    actual = np.abs(tested.target)
+    size = actual if (actual > 0).all() else np.full(len(actual), actual.max() or 1.0)
+    return float(100 * np.mean(np.abs(said - tested.target) / size))
+
+
+def _ranked(members: Members, errors: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    scores = [(name, error) for (name, _), error in zip(members, errors, strict=True)]
+    return tuple(sorted(scores, key=lambda score: score[1]))
+
+
+# ---------------------------------------------------------------- beyond the measured range
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Asking beyond what was measured along one factor."""
+
+    axis: int
+    factor: str
+    is_up: bool
+
+    def __str__(self) -> str:
+        return f"{self.factor} {'above' if self.is_up else 'below'} the measured range"
+
+
+def _steps(domain: Domain, x: Any) -> list[Step | None]:
+    """Along which factor each row lies outside the measured range; None inside.
+
+    Outside several, it is the one with the fewest levels: its steps are the widest, so extrapolating along it inside
+    the data is the hardest test.
+    """
+    import numpy as np
+
+    outside: list[tuple[int, Any, bool]] = []
+    for j, axis in enumerate(domain.axes):
+        if axis.numbers is not None and not axis.is_constant:
+            slack = 1e-9 * max(map(abs, axis.numbers))
+            outside += [(j, x[:, j] > axis.numbers[-1] + slack, True), (j, x[:, j] < axis.numbers[0] - slack, False)]
+    steps: list[Step | None] = [None] * len(x)
+    for j, rows, is_up in sorted(outside, key=lambda o: _n_levels(domain.axes[o[0]]), reverse=True):
+        for i in np.flatnonzero(rows).tolist():
+            steps[i] = Step(j, domain.axes[j].name, is_up)
+    return steps
+
+
+def _n_levels(axis: Axis) -> float:
+    """Two levels cannot be split: such a factor comes last."""
+    n = len(axis.numbers or ())
+    return n if n > 2 else math.inf
+
+
+def _choose_outside(problem: Problem, members: Members, inside: Choice, step: Step) -> Choice:
+    import numpy as np
+
+    cuts = _cuts(problem.x[:, step.axis], step.is_up)
+    with one_thread():
+        said = [_extrapolated(problem, learn, cuts) for _, learn in _learners(0, [name for name, _ in members])]
+    able = [i for i, (name, _) in enumerate(members) if _extrapolates(name) and cuts and np.isfinite(said[i]).all()]
+    if not able:
+        return _by_shape(members, inside, str(step))
+    tested = problem.subset([i for _, test in cuts for i in test])
+    errors = [_error(tested, said[i]) for i in able]
+    good = [able[i] for i in _good_enough(errors)]
+    used = [*good, *(i for i in able if members[i][0] in _SHAPES and i not in good)]
+    together = median_of([said[i] for i in used])
+    laws = tuple(law for i in used for law in (members[i][1].points, *members[i][1].forms.laws))
+    numbers = tuple(j for j, axis in enumerate(problem.domain.axes) if axis.is_number)
+    errors_there = errors_of(tested, together, 1 + np.concatenate([_distances(problem, step, *cut) for cut in cuts]))
+    return Choice(
+        question=str(step),
+        protocol=f"extrapolate:{step.factor}",
+        scores=_ranked(tuple(members[i] for i in able), errors),
+        answering=tuple(members[i][0] for i in used),
+        error=_error(tested, together),
+        distribution=replace(
+            inside.distribution,
+            points=Median(tuple(members[i][1].points for i in used)),
+            errors=errors_there,
+            forms=Forms(laws, numbers),
+        ),
+    )
+
+
+def _extrapolates(name: str) -> bool:
+    model = MODELS.get(name)
+    return issubclass(model, Model) and model.auto_outside
+
+
+Cut = tuple[list[int], list[int]]  # configurations to learn from, and those beyond
+
+
+def _cuts(values: Any, is_up: bool) -> list[Cut]:
+    """Ways to split the levels of a factor into some to learn from and those beyond: two levels or more on one side."""
+    import numpy as np
+
+    levels = np.unique(values) if is_up else np.unique(values)[::-1]
+    n = len(levels)
+    sizes = sorted({size for size in (n - 1, n - 2, n // 2) if 2 <= size <= n - 1}, reverse=True)
+    learned = [np.isin(values, levels[:size]) for size in sizes]
+    return [(np.flatnonzero(rows).tolist(), np.flatnonzero(~rows).tolist()) for rows in learned]
+
+
+def _extrapolated(problem: Problem, learn: Learner, cuts: Sequence[Cut]) -> Any:
+    import numpy as np
+
+    return np.concatenate([[], *(predictions_for(problem, learn, test, train) for train, test in cuts)])
+
+
+def _distances(problem: Problem, step: Step, train: Sequence[int], test: Sequence[int]) -> list[float]:
+    """How far each tested configuration was from what was learned from."""
+    values = problem.x[:, step.axis]
+    numbers = tuple(sorted(set(values[train].tolist())))
+    axis = replace(problem.domain.axes[step.axis], levels=numbers, numbers=numbers)
+    return [axis.distance(value) for value in values[test].tolist()]
+
+
+def _by_shape(members: Members, inside: Choice, question: str) -> Choice:
+    """Two levels cannot be split, so no data can say who extrapolates best: the physical shape decides."""
+    known = dict(members)
+    name = next((name for name in _SHAPES if name in known), inside.answering[0])
+    return Choice(question, "none: too few levels to leave some out", (), (name,), None, known[name])

@@ -1,0 +1,80 @@
+"""A Gaussian process: a smooth surface through the logarithms, with a straight trend beyond the data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sparkcast.models import MODELS
+from sparkcast.models._encoding import Domain
+from sparkcast.models._model import Model
+from sparkcast.models._problem import Problem, Scale
+from sparkcast.models._regression import Columns
+from sparkcast.models._uncertainty import Learned
+
+_MAX_TUNED = 300  # rows on which the kernel is tuned: each step costs the cube of their number
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """A fitted process on standardised columns."""
+
+    domain: Domain
+    scale: Scale
+    columns: Columns
+    scaler: Any
+    rows: Any
+    coefficients: Any
+    kernel: Any
+    centre: float
+    spread: float
+
+    def __call__(self, x: Any) -> Any:
+        columns = self.scaler.transform(self.columns.of(self.domain, x))
+        return self.scale.back(self.centre + self.spread * (self.kernel(columns, self.rows) @ self.coefficients))
+
+
+@MODELS.register("gaussian-process")
+class GaussianProcess(Model):
+    """A smooth surface over the logarithms of the settings with a straight trend beyond them."""
+
+    auto_from = 8
+    columns = Columns(only_logs=True)
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+
+    def learn(self, problem: Problem) -> Learned:
+        import numpy as np
+        from scipy.linalg import cho_factor, cho_solve
+        from sklearn.preprocessing import StandardScaler
+
+        scaler = StandardScaler()
+        rows = scaler.fit_transform(self.columns.of(problem.domain, problem.x))
+        centre, spread = float(np.mean(problem.y)), float(np.std(problem.y)) or 1.0
+        y = (problem.y - centre) / spread
+        kernel = self._tuned(rows, y)
+        factor = cho_factor(kernel(rows) + 1e-10 * np.eye(len(rows)))
+        coefficients = cho_solve(factor, y)
+        # Leaving out one row of a Gaussian process has a closed form (Rasmussen and Williams 2006, equation 5.12).
+        unseen = y - coefficients / np.diag(cho_solve(factor, np.eye(len(rows))))
+        points = Surface(
+            problem.domain, problem.scale, self.columns, scaler, rows, coefficients, kernel.k1, centre, spread
+        )
+        return Learned(points, problem.scale.back(centre + spread * unseen))
+
+    def _tuned(self, rows: Any, y: Any) -> Any:
+        """The kernel under which the data are most likely; its second part is the noise of the runs."""
+        import warnings
+
+        import numpy as np
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
+
+        smooth = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(np.ones(rows.shape[1]), (0.1, 100.0))
+        trend = ConstantKernel(1.0, (1e-3, 1e2)) * DotProduct(1.0, sigma_0_bounds="fixed")
+        kernel = smooth + trend + WhiteKernel(1e-3, (1e-5, 1.0))
+        chosen = np.random.default_rng(self._seed).permutation(len(rows))[:_MAX_TUNED]
+        process = GaussianProcessRegressor(kernel, alpha=1e-10, random_state=self._seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a length at its bound says that a setting is inert
+            return process.fit(rows[chosen], y[chosen]).kernel_

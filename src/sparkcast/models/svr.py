@@ -1,0 +1,29 @@
+"""Support vector regression with a Gaussian kernel."""
+
+from sparkcast.models import MODELS
+from sparkcast.models._model import Model
+from sparkcast.models._problem import Problem
+from sparkcast.models._regression import Columns, regress
+from sparkcast.models._uncertainty import Learned
+
+
+@MODELS.register("svr")
+class Svr(Model):
+    """Support vectors with a Gaussian kernel on the logarithms of the settings; smooth and robust to odd runs."""
+
+    columns = Columns(only_logs=True)
+
+    def __init__(self, penalty: float = 30.0, gamma: float = 0.15, epsilon: float = 0.01) -> None:
+        self._settings = {"C": penalty, "gamma": gamma, "epsilon": epsilon}
+
+    def learn(self, problem: Problem) -> Learned:
+        from sklearn.compose import TransformedTargetRegressor
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+        from sklearn.svm import SVR
+
+        # Standardised on both sides, so that the settings above mean the same for every study.
+        model = TransformedTargetRegressor(
+            make_pipeline(StandardScaler(), SVR(**self._settings)), transformer=StandardScaler()
+        )
+        return regress(problem, self.columns, model)
