@@ -11,14 +11,40 @@ from sparkcast.study import Dataset, Fingerprint, Observation
 
 FACTORS = ("cpu", "batch", "njobs", "network")
 REPLICATE_1, CELLS = "fullfact_rep1.csv", "fullfact_cells_time_3reps_n6.csv"
+EVALUATION = "courier_eval_5jobs_3reps.csv"
 _FLAG = "time_equals_previous_row"
 # Times of simplenet were recovered as twice a cell's mean less the time of lenet5, each known to 1e-4.
 RECOVERY_S = 2e-4
+# What the authors' models said of each run of the final evaluation: asked as in the paper and asked right.
+COURIER, COURIER_WRONG = "rf_time_paper_table9", "rf_time_bug_all_simplenet"
+BOOSTING, BOOSTING_WRONG = "gb_time_correct_network", "gb_time_bug_all_simplenet"
+COURIER_ACCURACY, BOOSTING_ACCURACY = "rf_acc_paper_table9", "gb_acc_correct_network"
+_EVALUATED = ("time_s", "slo_s", "accuracy", COURIER, COURIER_WRONG, BOOSTING, BOOSTING_WRONG)
 
 
 def replicate_1(data: Path) -> Dataset:
     """96 runs, one of each setting, in the order in which they were made."""
     return read_csv(data_file(data, REPLICATE_1), FACTORS, ("time_s",))
+
+
+def times_only(runs: Dataset) -> Dataset:
+    """Without what else the file has of each run: models would take it for something measured beside the time."""
+    observations = tuple(
+        dataclasses.replace(run, responses={"time_s": run.responses["time_s"]}) for run in runs.successful("time_s")
+    )
+    return dataclasses.replace(runs, observations=observations)
+
+
+def evaluation(data: Path) -> Dataset:
+    """The 15 runs of the final evaluation, 5 jobs three times each, with what the authors' models said of them."""
+    path = data_file(data, EVALUATION)
+    needed = (*_EVALUATED, COURIER_ACCURACY, BOOSTING_ACCURACY)
+    found = read_csv(path, FACTORS, needed)
+    for run in found.observations:
+        missing = [name for name in needed if name not in run.responses]
+        if missing:
+            raise StudyError(f"{path.name}: row {run.position} has no {missing[0]}", hint="complete it")
+    return found
 
 
 def flagged_rows(data: Path) -> tuple[int, ...]:
