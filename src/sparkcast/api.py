@@ -413,6 +413,9 @@ class PredictionAt:
     prediction: "Prediction"
     failure_probability: float | None = None
     failed_runs: int = 0  # from which that was learned; without any it is a rule of thumb
+    question: str | None = None  # of auto: where the settings lie, who answers there, and how far off these were
+    answered_by: tuple[str, ...] = ()
+    left_out_error: float | None = None  # percent
 
 
 def predict(
@@ -429,7 +432,8 @@ def predict(
     Where the runs say nothing about the settings, NotEnoughDataError, or with `extrapolate` an answer with a wide
     interval. Another number of epochs than the runs had may be asked for when they tell the response by epoch.
     """
-    from sparkcast.models.support import Extrapolating, categories_of, require_support
+    from sparkcast.models.auto import Combined
+    from sparkcast.models.support import Extrapolating, categories_of, like_known, require_support
     from sparkcast.recommend import Prediction
 
     if not 0 < level < 1:
@@ -439,12 +443,16 @@ def predict(
     name, fitted = _who_answers(data, learned, response, is_by_epoch)
     about = learned.about
     categories = categories_of([seen.configuration for seen in about.seen if seen.ok], about.factors)
-    if extrapolate:
-        fitted = Extrapolating(fitted, response, categories)
-    else:
+    if not extrapolate:
         require_support(fitted, [asked], categories)
-    [value], [(low, high)] = fitted.predict([asked]), fitted.interval([asked], level=level)
+    asking = Extrapolating(fitted, response, categories) if extrapolate else fitted
+    [value], [(low, high)] = asking.predict([asked]), asking.interval([asked], level=level)
     found = PredictionAt(at, name, Prediction(response, value, low, high, level))
+    if isinstance(fitted, Combined):
+        chosen = fitted.choice_for(like_known(asked, categories)[0])
+        found = dataclasses.replace(
+            found, question=chosen.question, answered_by=chosen.answering, left_out_error=chosen.error
+        )
     return found if learned.feasibility is None else _with_failures(found, learned.feasibility, about.factors)
 
 

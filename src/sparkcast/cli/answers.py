@@ -345,6 +345,13 @@ def _show_prediction(result: "PredictionAt") -> None:
     from sparkcast.study import show_configuration
 
     print(f"{show_configuration(result.configuration)}: {_predicted(result.prediction)}  (model {result.model})")
+    if result.question:
+        error = (
+            ""
+            if result.left_out_error is None
+            else f"; left-out runs there were missed by {result.left_out_error:.1f} %"
+        )
+        print(f"  {result.question}: answered by {', '.join(result.answered_by)}{error}")
     if result.failed_runs and result.failure_probability is not None:
         print(f"  fails with probability {result.failure_probability:.2g}")
 

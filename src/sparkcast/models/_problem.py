@@ -15,6 +15,7 @@ from sparkcast.study import Configuration, Dataset, Level, Observation
 MIN_CONFIGURATIONS = 3
 _SHARES = ("accuracy",)
 _POSITIVE = ("time_s", "cost", "throughput")
+_TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write_bytes spilled_bytes".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +133,18 @@ def _means(scale: Scale, values: Sequence[Sequence[float]]) -> Any:
 
 
 def _metrics(groups: Sequence[Sequence[Observation]], response: str) -> tuple[Any, tuple[str, ...]]:
-    """The other responses that every run has, by configuration: what was seen beside the answer."""
+    """What was seen beside the answer in every run, by configuration: other responses, and totals over its tasks."""
     import numpy as np
 
-    shared = set.intersection(*(set(run.responses) for group in groups for run in group)) - {response}
-    names = tuple(name for name in groups[0][0].responses if name in shared)
-    rows = [[fmean(run.responses[name] for run in group) for name in names] for group in groups]
+    seen = [[_numbers(run) for run in group] for group in groups]
+    shared = set.intersection(*(set(run) for group in seen for run in group)) - {response}
+    names = tuple(name for name in seen[0][0] if name in shared)
+    rows = [[fmean(run[name] for run in group) for name in names] for group in seen]
     table = np.array(rows, dtype=float).reshape(len(rows), len(names))
     finite = np.isfinite(table).all(axis=0)
     return table[:, finite], tuple(name for name, keep in zip(names, finite, strict=True) if keep)
+
+
+def _numbers(run: Observation) -> dict[str, float]:
+    totals = {} if run.tasks is None else {f"tasks.{name}": float(getattr(run.tasks, name)) for name in _TOTALS}
+    return {**totals, **run.responses}

@@ -29,6 +29,7 @@ from sparkcast.study import Configuration
 _MAX_REFITS = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
 _FOLDS = 10
 _HULL_LEVEL = 0.9
+_MIN_INNER = 3
 
 
 class Points(Protocol):
@@ -185,7 +186,25 @@ def fit(problem: Problem, learn: Learner) -> Distribution:
 
 def around(problem: Problem, points: Points, unseen: Any, forms: Forms = _NO_FORMS) -> Distribution:
     """Put the distribution around `points`. `unseen`: what a model without it says of each configuration, or NaN."""
-    return Distribution(points, problem.response, problem.domain, problem.scale, errors_of(problem, unseen), forms)
+    errors = errors_of(problem, _inner(problem, unseen))
+    return Distribution(points, problem.response, problem.domain, problem.scale, errors, forms)
+
+
+def _inner(problem: Problem, unseen: Any) -> Any:
+    """`unseen` without the only configuration at either end of a range, where enough others remain.
+
+    Without it, the range of the others ends before it: its error is one of extrapolating, which `overshoot` is about.
+    """
+    import numpy as np
+
+    inner = np.ones(len(problem), dtype=bool)
+    for j, axis in enumerate(problem.domain.axes):
+        if axis.is_number and not axis.is_constant:
+            for end in (problem.x[:, j].min(), problem.x[:, j].max()):
+                at_end = problem.x[:, j] == end
+                inner &= ~at_end | (at_end.sum() > 1)
+    left = np.where(inner, unseen, np.nan)
+    return left if np.isfinite(left).sum() >= _MIN_INNER else unseen
 
 
 def errors_of(problem: Problem, unseen: Any, widths: Any = None) -> Errors:

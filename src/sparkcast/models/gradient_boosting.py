@@ -1,5 +1,7 @@
 """Gradient boosting, for responses with steps and interactions inside the measured range."""
 
+from typing import Any
+
 from sparkcast.models import MODELS
 from sparkcast.models._model import Model
 from sparkcast.models._problem import Problem
@@ -12,17 +14,20 @@ class GradientBoosting(Model):
     """Boosted shallow trees; follows steps and interactions, never predicts beyond what was measured."""
 
     auto_from = 24
+    auto_outside = False  # trees stay at the last value they saw
     columns = Columns(ratios=True)
 
     def __init__(self, trees: int = 400, depth: int = 4, learning_rate: float = 0.05, seed: int = 0) -> None:
-        self._settings = {"n_estimators": trees, "max_depth": depth, "learning_rate": learning_rate}
-        self._seed = seed
+        self._settings = (trees, depth, learning_rate, seed)
 
     def learn(self, problem: Problem) -> Learned:
-        from sklearn.ensemble import GradientBoostingRegressor
+        return regress(problem, self.columns, boosted_trees(*self._settings))
 
-        # Drawing rows and columns for each tree makes neighbouring trees differ, which is what averages errors out.
-        trees = GradientBoostingRegressor(
-            **self._settings, subsample=0.7, max_features=0.7, min_samples_leaf=2, random_state=self._seed
-        )
-        return regress(problem, self.columns, trees)
+
+def boosted_trees(trees: int, depth: int, learning_rate: float, seed: int) -> Any:
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    # Drawing rows for each tree makes neighbouring trees differ, which is what averages errors out.
+    return GradientBoostingRegressor(
+        n_estimators=trees, max_depth=depth, learning_rate=learning_rate, subsample=0.7, random_state=seed
+    )

@@ -16,18 +16,17 @@ Every other setting scales the terms: a number by itself and its inverse, a cate
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS
 from sparkcast.models._encoding import Axis, Domain
 from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem, Scale, pose
+from sparkcast.models._problem import Problem, Scale
 from sparkcast.models._regression import Columns
 from sparkcast.models._relative import require_times
-from sparkcast.models._uncertainty import Distribution, Learned, fit
-from sparkcast.study import Dataset, Observation
+from sparkcast.models._uncertainty import Learned
 from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
 from sparkcast.units import as_number
 
@@ -38,7 +37,6 @@ _MIN_LOADS = 4  # fewer different ones cannot tell a knee from a line
 _NOISE = 1e-3  # no two runs agree better than this, relative: exact data must not be certain of a knee
 _MOST_METRICS, _FEWEST_METRICS = 40, 8  # laws of many terms take longer, so there are fewer of them
 _PLAIN = 4  # terms without a knee
-_TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write_bytes spilled_bytes".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +105,6 @@ class GrayBox(Model):
         self._trees = trees
         self._seed = seed
 
-    def fit(self, data: Dataset, response: str) -> Distribution:
-        return fit(pose(with_totals(data), response), self.learn)
-
     def learn(self, problem: Problem) -> Learned:
         _require_metrics(problem)
         return Learned(self._with_means(problem) if self._replace == "mean" else _sum_of_laws(problem))
@@ -123,18 +118,6 @@ class GrayBox(Model):
         forest.fit(np.hstack([settings, problem.metrics]), problem.y, sample_weight=problem.weights)
         means = np.average(problem.metrics, axis=0, weights=problem.weights)
         return WithMeans(problem.domain, problem.scale, self.columns, means, forest)
-
-
-def with_totals(data: Dataset) -> Dataset:
-    """The data with what the event log of each run says about its tasks among the numbers of the run."""
-    return replace(data, observations=tuple(_with_totals(run) for run in data.observations))
-
-
-def _with_totals(run: Observation) -> Observation:
-    if run.tasks is None:
-        return run
-    totals = {f"tasks.{name}": float(getattr(run.tasks, name)) for name in _TOTALS}
-    return replace(run, responses={**run.responses, **totals})
 
 
 def _require_metrics(problem: Problem) -> None:
