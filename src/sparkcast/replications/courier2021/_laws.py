@@ -1,6 +1,6 @@
 """The paper's operational laws: the rate of the disk is found by inversion in each run, then follows a straight line.
 
-    T = N (S + 1 / (mu - lambda)),    N = epochs * records / batch,    lambda = max(1, processes / workers) / S
+T = N (S + 1 / (mu - lambda)),    N = epochs * records / batch,    lambda = max(1, processes / workers) / S
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from sparkcast.study import Configuration, Dataset
+from sparkcast.study import Configuration, Dataset, Observation
 
 AUTHORS_SEED = 42
 SEEDS = tuple(range(50))
@@ -31,22 +31,29 @@ class Score:
 
 def by_rows(runs: Dataset, seed: int) -> Split:
     """As the authors split: replicates of a setting may stand on both sides."""
-    return _split(runs, set(asked_rows(len(runs.observations), seed)))
+    learned, asked = draw(len(runs.observations), seed)
+    return Split(*(_chosen(runs, [runs.observations[row] for row in rows]) for rows in (learned, asked)))
 
 
 def by_settings(runs: Dataset, seed: int) -> Split:
     """All replicates of a setting on one side; the same split as by rows where nothing was run twice."""
-    different = list(dict.fromkeys(runs.key(run) for run in runs.observations))
-    asked = {different[place] for place in asked_rows(len(different), seed)}
-    return _split(runs, {place for place, run in enumerate(runs.observations) if runs.key(run) in asked})
+    groups: dict[object, list[Observation]] = {}
+    for run in runs.observations:
+        groups.setdefault(runs.key(run), []).append(run)
+    different = list(groups.values())
+    sides = draw(len(different), seed)
+    return Split(*(_chosen(runs, [run for place in side for run in different[place]]) for side in sides))
 
 
-def asked_rows(count: int, seed: int) -> list[int]:
-    """A fifth of so many, drawn as the authors' library draws them."""
+def draw(count: int, seed: int) -> tuple[list[int], list[int]]:
+    """Four fifths of so many to learn from and one to ask, drawn as the authors drew them.
+
+    Their order is part of the draw: a forest draws its trees' rows by place.
+    """
     from sklearn.model_selection import train_test_split
 
-    _, asked = train_test_split(range(count), test_size=_SHARE, random_state=seed)
-    return [int(row) for row in asked]
+    learned, asked = train_test_split(range(count), test_size=_SHARE, random_state=seed)
+    return list(learned), list(asked)
 
 
 def times(runs: Dataset) -> Any:
@@ -83,9 +90,5 @@ def typical(found: Sequence[Score]) -> Score:
     return Score(*(median(getattr(score, field.name) for score in found) for field in dataclasses.fields(Score)))
 
 
-def _split(runs: Dataset, asked: set[int]) -> Split:
-    train, test = (
-        tuple(run for place, run in enumerate(runs.observations) if (place in asked) == wanted)
-        for wanted in (False, True)
-    )
-    return Split(dataclasses.replace(runs, observations=train), dataclasses.replace(runs, observations=test))
+def _chosen(runs: Dataset, observations: Sequence[Observation]) -> Dataset:
+    return dataclasses.replace(runs, observations=tuple(observations))
