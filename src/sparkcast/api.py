@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -336,11 +337,20 @@ class FitResult:
     model: "SavedModel"
 
 
-def fit(data: Data, responses: Sequence[str] = (), *, model: str = "auto") -> FitResult:
-    """Learn responses from runs; without `responses` those that `recommend` needs: time_s, and accuracy if measured."""
+def fit(
+    data: Data, responses: Sequence[str] = (), *, model: str = "auto", search: "GridSearch | None" = None
+) -> FitResult:
+    """Learn responses from runs; without `responses` those that `recommend` needs: time_s, and accuracy if measured.
+
+    `search` finds the settings of the model among those that a paper searched; the notes tell which ones.
+    """
     measured = [name for name in ("time_s", "accuracy") if data.dataset.successful(name)]
     notes: list[str] = []
-    learned = _learn(data, responses or measured or ["time_s"], model, notes=None if responses else notes)
+    wanted = responses or measured or ["time_s"]
+    found: list[str] = []
+    fit_one = _fit if search is None else partial(_fit_searched, search=search, found=found)
+    learned = _learn(data, wanted, model, notes=None if responses else notes, fit_one=fit_one)
+    notes += found
     curves = _curves(data.dataset, tuple(learned.fitted), notes)
     summaries = tuple(_summary(data.dataset, name, model, fitted) for name, fitted in learned.fitted.items())
     return FitResult(summaries, tuple(notes), dataclasses.replace(learned, curves=curves))
@@ -354,15 +364,57 @@ def save_model(model: "SavedModel", path: Source, *, force: bool = False) -> Non
     save(model.fitted, target, about=model.about, curves=model.curves, feasibility=feasibility, force=force)
 
 
-def _learn(data: Data, responses: Sequence[str], model: str, *, notes: list[str] | None = None) -> "SavedModel":
+@dataclass(frozen=True, slots=True)
+class GridSearch:
+    """A search for the settings of a model among those that a paper tried."""
+
+    paper: str
+    method: str = "grid"  # or tpe
+    trials: int | None = None
+    seed: int = 0
+
+
+def _fit_searched(dataset: Dataset, response: str, model: str, *, search: GridSearch, found: list[str]) -> "Fitted":
+    from sparkcast.models._problem import pose
+    from sparkcast.models.search import paper_grid
+    from sparkcast.models.search import search as best_settings
+
+    space = paper_grid(search.paper, model)
+    best = best_settings(
+        pose(dataset, response),
+        space.make,
+        space.grid,
+        method=search.method,
+        n_trials=search.trials,
+        seed=search.seed,
+    )
+    settings = ", ".join(f"{name}={value}" for name, value in best.settings.items())
+    found.append(f"{response}: the best of {len(best.trials)} combinations of {search.paper} is {settings}")
+    return space.make(**best.settings).fit(dataset, response)
+
+
+def _fit(dataset: Dataset, response: str, model: str) -> "Fitted":
+    from sparkcast.models import MODELS
+
+    return MODELS.get(model)().fit(dataset, response)
+
+
+def _learn(
+    data: Data,
+    responses: Sequence[str],
+    model: str,
+    *,
+    notes: list[str] | None = None,
+    fit_one: "Callable[[Dataset, str, str], Fitted]" = _fit,
+) -> "SavedModel":
     """What a model file holds, but for the curves. With `notes`, responses after the first may be refused."""
     from sparkcast.models.feasibility import fit_feasibility
     from sparkcast.models.saved import About, LearnedFrom, SavedModel, constants_in, seen_in
 
     dataset = data.dataset
-    fitted = {responses[0]: _fit(dataset, responses[0], model)}
+    fitted = {responses[0]: fit_one(dataset, responses[0], model)}
     for name in responses[1:]:
-        found = _fit(dataset, name, model) if notes is None else _or_note(notes, _fit, dataset, name, model)
+        found = fit_one(dataset, name, model) if notes is None else _or_note(notes, fit_one, dataset, name, model)
         fitted |= {} if found is None else {name: found}
     runs = {name: dataset.successful(name) for name in fitted}
     about = About(
@@ -376,12 +428,6 @@ def _learn(data: Data, responses: Sequence[str], model: str, *, notes: list[str]
         price=data.price,
     )
     return SavedModel(about, fitted, feasibility=fit_feasibility(dataset))
-
-
-def _fit(dataset: Dataset, response: str, model: str) -> "Fitted":
-    from sparkcast.models import MODELS
-
-    return MODELS.get(model)().fit(dataset, response)
 
 
 def _curves(dataset: Dataset, responses: Sequence[str], notes: list[str]) -> "dict[str, Fitted]":

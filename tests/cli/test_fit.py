@@ -265,3 +265,31 @@ def test_without_failed_runs_only_json_tells_the_rule_of_thumb(call: Call, runs:
     question = ("predict", "runs.csv", "--model", "ridge", "--at", "executors=8,net=vgg")
     assert "fails" not in call(*question).out
     assert json.loads(call(*question, "--json").out)["failure_probability"] == pytest.approx(1 / 18)
+
+
+def test_the_settings_of_a_model_are_searched_among_those_of_a_paper(call: Call, tmp_path: Path) -> None:
+    data = tmp_path / "runs.csv"
+    data.write_text("executors,time_s\n" + "".join(f"{e},{9 / e + e}\n" for e in (1, 2, 3, 4, 6, 8)))
+    answer = call("fit", data, "--model", "ridge", "--grid", "myung2020", "--json")
+    assert answer.code == 0
+    [note] = json.loads(answer.out)["notes"]
+    assert note.startswith("time_s: the best of 9 combinations of myung2020 is alpha=")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--grid", "myung"), "did you mean 'myung2020'"),
+        (("--grid", "myung2020", "--search", "rand"), "no search named 'rand'"),
+        (("--grid", "myung2020", "--trials", "0"), "0 trials find nothing"),
+        (("--grid", "courier2021"), "courier2021 has no grid for 'ridge'"),
+    ],
+)
+def test_a_search_that_cannot_be_made_is_refused(
+    call: Call, tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    data = tmp_path / "runs.csv"
+    data.write_text("executors,time_s\n" + "".join(f"{e},{9 / e + e}\n" for e in (1, 2, 3, 4)))
+    answer = call("fit", data, "--model", "ridge", *options)
+    assert answer.code == 2
+    assert words in answer.err

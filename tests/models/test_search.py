@@ -10,8 +10,8 @@ import pytest
 
 from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models._problem import Problem, pose
-from sparkcast.models._search import Estimator, Range, left_out_error, paper_grid, search
 from sparkcast.models.decision_tree import DecisionTree
+from sparkcast.models.search import Estimator, Range, left_out_error, paper_grid, search
 from sparkcast.models.stepwise import Stepwise
 from sparkcast.study import Dataset, Observation
 

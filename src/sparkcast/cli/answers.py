@@ -105,6 +105,11 @@ def fit(
         typer.Option(help="What to learn: time_s,accuracy or a formula. Default: those two, as far as measured."),
     ] = None,
     model: ModelName = "auto",
+    grid: Annotated[
+        str | None, typer.Option(metavar="PAPER", help="Search the model's settings among those of myung2020, ...")
+    ] = None,
+    search: Annotated[str, typer.Option(help="How to search: grid, or tpe (needs optuna).")] = "grid",
+    trials: Annotated[int | None, typer.Option(help="The most combinations to try; default: the whole grid.")] = None,
     save: Annotated[Path | None, typer.Option(help="A file for what was learned, e.g. mnist.sparkcast.")] = None,
     force: Force = False,
     factors: Factors = None,
@@ -122,7 +127,8 @@ def fit(
         require_free(save, force)
     responses = _responses(response or "")
     loaded = api.load_data(data, factors=_names(factors or ""), responses=responses, study=study)
-    result = api.fit(loaded, [response_name(text) for text in responses], model=model)
+    wanted = None if grid is None else api.GridSearch(grid, search, trials)
+    result = api.fit(loaded, [response_name(text) for text in responses], model=model, search=wanted)
     if save is not None:
         api.save_model(result.model, save, force=force)
     learned = {"responses": result.responses, "notes": result.notes, "saved": save}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models._model import Model
@@ -21,7 +21,6 @@ from sparkcast.registry import did_you_mean
 
 Value = None | bool | int | float | str | tuple[int, ...]
 Settings = Mapping[str, Value]
-Method = Literal["grid", "tpe"]
 _TRIALS = 50
 
 
@@ -84,7 +83,7 @@ def search(
     make: Callable[..., Model],
     grid: Grid,
     *,
-    method: Method = "grid",
+    method: str = "grid",
     n_trials: int | None = None,
     seed: int = 0,
 ) -> Found:
