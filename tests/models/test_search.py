@@ -61,7 +61,7 @@ def test_mistakes_in_the_question_are_not_lost() -> None:
     with pytest.raises(StudyError, match="0 trials"):
         search(problem(), DecisionTree, {"depth": (1,)}, n_trials=0)
     with pytest.raises(StudyError, match=r"no search named 'tpa'(.|\n)*'tpe'"):
-        search(problem(), DecisionTree, {"depth": (1,)}, method="tpa")  # type: ignore[arg-type]
+        search(problem(), DecisionTree, {"depth": (1,)}, method="tpa")
     with pytest.raises(StudyError, match="not a range"):
         Range(2, 1)
 

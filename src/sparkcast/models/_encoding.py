@@ -95,20 +95,12 @@ class Domain:
         """One row per configuration, one column per factor; raises for what nothing measured can speak about."""
         import numpy as np
 
-        known, fixed, rows = set(self.known), dict(self.fixed), []
-        # Levels repeat: each is understood once.
-        codes: list[dict[Level, float]] = [{} for _ in self.axes]
+        known, fixed = set(self.known), dict(self.fixed)
         for configuration in configurations:
             if not known.issuperset(configuration) or not fixed.keys().isdisjoint(configuration):
                 self._check_names(configuration)
-            row = []
-            for axis, seen in zip(self.axes, codes, strict=True):
-                value = _value(axis, configuration)
-                if value not in seen:
-                    seen[value] = axis.encode(value)
-                row.append(seen[value])
-            rows.append(row)
-        return np.array(rows, dtype=float).reshape(len(rows), len(self.axes))
+        columns = [_encoded(axis, [_value(axis, c) for c in configurations]) for axis in self.axes]
+        return np.array(columns, dtype=float).reshape(len(self.axes), len(configurations)).T
 
     def _check_names(self, configuration: Configuration) -> None:
         for name in configuration:
@@ -160,6 +152,12 @@ def _axis(name: str, configurations: Sequence[Configuration]) -> Axis:
     if len(numbers) < len(levels):
         return Axis(name, levels, None)
     return Axis(name, levels, tuple(sorted(set(numbers))))
+
+
+def _encoded(axis: Axis, values: Sequence[Level]) -> list[float]:
+    """Levels repeat: each is understood once."""
+    codes = {value: axis.encode(value) for value in dict.fromkeys(values)}
+    return [codes[value] for value in values]
 
 
 def _value(axis: Axis, configuration: Configuration) -> Level:

@@ -18,6 +18,9 @@ class Model(ABC):
     def fit(self, data: Dataset, response: str) -> Distribution:
         return fit(pose(data, response), self.learn)
 
+    def joins_auto(self, problem: Problem) -> bool:
+        return len(problem) >= self.auto_from
+
     @abstractmethod
     def learn(self, problem: Problem) -> Learned:
         """Learn from every row of the problem; raises NotEnoughDataError when they are too few for this method."""

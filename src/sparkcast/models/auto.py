@@ -141,7 +141,7 @@ def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Member
     """The candidates that can learn these data, and what they say of configurations left out."""
     members: list[tuple[str, Distribution]] = []
     unseen, reasons = [], []
-    for name, learn in _learners(len(problem), candidates):
+    for name, learn in _learners(problem, candidates):
         try:
             learned = learn(problem)
             said = _unseen(problem, learn) if learned.unseen is None else learned.unseen
@@ -154,13 +154,14 @@ def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Member
     return tuple(members), unseen
 
 
-def _learners(n: int, candidates: Sequence[str] | None = None) -> list[tuple[str, Learner]]:
-    found: list[tuple[str, Learner]] = []
-    for name in MODELS.names() if candidates is None else candidates:
-        model = MODELS.get(name)
-        if issubclass(model, Model) and (candidates is not None or n >= model.auto_from):
-            found.append((name, model().learn))
-    return found
+def _learners(problem: Problem, candidates: Sequence[str] | None) -> list[tuple[str, Learner]]:
+    """All named candidates, or those that think themselves fit for the problem."""
+    models = [(name, MODELS.get(name)()) for name in (MODELS.names() if candidates is None else candidates)]
+    return [
+        (name, model.learn)
+        for name, model in models
+        if isinstance(model, Model) and (candidates is not None or model.joins_auto(problem))
+    ]
 
 
 def _unseen(problem: Problem, learn: Learner) -> Any:
@@ -269,7 +270,7 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
 
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
     with one_thread():
-        said = [_extrapolated(problem, learn, cuts) for _, learn in _learners(0, [name for name, _ in members])]
+        said = [_extrapolated(problem, learn, cuts) for _, learn in _learners(problem, [name for name, _ in members])]
     able = [i for i, (name, _) in enumerate(members) if _extrapolates(name) and cuts and np.isfinite(said[i]).all()]
     if not able:
         return _by_shape(members, inside, str(step))

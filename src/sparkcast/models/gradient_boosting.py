@@ -20,6 +20,9 @@ class GradientBoosting(Model):
     def __init__(self, trees: int = 400, depth: int = 4, learning_rate: float = 0.05, seed: int = 0) -> None:
         self._settings = (trees, depth, learning_rate, seed)
 
+    def joins_auto(self, problem: Problem) -> bool:
+        return super().joins_auto(problem) and not problem.scale.is_log  # boosted-terms knows more about times
+
     def learn(self, problem: Problem) -> Learned:
         return regress(problem, self.columns, boosted_trees(*self._settings))
 
