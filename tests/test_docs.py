@@ -1,5 +1,6 @@
 """Docs that are true: generated pages are current, examples run, commands and plugs are documented."""
 
+import math
 import runpy
 import subprocess
 import sys
@@ -27,6 +28,17 @@ def test_the_study_of_the_guide_is_valid(tmp_path: Path) -> None:
 
     guide = (ROOT / "docs" / "guides" / "study-file.md").read_text()
     resolve(parse_study(guide.split("```yaml\n")[1].split("```")[0]))
+
+
+def test_the_guide_to_predicting_names_every_model_and_when_it_joins_auto() -> None:
+    from sparkcast.models import MODELS
+
+    guide = (ROOT / "docs" / "guides" / "prediction.md").read_text()
+    rows = [line.strip("| ").split("|") for line in guide.splitlines() if line.startswith("| `")]
+    told = {row[0].strip(" `"): row[-1].strip().partition(",")[0] for row in rows}
+    joins = {name: getattr(MODELS.get(name), "auto_from", None) for name in MODELS.names()}
+    shown = {name: "by name" if least == math.inf else f"{least}" for name, least in joins.items() if name != "auto"}
+    assert {name: text for name, text in told.items() if name != "auto"} == shown
 
 
 def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation
 
-EXECUTORS = (1, 2, 4, 8, 12, 16)
+EXECUTORS = (1, 2, 4, 8, 16)
 INSIDE: list[Configuration] = [{"executors": 3, "net": "lenet5"}, {"executors": 8, "net": "vgg"}]
 
 

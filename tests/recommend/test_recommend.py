@@ -227,4 +227,4 @@ def test_an_accuracy_that_cannot_be_modelled_does_not_stop_a_question_about_time
         for i, o in enumerate(data.observations)
     )
     found = recommend(Dataset(data.factors, sparse), GRID, minimize="time_s", model="ridge")
-    assert found.models == {"time_s": "auto"}
+    assert found.models == {"time_s": "ridge"}

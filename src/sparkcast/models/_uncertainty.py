@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 from sparkcast.errors import NotEnoughDataError, StudyError
@@ -96,15 +97,13 @@ class Errors:
     def level(self, reach: Any) -> Any:
         """The probability of an error of at most `reach`: the inverse of `reach`."""
         import numpy as np
-        from scipy.stats import t
+        from scipy.special import stdtr
 
-        tail = 2 * t.cdf(self._t(self.shares[-1]) * reach / self.sizes[-1], self.df) - 1
+        tail = 2 * stdtr(self.df, self._t(self.shares[-1]) * reach / self.sizes[-1]) - 1
         return np.where(reach <= self.sizes[-1], np.interp(reach, self.sizes, self.shares), tail)
 
     def _t(self, level: float) -> float:
-        from scipy.stats import t
-
-        return float(t.ppf(0.5 + level / 2, self.df))
+        return _student(level, self.df)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +162,26 @@ class Distribution:
         return centre, np.maximum(1 + overshoot, hull / self.errors.reach(_HULL_LEVEL))
 
 
+def _student(level: float, df: int) -> float:
+    """What a Student t distribution exceeds in absolute value with probability 1 - level."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 0.5 + level / 2))
+
+
 def one_thread() -> AbstractContextManager[object]:
     """Matrices of a study are small: more threads wait for each other longer than they compute."""
-    from threadpoolctl import threadpool_limits
-
-    limited: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    limited: AbstractContextManager[object] = _thread_pools().limit(limits=1, user_api="blas")
     return limited
+
+
+@lru_cache(maxsize=1)
+def _thread_pools() -> Any:
+    """Looking for the libraries that have pools takes longer than a small fit."""
+    import scipy.linalg  # noqa: F401  # so that its library is among them
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def check_level(level: float) -> None:
@@ -213,7 +226,6 @@ def errors_of(problem: Problem, unseen: Any, widths: Any = None) -> Errors:
     `widths` says how much larger than elsewhere the error of each was to be expected; the sizes are without that.
     """
     import numpy as np
-    from scipy.stats import t
 
     known = np.flatnonzero(np.isfinite(unseen))
     n = len(known)
@@ -233,7 +245,7 @@ def errors_of(problem: Problem, unseen: Any, widths: Any = None) -> Errors:
     shares = np.cumsum([missed[size] for size in order]).tolist()
     # A few errors may all be small by luck: the largest is not taken for smaller than their spread lets expect.
     spread = math.sqrt(sum(share * (n + 1) * size**2 for size, share in missed.items()) / n * (1 + 1 / n))
-    sizes[-1] = max(sizes[-1], spread * float(t.ppf(0.5 + shares[-1] / 2, n - 1)))
+    sizes[-1] = max(sizes[-1], spread * _student(shares[-1], n - 1))
     return Errors((0.0, *sizes), (0.0, *shares), n - 1)
 
 
