@@ -135,11 +135,16 @@ def load_data(
     When `factors` names the settings of a CSV, its other columns of numbers become metrics of the runs, which the model
     gray-box learns from.
     """
+    from sparkcast.models.saved import is_model_file
     from sparkcast.store import open_store
     from sparkcast.store.table import read_csv
     from sparkcast.study.derive import derive_responses, make_dataset, parse_response
 
     path = Path(source)
+    if is_model_file(path):
+        raise StudyError(
+            f"{path.name} is a model file, and this needs runs", hint="give the study, store or CSV instead"
+        )
     if path.suffix in (".yaml", ".yml"):
         loaded = load_study(path)
         observations = _observations(loaded, path)

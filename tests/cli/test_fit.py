@@ -293,3 +293,14 @@ def test_a_search_that_cannot_be_made_is_refused(
     answer = call("fit", data, "--model", "ridge", *options)
     assert answer.code == 2
     assert words in answer.err
+
+
+def test_a_model_file_is_no_substitute_for_runs(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "m.sparkcast").write_bytes(b"PK\x03\x04")
+    answer = call("validate", "m.sparkcast")
+    assert answer.code == 2
+    assert "m.sparkcast is a model file, and this needs runs" in answer.err
+
+
+def test_trials_without_a_grid_are_refused(call: Call, tmp_path: Path) -> None:
+    assert call("fit", "runs.csv", "--trials", "5").code == 2

@@ -93,11 +93,11 @@ def test_tpe_finds_what_the_grid_finds() -> None:
     [
         ("myung2020", "lasso", 9),
         ("myung2020", "ridge", 9),
-        ("myung2020", "forest", 27),
+        ("myung2020", "random-forest", 27),
         ("myung2020", "mlp", 108),
         ("polimi2019", "decision-tree", 480),
         ("polimi2019", "lasso", 2),
-        ("polimi2019", "forest", 135),
+        ("polimi2019", "random-forest", 135),
         ("polimi2019", "mlp", 486),
         ("polimi2019", "svr", 576),
         ("courier2021", "courier", 210),

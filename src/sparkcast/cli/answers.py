@@ -28,7 +28,9 @@ Factors = Annotated[str | None, typer.Option(help="Columns of a CSV that were va
 ResponseName = Annotated[
     str, typer.Option("--response", help="What to explain or predict; of a CSV also 'cost = time_s / accuracy'.")
 ]
-ModelName = Annotated[str, typer.Option("--model", help="See: sparkcast list models. auto: the best by leave-one-out.")]
+ModelName = Annotated[
+    str, typer.Option("--model", help="See: sparkcast list models. auto: those that did best where the question lies.")
+]
 ProtocolName = Annotated[
     str,
     typer.Option(
@@ -52,7 +54,9 @@ def register(app: typer.Typer) -> None:
 def validate(
     data: DataSource,
     protocol: ProtocolName = "loo",
-    model: Annotated[str | None, typer.Option("--model", help="Models to test: ridge,ernest; default: all.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Models to test: ridge,ernest or all; default: the usual ones.")
+    ] = None,
     response: ResponseName = "time_s",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
     seed: Annotated[int, typer.Option(help="For protocols that draw at random.")] = 0,
@@ -127,6 +131,8 @@ def fit(
         require_free(save, force)
     responses = _responses(response or "")
     loaded = api.load_data(data, factors=_names(factors or ""), responses=responses, study=study)
+    if grid is None and (trials is not None or search != "grid"):
+        raise typer.BadParameter("--search and --trials need --grid", param_hint="--grid")
     wanted = None if grid is None else api.GridSearch(grid, search, trials)
     result = api.fit(loaded, [response_name(text) for text in responses], model=model, search=wanted)
     if save is not None:

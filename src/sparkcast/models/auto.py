@@ -272,9 +272,9 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
     with one_thread():
         said = [_extrapolated(problem, learn, cuts) for _, learn in _learners(problem, [name for name, _ in members])]
     able = [i for i, (name, _) in enumerate(members) if _extrapolates(name) and cuts and np.isfinite(said[i]).all()]
-    if not able:
-        return _by_shape(members, inside, str(step))
     tested = problem.subset([i for _, test in cuts for i in test])
+    if not able or len(tested) < 2:
+        return _by_shape(members, inside, str(step))
     errors = [_error(tested, said[i]) for i in able]
     good = [able[i] for i in _good_enough(errors)]
     used = [*good, *(i for i in able if members[i][0] in _SHAPES and i not in good)]
@@ -331,7 +331,7 @@ def _distances(problem: Problem, step: Step, train: Sequence[int], test: Sequenc
 
 
 def _by_shape(members: Members, inside: Choice, question: str) -> Choice:
-    """Two levels cannot be split, so no data can say who extrapolates best: the physical shape decides."""
+    """Too few runs to leave some out, so no data can say who extrapolates best: the physical shape decides."""
     known = dict(members)
     name = next((name for name in _SHAPES if name in known), inside.answering[0])
-    return Choice(question, "none: too few levels to leave some out", (), (name,), None, known[name])
+    return Choice(question, "none: too few runs to leave some out", (), (name,), None, known[name])

@@ -1,4 +1,4 @@
-"""Model files: what was learned, without the runs, in a form that can be read without running anything it says.
+"""Model files: what was learned, in a form that can be read without running anything it says.
 
 A zip in the format of skops (no pickle) with one more member, `sparkcast.json`, that tells what it is. A file is read
 only when it is whole, not newer than this sparkcast, and made of nothing but dataclasses of `sparkcast.models` and of

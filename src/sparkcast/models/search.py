@@ -271,7 +271,7 @@ _GRIDS: Mapping[str, Mapping[str, Space]] = {
     "myung2020": {
         "lasso": Space(_unscaled("lasso"), {"alpha": _MYUNG_ALPHAS}),
         "ridge": Space(_unscaled("ridge"), {"alpha": _MYUNG_ALPHAS}),
-        "forest": Space(
+        "random-forest": Space(
             _unscaled("forest"),
             {"n_estimators": (50, 100, 150), "max_features": (1.0, "sqrt", "log2"), "max_depth": (50, 100, 150)},
         ),
@@ -297,7 +297,7 @@ _GRIDS: Mapping[str, Mapping[str, Space]] = {
                 "leaf": (0.01, 0.05, 0.1, 0.2, 0.3),
             },
         ),
-        "forest": Space(
+        "random-forest": Space(
             partial(Estimator, "forest"),
             {
                 "n_estimators": Range(5, 200, steps=5, is_log=True, is_whole=True),

@@ -306,10 +306,14 @@ def _why(
     if not chosen.measured_runs:
         parts.append("this configuration was never run")
     if n_failed:
-        parts.append(f"{n_failed} candidates left out because they failed when run")
+        parts.append(f"{_candidates(n_failed)} left out because of failing when run")
     if n_beyond:
-        parts.append(f"{n_beyond} candidates left out because they are too far from what was measured")
+        parts.append(f"{_candidates(n_beyond)} left out for being too far from what was measured")
     return f"{show_configuration(chosen.configuration)}: {'; '.join(parts)}"
+
+
+def _candidates(n: int) -> str:
+    return f"{n} candidate{'' if n == 1 else 's'}"
 
 
 def conf_lines(settings: Configuration) -> tuple[str, ...]:

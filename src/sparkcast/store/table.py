@@ -11,7 +11,7 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Level, Observation, Outcome
 
 # Columns of an exported table that are not settings.
-_BOOKKEEPING = ("cause", "outcome", "position", "replicate", "run_id", "started_at")
+_BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
 _MEASURED = "accuracy cost cpu_percent iowait_percent loss startup_s throughput time_s total_s".split()
 
 
