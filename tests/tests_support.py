@@ -1,6 +1,18 @@
-"""Types shared by tests."""
+"""What tests share."""
 
 import subprocess
 from collections.abc import Callable
 
+from sparkcast.report.figures import Figure
+
 Sparkcast = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def assert_is_picture(figure: Figure) -> None:
+    """Valid Vega-Lite that renders, and narrow enough for a phone where it must be."""
+    import altair
+
+    altair.Root.validate(figure.spec)
+    assert figure.png(scale=1).startswith(b"\x89PNG")
+    width = int(figure.svg(narrow=True).split('width="')[1].split('"')[0])
+    assert width <= 345, "wider than a phone"

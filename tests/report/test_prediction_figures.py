@@ -18,6 +18,7 @@ from sparkcast.report import figures
 from sparkcast.report.figures import Figure
 from sparkcast.study import Configuration, Dataset, Observation
 from sparkcast.validate.learning import LearningCurve, LearningPoint
+from tests_support import assert_is_picture
 
 CURVE = LearningCurve(
     response="time_s",
@@ -54,13 +55,7 @@ def shapes(figure: Figure) -> list[Any]:
 
 @pytest.mark.parametrize("make", EVERY.values(), ids=EVERY)
 def test_every_figure_is_valid_vega_lite_and_becomes_a_picture(example: SimpleNamespace, make: Make) -> None:
-    import altair
-
-    figure = drawn(make(example))
-    altair.Root.validate(figure.spec)
-    assert figure.png(scale=1).startswith(b"\x89PNG")
-    width = int(figure.svg(narrow=True).split('width="')[1].split('"')[0])
-    assert width <= 345, "wider than a phone"
+    assert_is_picture(drawn(make(example)))
 
 
 # ---------------------------------------------------------------- predicted against measured
