@@ -63,8 +63,8 @@ BARS = (
     ("kmeans conf 27", "mean MAPE", 10.6),
     ("kmeans conf 18", "mean MAPE", 7.6),
     ("kmeans conf 9", "mean MAPE", 8.9),
-    ("courier", "median MSE", 2905.0),
-    ("courier clean", "median MSE", 5019.0),
+    ("courier", "median MSE", 2905.0),  # the forest; boosting with five features has 5019
+    ("courier clean", "median MSE", 1115.0),  # boosting without the stale rows; the forest has 1156
 )
 BEST_PEER = {"c3o a": 5.4, "c3o b2": 6.6, "c3o c2": 11.6}  # best of ten peers per cell, measured once with these splits
 INTERPOLATIONS = ("c3o a", "kmeans C", "kmeans conf 27", "kmeans conf 18")

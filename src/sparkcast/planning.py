@@ -197,8 +197,8 @@ def predicted_time(study: Study) -> "TimeOf | None":
 
 
 def _learned_time(study: Study, name: str) -> "TimeOf":
+    from sparkcast.models import MODELS
     from sparkcast.store.table import read_csv
-    from sparkcast.validate.score import choose
 
     folder = study.path.parent if study.path else Path()
     data = read_csv(folder / name)
@@ -209,7 +209,7 @@ def _learned_time(study: Study, name: str) -> "TimeOf":
             f"{name} varies {', '.join(missing)}, which the study does not set",
             hint="give it a value under settings, or take the column out of the file",
         )
-    _, fitted = choose(data, "time_s")
+    fitted = MODELS.get("auto")().fit(data, "time_s")
     times: dict[tuple[Level, ...], float] = {}
     if prod(len(known[factor]) for factor in data.factors) <= _MAX_TIMES:
         keys = list(product(*(known[factor] for factor in data.factors)))

@@ -5,7 +5,7 @@ Everything here is learned from the settings alone, never from the response.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sparkcast.analyse.runs import same_level
@@ -101,6 +101,15 @@ class Domain:
                 self._check_names(configuration)
         columns = [_encoded(axis, [_value(axis, c) for c in configurations]) for axis in self.axes]
         return np.array(columns, dtype=float).reshape(len(self.axes), len(configurations)).T
+
+    def narrowed(self, x: Any) -> "Domain":
+        """As if only these rows had been measured; categories keep their codes."""
+        numbers = [tuple(sorted(set(x[:, j].tolist()))) for j in range(len(self.axes))]
+        axes = [
+            replace(axis, levels=seen, numbers=seen) if axis.is_number and seen else axis
+            for axis, seen in zip(self.axes, numbers, strict=True)
+        ]
+        return replace(self, axes=tuple(axes))
 
     def _check_names(self, configuration: Configuration) -> None:
         for name in configuration:

@@ -74,10 +74,11 @@ class Problem:
         return self.scale.back(self.y)
 
     def subset(self, rows: Sequence[int]) -> "Problem":
-        """The same question with fewer configurations to learn from."""
+        """The same question with fewer configurations to learn from, and so perhaps a smaller measured range."""
         kept = list(rows)
         return replace(
             self,
+            domain=self.domain.narrowed(self.x[kept]),
             configurations=tuple(self.configurations[i] for i in kept),
             values=tuple(self.values[i] for i in kept),
             x=self.x[kept],

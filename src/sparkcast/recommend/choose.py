@@ -14,7 +14,6 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Price, show_configuration
 from sparkcast.study.derive import run_cost
 from sparkcast.units import as_number, show_seconds
-from sparkcast.validate.score import choose as choose_model
 
 TIME, ACCURACY, COST = "time_s", "accuracy", "cost"
 
@@ -209,10 +208,7 @@ def _fit(data: Dataset | SavedModel, needed: Mapping[str, bool], model: str) -> 
     fitted = {}
     for response, must in needed.items():
         try:
-            is_auto = model == "auto"
-            fitted[response] = (
-                choose_model(data, response) if is_auto else (model, MODELS.get(model)().fit(data, response))
-            )
+            fitted[response] = (model, MODELS.get(model)().fit(data, response))
         except (NotEnoughDataError, StudyError):
             if must:
                 raise

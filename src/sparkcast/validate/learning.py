@@ -10,7 +10,7 @@ from sparkcast.study import Dataset
 from sparkcast.validate import OnStep, Step
 from sparkcast.validate.protocols import Split
 from sparkcast.validate.protocols._configurations import Configurations, configurations
-from sparkcast.validate.score import BASELINE, _testable, noise_floor
+from sparkcast.validate.score import BASELINE, noise_floor, testable
 
 _SMALLEST = 3  # below, no model can tell its own error
 _MOST_SIZES = 6
@@ -61,7 +61,7 @@ def learning_curve(
     names = tuple(dict.fromkeys((*models, BASELINE)))
     for name in names:
         MODELS.get(name)  # an unknown name is the caller's mistake, not a refusal
-    draws = {size: _testable(splits, response)[0] for size, splits in _splits(found, sizes, seed, repeats).items()}
+    draws = {size: testable(splits, response)[0] for size, splits in _splits(found, sizes, seed, repeats).items()}
     n_splits = sum(map(len, draws.values()))
     points: list[LearningPoint] = []
     refused: list[tuple[str, int, str]] = []

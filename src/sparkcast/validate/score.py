@@ -46,7 +46,7 @@ def validate(
         MODELS.get(name)  # an unknown name is the caller's mistake, not a refusal
     if not any(o.responses[response] for o in usable_runs(data, response)):
         raise StudyError(f"{response} is 0 in every run, so there are no percentage errors", hint="choose another")
-    splits, untested = _testable(chosen.splits(data, response), response)
+    splits, untested = testable(chosen.splits(data, response), response)
     collect_s = _collect_s(splits)
     scorecards, refused = [], []
     for number, name in enumerate(names, start=1):
@@ -72,11 +72,6 @@ def _wanted(models: Sequence[str] | None) -> tuple[str, ...]:
     if models is None:
         return USUAL
     return MODELS.names() if ALL in models else tuple(models)
-
-
-def choose(data: Dataset, response: str) -> tuple[str, Fitted]:
-    """The model for those who name none."""
-    return "auto", MODELS.get("auto")().fit(data, response)
 
 
 def fit_best(data: Dataset, result: Validation) -> tuple[str, Fitted]:
@@ -108,7 +103,7 @@ def noise_floor(data: Dataset, response: str) -> float | None:
     return 100 * fmean(errors) if errors else None
 
 
-def _testable(splits: Sequence[Split], response: str) -> tuple[list[Split], tuple[Configuration, ...]]:
+def testable(splits: Sequence[Split], response: str) -> tuple[list[Split], tuple[Configuration, ...]]:
     """The splits without the runs of which nothing can be known, and the configurations that are in none of them.
 
     The baseline decides: it needs the least, so what it refuses to predict, no model could have learned.
