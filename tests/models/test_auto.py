@@ -2,7 +2,7 @@
 
 import math
 import random
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -73,6 +73,17 @@ def test_beyond_the_range_the_interval_holds_what_every_answering_model_says(fit
     said = [model.predict([at])[0] for name, model in fitted.members if name in fitted.choice_for(at).answering]
     assert low <= min(said) * (1 + 1e-9)
     assert max(said) * (1 - 1e-9) <= high
+
+
+def test_the_interval_is_never_narrower_beyond_the_range_than_inside_it(fitted: Combined) -> None:
+    def ratio(executors: float) -> float:
+        [(low, high)] = fitted.interval([{"executors": executors, "data_size": 20}])
+        return high / low
+
+    inside = ratio(6)
+    widths = [ratio(executors) for executors in (8, 8.1, 9, 12, 20)]
+    assert widths[0] == pytest.approx(inside)
+    assert all(later >= earlier * (1 - 1e-9) for earlier, later in pairwise(widths))
 
 
 def test_two_levels_cannot_be_split_so_the_physical_shape_answers() -> None:

@@ -29,7 +29,7 @@ from sparkcast.study import Configuration
 
 _MAX_REFITS = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
 _FOLDS = 10
-_HULL_LEVEL = 0.9
+HULL_LEVEL = 0.9
 _MIN_INNER = 3
 
 
@@ -159,7 +159,7 @@ class Distribution:
         if not self.forms.laws or not overshoot.any():
             return centre, 1 + overshoot
         hull = np.where(overshoot > 0, self.forms.hull(x, centre, self.scale), 0.0)
-        return centre, np.maximum(1 + overshoot, hull / self.errors.reach(_HULL_LEVEL))
+        return centre, np.maximum(1 + overshoot, hull / self.errors.reach(HULL_LEVEL))
 
 
 def _student(level: float, df: int) -> float:

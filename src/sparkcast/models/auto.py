@@ -21,6 +21,7 @@ from sparkcast.models._encoding import Axis, Domain
 from sparkcast.models._model import Model
 from sparkcast.models._problem import Problem, pose
 from sparkcast.models._uncertainty import (
+    HULL_LEVEL,
     Distribution,
     Forms,
     Learner,
@@ -281,7 +282,9 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
     together = median_of([said[i] for i in used])
     laws = tuple(law for i in used for law in (members[i][1].points, *members[i][1].forms.laws))
     numbers = tuple(j for j, axis in enumerate(problem.domain.axes) if axis.is_number)
-    errors_there = errors_of(tested, together, 1 + np.concatenate([_distances(problem, step, *cut) for cut in cuts]))
+    widths = 1 + np.concatenate([_distances(problem, step, *cut) for cut in cuts])
+    # A few lucky steps inside the data must not make the interval narrower than where runs are.
+    wider = max(inside.distribution.errors, errors_of(tested, together, widths), key=lambda e: e.reach(HULL_LEVEL))
     return Choice(
         question=str(step),
         protocol=f"extrapolate:{step.factor}",
@@ -291,7 +294,7 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
         distribution=replace(
             inside.distribution,
             points=Median(tuple(members[i][1].points for i in used)),
-            errors=errors_there,
+            errors=wider,
             forms=Forms(laws, numbers),
         ),
     )
