@@ -27,7 +27,7 @@ from sparkcast.models._encoding import Domain
 from sparkcast.models._problem import Problem, Scale
 from sparkcast.study import Configuration
 
-_MAX_REFITS = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
+MAX_LOO = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
 _FOLDS = 10
 HULL_LEVEL = 0.9
 _MIN_INNER = 3
@@ -259,9 +259,9 @@ def left_out_predictions(problem: Problem, learn: Learner, folds: Sequence[Seque
     return predicted
 
 
-def folds_of(n: int) -> list[list[int]]:
+def folds_of(n: int, folds: int = _FOLDS) -> list[list[int]]:
     # Neighbours in a design resemble each other; dealing them out like cards puts them in different folds.
-    return [[i] for i in range(n)] if n <= _MAX_REFITS else [list(range(k, n, _FOLDS)) for k in range(_FOLDS)]
+    return [[i] for i in range(n)] if n <= MAX_LOO else [list(range(k, n, folds)) for k in range(folds)]
 
 
 def predictions_for(problem: Problem, learn: Learner, test: Sequence[int], train: Sequence[int] | None = None) -> Any:

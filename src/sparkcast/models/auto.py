@@ -22,6 +22,7 @@ from sparkcast.models._model import Model
 from sparkcast.models._problem import Problem, pose
 from sparkcast.models._uncertainty import (
     HULL_LEVEL,
+    MAX_LOO,
     Distribution,
     Forms,
     Learner,
@@ -29,6 +30,7 @@ from sparkcast.models._uncertainty import (
     around,
     check_level,
     errors_of,
+    folds_of,
     left_out_predictions,
     one_thread,
     predictions_for,
@@ -40,7 +42,6 @@ T = TypeVar("T")
 INSIDE = "inside the measured range"
 _KEPT = 2.0  # a candidate answers when its error is at most this multiple of the best one's
 _FOLDS = 5  # enough to compare models, and each costs a fit of every candidate
-_MAX_LOO = 30
 _SHAPES = ("scaling", "nnls")  # who extrapolates by a law rather than by resemblance
 
 
@@ -166,7 +167,7 @@ def _learners(problem: Problem, candidates: Sequence[str] | None) -> list[tuple[
 
 
 def _unseen(problem: Problem, learn: Learner) -> Any:
-    return left_out_predictions(problem, learn, _folds(len(problem)))
+    return left_out_predictions(problem, learn, folds_of(len(problem), _FOLDS))
 
 
 def _complete(said: Any) -> Any:
@@ -175,10 +176,6 @@ def _complete(said: Any) -> Any:
     if not np.isfinite(said).all():
         raise NotEnoughDataError("it cannot do without some of the configurations", hint="run more of them")
     return said
-
-
-def _folds(n: int) -> list[list[int]]:
-    return [[i] for i in range(n)] if n <= _MAX_LOO else [list(range(k, n, _FOLDS)) for k in range(_FOLDS)]
 
 
 # ---------------------------------------------------------------- choosing
@@ -191,7 +188,7 @@ def _choose_inside(problem: Problem, members: Members, unseen: Sequence[Any]) ->
     points = Median(tuple(members[i][1].points for i in used))
     return Choice(
         question=INSIDE,
-        protocol="loo" if len(problem) <= _MAX_LOO else f"kfold:{_FOLDS}",
+        protocol="loo" if len(problem) <= MAX_LOO else f"kfold:{_FOLDS}",
         scores=_ranked(members, errors),
         answering=tuple(members[i][0] for i in used),
         error=_error(problem, together),

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from sparkcast.study import Configuration
 from sparkcast.validate.protocols import PROTOCOLS, make_protocol
 
-__all__ = ["PROTOCOLS", "OnStep", "Scorecard", "Step", "TestedRun", "Validation", "make_protocol"]
+__all__ = ["LARGE_ERROR", "PROTOCOLS", "OnStep", "Scorecard", "Step", "TestedRun", "Validation", "make_protocol"]
+
+LARGE_ERROR = 30.0  # percent; the bound of the Polimi studies, who count 30 % itself as large
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from sparkcast.analyse.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Level, Observation, show_configuration
-from sparkcast.validate import OnStep, Scorecard, Step, TestedRun, Validation
+from sparkcast.validate import LARGE_ERROR, OnStep, Scorecard, Step, TestedRun, Validation
 from sparkcast.validate.protocols import Split, make_protocol
 
 BASELINE = "median"
@@ -20,7 +20,6 @@ ALL = "all"
 # What is tested when nobody says what: each has its own idea of the world. All others join with --model all.
 USUAL = ("auto", "scaling", "ernest", "ridge", "random-forest", "gradient-boosting")
 _TIME = "time_s"
-_LARGE_ERROR = 30.0  # percent; the bound of the Polimi studies, who count 30 % itself as large
 
 
 def validate(
@@ -217,7 +216,7 @@ def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: floa
         build_s=build_s,
         runs=tuple(runs),
         # Rounding must not decide whether 9.1 instead of 7 is a large error.
-        large_errors=100 * fmean(error > _LARGE_ERROR or math.isclose(error, _LARGE_ERROR) for error in percent),
+        large_errors=100 * fmean(error > LARGE_ERROR or math.isclose(error, LARGE_ERROR) for error in percent),
         collect_s=collect_s,
         total_s=None if collect_s is None else collect_s + build_s,
     )

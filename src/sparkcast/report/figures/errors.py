@@ -24,13 +24,12 @@ from sparkcast.report.figures._style import (
 from sparkcast.report.labels import axis_title, finite, ordered, plain_name
 from sparkcast.study import Level, show_configuration
 from sparkcast.units import as_number
-from sparkcast.validate import Scorecard, TestedRun, Validation
+from sparkcast.validate import LARGE_ERROR, Scorecard, TestedRun, Validation
 
-LARGE_PERCENT = 30.0  # as in the scorecards, where 30 % itself is large
 _MOST_RUNS = 1000
 _MOST_PLACES = 12  # levels that have a place of their own on an axis
 _FURTHEST = 150.0  # percent; what is missed by more stands at the edge
-_SMALL, _LARGE = f"missed by less than {LARGE_PERCENT:.0f} %", f"missed by {LARGE_PERCENT:.0f} % or more"
+_SMALL, _LARGE = f"missed by less than {LARGE_ERROR:.0f} %", f"missed by {LARGE_ERROR:.0f} % or more"
 
 
 def prediction_errors(validation: Validation, factors: Sequence[str], *, model: str | None = None) -> Figure | None:
@@ -51,7 +50,7 @@ def prediction_errors(validation: Validation, factors: Sequence[str], *, model: 
         Section.TRUST,
         f"Where {card.model} errs in predicting the {plain_name(validation.response)}",
         f"One point per tested run (protocol {validation.protocol}): above 0 the prediction was too high. Dotted: "
-        f"{LARGE_PERCENT:.0f} % off, which {card.large_errors:.0f} % of the runs are or more. A level band is good; a "
+        f"{LARGE_ERROR:.0f} % off, which {card.large_errors:.0f} % of the runs are or more. A level band is good; a "
         f"slope or a bend against a setting is something that the model has not understood about it."
         f"{at_the_edge(one_panel, 'errors')}{thinned(len(shown), len(runs), 'runs')}",
         rows,
@@ -69,7 +68,7 @@ def error_rows(runs: Sequence[TestedRun], factors: Sequence[str]) -> tuple[Row, 
             "factor": factor,
             "level": finite(run.predicted) if factor is None else run.configuration[factor],
             "error": finite(error),
-            "large": abs(error) > LARGE_PERCENT or isclose(abs(error), LARGE_PERCENT),
+            "large": abs(error) > LARGE_ERROR or isclose(abs(error), LARGE_ERROR),
             "configuration": show_configuration(run.configuration),
             "replicate": run.replicate,
             "order": number,
@@ -90,7 +89,7 @@ def _are_numbers(levels: set[Level]) -> bool:
 def _ends(rows: Sequence[Row]) -> list[float]:
     """The bounds of large errors are always in sight, with some air."""
     errors = numbers(row["error"] for row in rows)
-    low, high = min(*errors, -LARGE_PERCENT), max(*errors, LARGE_PERCENT)
+    low, high = min(*errors, -LARGE_ERROR), max(*errors, LARGE_ERROR)
     return [max(1.1 * low, -_FURTHEST), min(1.1 * high, _FURTHEST)]
 
 
@@ -140,7 +139,7 @@ def _panel(condition: str, x: Any, scale: Any, width: int, *, title: str) -> Any
     if x.shorthand == "level:O":
         points = points.encode(xOffset=alt.XOffset("order:Q"))
     zero = alt.Chart(inline([{"error": 0}])).mark_rule(color=GREY, strokeWidth=1.5)
-    bounds = alt.Chart(inline({"error": side * LARGE_PERCENT} for side in (-1, 1))).mark_rule(
+    bounds = alt.Chart(inline({"error": side * LARGE_ERROR} for side in (-1, 1))).mark_rule(
         color=GREY, strokeDash=[2, 3], strokeWidth=1.5
     )
     return alt.layer(zero.encode(y=y), bounds.encode(y=y), points, title=panel_title(title))
