@@ -1,14 +1,35 @@
-"""Least squares on relative errors, for the models that are sums of non-negative terms."""
+"""For the models that are sums of non-negative terms: their settings, and least squares on relative errors."""
 
 from typing import Any
 
 from sparkcast.errors import StudyError
+from sparkcast.models._encoding import Domain
 from sparkcast.models._problem import Problem
+from sparkcast.study.roles import first_of
+from sparkcast.units import as_number
 
 
 def require_times(problem: Problem, model: str) -> None:
     if not problem.scale.is_log:
         raise StudyError(f"{model} predicts times, {problem.response} is not one", hint="use another model for it")
+
+
+def positive_setting(model: str, domain: Domain, x: Any, names: tuple[str, ...]) -> Any:
+    """The first of these settings that is present, in every row; 1 when none is."""
+    import numpy as np
+
+    factors, fixed = [axis.name for axis in domain.axes], dict(domain.fixed)
+    name = first_of(names, (*factors, *fixed))
+    if name in factors:
+        values = x[:, factors.index(name)]
+    else:
+        # Runs know their fixed settings (cores: 2), who asks may leave them out.
+        number = None if name is None else as_number(fixed[name])
+        values = np.full(len(x), 1.0 if number is None else number)
+    if (values <= 0).any():
+        problem = f"{model} works on positive numbers: it needs positive {name}, not {values.min():g}"
+        raise StudyError(problem, hint="check the settings")
+    return values
 
 
 def relative_nnls(problem: Problem, terms: Any) -> Any:

@@ -16,11 +16,10 @@ from sparkcast.models import MODELS
 from sparkcast.models._encoding import Domain
 from sparkcast.models._model import Model
 from sparkcast.models._problem import Problem, pose
-from sparkcast.models._relative import relative_nnls, require_times
+from sparkcast.models._relative import positive_setting, relative_nnls, require_times
 from sparkcast.models._uncertainty import Distribution, Learned, fit
 from sparkcast.study import Dataset
 from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
-from sparkcast.units import as_number
 
 _ROLES = (MACHINES, CORES, SIZES)
 _MIN_PER_LAW = 3
@@ -124,24 +123,6 @@ def _law(problem: Problem) -> tuple[float, ...]:
 def _features(domain: Domain, x: Any) -> Any:
     import numpy as np
 
-    machines = _first(domain, x, MACHINES) * _first(domain, x, CORES)
-    return np.column_stack([np.ones(len(x)), _first(domain, x, SIZES) / machines, np.log(machines), machines])
-
-
-def _first(domain: Domain, x: Any, names: tuple[str, ...]) -> Any:
-    """The first of these settings that is present, in every row; 1 when none is."""
-    import numpy as np
-
-    factors, fixed = [axis.name for axis in domain.axes], dict(domain.fixed)
-    name = first_of(names, (*factors, *fixed))
-    if name in factors:
-        values = x[:, factors.index(name)]
-    else:
-        # Runs know their fixed settings (cores: 2), who asks may leave them out.
-        number = None if name is None else as_number(fixed[name])
-        values = np.full(len(x), 1.0 if number is None else number)
-    if (values <= 0).any():
-        raise StudyError(
-            f"ernest needs positive numbers of machines and data, not {values.min():g}", hint="check the settings"
-        )
-    return values
+    machines, cores, size = (positive_setting("ernest", domain, x, names) for names in _ROLES)
+    processes = machines * cores
+    return np.column_stack([np.ones(len(x)), size / processes, np.log(processes), processes])

@@ -25,10 +25,9 @@ from sparkcast.models._encoding import Axis, Domain
 from sparkcast.models._model import Model
 from sparkcast.models._problem import Problem, Scale
 from sparkcast.models._regression import Columns
-from sparkcast.models._relative import require_times
+from sparkcast.models._relative import positive_setting, require_times
 from sparkcast.models._uncertainty import Learned
 from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
-from sparkcast.units import as_number
 
 Replacement = Literal["predict", "mean"]
 
@@ -201,25 +200,8 @@ def _non_negative(columns: Any, values: Any, weights: Any) -> tuple[Any, float]:
 
 def load_and_machines(domain: Domain, x: Any) -> tuple[Any, Any]:
     """Data per machine (per core where they are known), and machines; 1 of what the settings do not name."""
-    machines = _setting(domain, x, MACHINES) * _setting(domain, x, CORES)
-    return _setting(domain, x, SIZES) / machines, machines
-
-
-def _setting(domain: Domain, x: Any, names: tuple[str, ...]) -> Any:
-    import numpy as np
-
-    factors, fixed = [axis.name for axis in domain.axes], dict(domain.fixed)
-    name = first_of(names, (*factors, *fixed))
-    if name is None:
-        return np.ones(len(x))
-    if name in factors:
-        values = x[:, factors.index(name)]
-    else:
-        number = as_number(fixed[name])
-        values = np.full(len(x), 1.0 if number is None else number)
-    if (values <= 0).any():
-        raise StudyError(f"gray-box needs positive {name}, not {values.min():g}", hint="check the settings")
-    return values
+    machines, cores, size = (positive_setting("gray-box", domain, x, names) for names in (MACHINES, CORES, SIZES))
+    return size / (machines * cores), machines * cores
 
 
 def _effects(domain: Domain, x: Any) -> list[Any]:
