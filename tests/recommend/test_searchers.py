@@ -1,17 +1,17 @@
 import pytest
 
-from sparkcast.recommend.searchers import SEARCHERS
+from sparkcast.recommend.searchers import SEARCHERS, Search, Told
 from sparkcast.study import Configuration
 
-CANDIDATES: list[Configuration] = [{"executors": e} for e in range(1, 9)]
+CANDIDATES: tuple[Configuration, ...] = tuple({"executors": e} for e in range(1, 9))
 
 
 def asked(name: str, seed: int) -> list[Configuration]:
-    searcher = SEARCHERS.get(name)(CANDIDATES, seed=seed)
+    searcher = SEARCHERS.get(name)(Search(CANDIDATES, seed=seed))
     found = []
     while (configuration := searcher.ask()) is not None:
         found.append(configuration)
-        searcher.tell(configuration, None if len(found) == 2 else 10.0 / len(found))
+        searcher.tell(Told(configuration, None if len(found) == 2 else 10.0 / len(found)))
         assert len(found) <= len(CANDIDATES)
     return found
 

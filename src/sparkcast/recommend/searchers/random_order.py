@@ -1,9 +1,8 @@
 """Random search: the baseline of every search."""
 
 import random
-from collections.abc import Sequence
 
-from sparkcast.recommend.searchers import SEARCHERS
+from sparkcast.recommend.searchers import SEARCHERS, Search, Told
 from sparkcast.study import Configuration
 
 
@@ -11,12 +10,18 @@ from sparkcast.study import Configuration
 class RandomOrder:
     """The candidates in random order, each once, whatever the runs show."""
 
-    def __init__(self, candidates: Sequence[Configuration], *, seed: int = 0) -> None:
-        self._left = list(candidates)
-        random.Random(seed).shuffle(self._left)
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, search: Search) -> None:
+        self._left = list(search.candidates)
+        random.Random(search.seed).shuffle(self._left)
 
     def ask(self) -> Configuration | None:
         return self._left.pop() if self._left else None
 
-    def tell(self, configuration: Configuration, value: float | None) -> None:
+    def tell(self, told: Told) -> None:
         pass
+
+    @property
+    def stopped_because(self) -> str:
+        return "" if self._left else "every candidate was run"
