@@ -1,6 +1,7 @@
 """Which settings meet the deadline? Decided on the probability of meeting it, never on the mean."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sparkcast.study import Configuration
 
@@ -17,14 +18,72 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """What a response must keep to: at most this long or expensive, at least this accurate."""
+
+    response: str
+    value: float
+    is_upper: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     configuration: Configuration  # the varied settings
     predictions: tuple[Prediction, ...]
-    probability: float  # of meeting the deadline; 1.0 when there is none
+    probability: float  # of keeping to the limit that is kept to least likely; 1.0 when there is none
     measured_runs: int  # how often exactly this was run
+    failure_probability: float | None = None  # None when no run has failed
 
     def predicted(self, response: str) -> Prediction:
         return next(p for p in self.predictions if p.response == response)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """What one limit costs: with `needed` in its place, a better candidate fits."""
+
+    limit: Limit
+    needed: float
+    candidate: Candidate
+    gain: float  # of the objective, in its own unit; more is better
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The measured configuration that is most like the chosen one."""
+
+    configuration: Configuration
+    distance: float  # 0: this was run; 1: as far as the whole measured range of one setting
+
+
+@dataclass(frozen=True, slots=True)
+class RunningJob:
+    """A job that is running now."""
+
+    configuration: Configuration  # the varied settings; how many jobs run at once need not be among them
+    elapsed_s: float
+    within_s: float | None = None  # its deadline, from its start
+
+
+@dataclass(frozen=True, slots=True)
+class RunningForecast:
+    """What one more job means for a job that is running now. Times count from its start."""
+
+    job: RunningJob
+    ends_s: float  # predicted, without the new job
+    ends_with_new_s: float
+    probability: float | None  # of meeting its deadline without the new job; None when it has no deadline
+    probability_with_new: float | None
+    would_miss: bool  # it would meet its deadline with the wanted confidence now, and no longer with the new job
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """Whether the model still speaks of the present."""
+
+    verdict: Literal["fresh", "retrain", "unknown"]
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +94,15 @@ class Recommendation:
     models: dict[str, str]  # response -> model that predicted it
     chosen: Candidate
     runner_up: Candidate | None
-    candidates: tuple[Candidate, ...]  # all that were considered, best first
+    candidates: tuple[Candidate, ...]  # the first of all that were considered, best first
     why: str
     margin_s: float | None  # room the confidence needs between prediction and deadline
     conf: tuple[str, ...]  # paste-ready spark-submit options
+    arguments: tuple[str, ...] = ()  # paste-ready arguments of the job itself
+    limits: tuple[Limit, ...] = ()
+    n_candidates: int = 0
+    alternatives: tuple[Alternative, ...] = ()  # what each limit costs
+    pareto: tuple[Candidate, ...] = ()  # not beaten in time, cost and accuracy at once; by time
+    nearest: Nearest | None = None
+    running: tuple[RunningForecast, ...] = ()
+    staleness: Staleness | None = None
