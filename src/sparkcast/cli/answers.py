@@ -12,7 +12,7 @@ from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say,
 if TYPE_CHECKING:
     from sparkcast.api import Data, FitResult, FittedResponse, PredictionAt, Scores
     from sparkcast.models.saved import SavedModel
-    from sparkcast.recommend import Candidate, Prediction, Recommendation
+    from sparkcast.recommend import Prediction
     from sparkcast.study import Level
     from sparkcast.validate import OnStep, Scorecard, Step, Validation
 
@@ -47,7 +47,7 @@ StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a
 
 
 def register(app: typer.Typer) -> None:
-    for command in (validate, fit, predict, recommend, export):
+    for command in (validate, fit, predict, export):
         app.command()(command)
 
 
@@ -163,42 +163,9 @@ def predict(
 
     loaded = load_any(data, factors, response, study, model)
     response = response_name(response)
-    result = api.predict(loaded, _settings(at), response=response, model=model, level=level, extrapolate=extrapolate)
+    settings = parse_settings(at)
+    result = api.predict(loaded, settings, response=response, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, _show_prediction)
-
-
-def recommend(
-    data: DataOrModel,
-    within: Annotated[str | None, typer.Option(help="The deadline, e.g. 300s or 5m.")] = None,
-    confidence: Annotated[float, typer.Option(help="Probability with which the deadline must be met.")] = 0.95,
-    maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy.")] = None,
-    minimize: Annotated[str | None, typer.Option(help="A response, e.g. cost or time_s.")] = None,
-    fix: Annotated[list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2.")] = None,
-    model: ModelName = "auto",
-    extrapolate: Extrapolate = False,
-    factors: Factors = None,
-    study: StudyName = None,
-    as_json: Json = False,
-    verbose: Verbose = False,
-) -> None:
-    """The settings for a deadline.
-
-    Example: sparkcast recommend mnist.yaml --within 60s --maximize accuracy
-    """
-    from sparkcast import api
-    from sparkcast.units import parse_seconds
-
-    result = api.recommend(
-        load_any(data, factors, None, study, model),
-        within_s=None if within is None else parse_seconds(within),
-        confidence=confidence,
-        maximize=maximize,
-        minimize=minimize,
-        fix=_settings(",".join(fix or ())),
-        model=model,
-        extrapolate=extrapolate,
-    )
-    emit(result, as_json, _show_recommendation)
 
 
 def export(
@@ -265,7 +232,7 @@ def _responses(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _settings(text: str) -> "dict[str, Level]":
+def parse_settings(text: str) -> "dict[str, Level]":
     """Parse `executors=4,memory=2g`."""
     from sparkcast.errors import StudyError
     from sparkcast.store.table import parse_level
@@ -356,7 +323,7 @@ def _show_scores(choice: "Scores") -> None:
 def _show_prediction(result: "PredictionAt") -> None:
     from sparkcast.study import show_configuration
 
-    print(f"{show_configuration(result.configuration)}: {_predicted(result.prediction)}  (model {result.model})")
+    print(f"{show_configuration(result.configuration)}: {show_predicted(result.prediction)}  (model {result.model})")
     if result.question:
         error = (
             ""
@@ -368,22 +335,5 @@ def _show_prediction(result: "PredictionAt") -> None:
         print(f"  fails with probability {result.failure_probability:.2g}")
 
 
-def _predicted(p: "Prediction") -> str:
+def show_predicted(p: "Prediction") -> str:
     return f"{p.response} {p.value:.4g}, {p.level:.0%} of runs between {p.low:.4g} and {p.high:.4g}"
-
-
-def _show_recommendation(result: "Recommendation") -> None:
-    from sparkcast.study import show_configuration
-
-    print(f"{result.objective}: {show_configuration(result.chosen.configuration)}")
-    print(f"  {result.why}")
-    for prediction in result.chosen.predictions:
-        print(f"  {_predicted(prediction)}")
-    if result.runner_up:
-        print(f"runner-up: {show_configuration(result.runner_up.configuration)} ({_short(result.runner_up)})")
-    if result.conf:
-        print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
-
-
-def _short(candidate: "Candidate") -> str:
-    return ", ".join(f"{p.response} {p.value:.4g}" for p in candidate.predictions)

@@ -4,7 +4,7 @@ Everything here is learned from the settings alone, never from the response.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,6 +75,13 @@ class Axis:
             return plain
         return min(plain, max(0.0, math.log(low / x), math.log(x / high)) / math.log(high / low))
 
+    def is_beyond(self, level: Level) -> bool:
+        """Whether an answer at this level would be a guess, whatever the other settings are."""
+        try:
+            return self.distance(self.encode(level)) > _TOO_FAR
+        except NotEnoughDataError:
+            return True
+
     def reachable(self, x: float) -> float:
         """The value nearest to the measured range from which, once it is run, `x` is no longer too far."""
         assert self.numbers is not None
@@ -101,6 +108,13 @@ class Domain:
                 self._check_names(configuration)
         columns = [_encoded(axis, [_value(axis, c) for c in configurations]) for axis in self.axes]
         return np.array(columns, dtype=float).reshape(len(self.axes), len(configurations)).T
+
+    def encode_columns(self, levels: Mapping[str, Sequence[Level]], codes: Mapping[str, Any]) -> Any:
+        """Like `encode`, of many configurations at once: each is given by the positions of its settings in `levels`."""
+        import numpy as np
+
+        numbers = [np.array([axis.encode(level) for level in levels[axis.name]]) for axis in self.axes]
+        return np.column_stack([known[codes[axis.name]] for axis, known in zip(self.axes, numbers, strict=True)])
 
     def narrowed(self, x: Any) -> "Domain":
         """As if only these rows had been measured; categories keep their codes."""

@@ -99,11 +99,43 @@ class Errors:
         import numpy as np
         from scipy.special import stdtr
 
-        tail = 2 * stdtr(self.df, self._t(self.shares[-1]) * reach / self.sizes[-1]) - 1
-        return np.where(reach <= self.sizes[-1], np.interp(reach, self.sizes, self.shares), tail)
+        levels = np.interp(reach, self.sizes, self.shares)
+        is_beyond = reach > self.sizes[-1]
+        if np.any(is_beyond):
+            tail = 2 * stdtr(self.df, self._t(self.shares[-1]) * reach[is_beyond] / self.sizes[-1]) - 1
+            levels = np.array(levels)
+            levels[is_beyond] = tail
+        return levels
 
     def _t(self, level: float) -> float:
         return _student(level, self.df)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """What a model says of many settings, kept: a question about another level or limit then costs next to nothing."""
+
+    values: Any
+    centre: Any  # on the scale
+    width: Any
+    errors: Errors
+    scale: Scale
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        """Where the next run at each of the settings falls with probability `level`."""
+        reach = self.errors.reach(level) * self.width
+        return self.scale.back(self.centre - reach), self.scale.back(self.centre + reach)
+
+    def probability_below(self, limit: Any) -> Any:
+        """The probability that the next run is at most `limit`: one for all, or one for each."""
+        import numpy as np
+
+        limits = np.broadcast_to(np.asarray(limit, dtype=float), self.centre.shape)
+        is_within = (self.scale.low <= limits) & (limits < self.scale.high)
+        possible = np.where(is_within, limits, self.scale.low if math.isfinite(self.scale.low) else 0.0)
+        distance = (self.scale.forward(possible) - self.centre) / self.width
+        chance = 0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2
+        return np.where(is_within, chance, limits >= self.scale.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +164,17 @@ class Distribution:
         return self._centre(x).tolist()  # type: ignore[no-any-return]
 
     def interval_rows(self, x: Any, level: float) -> list[tuple[float, float]]:
-        centre, width = self._centre_and_width(x)
-        reach = self.errors.reach(level) * width
-        low, high = self.scale.back(centre - reach), self.scale.back(centre + reach)
+        low, high = self.answers(x).interval(level)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
     def probability_rows(self, x: Any, limit: float) -> list[float]:
-        import numpy as np
+        return self.answers(x).probability_below(limit).tolist()  # type: ignore[no-any-return]
 
-        centre, width = self._centre_and_width(x)
-        if not self.scale.low <= limit < self.scale.high:
-            return [float(limit >= self.scale.high)] * len(x)
-        distance = (float(self.scale.forward(limit)) - centre) / width
-        return (0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2).tolist()  # type: ignore[no-any-return]
+    def answers(self, x: Any) -> "Answers":
+        """What is said of settings that are numbers already, to be asked for levels and limits."""
+        values = self._centre(x)
+        centre, width = self._centre_and_width(x, values)
+        return Answers(values, centre, width, self.errors, self.scale)
 
     def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
         return [self.domain.beyond(configuration) for configuration in at]
@@ -152,10 +182,10 @@ class Distribution:
     def _centre(self, x: Any) -> Any:
         return self.scale.clip(self.points(x))
 
-    def _centre_and_width(self, x: Any) -> tuple[Any, Any]:
+    def _centre_and_width(self, x: Any, values: Any) -> tuple[Any, Any]:
         import numpy as np
 
-        centre, overshoot = self.scale.forward(self._centre(x)), self.forms.overshoot(self.domain, x)
+        centre, overshoot = self.scale.forward(values), self.forms.overshoot(self.domain, x)
         if not self.forms.laws or not overshoot.any():
             return centre, 1 + overshoot
         hull = np.where(overshoot > 0, self.forms.hull(x, centre, self.scale), 0.0)

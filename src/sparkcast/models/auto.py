@@ -11,9 +11,9 @@ levels inside the data can prove little about those outside, and the interval al
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS
@@ -23,6 +23,7 @@ from sparkcast.models._problem import Problem, pose
 from sparkcast.models._uncertainty import (
     HULL_LEVEL,
     MAX_LOO,
+    Answers,
     Distribution,
     Forms,
     Learner,
@@ -36,8 +37,6 @@ from sparkcast.models._uncertainty import (
     predictions_for,
 )
 from sparkcast.study import Configuration, Dataset
-
-T = TypeVar("T")
 
 INSIDE = "inside the measured range"
 _KEPT = 2.0  # a candidate answers when its error is at most this multiple of the best one's
@@ -70,6 +69,38 @@ class Choice:
     distribution: Distribution
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswersByChoice:
+    """Answers of different models, in the order of the questions."""
+
+    rows: tuple[Any, ...]  # which questions each part is about
+    parts: tuple[Answers, ...]
+
+    @property
+    def values(self) -> Any:
+        return self._joined([part.values for part in self.parts])
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        found = [part.interval(level) for part in self.parts]
+        return self._joined([low for low, _ in found]), self._joined([high for _, high in found])
+
+    def probability_below(self, limit: Any) -> Any:
+        import numpy as np
+
+        limits = np.broadcast_to(limit, sum(len(rows) for rows in self.rows))
+        return self._joined(
+            [part.probability_below(limits[rows]) for rows, part in zip(self.rows, self.parts, strict=True)]
+        )
+
+    def _joined(self, parts: Sequence[Any]) -> Any:
+        import numpy as np
+
+        joined = np.empty(sum(len(rows) for rows in self.rows))
+        for rows, part in zip(self.rows, parts, strict=True):
+            joined[rows] = part
+        return joined
+
+
 @dataclass(frozen=True, slots=True)
 class Combined:
     """What `auto` learned: the candidates, and who of them answers which question."""
@@ -83,22 +114,42 @@ class Combined:
     def choices(self) -> tuple[Choice, ...]:
         return (self.inside, *self.outside.values())
 
+    @property
+    def domain(self) -> Domain:
+        return self.problem.domain
+
     def predict(self, at: Sequence[Configuration]) -> list[float]:
-        return self._ask(at, lambda who, x: who.predict_rows(x))
+        return list(self.answers(self.domain.encode(at)).values.tolist()) if at else []
 
     def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
         check_level(level)
-        return self._ask(at, lambda who, x: who.interval_rows(x, level))
+        if not at:
+            return []
+        low, high = self.answers(self.domain.encode(at)).interval(level)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
 
     def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
-        return self._ask(at, lambda who, x: who.probability_rows(x, limit))
+        return list(self.answers(self.domain.encode(at)).probability_below(limit).tolist()) if at else []
+
+    def answers(self, x: Any) -> "Answers | AnswersByChoice":
+        """Each question is answered by those chosen for it."""
+        import numpy as np
+
+        by_step: dict[Step | None, list[int]] = defaultdict(list)
+        for i, step in enumerate(_steps(self.domain, x)):
+            by_step[step].append(i)
+        if len(by_step) == 1:
+            return self._choice(next(iter(by_step))).distribution.answers(x)
+        rows = tuple(np.array(found) for found in by_step.values())
+        parts = [self._choice(step).distribution.answers(x[i]) for step, i in by_step.items()]
+        return AnswersByChoice(rows, tuple(parts))
 
     def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
         return self.inside.distribution.beyond(at)
 
     def choice_for(self, configuration: Configuration) -> Choice:
         """Who answers a question about these settings."""
-        [step] = _steps(self.problem.domain, self.problem.domain.encode([configuration]))
+        [step] = _steps(self.domain, self.domain.encode([configuration]))
         return self._choice(step)
 
     def _choice(self, step: "Step | None") -> Choice:
@@ -107,19 +158,6 @@ class Combined:
         if str(step) not in self.outside:
             self.outside[str(step)] = _choose_outside(self.problem, self.members, self.inside, step)
         return self.outside[str(step)]
-
-    def _ask(self, at: Sequence[Configuration], ask: Callable[[Distribution, Any], list[T]]) -> list[T]:
-        """Let each question be answered by those chosen for it."""
-        if not at:
-            return []
-        x = self.problem.domain.encode(at)
-        by_step: dict[Step | None, list[int]] = defaultdict(list)
-        for i, step in enumerate(_steps(self.problem.domain, x)):
-            by_step[step].append(i)
-        answers: dict[int, T] = {}
-        for step, rows in by_step.items():
-            answers |= zip(rows, ask(self._choice(step).distribution, x[rows]), strict=True)
-        return [answers[i] for i in range(len(at))]
 
 
 @MODELS.register("auto")

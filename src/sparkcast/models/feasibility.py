@@ -33,15 +33,17 @@ class Feasibility:
     covariance: Any
 
     def probability_of_failure(self, at: Sequence[Configuration]) -> list[float]:
+        return self.probability_rows(self.domain.encode(at)).tolist() if at else []
+
+    def probability_rows(self, x: Any) -> Any:
+        """Like `probability_of_failure`, of settings that are numbers already."""
         import numpy as np
 
-        if not at:
-            return []
         if not self.n_failed:
-            return [1 / (self.n_runs + 2)] * len(at)  # Laplace's rule of succession
-        rows = _rows(self.domain, self.domain.encode(at), self.centre, self.spread)
-        variance = np.einsum("ij,jk,ik->i", rows, self.covariance, rows)
-        return _logistic(rows @ self.mean / np.sqrt(1 + math.pi / 8 * variance)).tolist()  # type: ignore[no-any-return]
+            return np.full(len(x), 1 / (self.n_runs + 2))  # Laplace's rule of succession
+        rows = _rows(self.domain, x, self.centre, self.spread)
+        variance = np.einsum("ij,jk,ik->i", rows, self.covariance, rows, optimize=True)
+        return _logistic(rows @ self.mean / np.sqrt(1 + math.pi / 8 * variance))
 
 
 def fit_feasibility(data: Dataset) -> Feasibility:

@@ -19,7 +19,8 @@ from typing import Any
 from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
 from sparkcast.models import Fitted
 from sparkcast.models.feasibility import Feasibility
-from sparkcast.study import Configuration, Dataset, Level, Outcome, Price
+from sparkcast.study import Configuration, Dataset, Fingerprint, Level, Outcome, Price
+from sparkcast.study.space import Space
 
 FORMAT, SCHEMA = "sparkcast-model", 1
 _ABOUT, _CONTENT = "sparkcast.json", "schema.json"
@@ -59,8 +60,10 @@ class About:
     runs: int
     fixed: Configuration = field(default_factory=dict)  # settings that are no factors, with one value in every run
     seen: tuple[Seen, ...] = ()
-    candidates: tuple[Configuration, ...] = ()
+    candidates: tuple[Configuration, ...] = ()  # that a recommendation chooses from; or
+    space: Space | None = None  # all that the levels and rules of a study allow
     price: Price | None = None
+    fingerprints: tuple[Fingerprint, ...] = ()  # where the runs were made
     sparkcast: str = ""
     created: str = ""  # ISO 8601
 
@@ -93,6 +96,11 @@ def constants_in(data: Dataset) -> Configuration:
         for name, value in data.observations[0].configuration.items()
         if name not in data.factors and all(o.configuration.get(name) == value for o in data.observations)
     }
+
+
+def fingerprints_in(data: Dataset) -> tuple[Fingerprint, ...]:
+    """Where successful runs were made, each place once, in the order they were first used."""
+    return tuple(dict.fromkeys(run.fingerprint for run in data.observations if run.ok and run.fingerprint))
 
 
 # ---------------------------------------------------------------- writing
@@ -143,7 +151,9 @@ def _about_bytes(about: About, fitted: Mapping[str, Fitted]) -> bytes:
     written = {"sparkcast": __version__, "created": datetime.now(UTC).isoformat(timespec="seconds")}
     probes = {response: _probes(model, about.seen) for response, model in fitted.items()}
     options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
-    return orjson.dumps(head | asdict(about) | written | {"probes": probes}, option=options)
+    told = asdict(replace(about, price=None, space=None))
+    told |= {"price": about.price and about.price.as_plain(), "space": about.space and about.space.as_plain()}
+    return orjson.dumps(head | told | written | {"probes": probes}, option=options)
 
 
 def _libraries() -> dict[str, str]:
@@ -301,7 +311,9 @@ def _about(head: Mapping[str, Any]) -> About:
         fixed=dict(head["fixed"]),
         seen=tuple(Seen(**part) for part in head["seen"]),
         candidates=tuple(dict(configuration) for configuration in head["candidates"]),
-        price=None if head["price"] is None else Price(**head["price"]),
+        space=None if head.get("space") is None else Space.from_plain(head["space"]),
+        price=None if head["price"] is None else Price.from_plain(head["price"]),
+        fingerprints=tuple(Fingerprint(**part) for part in head.get("fingerprints", ())),
         sparkcast=str(head["sparkcast"]),
         created=str(head["created"]),
     )

@@ -1,45 +1,33 @@
-"""The best settings that meet a deadline with the wanted probability."""
+"""The best settings that keep to a deadline, a budget or an accuracy with the wanted probability."""
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import product
+from typing import Any
 
-from sparkcast.analyse.runs import same_level, usable_runs
+from sparkcast.analyse.runs import same_level
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
-from sparkcast.models.saved import SavedModel, Seen, constants_in, seen_in
+from sparkcast.models.curves import EPOCHS, fit_curve, has_curves
+from sparkcast.models.feasibility import Feasibility, fit_feasibility
+from sparkcast.models.saved import SavedModel, constants_in, seen_in
 from sparkcast.models.support import Extrapolating, categories_of
-from sparkcast.recommend import Candidate, Prediction, Recommendation
+from sparkcast.models.tabulate import Table, failure_table, is_supported, tabulate
+from sparkcast.recommend import Candidate, Limit, Recommendation
+from sparkcast.recommend.explain import alternatives, infeasible, why
+from sparkcast.recommend.nearest import Measured
+from sparkcast.recommend.pareto import pareto_front
+from sparkcast.recommend.question import ACCURACY, COST, TIME, Objective, Question, objective_of
+from sparkcast.recommend.standing import Asked, Known, Paid, View, rows_like, same_for_all, significant
+from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Price, show_configuration
-from sparkcast.study.derive import run_cost
-from sparkcast.units import as_number, show_seconds
+from sparkcast.study.derive import hourly_columns
+from sparkcast.study.space import Candidates, Space
 
-TIME, ACCURACY, COST = "time_s", "accuracy", "cost"
-
-
-@dataclass(frozen=True, slots=True)
-class Objective:
-    response: str
-    is_maximum: bool
-
-    def __str__(self) -> str:
-        return f"{'maximize' if self.is_maximum else 'minimize'} {self.response}"
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a recommendation takes from runs beside models; a model file has it without them."""
-
-    factors: tuple[str, ...]
-    constants: Configuration
-    seen: tuple[Seen, ...]
-    responses: tuple[str, ...]  # that successful runs measured
-
-    def key(self, configuration: Configuration) -> tuple[object, ...]:
-        """Equal for the same settings, however they are written."""
-        values = [configuration[name] for name in self.factors]
-        return tuple(str(v) if (number := as_number(v)) is None else number for v in values)
+Pool = Space | Sequence[Configuration]  # where candidates come from
+_MOST_OF_THE_FRONT = 50
+_PRICE_HINT = "give a price in the study, e.g. price: {core_hour: 0.05}, or --price core_hour=0.05"
 
 
 def _known(data: Dataset | SavedModel) -> Known:
@@ -50,282 +38,365 @@ def _known(data: Dataset | SavedModel) -> Known:
     return Known(data.factors, constants_in(data), seen_in(data), tuple(measured))
 
 
+def _feasibility(data: Dataset | SavedModel) -> Feasibility | None:
+    return data.feasibility if isinstance(data, SavedModel) else fit_feasibility(data)
+
+
 def recommend(
     data: Dataset | SavedModel,
-    candidates: Sequence[Configuration],
+    candidates: Pool,
     *,
-    within_s: float | None = None,
-    confidence: float = 0.95,
-    maximize: str | None = None,
-    minimize: str | None = None,
-    fix: Mapping[str, Level] | None = None,
     price: Price | None = None,
     model: str = "auto",
     extrapolate: bool = False,
+    **question: Any,
 ) -> Recommendation:
-    """The candidate that is best for the objective among those that meet the deadline with `confidence`.
+    """The candidate that is best for the objective among those that keep to every limit with `confidence`.
 
-    Without an objective: the highest accuracy when it was measured and there is a deadline, else the shortest time.
-    A candidate that was run and never succeeded is left out, and so is one too far from what was measured unless
-    `extrapolate`. Raises InfeasibleError when none meets the deadline. A model file brings its own models.
+    Takes what `Question` has. A candidate that was run and never succeeded is left out, and so is one too far from what
+    was measured unless `extrapolate`. Raises InfeasibleError when none keeps to the limits. A model file brings its own
+    models.
     """
-    known = _known(data)
-    objective = _objective(data, known, within_s, maximize, minimize, price)
-    _check_limits(within_s, confidence)
-    allowed, failed = _split_failed(known, _matching(known, candidates, fix or {}))
-    # The upper end of the shown interval is then the time that is met with `confidence`.
-    level = round(2 * confidence - 1, 12) if confidence > 0.5 else 0.9
-    fitted = _fit(data, _needed(known, objective, within_s, price), model)
-    if extrapolate:
-        categories = categories_of([seen.configuration for seen in known.seen], known.factors)
-        fitted = {r: (name, Extrapolating(f, r, categories)) for r, (name, f) in fitted.items()}
-    allowed, n_beyond = _supported(allowed, [f for _, f in fitted.values()])
-    ranked = _rank(_predict(known, allowed, {r: f for r, (_, f) in fitted.items()}, within_s, level, price), objective)
-    good = [c for c in ranked if c.probability >= confidence]
-    if within_s is not None and not good:
-        raise _infeasible(ranked, fitted[TIME][1], within_s, confidence)
-    bad = sorted((c for c in ranked if c.probability < confidence), key=lambda c: c.probability, reverse=True)
+    return Recommender(data, candidates, price=price, model=model, extrapolate=extrapolate).ask(Question(**question))
+
+
+class Recommender:
+    """Answers many questions about the same candidates: models are fitted and asked once, at the first that needs them.
+
+    Settings that are fixed to a value make other candidates, which are looked at once as well.
+    """
+
+    def __init__(
+        self,
+        data: Dataset | SavedModel,
+        candidates: Pool,
+        *,
+        price: Price | None = None,
+        model: str = "auto",
+        extrapolate: bool = False,
+    ) -> None:
+        self._data, self._pool, self._price, self._model = data, candidates, price, model
+        self._extrapolate = extrapolate
+        self.known = _known(data)
+        self._runs = {self.known.key(seen.configuration): seen.ok for seen in self.known.seen}
+        self.measured = Measured(self.known)
+        self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
+        self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
+        self._failures: Feasibility | None = None
+        self._views: dict[tuple[tuple[str, str], ...], View] = {}
+
+    def ask(self, question: Question) -> Recommendation:
+        objective = objective_of(question, self.known.responses)
+        view = self._view(question.fix)
+        asked = self._asked(view, question, objective)
+        kept = view.allowed & asked.is_safe(question.max_failure)
+        if not (kept & (asked.probability >= question.confidence)).any():
+            raise infeasible(asked, kept, view, self._freed(question))
+        return _answer(self, view, asked, kept)
+
+    def _freed(self, question: Question) -> list[tuple[str, Candidate]]:
+        """Which fixed setting alone stands in the way: its name, and what would be chosen without it."""
+        found = []
+        for name in question.fix:
+            others = {other: value for other, value in question.fix.items() if other != name}
+            try:
+                chosen = self.ask(replace(question, fix=others, most=1)).chosen
+            except (InfeasibleError, NotEnoughDataError):
+                continue
+            found.append((name, chosen))
+        return found
+
+    def forget_candidates(self) -> None:
+        """Look at the candidates anew when the next question is asked."""
+        self._views.clear()
+
+    # ------------------------------------------------------------ what is known of the candidates
+
+    def _view(self, fix: Mapping[str, Level]) -> View:
+        key = tuple(sorted((name, str(value)) for name, value in fix.items()))
+        if key not in self._views:
+            self._views[key] = self.view_of(candidates_of(self._pool, fix, self.known), fix)
+        return self._views[key]
+
+    def view_of(self, candidates: Candidates, fix: Mapping[str, Level]) -> View:
+        import numpy as np
+
+        if not len(candidates):
+            raise _nothing_left(self._pool, fix)
+        broke = np.zeros(len(candidates), dtype=bool)
+        proven = broke.copy()
+        for seen in self.known.seen:
+            if seen.failed:
+                like = rows_like(candidates, seen.configuration, self.known.factors)
+                broke |= like & (seen.ok == 0)
+            elif self._has_failures():
+                proven |= rows_like(candidates, seen.configuration, self.known.factors)
+        if broke.all():
+            raise InfeasibleError(
+                f"all {len(candidates)} candidates failed when they were run",
+                hint="try settings with more memory or time",
+            )
+        return View(candidates, ~broke, proven, int(broke.sum()))
+
+    def table(self, view: View, response: str) -> Table:
+        if response not in view.tables:
+            _, fitted = self.fitted(response, view.is_by_epoch(self.known))
+            supported = is_supported(fitted, view.candidates)
+            if not (view.allowed & supported).any():
+                first = int(view.allowed.argmax())
+                [error] = fitted.beyond([view.candidates.configuration(first)])
+                raise error or NotEnoughDataError("no candidate is near what was measured", hint="run more of them")
+            view.keep_only(supported)
+            view.tables[response] = tabulate(fitted, view.candidates)
+        return view.tables[response]
+
+    def fitted(self, response: str, is_by_epoch: bool) -> tuple[str, Fitted]:
+        key = (response, is_by_epoch)
+        if key not in self._fitted:
+            name, found = self._fit_by_epoch(response) if is_by_epoch else self._fit(response)
+            if self._extrapolate:
+                categories = categories_of([seen.configuration for seen in self.known.seen], self.known.factors)
+                found = Extrapolating(found, response, categories)
+            self._fitted[key] = (name, found)
+        return self._fitted[key]
+
+    def _require(self, response: str) -> None:
+        if response in self.known.responses:
+            return
+        if response == COST:
+            raise StudyError("the cost is unknown without a price", hint=_PRICE_HINT)
+        lacks = "the model file has no model of" if isinstance(self._data, SavedModel) else "no run has a response"
+        raise StudyError(f"{lacks} {response!r}", hint=did_you_mean(response, self.known.responses))
+
+    def _fit(self, response: str) -> tuple[str, Fitted]:
+        if not isinstance(self._data, SavedModel):
+            return self._model, MODELS.get(self._model)().fit(self._data, response)
+        return self._data.about.responses[response].model, self._data.fitted[response]
+
+    def _fit_by_epoch(self, response: str) -> tuple[str, Fitted]:
+        if isinstance(self._data, Dataset) and has_curves(self._data, response):
+            return "curve", fit_curve(self._data, response)
+        if isinstance(self._data, SavedModel) and response in self._data.curves:
+            return "curve", self._data.curves[response]
+        raise NotEnoughDataError(
+            f"the runs do not tell {response} by epoch, so the number of epochs cannot be free",
+            hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
+        )
+
+    def _has_failures(self) -> bool:
+        return any(seen.failed for seen in self.known.seen)
+
+    def failures(self, view: View) -> Any:
+        """How likely each candidate fails, or None when no run has failed: a rule of thumb would exclude everything."""
+        if view.failure is None and self._has_failures():
+            if self._failures is None:
+                self._failures = _feasibility(self._data)
+            view.failure = None if self._failures is None else failure_table(self._failures, view.candidates)
+        return view.failure
+
+    # ------------------------------------------------------------ one question
+
+    def _asked(self, view: View, question: Question, objective: Objective) -> Asked:
+        must = {objective.response, *(limit.response for limit in question.limits)}
+        if self._price is not None and COST in must:
+            must = must - {COST} | {TIME}
+        for response in must:
+            self._require(response)
+        tables = {response: self.table(view, response) for response in sorted(must)}
+        for response in (TIME, ACCURACY):  # worth telling wherever it is known
+            if response in self.known.responses and response not in {*tables, *self._hopeless}:
+                try:
+                    tables[response] = self.table(view, response)
+                except (NotEnoughDataError, StudyError):
+                    self._hopeless.add(response)
+        if self._price is not None and TIME in tables:
+            if view.per_second is None:
+                view.per_second = hourly_columns(view.candidates, self.known.constants, self._price) / 3600
+            tables[COST] = Paid(tables[TIME], view.per_second)
+        _check_accuracy(question, tables)
+        order = [r for r in (TIME, ACCURACY, COST, objective.response) if r in tables]
+        return Asked(
+            question, objective, {r: tables[r] for r in dict.fromkeys(order)}, self.failures(view), view.proven
+        )
+
+    def candidates(self, view: View, asked: Asked, rows: Any) -> list[Candidate]:
+        import numpy as np
+
+        chances = asked.probability[rows].tolist()
+        failure = [None] * len(chances) if asked.failure is None else asked.failure[rows].tolist()
+        listed = view.candidates.take(np.asarray(rows))
+        parts = zip(
+            listed.configurations(), asked.predictions(rows), chances, self._runs_of(listed), failure, strict=True
+        )
+        return [Candidate(*part) for part in parts]
+
+    def _runs_of(self, candidates: Candidates) -> list[int]:
+        """How often each was run, as it is: also for as many epochs."""
+        keys = {name: [same_for_all(level) for level in levels] for name, levels in candidates.levels.items()}
+        columns = [[keys[name][code] for code in candidates.position(name).tolist()] for name in self.known.factors]
+        runs = [self._runs.get(key, 0) for key in zip(*columns, strict=True)]
+        if EPOCHS not in candidates.levels or EPOCHS in self.known.factors:
+            return runs
+        whole = [_is_repeated(self.known, EPOCHS, level) for level in candidates.levels[EPOCHS]]
+        return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(EPOCHS).tolist(), strict=True)]
+
+    def models(self, view: View, asked: Asked) -> dict[str, str]:
+        is_by_epoch = view.is_by_epoch(self.known)
+        return {r: self._fitted[r, is_by_epoch][0] for r in asked.tables if (r, is_by_epoch) in self._fitted}
+
+
+def _check_accuracy(question: Question, tables: Mapping[str, Table]) -> None:
+    wanted = question.min_accuracy
+    if wanted is not None and wanted > 1 and tables[ACCURACY].values.max() <= 1:
+        raise StudyError(
+            f"an accuracy of {wanted:g} is never reached: accuracies here are shares", hint=f"write {wanted / 100:g}"
+        )
+
+
+def _answer(recommender: Recommender, view: View, asked: Asked, kept: Any) -> Recommendation:
+    import numpy as np
+
+    question = asked.question
+    meets = asked.probability >= question.confidence
+    good = asked.order(np.flatnonzero(kept & meets))
+    misses = np.flatnonzero(kept & ~meets)
+    bad = misses[np.argsort(-asked.probability[misses], kind="stable")]
+    listed = np.concatenate([good, bad])[: max(question.most, 2)]
+    front = _front(view, asked, kept)
+    candidates = recommender.candidates(view, asked, [*listed.tolist(), *front])
+    chosen, row = candidates[0], int(good[0])
     margin_s = None
-    if within_s is not None:
-        margin_s = _time_met(fitted[TIME][1], good[0].configuration, confidence) - good[0].predicted(TIME).value
+    if question.within_s is not None:
+        deadline = Limit(TIME, question.within_s)
+        margin_s = float(asked.kept_value(deadline)[row] - asked.values[TIME][row])
+    settings = {**recommender.known.constants, **chosen.configuration}
     return Recommendation(
-        objective=str(objective),
-        within_s=within_s,
-        confidence=confidence,
-        models={response: name for response, (name, _) in fitted.items()},
-        chosen=good[0],
-        runner_up=good[1] if len(good) > 1 else None,
-        candidates=(*good, *bad),
-        why=_why(good[0], objective, within_s, confidence, margin_s, len(failed), n_beyond),
+        objective=str(asked.objective),
+        within_s=question.within_s,
+        confidence=question.confidence,
+        models=recommender.models(view, asked),
+        chosen=chosen,
+        runner_up=candidates[1] if len(good) > 1 else None,
+        candidates=tuple(candidates[: len(listed)]),
+        why=why(asked, row, chosen, margin_s, view, n_unsafe=int((view.allowed & ~kept).sum())),
         margin_s=margin_s,
-        conf=conf_lines({**known.constants, **good[0].configuration}),
+        conf=conf_lines(settings),
+        arguments=job_arguments(settings),
+        limits=question.limits,
+        n_candidates=int(kept.sum()),
+        alternatives=alternatives(asked, kept, row, lambda at: recommender.candidates(view, asked, [at])[0]),
+        pareto=tuple(candidates[len(listed) :]),
+        nearest=recommender.measured.nearest(chosen.configuration),
     )
 
 
-def _objective(
-    data: Dataset | SavedModel,
-    known: Known,
-    within_s: float | None,
-    maximize: str | None,
-    minimize: str | None,
-    price: Price | None,
-) -> Objective:
-    if maximize and minimize:
-        raise StudyError(
-            f"cannot both maximize {maximize} and minimize {minimize}",
-            hint="choose one; a deadline can bound the other",
+def _front(view: View, asked: Asked, kept: Any) -> list[int]:
+    """The rows that are not beaten in time, cost and accuracy at once, by time; some of them if they are many."""
+    import numpy as np
+
+    signs = {TIME: 1, COST: 1, ACCURACY: -1}
+    compared = [response for response in signs if response in asked.values]
+    if len(compared) < 2:
+        return []
+    key = (*compared, asked.question.max_failure)
+    if key not in view.fronts:
+        losses = np.column_stack([signs[r] * significant(asked.values[r]) for r in compared])
+        rows = np.flatnonzero(kept)
+        front = rows[pareto_front(losses[rows])]
+        front = front[np.argsort(asked.values[compared[0]][front], kind="stable")]
+        some = np.unique(np.linspace(0, len(front) - 1, _MOST_OF_THE_FRONT).round().astype(int))
+        view.fronts[key] = front[some].tolist()
+    return view.fronts[key]
+
+
+# ---------------------------------------------------------------- candidates
+
+
+def candidates_of(pool: Pool, fix: Mapping[str, Level], known: Known) -> Candidates:
+    """The candidates with the fixed settings, which may have values that no candidate has by itself."""
+    given = {name: value for name, value in fix.items() if not _is_repeated(known, name, value)}
+    for name, value in given.items():
+        if name in known.factors or (name == EPOCHS and name in known.constants):
+            continue
+        if name in known.constants:
+            raise _never_varied(name, value, known.constants[name])
+        names = tuple(dict.fromkeys((*known.factors, *known.constants)))
+        raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, names))
+    if isinstance(pool, Space):
+        return pool.with_levels({name: (value,) for name, value in given.items()}).candidates()
+    return _listed(pool, given, known)
+
+
+def with_levels(pool: Pool, levels: Mapping[str, Sequence[Level]]) -> Pool:
+    """The same candidates with other values of some settings: every one of them with all others."""
+    if not levels:
+        return pool
+    if isinstance(pool, Space):
+        return pool.with_levels(levels)
+    others = [{name: value for name, value in c.items() if name not in levels} for c in pool]
+    unique = {tuple(map(str, c.values())): c for c in others}.values()
+    return [{**c, **dict(zip(levels, values, strict=True))} for c in unique for values in product(*levels.values())]
+
+
+def measured_epochs(data: Dataset | SavedModel) -> tuple[int, ...]:
+    """1 to the longest run; raises NotEnoughDataError when no run tells its epochs."""
+    if isinstance(data, SavedModel):
+        known = [axis.numbers for curve in data.curves.values() for axis in curve.domain.axes if axis.name == EPOCHS]  # type: ignore[attr-defined]
+        last = max((int(numbers[-1]) for numbers in known if numbers), default=0)
+    else:
+        last = max((epoch.number for run in data.observations if run.ok for epoch in run.curve), default=0)
+    if last < 1:
+        raise NotEnoughDataError(
+            "no run tells its epochs, so their number cannot be free",
+            hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
         )
-    response = maximize or minimize
-    if response is None:
-        by_accuracy = within_s is not None and ACCURACY in known.responses
-        return Objective(ACCURACY, True) if by_accuracy else Objective(TIME, False)
-    if response == COST and price is None and COST not in known.responses:
-        raise StudyError("the cost is unknown without a price", hint="give a price, e.g. price: {core_hour: 0.05}")
-    if response != COST or price is None:
-        _require_response(data, response)
-    return Objective(response, maximize is not None)
+    return tuple(range(1, last + 1))
 
 
-def _require_response(data: Dataset | SavedModel, response: str) -> None:
-    if isinstance(data, Dataset):
-        usable_runs(data, response)
-    elif response not in data.fitted:
-        raise StudyError(
-            f"the model file has no model of {response!r}", hint=did_you_mean(response, tuple(data.fitted))
-        )
+def _is_repeated(known: Known, name: str, value: Level) -> bool:
+    """Whether this only says what every run had."""
+    return name not in known.factors and name in known.constants and same_level(value, known.constants[name])
 
 
-def _check_limits(within_s: float | None, confidence: float) -> None:
-    if within_s is not None and not (math.isfinite(within_s) and within_s > 0):
-        raise StudyError(f"a deadline of {within_s:g} s cannot be met", hint="give a positive time, e.g. 300s")
-    if not 0 < confidence < 1:
-        raise StudyError(f"confidence {confidence:g} is not between 0 and 1", hint="write 0.95 for 95 %")
+def _never_varied(name: str, value: Level, seen: Level) -> NotEnoughDataError:
+    return NotEnoughDataError(
+        f"every run has {name} = {seen}, so nothing is known about {name} = {value}",
+        hint=f"run the study with {name} = {value} as another level",
+    )
 
 
-def _matching(known: Known, candidates: Sequence[Configuration], fix: Mapping[str, Level]) -> list[Configuration]:
-    """The candidates that agree with `fix`, reduced to the varied settings, each once."""
-    if not candidates:
+def _listed(pool: Sequence[Configuration], fix: Mapping[str, Level], known: Known) -> Candidates:
+    """Of configurations that somebody listed: those that have the fixed values, or all of them with these put in."""
+    if not pool:
         raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
-    constants = known.constants
-    names = tuple(dict.fromkeys((*known.factors, *constants, *(name for c in candidates for name in c))))
-    left = list(candidates)
+    left: list[Configuration] = [{n: v for n, v in c.items() if not _is_repeated(known, n, v)} for c in pool]
     for name, value in fix.items():
-        if name not in names:
-            raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, names))
-        there = {**dict.fromkeys(str({**constants, **c}.get(name)) for c in left)}
-        left = [c for c in left if name in {**constants, **c} and same_level({**constants, **c}[name], value)]
-        if not left:
-            raise StudyError(f"no candidate has {name} = {value}", hint=f"candidates have {', '.join(there)}")
+        same = [c for c in left if name in c and same_level(c[name], value)]
+        left = same or [{**c, name: value} for c in left]
+    names = [*known.factors, *(name for name in (EPOCHS,) if name not in known.factors and name in left[0])]
     for candidate in left:
-        for name in known.factors:
+        for name in names:
             if name not in candidate:
                 raise StudyError(f"a candidate has no value for {name!r}", hint="give every varied setting")
-        for name, value in constants.items():
-            if name in candidate and not same_level(candidate[name], value):
-                raise NotEnoughDataError(
-                    f"a candidate has {name} = {candidate[name]}, but every run has {name} = {value}",
-                    hint=f"run the study with {name} = {candidate[name]} as another level",
-                )
-    unique = {known.key(c): {name: c[name] for name in known.factors} for c in left}
-    return list(unique.values())
+        for name, value in candidate.items():
+            if name not in names and name in known.constants:
+                raise _never_varied(name, value, known.constants[name])
+    unique = {tuple(str(c[name]) for name in names): {name: c[name] for name in names} for c in left}
+    return Candidates.of(list(unique.values()), names)
 
 
-def _split_failed(known: Known, candidates: list[Configuration]) -> tuple[list[Configuration], list[Configuration]]:
-    """Candidates that may work, and those that were run and never worked."""
-    broke = {known.key(seen.configuration) for seen in known.seen if seen.failed and not seen.ok}
-    failed = [c for c in candidates if known.key(c) in broke]
-    allowed = [c for c in candidates if known.key(c) not in broke]
-    if not allowed:
-        raise InfeasibleError(
-            f"all {len(failed)} candidates failed when they were run", hint="try settings with more memory or time"
-        )
-    return allowed, failed
-
-
-def _supported(candidates: list[Configuration], fitted: Sequence[Fitted]) -> tuple[list[Configuration], int]:
-    """The candidates about which the runs say something to every model, and how many others there are."""
-    by_model = [f.beyond(candidates) for f in fitted]
-    reasons = [next((error for error in errors if error), None) for errors in zip(*by_model, strict=True)]
-    kept = [c for c, reason in zip(candidates, reasons, strict=True) if reason is None]
-    if not kept:
-        raise next(reason for reason in reasons if reason)
-    return kept, len(candidates) - len(kept)
-
-
-def _needed(known: Known, objective: Objective, within_s: float | None, price: Price | None) -> dict[str, bool]:
-    """The responses to model, and whether one cannot do without."""
-    is_computed = objective.response == COST and price is not None
-    needs_time = within_s is not None or is_computed
-    needed = {TIME: needs_time, ACCURACY: False} | ({} if is_computed else {objective.response: True})
-    return {response: must for response, must in needed.items() if must or response in known.responses}
-
-
-def _fit(data: Dataset | SavedModel, needed: Mapping[str, bool], model: str) -> dict[str, tuple[str, Fitted]]:
-    if isinstance(data, SavedModel):
-        for response in needed:
-            _require_response(data, response)
-        return {response: (data.about.responses[response].model, data.fitted[response]) for response in needed}
-    fitted = {}
-    for response, must in needed.items():
-        try:
-            fitted[response] = (model, MODELS.get(model)().fit(data, response))
-        except (NotEnoughDataError, StudyError):
-            if must:
-                raise
-    return fitted
-
-
-def _predict(
-    known: Known,
-    candidates: Sequence[Configuration],
-    fitted: Mapping[str, Fitted],
-    within_s: float | None,
-    level: float,
-    price: Price | None,
-) -> list[Candidate]:
-    values = {response: model.predict(candidates) for response, model in fitted.items()}
-    ranges = {response: model.interval(candidates, level=level) for response, model in fitted.items()}
-    chances = [1.0] * len(candidates) if within_s is None else fitted[TIME].probability_below(candidates, within_s)
-    measured = {known.key(seen.configuration): seen.ok for seen in known.seen}
-    found = []
-    for i, configuration in enumerate(candidates):
-        predictions = [Prediction(r, values[r][i], *ranges[r][i], level) for r in fitted]
-        if price is not None and TIME in fitted and COST not in fitted:
-            time = next(p for p in predictions if p.response == TIME)
-            predictions.append(_cost(time, price, {**known.constants, **configuration}))
-        runs = measured.get(known.key(configuration), 0)
-        found.append(Candidate(configuration, tuple(predictions), chances[i], runs))
-    return found
-
-
-def _cost(time: Prediction, price: Price, settings: Configuration) -> Prediction:
-    """What the executors hold, for as long as they hold it; its interval is that of the time."""
-    value, low, high = (run_cost(seconds, settings, price) for seconds in (time.value, time.low, time.high))
-    return Prediction(COST, value, low, high, time.level)
-
-
-def _rank(candidates: Sequence[Candidate], objective: Objective) -> list[Candidate]:
-    """Best first. Values equal in three digits are a tie, which the shorter time wins."""
-    sign = -1 if objective.is_maximum else 1
-
-    def key(candidate: Candidate) -> tuple[float, float]:
-        times = [p.value for p in candidate.predictions if p.response == TIME]
-        return sign * float(f"{candidate.predicted(objective.response).value:.3g}"), times[0] if times else 0.0
-
-    return sorted(candidates, key=key)
-
-
-def _time_met(times: Fitted, configuration: Configuration, confidence: float) -> float:
-    """The time that the next run stays within with probability `confidence`."""
-    if confidence == 0.5:
-        return times.predict([configuration])[0]
-    [(low, high)] = times.interval([configuration], level=abs(2 * confidence - 1))
-    return high if confidence > 0.5 else low
-
-
-def _infeasible(candidates: Sequence[Candidate], times: Fitted, within_s: float, confidence: float) -> InfeasibleError:
-    fastest = min(candidates, key=lambda c: c.predicted(TIME).value)
-    nearest_s, nearest = min(
-        ((_time_met(times, c.configuration, confidence), c) for c in candidates), key=lambda pair: pair[0]
-    )
+def _nothing_left(pool: Pool, fix: Mapping[str, Level]) -> InfeasibleError:
+    """No candidate is left: which fixed setting or which rule alone stands in the way."""
+    assert isinstance(pool, Space)
+    fixed = {name: (value,) for name, value in fix.items()}
+    hints = [
+        f"leave out --fix {name}={fix[name]}"
+        for name in fix
+        if len(pool.with_levels({n: v for n, v in fixed.items() if n != name}).candidates())
+    ]
+    left = pool.with_levels(fixed)
+    hints += [f"change the rule {rule.text!r}" for rule in pool.rules if len(left.without_rule(rule).candidates())]
+    given = f" with {show_configuration(fix)}" if fix else ""
     return InfeasibleError(
-        f"no candidate meets {show_seconds(within_s)} with probability {confidence:g}; the fastest, "
-        f"{show_configuration(fastest.configuration)}, is predicted at {show_seconds(fastest.predicted(TIME).value)} "
-        f"and meets it with probability {fastest.probability:.2f}",
-        hint=f"the nearest deadline met with probability {confidence:g} is {_round_up(nearest_s)} s, by "
-        f"{show_configuration(nearest.configuration)}; or lower the confidence, or run more configurations",
+        f"the rules leave no candidate{given}", hint=", or ".join(hints) or "more than one of the rules must change"
     )
-
-
-def _round_up(seconds: float) -> str:
-    """A deadline to write down: rounding it down would make it one that is not met."""
-    return f"{math.ceil(seconds * 100) / 100:.2f}" if seconds < 10 else f"{math.ceil(seconds)}"
-
-
-def _why(
-    chosen: Candidate,
-    objective: Objective,
-    within_s: float | None,
-    confidence: float,
-    margin_s: float | None,
-    n_failed: int,
-    n_beyond: int,
-) -> str:
-    parts = []
-    if any(p.response == TIME for p in chosen.predictions):
-        parts.append(f"predicted {show_seconds(chosen.predicted(TIME).value)}")
-    if within_s is not None and margin_s is not None:
-        parts.append(f"{show_seconds(max(margin_s, 0.0))} of margin needed for {100 * confidence:g} %")
-        parts.append(f"deadline {show_seconds(within_s)} met with probability {chosen.probability:.2f}")
-    if objective.response != TIME:
-        parts.append(f"{objective.response} {chosen.predicted(objective.response).value:.4g}")
-    if not chosen.measured_runs:
-        parts.append("this configuration was never run")
-    if n_failed:
-        parts.append(f"{_candidates(n_failed)} left out because of failing when run")
-    if n_beyond:
-        parts.append(f"{_candidates(n_beyond)} left out for being too far from what was measured")
-    return f"{show_configuration(chosen.configuration)}: {'; '.join(parts)}"
-
-
-def _candidates(n: int) -> str:
-    return f"{n} candidate{'' if n == 1 else 's'}"
-
-
-def conf_lines(settings: Configuration) -> tuple[str, ...]:
-    """The cluster settings as options of spark-submit.
-
-    >>> conf_lines({"executors": 2, "cores": 4})
-    ('--conf spark.executor.cores=4', '--conf spark.cores.max=8', '--conf spark.executor.instances=2')
-    """
-    executors, cores = as_number(settings.get("executors")), as_number(settings.get("cores"))
-    properties = {
-        "spark.executor.cores": cores,
-        # A standalone cluster counts cores, YARN and Kubernetes count executors.
-        "spark.cores.max": executors * (cores or 1) if executors else None,
-        "spark.executor.instances": executors,
-    }
-    lines = [f"--conf {name}={value:g}" for name, value in properties.items() if value]
-    if "memory" in settings:
-        lines.append(f"--conf spark.executor.memory={settings['memory']}")
-    return tuple(lines)

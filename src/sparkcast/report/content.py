@@ -11,7 +11,6 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
-from sparkcast.report.labels import show_number
 from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Study, show_configuration
 from sparkcast.units import show_bytes, show_seconds
 from sparkcast.validate import Validation
@@ -158,7 +157,7 @@ def draw_figures(
             drawn.append(figures.scaling_curve(data, response, model, at=at, upto=scale_upto, model=name))
         except NotEnoughDataError as error:
             undrawn.append(f"No scaling curve of {response}: {error.problem}.")
-    drawn += [figures.candidates(recommendation)] if recommendation else []
+    drawn += figures.recommendation_figures(recommendation) if recommendation else []
     return tuple(figure for figure in drawn if figure is not None), tuple(undrawn)
 
 
@@ -180,10 +179,7 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
         if study.spark.conf:
             yield "Spark properties", ", ".join(_properties(study.spark.conf))
     if study and study.price:
-        yield (
-            "Price",
-            f"{show_number(study.price.core_hour)} per core-hour, {show_number(study.price.gib_hour)} per GiB-hour",
-        )
+        yield "Price", str(study.price)
 
 
 def _limits(study: Study) -> str:

@@ -10,6 +10,7 @@ from sparkcast.errors import StoreError
 from sparkcast.report import words
 from sparkcast.report.content import ReportContent, describe
 from sparkcast.report.figures import Figure, Section
+from sparkcast.report.figures.choice import verdicts
 from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_term, show_value
 from sparkcast.study import show_configuration
 
@@ -104,6 +105,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     helpers: dict[str, Any] = {
+        "asked": words.asked_sentence,
         "axis_title": axis_title,
         "cell": show_cell,
         "changes": words.changes,
@@ -112,6 +114,7 @@ def _environment() -> "Environment":
         "check_sentence": words.check_sentence,
         "describe": describe,
         "details": words.recommendation_details,
+        "doubts": words.recommendation_doubts,
         "evidence": words.evidence,
         "f_value": words.show_f,
         "number": show_number,
@@ -126,6 +129,8 @@ def _environment() -> "Environment":
         "trust": words.trust_sentence,
         "value": show_value,
         "verdict": words.verdict_words,
+        "verdicts": verdicts,
+        "warnings": words.recommendation_warnings,
     }
     environment.globals.update(helpers)
     environment.filters["tidy"] = keep_units

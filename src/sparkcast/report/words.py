@@ -1,11 +1,12 @@
 """Results as sentences that someone who has not read a textbook can act on."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from sparkcast.analyse import RESIDUAL, Analysis, Verdict
-from sparkcast.recommend import Prediction, Recommendation
+from sparkcast.recommend import Candidate, Limit, Nearest, Prediction, Recommendation, RunningForecast
 from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
+from sparkcast.report.figures.choice import limit_words, limits_of
 from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_term, show_value
 from sparkcast.study import Outcome, show_configuration
 from sparkcast.units import show_seconds
@@ -25,6 +26,7 @@ _VERDICTS = {
     Verdict.VIOLATED: "does not hold",
     Verdict.UNKNOWN: "not tested",
 }
+_MOST_LINES = 4  # of reasons, of running jobs: a report is read, not searched
 
 
 def headline(content: ReportContent) -> str:
@@ -44,17 +46,115 @@ def recommendation_sentence(recommendation: Recommendation) -> str:
 
 
 def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
-    """How sure that is: the intervals, the deadline, the reason, the runner-up."""
-    lines = [f"The next run's {plain_name(p.response)} is {interval(p)}." for p in recommendation.chosen.predictions]
-    if recommendation.within_s is not None:
-        deadline, asked = show_seconds(recommendation.within_s), show_percent(recommendation.confidence)
-        chance = show_percent(recommendation.chosen.probability)
-        lines.append(f"It meets the deadline of {deadline} with {chance} probability; {asked} was asked for.")
+    """How sure that is: intervals, limits and what they cost, the reason, what was measured, the runner-up."""
+    chosen = recommendation.chosen
+    lines = [f"The next run's {plain_name(p.response)} is {interval(p)}." for p in chosen.predictions]
+    if limits := limits_of(recommendation):
+        lines.append(kept_sentence(limits, chosen.probability, recommendation.confidence))
+    if chosen.failure_probability is not None:
+        lines.append(f"A run with these settings fails with {show_percent(chosen.failure_probability)} probability.")
     if recommendation.why:
         lines.append(f"Why: {recommendation.why.rstrip('.')}.")
+    lines += [
+        f"What the {limit_words(alternative.limit)} costs: {alternative.text.rstrip('.')}."
+        for alternative in recommendation.alternatives[:_MOST_LINES]
+    ]
+    if measured := measured_sentence(chosen, recommendation.nearest):
+        lines.append(measured)
     if recommendation.runner_up:
         lines.append(f"Next best: {show_configuration(recommendation.runner_up.configuration)}.")
+    if unharmed := unharmed_sentence(recommendation.running):
+        lines.append(unharmed)
     return tuple(lines)
+
+
+def recommendation_warnings(recommendation: Recommendation) -> tuple[str, ...]:
+    """What speaks against following it as it is: a model that has aged, and running jobs that would miss deadlines."""
+    lines = []
+    stale = recommendation.staleness
+    if stale and stale.verdict == "retrain":
+        lines.append(" ".join(["Retrain before relying on this.", *_first(stale.reasons, "reasons")]))
+    harmed = [missed_sentence(forecast) for forecast in recommendation.running if forecast.would_miss]
+    return (*lines, *_first(harmed, "running jobs would miss their deadlines"))
+
+
+def recommendation_doubts(recommendation: Recommendation) -> tuple[str, ...]:
+    """What is not known of the model's age, when there is no reason to retrain."""
+    stale = recommendation.staleness
+    return () if stale is None or stale.verdict == "retrain" else tuple(_first(stale.reasons, "remarks"))
+
+
+def _first(sentences: Sequence[str], what: str) -> list[str]:
+    more = len(sentences) - _MOST_LINES
+    return [*sentences[:_MOST_LINES], *([f"And {more} more {what}."] if more > 0 else [])]
+
+
+def asked_sentence(recommendation: Recommendation) -> str:
+    """The question: the objective, and what was to be kept to."""
+    goal, _, response = recommendation.objective.partition(" ")
+    limits = listing([f"{_article(limit)} {limit_words(limit)}" for limit in limits_of(recommendation)])
+    kept = f", keeping to {limits} with {show_percent(recommendation.confidence)} probability" if limits else ""
+    return f"Asked: {goal} {plain_name(response)}{kept}."
+
+
+def _article(limit: Limit) -> str:
+    return "an" if limit_words(limit)[0] in "aeiou" else "a"
+
+
+def kept_sentence(limits: Sequence[Limit], probability: float, confidence: float) -> str:
+    """With which probability the limits are kept to; of several, that of the one that is kept to least likely."""
+    what = listing([f"the {limit_words(limit)}" for limit in limits])
+    chance = f"with {show_percent(probability)} probability; {show_percent(confidence)} was asked for"
+    if len(limits) > 1:
+        return f"It keeps to {what}, to the least likely of these {chance}."
+    return f"It {'meets' if limits[0].response == 'time_s' else 'keeps to'} {what} {chance}."
+
+
+def measured_sentence(chosen: Candidate, nearest: Nearest | None) -> str:
+    """How far the recommendation is from what was measured; "" when nobody can tell."""
+    if chosen.measured_runs:
+        return f"Exactly these settings were run {_times(chosen.measured_runs)}."
+    if nearest is None or not nearest.distance:
+        return ""
+    where = show_configuration(nearest.configuration)
+    return f"These settings were never run. The most similar that were: {where}, {distance_words(nearest.distance)}."
+
+
+def distance_words(distance: float) -> str:
+    """How far settings are apart, in measured ranges.
+
+    >>> distance_words(0.25), distance_words(1.5)
+    ("25 % of a setting's measured range away", "1.5 times a setting's measured range away")
+    """
+    share = show_percent(distance) + " of" if distance <= 1 else f"{distance:.2g} times"
+    return f"{share} a setting's measured range away"
+
+
+def missed_sentence(forecast: RunningForecast) -> str:
+    """What one more job does to a running one that would miss its deadline with it."""
+    job = forecast.job
+    where = show_configuration(job.configuration)
+    line = f"The running job {where} would miss its deadline" if where else "A running job would miss its deadline"
+    if job.within_s is not None:
+        line += f" of {show_seconds(job.within_s)}"
+    line += f" with this one beside it: it would end after {show_seconds(forecast.ends_with_new_s)}"
+    line += f", not {show_seconds(forecast.ends_s)}"
+    if forecast.probability is None or forecast.probability_with_new is None:
+        return f"{line}."
+    chances = f"{show_percent(forecast.probability)} to {show_percent(forecast.probability_with_new)}"
+    return f"{line}, and its chance of being in time falls from {chances}."
+
+
+def unharmed_sentence(running: Sequence[RunningForecast]) -> str:
+    """That running jobs stay in time; "" when one would not, or none has a deadline."""
+    dated = [forecast for forecast in running if forecast.job.within_s is not None]
+    if not dated or any(forecast.would_miss for forecast in dated):
+        return ""
+    return "No running job that has a deadline would miss it because of this one."
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def interval(prediction: Prediction) -> str:

@@ -23,9 +23,11 @@ from sparkcast.study.observation import (
     TaskTotals,
     Utilisation,
 )
+from sparkcast.study.space import Candidates, Space
 from sparkcast.study.trial import Plan, Trial
 
 __all__ = [
+    "Candidates",
     "Configuration",
     "Dataset",
     "DesignChoice",
@@ -40,6 +42,7 @@ __all__ = [
     "Plan",
     "Price",
     "Response",
+    "Space",
     "SparkOptions",
     "Study",
     "TaskTotals",

@@ -1,21 +1,151 @@
 """Responses that follow from measured ones: formulas of the study, and money."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
+from typing import Any
 
 from sparkcast.errors import StudyError
+from sparkcast.registry import did_you_mean
 from sparkcast.study.expression import Expression
-from sparkcast.study.model import Configuration, Price, Response, Study
+from sparkcast.study.model import Configuration, Level, Price, Response, Study, show_configuration
 from sparkcast.study.observation import Dataset, Observation
-from sparkcast.units import parse_bytes
+from sparkcast.study.roles import CORES, MACHINE_TYPES, MACHINES, first_of
+from sparkcast.study.space import Candidates
+from sparkcast.units import as_number, parse_bytes
+
+_GIVE_A_PRICE = "like core_hour=0.05,gib_hour=0.01 or m4.large=0.1,c4.xlarge=0.199 or hour = executors * 0.12"
+_Read = Callable[[str, Callable[[Level], float]], Any]  # a setting, and the amount behind a level of it
 
 
 def run_cost(time_s: float, configuration: Configuration, price: Price) -> float:
-    """What the executors of a run cost while it worked. Memory that is not among the settings costs nothing."""
-    executors = float(configuration.get("executors", 1))
-    cores = float(configuration.get("cores", 1))
-    gib = parse_bytes(configuration.get("memory", 0)) / 2**30
-    return time_s / 3600 * executors * (cores * price.core_hour + gib * price.gib_hour)
+    """What a run costs while it works. Memory that is not among the settings costs nothing."""
+    return time_s / 3600 * hourly(configuration, price)
+
+
+def hourly(configuration: Configuration, price: Price) -> float:
+    """Money per hour of a run with these settings.
+
+    >>> hourly({"executors": 2, "cores": 4}, Price(core_hour=0.5))
+    4.0
+    """
+    if price.hour is not None:
+        value = price.hour.evaluate({name: _formula_value(level) for name, level in configuration.items()})
+        return _checked(value, price.hour, configuration)
+    return float(_held(price, tuple(configuration), lambda name, amount: amount(configuration[name])))
+
+
+def hourly_columns(candidates: Candidates, fixed: Configuration, price: Price) -> Any:
+    """Money per hour of each candidate, beside settings that all of them share: `hourly` of each, as an array."""
+    import numpy as np
+
+    def column(name: str, amount: Callable[[Level], Any]) -> Any:
+        return _by_level(candidates, name, amount) if name in candidates.levels else amount(fixed[name])
+
+    names = (*candidates.levels, *fixed)
+    if not len(candidates):
+        return np.zeros(0)
+    if price.hour is None:
+        return np.full(len(candidates), _held(price, names, column), dtype=float)
+    price.hour.require_names(names)
+    settings = {name: column(name, _formula_value) for name in names if name in price.hour.names}
+    values = np.asarray(price.hour.evaluate_columns(settings))
+    if values.dtype.kind in "if" and ((values >= 0) & (values < inf)).all():
+        return np.full(len(candidates), values, dtype=float)
+    return np.array([hourly({**fixed, **configuration}, price) for configuration in candidates.configurations()])
+
+
+def _by_level(candidates: Candidates, name: str, amount: Callable[[Level], Any]) -> Any:
+    """The amount behind each candidate's level, asked once for each level that occurs."""
+    import numpy as np
+
+    position = candidates.position(name)
+    used = np.flatnonzero(np.bincount(position, minlength=len(candidates.levels[name])))
+    amounts = {code: amount(candidates.levels[name][code]) for code in used.tolist()}
+    is_number = all(isinstance(value, float) for value in amounts.values())
+    table = np.empty(len(candidates.levels[name]), dtype=float if is_number else object)
+    table[used] = list(amounts.values())
+    return table[position]
+
+
+def _held(price: Price, names: Sequence[str], read: _Read) -> Any:
+    """Money per hour of the machines, or of the cores and memory of each. `read` gives the amount behind a setting."""
+    machines = _read_number(MACHINES, names, read)
+    if price.machine_hours:
+        return machines * read(machine_type_setting(price, names), lambda level: machine_hour(level, price))
+    cores = _read_number(CORES, names, read)
+    gib = read("memory", lambda level: parse_bytes(level) / 2**30) if "memory" in names else 0.0
+    return machines * (cores * price.core_hour + gib * price.gib_hour)
+
+
+def _read_number(role: Sequence[str], names: Sequence[str], read: _Read) -> Any:
+    name = first_of(role, names)
+    if name is None:
+        return 1.0
+
+    def number(level: Level) -> float:
+        if (found := as_number(level)) is None:
+            raise StudyError(f"{name} = {level!r} is no number, and a price needs it", hint="write it as a number")
+        return found
+
+    return read(name, number)
+
+
+def machine_type_setting(price: Price, names: Sequence[str]) -> str:
+    """The setting that tells the type of the machines; raises StudyError when there is none."""
+    found = first_of(MACHINE_TYPES, names)
+    if found is None:
+        raise StudyError(
+            f"a price of {', '.join(price.machine_hours)} needs a setting that tells the type of the machines",
+            hint=f"name one of them {', '.join(MACHINE_TYPES)}; or give the price by core_hour, gib_hour or hour",
+        )
+    return found
+
+
+def machine_hour(kind: Level, price: Price) -> float:
+    known = tuple(price.machine_hours)
+    if str(kind) not in known:
+        raise StudyError(f"there is no price of the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known))
+    return float(price.machine_hours[str(kind)])
+
+
+def _formula_value(level: Level) -> Level:
+    """In the formula of a price a size is its bytes."""
+    number = as_number(level)
+    return level if number is None else number
+
+
+def _checked(value: Any, formula: Expression, configuration: Configuration) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
+        raise StudyError(
+            f"the price per hour {formula.text!r} gives {value!r} at {show_configuration(configuration)}",
+            hint="a price is a number, 0 or more, for every combination of settings",
+        )
+    return float(value)
+
+
+def parse_price(text: str) -> Price:
+    """A price as it is given on a command line; a name that is no key of a price is a type of machine.
+
+    >>> parse_price("m4.large=0.1, c4.xlarge=0.199").machine_hours
+    {'m4.large': 0.1, 'c4.xlarge': 0.199}
+    >>> parse_price("hour = executors * 0.12").hour.text
+    'executors * 0.12'
+    """
+    if formula := re.fullmatch(r"\s*hour\s*=(.*)", text, re.DOTALL):
+        return Price(hour=Expression(formula[1].strip()))
+    amounts: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, amount = (piece.strip() for piece in part.partition("="))
+        name = "gib_hour" if name == "memory_hour" else name
+        number = as_number(amount)
+        if not name or number is None:
+            raise StudyError(f"{part.strip()!r} is no price", hint=f"write it {_GIVE_A_PRICE}")
+        if name in amounts:
+            raise StudyError(f"the price {text!r} gives {name} twice", hint=f"write it {_GIVE_A_PRICE}")
+        amounts[name] = number
+    return Price(amounts.pop("core_hour", 0.0), amounts.pop("gib_hour", 0.0), amounts)
 
 
 def make_dataset(study: Study, observations: tuple[Observation, ...]) -> Dataset:

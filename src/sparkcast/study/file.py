@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
+from sparkcast.study.derive import machine_hour, machine_type_setting
 from sparkcast.study.expression import Expression
 from sparkcast.study.model import (
     DesignChoice,
@@ -82,9 +83,16 @@ class _Limits(_Part):
     trial: Annotated[float | None, BeforeValidator(_seconds)] = None
 
 
+def _formula(value: object) -> object:
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
 class _Price(_Part):
     core_hour: float = Field(0.0, ge=0)
     gib_hour: float = Field(0.0, ge=0)
+    memory_hour: float = Field(0.0, ge=0)  # another name of gib_hour
+    machine_hour: dict[Annotated[str, BeforeValidator(str)], float] = {}
+    hour: Annotated[str | None, BeforeValidator(_formula)] = None
 
 
 class _Spark(_Part):
@@ -125,7 +133,7 @@ def _to_study(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> Study
         design=_design(parsed.design),
         responses=tuple(_responses(parsed, path, lines)),
         limits=Limits(parsed.limits.total, parsed.limits.trial),
-        price=None if parsed.price is None else Price(parsed.price.core_hour, parsed.price.gib_hour),
+        price=None if parsed.price is None else _at_line(path, lines, "price", _price, parsed),
         spark=SparkOptions(parsed.spark.master, parsed.spark.conf),
         path=path,
         lines=lines,
@@ -136,6 +144,19 @@ def _design(part: _Design) -> DesignChoice:
     return DesignChoice(
         part.kind, part.replicates, part.seed, part.centre_points, part.blocks, options=part.model_extra or {}
     )
+
+
+def _price(parsed: _StudyFile) -> Price:
+    part = parsed.price or _Price()
+    if part.gib_hour and part.memory_hour:
+        raise StudyError("gib_hour and memory_hour are two names of one price", hint="give one of them")
+    formula = None if part.hour is None else Expression(part.hour)
+    price = Price(part.core_hour, part.gib_hour or part.memory_hour, part.machine_hour, formula)
+    if price.machine_hours:
+        own = parsed.settings[machine_type_setting(price, tuple(parsed.settings))]
+        for level in own if isinstance(own, list) else [own]:
+            machine_hour(level, price)
+    return price
 
 
 def _responses(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> list[Response]:
@@ -168,7 +189,7 @@ _EXAMPLES = {
     "design": "design: {kind: full, replicates: 3, seed: 7}",
     "limits": "limits: {total: 30m, trial: 5m}",
     "spark": "spark: {master: embedded, conf: {spark.executor.memory: 1g}}",
-    "price": "price: {core_hour: 0.05}",
+    "price": "price: {core_hour: 0.05}, or {machine_hour: {m4.large: 0.1}}, or {hour: 0.05 * executors * cores}",
     "responses": "responses: [time_s, accuracy]",
     "rules": "rules: ['batch_size % executors == 0']",
     "study": "a name of letters, digits, dots and dashes",
@@ -195,6 +216,8 @@ def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int
     if isinstance(cause, StudyError):
         return StudyError(f"{place}: {dotted}: {cause.problem}", hint=cause.hint)
     message = first["msg"][0].lower() + first["msg"][1:]
+    if first["type"] == "model_type":
+        message = "not a list of `key: value`"
     if top == "settings":  # a union: pydantic would complain about its first member only
         message = "neither a number or text nor a list of them"
     return StudyError(f"{place}: {dotted} = {first['input']!r}: {message}", hint=_EXAMPLES.get(top, ""))

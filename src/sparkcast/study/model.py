@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StudyError
 from sparkcast.study.expression import Expression
+
+if TYPE_CHECKING:
+    from sparkcast.study.space import Space
 
 Level = int | float | str
 Configuration = Mapping[str, Level]
@@ -98,10 +102,48 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money per hour of what a run holds."""
+    """Money per hour: of the cores and memory that a run holds, of its machines by their type, or by a formula.
+
+    >>> print(Price(core_hour=0.05, gib_hour=0.01))
+    0.05 per core-hour, 0.01 per GiB-hour
+    """
 
     core_hour: float = 0.0
     gib_hour: float = 0.0
+    machine_hours: Mapping[str, float] = field(default_factory=dict)  # of one machine, by its type
+    hour: Expression | None = None  # of the whole run, from its settings
+
+    def __post_init__(self) -> None:
+        of_machines = {f"machine_hour.{kind}": amount for kind, amount in self.machine_hours.items()}
+        for name, amount in {"core_hour": self.core_hour, "gib_hour": self.gib_hour, **of_machines}.items():
+            if isinstance(amount, bool) or not isinstance(amount, (int, float)) or not 0 <= amount < inf:
+                raise StudyError(f"price.{name} = {amount!r} is no price", hint="a price is a number, 0 or more")
+        by = {"core_hour": self.core_hour, "gib_hour": self.gib_hour, "machine_hour": self.machine_hours}
+        given = [name for name, amount in by.items() if amount] + (["hour"] if self.hour is not None else [])
+        if len(given) > 1 and given != ["core_hour", "gib_hour"]:
+            raise StudyError(
+                f"a price cannot be given by {given[0]} and by {given[-1]}",
+                hint="choose one: core_hour and gib_hour, or machine_hour, or hour",
+            )
+
+    def __str__(self) -> str:
+        if self.hour is not None:
+            return f"{self.hour.text} per hour"
+        if self.machine_hours:
+            return ", ".join(f"{amount:g} per hour of {kind}" for kind, amount in self.machine_hours.items())
+        return f"{self.core_hour:g} per core-hour, {self.gib_hour:g} per GiB-hour"
+
+    def as_plain(self) -> dict[str, Any]:
+        """As plain data. What is not set is not there, so that it reads as before machines and formulas had prices."""
+        plain: dict[str, Any] = {"core_hour": self.core_hour, "gib_hour": self.gib_hour}
+        if self.machine_hours:
+            plain["machine_hours"] = dict(self.machine_hours)
+        return plain if self.hour is None else {**plain, "hour": self.hour.text}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Price":
+        formula = plain.get("hour")
+        return cls(**{**plain, "hour": None if formula is None else Expression(formula)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +187,12 @@ class Study:
         names = [factor.name for factor in self.factors]
         for levels in product(*(factor.levels for factor in self.factors)):
             yield {**dict(zip(names, levels, strict=True)), **self.fixed}
+
+    def space(self) -> "Space":
+        """The combinations that the rules allow, found without trying the others."""
+        from sparkcast.study.space import Space
+
+        return Space({factor.name: factor.levels for factor in self.factors}, self.fixed, self.rules)
 
     def measured_definition(self) -> dict[str, Any]:
         """What decides which runs are made and how, as plain data; a change here makes old runs another study's."""

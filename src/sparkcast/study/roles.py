@@ -7,6 +7,7 @@ MACHINES = tuple(
     "n_workers n_nodes servers".split()
 )
 CORES = ("cores", "executor_cores", "cores_per_executor")  # of each machine
+MACHINE_TYPES = ("machine_type", "vm_type", "instance_type", "node_type", "machine")
 SIZES = tuple(
     "sampling_rate size data_size input_size data_size_mb rows records samples lines observations input_fraction "
     "fraction size_mb size_gb data_size_gb input_size_mb input_size_gb dataset_size n_rows n_samples images".split()

@@ -7,8 +7,10 @@ from sparkcast.report.figures.choice import candidates
 from sparkcast.report.figures.designs import alias_map, power_curve
 from sparkcast.report.figures.effects import main_effects, variation
 from sparkcast.report.figures.errors import prediction_errors
+from sparkcast.report.figures.front import pareto_front
 from sparkcast.report.figures.interactions import interaction_grid
 from sparkcast.report.figures.learning import error_curve
+from sparkcast.report.figures.recommendation import recommendation_figures
 from sparkcast.report.figures.regressions import simple_regressions
 from sparkcast.report.figures.residuals import residual_panels
 from sparkcast.report.figures.runs import learning_curves, results, utilisation
@@ -29,9 +31,11 @@ __all__ = [
     "learning_curves",
     "main_effects",
     "pareto",
+    "pareto_front",
     "power_curve",
     "predicted_vs_actual",
     "prediction_errors",
+    "recommendation_figures",
     "residual_panels",
     "results",
     "scaling_curve",

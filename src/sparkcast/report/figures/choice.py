@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sparkcast.recommend import Candidate, Recommendation
+from sparkcast.recommend import Candidate, Limit, Recommendation
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._style import (
     BLUE,
@@ -19,12 +19,54 @@ from sparkcast.report.figures._style import (
     the_rows,
     within_reach,
 )
-from sparkcast.report.labels import axis_title, finite, plain_name, settings_title, short_settings, show_percent
+from sparkcast.report.labels import (
+    axis_title,
+    finite,
+    plain_name,
+    settings_title,
+    short_settings,
+    show_percent,
+    show_value,
+)
 from sparkcast.units import show_seconds
 
 _MOST_POINTS = 1000
 _MOST_LABELLED = 16  # candidates with a line of their own
-_MEETS, _MISSES = "meets the deadline", "too likely to miss it"
+_TIME = "time_s"
+
+
+def limits_of(recommendation: Recommendation) -> tuple[Limit, ...]:
+    """What was to be kept to; a deadline is a limit of the time."""
+    deadline = () if recommendation.within_s is None else (Limit(_TIME, recommendation.within_s),)
+    return recommendation.limits or deadline
+
+
+def limit_words(limit: Limit) -> str:
+    """A limit as people call it.
+
+    >>> limit_words(Limit("time_s", 90)), limit_words(Limit("accuracy", 0.9, is_upper=False))
+    ('deadline of 1 min 30 s', 'accuracy of at least 0.900')
+    """
+    names = {_TIME: "deadline of", "cost": "budget of"} if limit.is_upper else {}
+    bound = f"{plain_name(limit.response)} of at {'most' if limit.is_upper else 'least'}"
+    return f"{names.get(limit.response, bound)} {show_value(limit.response, limit.value)}"
+
+
+def verdicts(recommendation: Recommendation) -> tuple[str, str]:
+    """What is said of a candidate that keeps to the limits with the wanted confidence, and of one that does not."""
+    kept = limits_of(recommendation)
+    if [limit.response for limit in kept] == [_TIME]:
+        return "meets the deadline", "too likely to miss it"
+    if len(kept) == 1:
+        return "keeps to the limit", "too likely to break it"
+    return ("keeps to the limits", "too likely to break one") if kept else ("", "")
+
+
+def place_of(recommendation: Recommendation, candidate: Candidate) -> str:
+    if candidate.configuration == recommendation.chosen.configuration:
+        return "chosen"
+    runner_up = recommendation.runner_up
+    return "runner-up" if runner_up and candidate.configuration == runner_up.configuration else ""
 
 
 def candidates(recommendation: Recommendation) -> Figure | None:
@@ -44,13 +86,19 @@ def candidates(recommendation: Recommendation) -> Figure | None:
         "candidates",
         Section.CHOICE,
         f"The choice: {plain_name(y)} against {plain_name(x)}" if y else f"The choice: {plain_name(x)}",
-        f"One point per configuration, with {show_percent(level)} intervals for its next run.{line}",
+        f"One point per configuration, with {show_percent(level)} intervals for its next run.{line}"
+        + _first_of(recommendation, len(rows) if y else min(len(rows), _MOST_LABELLED)),
         rows,
         lambda width: (
             _draw_plane(rows, recommendation, x, y, width) if y else _draw_list(rows, recommendation, x, width)
         ),
         heads={"configuration": settings_title(recommendation.chosen.configuration)} | _heads(x, y),
     )
+
+
+def _first_of(recommendation: Recommendation, shown: int) -> str:
+    total = max(recommendation.n_candidates, len(recommendation.candidates))
+    return f" Shown: the first {shown:,} of {total:,} candidates." if shown < total else ""
 
 
 def candidate_rows(recommendation: Recommendation, x: str, y: str) -> tuple[Row, ...]:
@@ -60,10 +108,11 @@ def candidate_rows(recommendation: Recommendation, x: str, y: str) -> tuple[Row,
 
 
 def _row(recommendation: Recommendation, candidate: Candidate, x: str, y: str) -> Row:
+    meets, misses = verdicts(recommendation)
     row: Row = {
         "configuration": short_settings(candidate.configuration, recommendation.chosen.configuration),
-        "place": _place(recommendation, candidate),
-        "kind": _MEETS if candidate.probability >= recommendation.confidence else _MISSES,
+        "place": place_of(recommendation, candidate),
+        "kind": meets if candidate.probability >= recommendation.confidence else misses,
         "probability": finite(candidate.probability),
         "measured_runs": candidate.measured_runs,
     }
@@ -83,13 +132,6 @@ def _heads(x: str, y: str) -> dict[str, str]:
     return heads
 
 
-def _place(recommendation: Recommendation, candidate: Candidate) -> str:
-    if candidate.configuration == recommendation.chosen.configuration:
-        return "chosen"
-    runner_up = recommendation.runner_up
-    return "runner-up" if runner_up and candidate.configuration == runner_up.configuration else ""
-
-
 def _axes(recommendation: Recommendation) -> tuple[str, str] | None:
     """Names for x and y. y is "" when one response is all there is."""
     known = [prediction.response for prediction in recommendation.chosen.predictions]
@@ -105,7 +147,7 @@ def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y
     import altair as alt
 
     deadline = recommendation.within_s if x == "time_s" else None
-    base = alt.Chart(the_rows()).encode(color=_colour(rows, deadline, width))
+    base = alt.Chart(the_rows()).encode(color=_colour(rows, recommendation, width))
     across_scale, up_scale = _scale(rows, "x", x, deadline), _scale(rows, "y", y, None)
     across = alt.X("x:Q", title=f"predicted {axis_title(x)}", scale=across_scale)
     up = alt.Y("y:Q", title=f"predicted {axis_title(y)}", scale=up_scale)
@@ -122,10 +164,17 @@ def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y
         points,
         _ring(bare),
         _word(bare, "chosen", dy=-19, fontWeight="bold"),
-        _word(bare, "runner-up", dy=19),  # below, so that two neighbours do not write over one another
+        _word(bare, "runner-up", **_beside_the_runner_up(rows, up_scale.to_dict()["domain"])),
         *_deadline(deadline),
     ]
     return finish(alt.layer(*layers).properties(height=320 if width > NARROW_PX else 260), width, rows)
+
+
+def _beside_the_runner_up(rows: Sequence[Row], ends: Sequence[float]) -> dict[str, Any]:
+    """Below, so that two neighbours do not write over one another; to the right when the axis is too near for that."""
+    heights = numbers(row.get("y") for row in rows if row["place"] == "runner-up")
+    is_low = any(height - ends[0] < 0.1 * (ends[1] - ends[0]) for height in heights)
+    return {"align": "left", "dx": 14} if is_low else {"dy": 19}
 
 
 def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, width: int) -> Spec:
@@ -139,7 +188,7 @@ def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, wi
     bare = alt.Chart(the_rows()).encode(x=across, y=y)
     edge = alt.Chart(the_rows()).encode(x=alt.value("width"), y=y)  # clear of bars and of the deadline
     words: dict[str, Any] = {"chosen": "bold", "runner-up": "normal"}
-    base = alt.Chart(the_rows()).encode(y=y, color=_colour(rows, deadline, width))
+    base = alt.Chart(the_rows()).encode(y=y, color=_colour(rows, recommendation, width))
     bars = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(
         strokeWidth=2, opacity=0.5, clip=True
     )
@@ -172,17 +221,18 @@ def _deadline(within_s: float | None) -> list[Any]:
     return [rule.encode(x="deadline:Q")]
 
 
-def _colour(rows: Sequence[Row], deadline: float | None, width: int) -> Any:
+def _colour(rows: Sequence[Row], recommendation: Recommendation, width: int) -> Any:
     import altair as alt
 
-    if deadline is None:
+    if not limits_of(recommendation):
         return alt.value(BLUE)
-    kinds = [kind for kind in (_MEETS, _MISSES) if any(row["kind"] == kind for row in rows)]
+    both = verdicts(recommendation)
+    kinds = [kind for kind in both if any(row["kind"] == kind for row in rows)]
     return alt.Color(
         "kind:N",
         title=None,
         sort=kinds,
-        scale=alt.Scale(domain=[_MEETS, _MISSES], range=[BLUE, ORANGE]),
+        scale=alt.Scale(domain=list(both), range=[BLUE, ORANGE]),
         legend=alt.Legend(values=kinds, columns=1 if width <= NARROW_PX else 2),
     )
 

@@ -1,0 +1,226 @@
+"""Deciding: recommend."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparkcast.cli._output import Force, Json, Verbose, emit, say
+from sparkcast.cli.answers import (
+    DataOrModel,
+    Extrapolate,
+    Factors,
+    ModelName,
+    StudyName,
+    load,
+    load_any,
+    parse_settings,
+    response_name,
+    show_predicted,
+)
+
+if TYPE_CHECKING:
+    from sparkcast.recommend import Candidate, Recommendation, RunningForecast
+    from sparkcast.study import Level
+
+_MOST_SHOWN = 8  # of the Pareto front
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(recommend)
+
+
+def recommend(
+    data: DataOrModel,
+    within: Annotated[str | None, typer.Option(help="The deadline, e.g. 300s or 5m.")] = None,
+    budget: Annotated[float | None, typer.Option(help="The most that a run may cost; needs a price.")] = None,
+    min_accuracy: Annotated[float | None, typer.Option(help="The least accuracy, e.g. 0.95.")] = None,
+    confidence: Annotated[float, typer.Option(help="Probability with which each of these must be kept.")] = 0.95,
+    maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy, or 'name = formula'.")] = None,
+    minimize: Annotated[str | None, typer.Option(help="A response, e.g. cost or time_s, or 'name = formula'.")] = None,
+    fix: Annotated[list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2.")] = None,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(help="Other values to choose from, e.g. executors=1..16 or batch_size=64,96,128."),
+    ] = None,
+    free_epochs: Annotated[
+        bool, typer.Option("--free-epochs", help="Choose the number of epochs too, by the runs' curves.")
+    ] = False,
+    price: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of the study's: core_hour=0.05,gib_hour=0.01, m4.large=0.1 or 'hour = 0.2 * nodes'."
+        ),
+    ] = None,
+    max_failure: Annotated[
+        float, typer.Option(help="Leave out what was never run and is more likely to fail than this.")
+    ] = 0.1,
+    jobs_running: Annotated[
+        str | None, typer.Option(help="Jobs on the cluster now, or 'store': those of a running sparkcast run.")
+    ] = None,
+    running: Annotated[
+        list[str] | None,
+        typer.Option(help="A job that runs now: batch_size=128,elapsed=120s,within=300s. Would it miss its deadline?"),
+    ] = None,
+    recent: Annotated[
+        str | None, typer.Option(help="Runs made since the model was fitted (DATA): is it still right?")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder for the Pareto front and the candidates: PNG, SVG and Vega-Lite.")
+    ] = None,
+    force: Force = False,
+    model: ModelName = "auto",
+    extrapolate: Extrapolate = False,
+    factors: Factors = None,
+    study: StudyName = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """The settings for a deadline or a budget.
+
+    Example: sparkcast recommend mnist.yaml --within 60s --maximize accuracy
+    """
+    from sparkcast import api
+    from sparkcast.recommend.load import parse_running
+    from sparkcast.study.derive import parse_price
+    from sparkcast.units import parse_seconds
+
+    objective = maximize or minimize or ""
+    loaded = load_any(data, factors, objective if "=" in objective else None, study, model)
+    result = api.recommend(
+        loaded,
+        within_s=None if within is None else parse_seconds(within),
+        budget=budget,
+        min_accuracy=min_accuracy,
+        confidence=confidence,
+        maximize=None if maximize is None else response_name(maximize),
+        minimize=None if minimize is None else response_name(minimize),
+        fix=_fixed(fix or ()),
+        levels=dict(parse_levels(text) for text in levels or ()),
+        free_epochs=free_epochs,
+        price=None if price is None else parse_price(price),
+        max_failure=max_failure,
+        load=api.PresentLoad(_jobs_running(jobs_running), tuple(parse_running(text) for text in running or ())),
+        recent=None if recent is None else load(recent, factors, None, study),
+        model=model,
+        extrapolate=extrapolate,
+    )
+    emit(result, as_json, _show_recommendation)
+    if figures is not None:
+        written = api.write_recommendation_figures(result, figures, force=force)
+        say(f"wrote {len(written)} files to {figures}")
+
+
+def _fixed(texts: Sequence[str]) -> "dict[str, Level]":
+    from sparkcast.analyse.runs import same_level
+    from sparkcast.errors import StudyError
+
+    settings: dict[str, Level] = {}
+    for text in texts:
+        for name, value in parse_settings(text).items():
+            if name in settings and not same_level(settings[name], value):
+                raise StudyError(
+                    f"--fix gives {name} twice: {settings[name]} and {value}", hint="a setting has one value"
+                )
+            settings[name] = value
+    return settings
+
+
+def parse_levels(text: str) -> "tuple[str, tuple[Level, ...]]":
+    """Parse `executors=1..16`, `batch_size=64..512..64` or `network=lenet5,simplenet`."""
+    from sparkcast.errors import StudyError
+
+    name, separator, listed = (part.strip() for part in text.partition("="))
+    items = [item.strip() for item in listed.split(",") if item.strip()]
+    if not separator or not name or not items:
+        raise StudyError(f"{text!r} is not name=levels", hint="e.g. executors=1..16 or batch_size=64,96,128")
+    return name, tuple(dict.fromkeys(level for item in items for level in _expanded(item)))
+
+
+def _expanded(item: str) -> "list[Level]":
+    from sparkcast.errors import StudyError
+    from sparkcast.store.table import parse_level
+
+    if ".." not in item:
+        return [parse_level(item)]
+    try:
+        first, last, *step = (int(part) for part in item.split(".."))
+        values: list[Level] = list(range(first, last + 1, *step))
+    except (TypeError, ValueError):
+        values = []
+    if not values:
+        raise StudyError(f"{item!r} is not a range of whole numbers", hint="e.g. 1..16, or 64..512..64 in steps of 64")
+    return values
+
+
+def _jobs_running(text: str | None) -> int | str | None:
+    from sparkcast.errors import StudyError
+
+    if text is None or text == "store":
+        return text
+    if not text.isdigit():
+        raise StudyError(f"--jobs-running {text!r} is not a number of jobs", hint="e.g. 2, or store")
+    return int(text)
+
+
+def _show_recommendation(result: "Recommendation") -> None:
+    from sparkcast.study import show_configuration
+
+    print(f"{result.objective}: {show_configuration(result.chosen.configuration)}")
+    print(f"  {result.why}")
+    for prediction in result.chosen.predictions:
+        print(f"  {show_predicted(prediction)}")
+    if result.nearest and result.nearest.distance > 0:
+        near = show_configuration(result.nearest.configuration)
+        print(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
+    if result.runner_up:
+        print(f"runner-up: {show_configuration(result.runner_up.configuration)} ({_short(result.runner_up)})")
+    for alternative in result.alternatives:
+        print(f"what it costs: {alternative.text}")
+    _show_front(result)
+    for forecast in result.running:
+        print(_running_line(forecast))
+    if result.conf:
+        print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
+    if result.arguments:
+        print(f"arguments of the job:\n  {' '.join(result.arguments)}")
+    if result.staleness and result.staleness.verdict == "retrain":
+        say("retrain: " + "; ".join(result.staleness.reasons))
+    elif result.staleness:
+        for reason in result.staleness.reasons:
+            say(reason)
+
+
+def _show_front(result: "Recommendation") -> None:
+    if len(result.pareto) < 2:
+        return
+    from sparkcast.study import show_configuration
+
+    responses = [p.response for p in result.pareto[0].predictions if p.response in ("time_s", "cost", "accuracy")]
+    print(f"not beaten in {', '.join(responses)} at once ({len(result.pareto)}):")
+    for candidate in result.pareto[:_MOST_SHOWN]:
+        mark = "*" if candidate.configuration == result.chosen.configuration else " "
+        print(f"  {mark} {show_configuration(candidate.configuration)}: {_short(candidate)}")
+    if len(result.pareto) > _MOST_SHOWN:
+        print(f"    and {len(result.pareto) - _MOST_SHOWN} more: --json or --figures DIR shows them")
+
+
+def _running_line(forecast: "RunningForecast") -> str:
+    from sparkcast.study import show_configuration
+    from sparkcast.units import show_seconds
+
+    job = forecast.job
+    line = (
+        f"running job {show_configuration(job.configuration)}: ends after {show_seconds(forecast.ends_s)}, "
+        f"with the new job after {show_seconds(forecast.ends_with_new_s)}"
+    )
+    if job.within_s is None or forecast.probability is None or forecast.probability_with_new is None:
+        return line
+    chances = f"{forecast.probability:.2f} -> {forecast.probability_with_new:.2f}"
+    verdict = " WOULD MISS IT" if forecast.would_miss else ""
+    return f"{line}; meets its deadline of {show_seconds(job.within_s)} with probability {chances}{verdict}"
+
+
+def _short(candidate: "Candidate") -> str:
+    return ", ".join(f"{p.response} {p.value:.4g}" for p in candidate.predictions)

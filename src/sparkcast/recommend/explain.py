@@ -1,0 +1,213 @@
+"""Why these settings, what the limits cost, and which one to relax when nothing fits."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sparkcast.errors import InfeasibleError
+from sparkcast.recommend import Alternative, Candidate, Limit
+from sparkcast.recommend.question import ACCURACY, COST, TIME, Objective
+from sparkcast.recommend.standing import Asked, View
+from sparkcast.study import Configuration, show_configuration
+from sparkcast.units import show_seconds
+
+_CLOSE = 1e-9
+
+
+def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, view: View, n_unsafe: int) -> str:
+    objective, confidence = asked.objective, asked.question.confidence
+    parts = []
+    if any(p.response == TIME for p in chosen.predictions):
+        parts.append(f"predicted {show_seconds(chosen.predicted(TIME).value)}")
+    if margin_s is not None:
+        parts.append(f"{show_seconds(max(margin_s, 0.0))} of margin needed for {100 * confidence:g} %")
+    for limit in asked.question.limits:
+        parts.append(f"{_show_limit(limit)} met with probability {asked.chances[limit][row]:.2f}")
+    if objective.response != TIME:
+        parts.append(f"{objective.response} {chosen.predicted(objective.response).value:.4g}")
+    if not chosen.measured_runs:
+        parts.append("this configuration was never run")
+    if chosen.failure_probability is not None:
+        parts.append(f"fails with probability {chosen.failure_probability:.2g}")
+    if view.n_failed:
+        parts.append(f"{_candidates(view.n_failed)} left out because of failing when run")
+    if n_unsafe:
+        parts.append(f"{_candidates(n_unsafe)} left out for being likely to fail")
+    if view.n_beyond:
+        parts.append(f"{_candidates(view.n_beyond)} left out for being too far from what was measured")
+    return f"{show_configuration(chosen.configuration)}: {'; '.join(parts)}"
+
+
+def _candidates(n: int) -> str:
+    return f"{n} candidate{'' if n == 1 else 's'}"
+
+
+# ---------------------------------------------------------------- what a limit costs
+
+
+def alternatives(
+    asked: Asked, kept: Any, chosen: int, candidate: Callable[[int], Candidate]
+) -> tuple[Alternative, ...]:
+    """For each limit, the smallest change of it with which a better candidate fits."""
+    import numpy as np
+
+    found = []
+    better = kept & (asked.loss < asked.loss[chosen])
+    for limit in asked.question.limits:
+        rows = np.flatnonzero(better & _keeps_others(asked, limit))
+        if not len(rows):
+            continue
+        needed = asked.kept_value(limit)[rows]
+        # The nearest value, and of those that need the same the best.
+        gap = needed - limit.value if limit.is_upper else limit.value - needed
+        row = int(rows[np.lexsort((asked.loss[rows], gap))[0]])
+        found.append(_alternative(asked, limit, float(asked.kept_value(limit)[row]), chosen, row, candidate(row)))
+    return tuple(found)
+
+
+def _keeps_others(asked: Asked, limit: Limit) -> Any:
+    import numpy as np
+
+    others = [chances for other, chances in asked.chances.items() if other != limit]
+    return np.min([np.ones(len(asked.loss)), *others], axis=0) >= asked.question.confidence
+
+
+def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: int, candidate: Candidate) -> Alternative:
+    values = asked.values[asked.objective.response]
+    gain = float(values[row] - values[chosen]) * (1 if asked.objective.is_maximum else -1)
+    settings = show_configuration(candidate.configuration)
+    text = (
+        f"{_show_change(limit, needed)} and {settings} fits: {_show_gain(asked.objective, values[chosen], values[row])}"
+    )
+    return Alternative(limit, needed, candidate, gain, text)
+
+
+def _show_change(limit: Limit, needed: float) -> str:
+    if limit.response == TIME:
+        return f"{show_seconds(math.ceil(10 * (needed - limit.value)) / 10)} more"
+    change = abs(needed - limit.value)
+    if limit.response == ACCURACY:
+        return f"{change:.3g} less accuracy"
+    return f"{_money(change)} more"
+
+
+def _show_gain(objective: Objective, now: float, then: float) -> str:
+    change = then - now
+    if objective.response == ACCURACY and now <= 1:
+        return f"{100 * change:+.2g} points of accuracy"
+    percent = f" ({100 * change / abs(now):+.2g} %)" if now else ""
+    return f"{objective.response} {now:.4g} -> {then:.4g}{percent}"
+
+
+# ---------------------------------------------------------------- nothing fits
+
+
+def infeasible(asked: Asked, kept: Any, view: View, freed: Sequence[tuple[str, Candidate]]) -> InfeasibleError:
+    """Says how near it gets, and what alone would make it possible."""
+    hints = _relaxations(asked, kept, view) + [_freed_text(asked, name, chosen) for name, chosen in freed]
+    alone = f"no single limit is enough to relax: {_each_alone(asked, kept)}"
+    return InfeasibleError(_problem(asked, kept, view), hint="; or ".join(hints) or alone)
+
+
+def _problem(asked: Asked, kept: Any, view: View) -> str:
+    import numpy as np
+
+    question = asked.question
+    wanted = " and ".join(_show_limit(limit) for limit in question.limits)
+    rows = np.flatnonzero(kept)
+    if not len(rows):
+        return (
+            f"all {len(asked.loss)} candidates are more likely to fail than {question.max_failure:g}, "
+            f"the least likely with probability {float(np.min(asked.failure)):.2g}"
+        )
+    best = _nearest_row(asked, rows)
+    configuration = show_configuration(_varied(view, best))
+    it = "it" if len(question.limits) == 1 else "all of these"
+    chance = f"meets {it} with probability {asked.probability[best]:.2f}"
+    if TIME in asked.values:
+        fastest = f"the fastest, {configuration}, is predicted at {show_seconds(float(asked.values[TIME][best]))}"
+    else:
+        fastest = f"the nearest is {configuration}: it"
+    return f"no candidate meets {wanted} with probability {question.confidence:g}; {fastest} and {chance}"
+
+
+def _nearest_row(asked: Asked, rows: Any) -> int:
+    import numpy as np
+
+    if TIME in asked.values:
+        return int(rows[np.argmin(asked.values[TIME][rows])])
+    return int(rows[np.argmax(asked.probability[rows])])
+
+
+def _varied(view: View, row: int) -> Configuration:
+    return view.candidates.configuration(row)
+
+
+def _relaxations(asked: Asked, kept: Any, view: View) -> list[str]:
+    """What each limit would have to be for one candidate to fit, all others kept."""
+    import numpy as np
+
+    found = []
+    for limit in asked.question.limits:
+        rows = np.flatnonzero(kept & _keeps_others(asked, limit))
+        if len(rows):
+            needed = asked.kept_value(limit)[rows]
+            best = int(np.argmin(needed) if limit.is_upper else np.argmax(needed))
+            configuration = show_configuration(_varied(view, int(rows[best])))
+            found.append(_relaxed_text(limit, float(needed[best]), asked.question.confidence, configuration))
+    if asked.failure is not None:
+        unsafe = view.allowed & ~kept & (asked.probability >= asked.question.confidence)
+        if unsafe.any():
+            row = int(np.flatnonzero(unsafe)[np.argmin(asked.failure[unsafe])])
+            chance = math.ceil(float(asked.failure[row]) * 100) / 100
+            found.append(f"with --max-failure {chance:g}, {show_configuration(_varied(view, row))} fits")
+    return found
+
+
+def _relaxed_text(limit: Limit, needed: float, confidence: float, settings: str) -> str:
+    if limit.response == TIME:
+        return f"the nearest deadline met with probability {confidence:g} is {_round_up(needed)} s, by {settings}"
+    if limit.response == COST:
+        return f"the smallest budget kept with probability {confidence:g} is {_money(needed, up=True)}, by {settings}"
+    accuracy = math.floor(needed * 1e4) / 1e4
+    return f"the highest accuracy reached with probability {confidence:g} is {accuracy:g}, by {settings}"
+
+
+def _freed_text(asked: Asked, name: str, chosen: Candidate) -> str:
+    value = asked.question.fix[name]
+    return f"without --fix {name}={value}, {show_configuration(chosen.configuration)} fits"
+
+
+def _each_alone(asked: Asked, kept: Any) -> str:
+    """What could be had if each limit were the only one."""
+    import numpy as np
+
+    parts = []
+    for limit in asked.question.limits:
+        rows = np.flatnonzero(kept)
+        if len(rows):
+            needed = asked.kept_value(limit)[rows]
+            best = float(np.min(needed) if limit.is_upper else np.max(needed))
+            parts.append(f"alone, {_show_limit(Limit(limit.response, best, limit.is_upper))} is possible")
+    return "; ".join(parts) or "run more configurations"
+
+
+def _show_limit(limit: Limit) -> str:
+    if limit.response == TIME:
+        return f"deadline {show_seconds(limit.value)}"
+    if limit.response == COST:
+        return f"budget {_money(limit.value)}"
+    return f"{limit.response} {'at most' if limit.is_upper else 'at least'} {limit.value:.4g}"
+
+
+def _money(amount: float, *, up: bool = False) -> str:
+    """Three digits; rounding a budget down would make it one that is not kept."""
+    if amount <= 0:
+        return f"{amount:g}"
+    unit = 10.0 ** (math.floor(math.log10(amount)) - 2)
+    return f"{math.ceil(amount / unit - _CLOSE) * unit if up else amount:.3g}"
+
+
+def _round_up(seconds: float) -> str:
+    """A deadline to write down: rounding it down would make it one that is not met."""
+    return f"{math.ceil(seconds * 100) / 100:.2f}" if seconds < 10 else f"{math.ceil(seconds)}"

@@ -1,0 +1,156 @@
+"""Every candidate's standing in a question: arrays, one place for each candidate."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sparkcast.analyse.runs import same_level
+from sparkcast.models.curves import EPOCHS
+from sparkcast.models.saved import Seen
+from sparkcast.models.tabulate import Table
+from sparkcast.recommend import Limit, Prediction
+from sparkcast.recommend.question import TIME, Objective, Question
+from sparkcast.study import Configuration, Level
+from sparkcast.study.space import Candidates
+from sparkcast.units import as_number
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a recommendation takes from runs beside models; a model file has it without them."""
+
+    factors: tuple[str, ...]
+    constants: Configuration
+    seen: tuple[Seen, ...]
+    responses: tuple[str, ...]  # that successful runs measured
+
+    def key(self, configuration: Configuration) -> tuple[object, ...]:
+        """Equal for the same settings, however they are written."""
+        return tuple(same_for_all(configuration[name]) for name in self.factors)
+
+
+def same_for_all(level: Level) -> object:
+    """The same for "1g" and "1024m", for 2 and "2"."""
+    return str(level) if (number := as_number(level)) is None else number
+
+
+@dataclass(slots=True, eq=False)
+class View:
+    """Candidates, and what models say of them: filled when a question needs it."""
+
+    candidates: Candidates
+    allowed: Any  # not run in vain, and near enough to what was run
+    proven: Any  # run, and never failed
+    n_failed: int
+    n_beyond: int = 0
+    tables: dict[str, Table] = field(default_factory=dict)
+    per_second: Any = None
+    failure: Any = None
+    fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
+
+    def is_by_epoch(self, known: Known) -> bool:
+        return EPOCHS in self.candidates.levels and EPOCHS not in known.factors
+
+    def keep_only(self, supported: Any) -> None:
+        self.n_beyond += int((self.allowed & ~supported).sum())
+        self.allowed = self.allowed & supported
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paid:
+    """Money from time: what a second costs, for each candidate."""
+
+    time: Table
+    per_second: Any
+
+    @property
+    def values(self) -> Any:
+        return self.time.values * self.per_second
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        low, high = self.time.interval(level)
+        return low * self.per_second, high * self.per_second
+
+    def probability_below(self, limit: Any) -> Any:
+        import numpy as np
+
+        free = self.per_second == 0
+        seconds = limit / np.where(free, 1.0, self.per_second)
+        return np.where(free, 1.0, self.time.probability_below(seconds))
+
+
+class Asked:
+    """A question, and every candidate's standing in it."""
+
+    def __init__(
+        self, question: Question, objective: Objective, tables: Mapping[str, Table], failure: Any, proven: Any
+    ) -> None:
+        import numpy as np
+
+        self.question, self.objective, self.tables = question, objective, tables
+        self.failure, self._proven = failure, proven
+        self._intervals: dict[str, tuple[Any, Any]] = {}
+        self.chances = {limit: self._chance(limit) for limit in question.limits}
+        self.values = {response: table.values for response, table in tables.items()}
+        n = len(self.values[objective.response])
+        self.probability = np.min([np.ones(n), *self.chances.values()], axis=0)
+        sign = -1 if objective.is_maximum else 1
+        self.loss = sign * significant(self.values[objective.response])  # equal in three digits is a tie
+
+    def _chance(self, limit: Limit) -> Any:
+        below = self.tables[limit.response].probability_below(limit.value)
+        return below if limit.is_upper else 1 - below
+
+    def is_safe(self, max_failure: float) -> Any:
+        return True if self.failure is None else (self.failure <= max_failure) | self._proven
+
+    def order(self, rows: Any) -> Any:
+        """These rows, best first. The shorter time wins a tie."""
+        import numpy as np
+
+        times = self.values[TIME][rows] if TIME in self.values else np.zeros(len(rows))
+        return rows[np.lexsort((times, self.loss[rows]))]
+
+    def interval(self, response: str) -> tuple[Any, Any]:
+        if response not in self._intervals:
+            self._intervals[response] = self.tables[response].interval(self.question.quantile_level)
+        return self._intervals[response]
+
+    def kept_value(self, limit: Limit) -> Any:
+        """The value in place of the limit's that each candidate would keep to with exactly the wanted confidence."""
+        confidence = self.question.confidence
+        if confidence == 0.5:
+            return self.values[limit.response]
+        low, high = self.tables[limit.response].interval(abs(round(2 * confidence - 1, 12)))
+        return high if (confidence > 0.5) == limit.is_upper else low
+
+    def predictions(self, rows: Any) -> list[tuple[Prediction, ...]]:
+        """Of each of these candidates, every response."""
+        level = self.question.quantile_level
+        by_response = []
+        for response, values in self.values.items():
+            low, high = self.interval(response)
+            numbers = zip(values[rows].tolist(), low[rows].tolist(), high[rows].tolist(), strict=True)
+            by_response.append([Prediction(response, *three, level) for three in numbers])
+        return list(zip(*by_response, strict=True))
+
+
+def significant(values: Any, digits: int = 3) -> Any:
+    """Rounded to so many digits, whatever the size."""
+    import numpy as np
+
+    with np.errstate(divide="ignore"):
+        magnitude = np.where(values == 0, 0.0, np.floor(np.log10(np.abs(values))))
+    unit = 10.0 ** (magnitude - digits + 1)
+    return np.round(values / unit) * unit
+
+
+def rows_like(candidates: Candidates, configuration: Configuration, names: Sequence[str]) -> Any:
+    """Which candidates have these settings, however they are written."""
+    import numpy as np
+
+    like = np.ones(len(candidates), dtype=bool)
+    for name in names:
+        same = np.array([same_level(level, configuration[name]) for level in candidates.levels[name]])
+        like &= same[candidates.position(name)]
+    return like

@@ -1,0 +1,381 @@
+"""What can be had at best: the candidates that no other beats in time, cost and accuracy at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, log, log10
+from textwrap import wrap
+from typing import Any
+
+from sparkcast.recommend import Candidate, Limit, Prediction, Recommendation
+from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin
+from sparkcast.report.figures._style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    RED,
+    domain,
+    finish,
+    inline,
+    numbers,
+    the_rows,
+    within_reach,
+)
+from sparkcast.report.figures.choice import limit_words, limits_of, place_of, verdicts
+from sparkcast.report.labels import (
+    axis_title,
+    finite,
+    listing,
+    plain_name,
+    settings_title,
+    short_settings,
+    show_percent,
+    show_value,
+)
+from sparkcast.study import Configuration, show_configuration
+
+# The first across, the second upwards; a third is a colour.
+_ROLES = (("time_s", "accuracy", "cost"), ("time_s", "accuracy"), ("time_s", "cost"), ("cost", "accuracy"))
+_MORE_IS_BETTER = ("accuracy",)
+_MOST_OTHERS, _MOST_OF_THE_FRONT = 1000, 50  # a recommendation holds no more of the front
+_OTHER, _FRONT = "other candidates", "not beaten"
+_CHOSEN, _RUNNER_UP = "chosen", "runner-up"
+_DECADE = 10.0
+_CHEAP_TO_DEAR = ("#e8c24e", "#3aa6b0", "#25498c")  # each darker than the last, for those who see no colours
+_RING = "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0M0.72,0A0.72,0.72,0,1,0,-0.72,0A0.72,0.72,0,1,0,0.72,0Z"
+_DASH = "M-1.2,-0.18L1.2,-0.18L1.2,0.18L-1.2,0.18Z"
+_LETTER_PX, _LINE_PX, _AXIS_PX = 6.8, 15, 75  # of bold text; of a line of it; what labels take of the width
+_MOST_LINES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """One of the compared responses, and how far its values reach."""
+
+    response: str
+    column: str  # x, y or z
+    low: float
+    high: float
+    is_log: bool
+    limit: Limit | None = None  # None also when it lies too far off to be drawn
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value lies, from 0 to 1."""
+        low, high, at = (log(number) if self.is_log else number for number in (self.low, self.high, value))
+        return (at - low) / (high - low)
+
+    @property
+    def title(self) -> str:
+        return f"predicted {axis_title(self.response)}"
+
+
+def pareto_front(recommendation: Recommendation) -> Figure | None:
+    """The candidates that no other beats in everything that was predicted of time, accuracy and cost.
+
+    Time runs across and accuracy upwards; cost takes the place of one that is missing, or colours the points. None when
+    fewer than two candidates are on the front or fewer than two of the three were predicted.
+    """
+    responses = _compared(recommendation.pareto)
+    rows = front_rows(recommendation, responses)
+    if not responses or sum(row["on_front"] is True for row in rows) < 2:
+        return None
+    columns = dict(zip("xyz", responses, strict=False))
+    axes = tuple(_axis(rows, column, name, recommendation) for column, name in columns.items())
+    x, y = (plain_name(name) for name in responses[:2])
+    return figure(
+        "pareto-front",
+        Section.CHOICE,
+        f"What can be had at best: {y} against {x}",
+        _caption(recommendation, axes),
+        rows,
+        lambda width: _draw(rows, recommendation, axes, width),
+        heads=_heads(recommendation, columns),
+    )
+
+
+def front_rows(recommendation: Recommendation, responses: Sequence[str]) -> tuple[Row, ...]:
+    """One row per candidate, the front first; columns x, y and z hold the responses, each with its interval."""
+    chosen, runner_up = recommendation.chosen, recommendation.runner_up
+    marked = (chosen, *([runner_up] if runner_up else []))
+    front = {_key(candidate.configuration) for candidate in recommendation.pareto}
+    others = thin(recommendation.candidates, _MOST_OTHERS)
+    every = {_key(candidate.configuration): candidate for candidate in (*recommendation.pareto, *marked, *others)}
+    rows = (_row(recommendation, candidate, responses, key in front) for key, candidate in every.items())
+    return tuple(row for row in rows if all(row.get(column) is not None for column in "xyz"[: len(responses)]))
+
+
+def _key(configuration: Configuration) -> frozenset[tuple[str, object]]:
+    return frozenset(configuration.items())
+
+
+def _row(recommendation: Recommendation, candidate: Candidate, responses: Sequence[str], on_front: bool) -> Row:
+    row: Row = {
+        "configuration": short_settings(candidate.configuration, recommendation.chosen.configuration),
+        "place": place_of(recommendation, candidate),
+        "on_front": on_front,
+        "kind": _kind(recommendation, candidate) if on_front else _OTHER,
+    }
+    predicted = _predicted(candidate)
+    for column, name in zip("xyz", responses, strict=False):
+        p = predicted.get(name)
+        if p:
+            row |= {column: finite(p.value), f"{column}_low": finite(p.low), f"{column}_high": finite(p.high)}
+    return row | {"probability": finite(candidate.probability), "measured_runs": candidate.measured_runs}
+
+
+def _kind(recommendation: Recommendation, candidate: Candidate) -> str:
+    if not limits_of(recommendation):
+        return _FRONT
+    meets, misses = verdicts(recommendation)
+    return f"{_FRONT}, {meets if candidate.probability >= recommendation.confidence else misses}"
+
+
+def _predicted(candidate: Candidate) -> Mapping[str, Prediction]:
+    return {p.response: p for p in candidate.predictions}
+
+
+def _compared(front: Sequence[Candidate]) -> tuple[str, ...]:
+    known = set.intersection(*(set(_predicted(candidate)) for candidate in front)) if front else set()
+    return next((roles for roles in _ROLES if known.issuperset(roles)), ())
+
+
+def _axis(rows: Sequence[Row], column: str, response: str, recommendation: Recommendation) -> _Axis:
+    known = numbers(row[column] for row in rows if column != "z" or row["on_front"])
+    # Of an accuracy the upper end matters, which a logarithm would squeeze.
+    is_log = response != "accuracy" and min(known) > 0 and max(known) / min(known) > _DECADE
+    limit = next((limit for limit in limits_of(recommendation) if limit.response == response), None)
+    if column == "z" or limit is None or not _is_near(limit.value, known, is_log):
+        limit = None
+    low, high = _ends(response, [*known, *([limit.value] if limit else [])], is_log)
+    return _Axis(response, column, low, high, is_log, limit)
+
+
+def _is_near(value: float, known: Sequence[float], is_log: bool) -> bool:
+    if is_log:
+        return value > 0 and bool(within_reach([log(number) for number in known], [log(value)]))
+    return bool(within_reach(known, [value]))
+
+
+def _ends(response: str, known: Sequence[float], is_log: bool) -> tuple[float, float]:
+    if is_log:
+        air = (max(known) / min(known)) ** 0.06
+        return min(known) / air, max(known) * air
+    low, high = domain(response, known)
+    # From 0, unless that leaves more than half of the picture empty.
+    spread = max(known) - min(known)
+    return (min(known) - 0.06 * spread, high) if low == 0 and 0 < spread < min(known) else (low, high)
+
+
+def staircase(rows: Sequence[Row], y: str) -> list[Row]:
+    """The best y that is to be had for each x: a front of three responses is no line when two are drawn."""
+    best: list[Row] = []
+    sign = -1 if y in _MORE_IS_BETTER else 1
+    for row in sorted(rows, key=lambda row: (numbers([row["x"]]), sign * numbers([row["y"]])[0])):
+        if not best or sign * numbers([row["y"]])[0] < sign * numbers([best[-1]["y"]])[0]:
+            best.append({"x": row["x"], "y": row["y"]})
+    return best
+
+
+# ---------------------------------------------------------------- words
+
+
+def _caption(recommendation: Recommendation, axes: Sequence[_Axis]) -> str:
+    names = [plain_name(axis.response) for axis in axes]
+    x, y = names[:2]
+    best = "best" if axes[1].response in _MORE_IS_BETTER else "lowest"
+    whatever = f", whatever the {names[2]}" if len(names) > 2 else ""
+    parts = [
+        f"Not beaten: no other candidate is as good or better in {listing(names)} at once.",
+        f"The line is the {best} {y} to be had for each {x}{whatever}.",
+    ]
+    if len(recommendation.pareto) >= _MOST_OF_THE_FRONT:
+        parts.append(f"At most {_MOST_OF_THE_FRONT} of the front are known here, so the line may leave out some steps.")
+    drawn = [axis.limit for axis in axes if axis.limit]
+    for limit in limits_of(recommendation):
+        on_axis = any(axis.response == limit.response and axis.column != "z" for axis in axes)
+        if limit not in drawn:
+            where = "lies outside the picture" if on_axis else "is on no axis: the shapes tell who keeps to it"
+            parts.append(f"The {limit_words(limit)} {where}.")
+    left_out = len(recommendation.candidates) - _MOST_OTHERS
+    return " ".join(parts) + (f" Shown of the others: {_MOST_OTHERS:,}, evenly taken." if left_out > 0 else "")
+
+
+def _heads(recommendation: Recommendation, columns: Mapping[str, str]) -> dict[str, str]:
+    heads = {
+        "configuration": settings_title(recommendation.chosen.configuration),
+        "on_front": "on the front",
+        "kind": "verdict",
+        "measured_runs": "measured runs",
+    }
+    for column, name in columns.items():
+        plain = plain_name(name)
+        heads |= {column: axis_title(name), f"{column}_low": f"{plain}, low", f"{column}_high": f"{plain}, high"}
+    return heads
+
+
+def _label(recommendation: Recommendation, share: float, width: int) -> tuple[list[str], str]:
+    """The chosen settings in lines that fit, and on which side of the point they stand."""
+    room = width - _AXIS_PX
+    align = "left" if share < 1 / 3 else "right" if share > 2 / 3 else "center"
+    letters = {"left": 1 - share, "right": share, "center": 2 * min(share, 1 - share)}[align] * room / _LETTER_PX
+    text = f"{_CHOSEN}: {show_configuration(recommendation.chosen.configuration)}"
+    return wrap(text, int(letters), max_lines=_MOST_LINES, placeholder=" …"), align
+
+
+# ---------------------------------------------------------------- drawing
+
+
+def _draw(rows: tuple[Row, ...], recommendation: Recommendation, axes: Sequence[_Axis], width: int) -> Spec:
+    import altair as alt
+
+    height = 340 if width > NARROW_PX else 280
+    [chosen_x] = numbers(row["x"] for row in rows if row["place"] == _CHOSEN) or [axes[0].low]
+    lines, align = _label(recommendation, axes[0].share(chosen_x), width)
+    top = _LINE_PX * len(lines) + 8  # the label stands above all points, so it covers none
+    x = _position(axes[0], alt.X, most=8 if width > NARROW_PX else 5)
+    y = _position(axes[1], alt.Y, most=6, span=(height, top))
+    looks = _looks(rows, axes)
+    colour, shape = _colour("kind", looks, width), _shape(looks, width)
+    base = alt.Chart(the_rows()).encode(x=x, y=y, tooltip=_tooltips(recommendation, axes))
+    front = base.transform_filter("datum.on_front")
+    marked = base.transform_filter(f"datum.place == '{_CHOSEN}'")
+    steps = alt.Chart(inline(staircase([row for row in rows if row["on_front"]], axes[1].response)))
+    points = front.mark_point(filled=True, size=70, opacity=1, stroke=BLUE, strokeWidth=0.8).encode(shape=shape)
+    layers: list[Any] = [
+        base.transform_filter("!datum.on_front").mark_point(filled=True, size=32, opacity=0.4).encode(color=colour),
+        steps.mark_line(interpolate="step-after", color=BLUE, strokeWidth=1.3, opacity=0.7).encode(x=x, y=y),
+        *_rules(axes, x, y, colour, top),
+        marked.mark_rule(color=GREEN, strokeWidth=1).encode(y2=alt.value(top - 5)),
+        points.encode(fill=_cost_colour(axes[2], width)) if len(axes) > 2 else points.encode(color=colour),
+        *(_ring(base, place).encode(color=_colour("place", looks, width)) for place in (_RUNNER_UP, _CHOSEN)),
+        marked.mark_text(align=align, baseline="top", fontWeight="bold", lineHeight=_LINE_PX).encode(  # type: ignore[arg-type]
+            y=alt.value(0), text=alt.value("\n".join(lines))
+        ),
+    ]
+    told = [row | _tips(row, axes) for row in rows]
+    spec = finish(alt.layer(*layers).properties(height=height), width, told)
+    spec["config"]["lineBreak"] = "\n"
+    return spec
+
+
+def _position(axis: _Axis, kind: Any, *, most: int, span: tuple[float, float] | None = None) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(
+        type="log" if axis.is_log else "linear",
+        domain=[axis.low, axis.high],
+        range=list(span) if span else alt.Undefined,
+        nice=False,
+        zero=False,
+    )
+    ticks: dict[str, Any] = {"values": round_numbers(axis.low, axis.high, most), "format": ",~g"} if axis.is_log else {}
+    return kind(f"{axis.column}:Q", title=axis.title, scale=scale, axis=alt.Axis(grid=kind is alt.Y, **ticks))
+
+
+def _looks(rows: Sequence[Row], axes: Sequence[_Axis]) -> dict[str, tuple[str, str]]:
+    """What the legend explains, each with its colour and shape; limits among them, so that no text covers a point."""
+    kinds = dict.fromkeys(str(row["kind"]) for row in rows if row["on_front"])
+    first, *others = sorted(kinds, key=lambda kind: "too likely" in kind)
+    looks = {first: (BLUE, "circle" if "too likely" not in first else "triangle-down")}
+    looks |= dict.fromkeys(others, (BLUE, "triangle-down"))
+    looks |= {_OTHER: (GREY, "circle")} if any(row["kind"] == _OTHER for row in rows) else {}
+    places = {str(row["place"]) for row in rows}
+    looks |= {place: (colour, _RING) for place, colour in ((_CHOSEN, GREEN), (_RUNNER_UP, INK)) if place in places}
+    return looks | {limit_words(axis.limit): (RED, _DASH) for axis in axes if axis.limit}
+
+
+def _colour(column: str, looks: Mapping[str, tuple[str, str]], width: int) -> Any:
+    import altair as alt
+
+    names, colours = list(looks), [colour for colour, _ in looks.values()]
+    scale = alt.Scale(domain=names, range=colours)
+    return alt.Color(f"{column}:N", title=None, sort=names, scale=scale, legend=_legend(names, width))
+
+
+def _shape(looks: Mapping[str, tuple[str, str]], width: int) -> Any:
+    """Of the same names as the colours, so that Vega-Lite shows both in one legend."""
+    import altair as alt
+
+    names, shapes = list(looks), [shape for _, shape in looks.values()]
+    scale = alt.Scale(domain=names, range=shapes)
+    return alt.Shape("kind:N", title=None, sort=names, scale=scale, legend=_legend(names, width))
+
+
+def _legend(names: Sequence[str], width: int) -> Any:
+    import altair as alt
+
+    columns = int((width - 20) // (6.2 * max(map(len, names)) + 30))
+    return alt.Legend(columns=max(1, min(len(names), columns)), symbolSize=90)
+
+
+def _cost_colour(axis: _Axis, width: int) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(type="log" if axis.is_log else "linear", domain=[axis.low, axis.high], range=_CHEAP_TO_DEAR)
+    legend = alt.Legend(
+        orient="top",
+        values=round_numbers(axis.low, axis.high) if axis.is_log else alt.Undefined,
+        format="~g",
+        tickCount=3,
+        gradientLength=220 if width > NARROW_PX else 180,
+        titleLimit=width - 40,
+    )
+    return alt.Fill(f"{axis.column}:Q", title=axis.title, scale=scale, legend=legend)
+
+
+def round_numbers(low: float, high: float, most: int = 4) -> list[float]:
+    """A few of 1, 2, 5, 10, 20, ... between the ends of a logarithmic scale, evenly taken.
+
+    >>> round_numbers(0.002, 0.9), round_numbers(1.5, 4)
+    ([0.002, 0.01, 0.1, 0.5], [2.0])
+    """
+    exponents = range(floor(log10(low)), floor(log10(high)) + 1)
+    steps = [float(f"{digit}e{exponent}") for exponent in exponents for digit in (1, 2, 5)]
+    return list(thin([step for step in steps if low <= step <= high], most))
+
+
+def _rules(axes: Sequence[_Axis], x: Any, y: Any, colour: Any, top: float) -> list[Any]:
+    """Limits as lines: upright below the label, level across the whole picture."""
+    import altair as alt
+
+    rules = []
+    for axis in axes:
+        if axis.limit:
+            data = inline([{"kind": limit_words(axis.limit), axis.column: axis.limit.value}])
+            rule = alt.Chart(data).mark_rule(strokeWidth=2, strokeDash=[7, 4]).encode(color=colour)
+            upright = {"x": x, "y": alt.value(top), "y2": alt.value("height")}
+            rules.append(rule.encode(**(upright if axis.column == "x" else {"y": y})))
+    return rules
+
+
+def _ring(base: Any, place: str) -> Any:
+    size, line = (260, 2.6) if place == _CHOSEN else (190, 1.2)
+    here = base.transform_filter(f"datum.place == '{place}'")
+    return here.mark_point(size=size, filled=False, strokeWidth=line, opacity=1, shape="circle")
+
+
+def _tips(row: Row, axes: Sequence[_Axis]) -> Row:
+    """Values with their intervals, as the report writes them."""
+    tips: Row = {}
+    for axis in axes:
+        value, low, high = (row[f"{axis.column}{end}"] for end in ("", "_low", "_high"))
+        ends = f"{_shown(axis, low)} to {_shown(axis, high)}"
+        tips[f"tip_{axis.column}"] = f"{_shown(axis, value)} ({ends})"
+    return tips
+
+
+def _shown(axis: _Axis, value: object) -> str:
+    return next((show_value(axis.response, number) for number in numbers([value])), "no bound")
+
+
+def _tooltips(recommendation: Recommendation, axes: Sequence[_Axis]) -> list[Any]:
+    import altair as alt
+
+    level = next(iter(recommendation.chosen.predictions)).level
+    tips = [alt.Tooltip("configuration:N", title=settings_title(recommendation.chosen.configuration))]
+    for axis in axes:
+        title = f"{plain_name(axis.response)} ({show_percent(level)} interval)"
+        tips.append(alt.Tooltip(f"tip_{axis.column}:N", title=title))
+    if limits_of(recommendation):
+        tips.append(alt.Tooltip("probability:Q", title="probability of keeping to the limits", format=".2f"))
+    return tips

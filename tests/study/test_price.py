@@ -1,0 +1,210 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparkcast.errors import StudyError
+from sparkcast.models import MODELS
+from sparkcast.models.saved import About, LearnedFrom, load, save
+from sparkcast.study import Candidates, Dataset, Expression, Level, Observation, Price
+from sparkcast.study.derive import hourly, hourly_columns, parse_price, run_cost
+from sparkcast.study.file import parse_study
+
+STUDY = """\
+study: s
+workload: pi
+settings:
+  executors: [1, 2]
+  vm_type: [m4.large, c4.xlarge]
+  cores: 2
+price: {price}
+"""
+MACHINES = {"m4.large": 0.1, "c4.xlarge": 0.199}
+CONFIGURATIONS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "executors": st.integers(1, 20),
+            "cores": st.sampled_from([1, 2, 4, 0.5]),
+            "memory": st.sampled_from(["1g", "512m", 2**31]),
+            "vm_type": st.sampled_from(list(MACHINES)),
+        }
+    ),
+    min_size=1,
+    max_size=8,
+)
+PRICES = [
+    Price(core_hour=0.05, gib_hour=0.013),
+    Price(gib_hour=0.01),
+    Price(machine_hours=MACHINES),
+    Price(hour=Expression("executors * (0.05 * cores + 0.02)")),
+    Price(hour=Expression("memory / 2**30 * 0.01 + (3 if vm_type == 'm4.large' else 1)")),
+    Price(hour=Expression("0.5")),
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(CONFIGURATIONS, st.sampled_from(PRICES), st.sets(st.sampled_from(["executors", "cores", "memory", "vm_type"])))
+def test_the_price_of_many_is_the_price_of_each(
+    configurations: list[dict[str, Level]], price: Price, shared: set[str]
+) -> None:
+    fixed = {name: configurations[0][name] for name in sorted(shared)}
+    varied = [name for name in configurations[0] if name not in shared]
+    candidates = Candidates.of(configurations, varied)
+    expected = [hourly({**configuration, **fixed}, price) for configuration in configurations]
+    assert hourly_columns(candidates, fixed, price).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("configuration", "price", "money"),
+    [
+        ({"executors": 2, "cores": 4, "memory": "8g"}, Price(0.1, 0.01), 2 * (0.4 + 0.08)),
+        ({"nodes": 3, "executor_cores": 4}, Price(0.1), 1.2),
+        ({"cores": 4}, Price(0.1), 0.4),
+        ({}, Price(0.1), 0.1),
+        ({"nodes": 3, "vm_type": "c4.xlarge"}, Price(machine_hours=MACHINES), 0.597),
+        ({"machine_type": "m4.large"}, Price(machine_hours=MACHINES), 0.1),
+        ({"executors": 3, "cores": 2}, Price(hour=Expression("executors * (0.05 * cores + 0.02)")), 0.36),
+    ],
+)
+def test_an_hour_costs_what_the_run_holds(configuration: dict[str, Level], price: Price, money: float) -> None:
+    assert hourly(configuration, price) == pytest.approx(money)
+    assert run_cost(1800, configuration, price) == pytest.approx(money / 2)
+
+
+@pytest.mark.parametrize(
+    ("configuration", "price", "words"),
+    [
+        ({"vm_type": "m4.larg"}, Price(machine_hours=MACHINES), "'m4.larg'.*did you mean 'm4.large'"),
+        ({"vm_type": "t2"}, Price(machine_hours=MACHINES), "'t2'.*known: m4.large, c4.xlarge"),
+        ({"executors": 2}, Price(machine_hours=MACHINES), "needs a setting.*vm_type"),
+        ({"executors": "many"}, Price(0.1), "executors = 'many' is no number"),
+        ({"executors": 2}, Price(hour=Expression("executors - 3")), "gives -1.0 at executors=2"),
+        ({"executors": 2}, Price(hour=Expression("executors > 1")), "gives True"),
+        ({"executors": 2}, Price(hour=Expression("1e308 * 10 * executors")), "gives inf"),
+        ({"executors": 2}, Price(hour=Expression("'a' * 3")), "gives 'aaa'"),
+        ({"executors": 2}, Price(hour=Expression("executor")), "did you mean 'executors'"),
+    ],
+)
+def test_what_has_no_price_is_named(configuration: dict[str, Level], price: Price, words: str) -> None:
+    with pytest.raises(StudyError, match=f"(?s){words}"):
+        hourly(configuration, price)
+    with pytest.raises(StudyError, match=f"(?s){words}"):
+        hourly_columns(Candidates.of([configuration], list(configuration)), {}, price)
+
+
+def test_levels_that_no_candidate_has_need_no_price() -> None:
+    candidates = Candidates({"vm_type": ("m4.large", "t2")}, np.array([[0], [0]]))
+    assert hourly_columns(candidates, {}, Price(machine_hours=MACHINES)).tolist() == [0.1, 0.1]
+    assert hourly_columns(candidates.take(slice(0)), {}, Price(machine_hours=MACHINES)).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [
+        ("core_hour=0.05,gib_hour=0.01", Price(0.05, 0.01)),
+        ("memory_hour = 0.01", Price(gib_hour=0.01)),
+        ("m4.large=0.1, c4.xlarge=0.199", Price(machine_hours=MACHINES)),
+        ("hour = executors * 0.12", Price(hour=Expression("executors * 0.12"))),
+        ("hour=1 if executors == 2 else max(2, 3)", Price(hour=Expression("1 if executors == 2 else max(2, 3)"))),
+    ],
+)
+def test_a_price_is_read_from_a_line(text: str, price: Price) -> None:
+    assert parse_price(text) == price
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0.05", "'0.05' is no price.*core_hour=0.05"),
+        ("", "is no price"),
+        ("core_hour=cheap", "'core_hour=cheap' is no price"),
+        ("core_hour=-1", "core_hour = -1.0 is no price"),
+        ("core_hour=nan", "core_hour = nan is no price"),
+        ("core_hour=1,core_hour=2", "core_hour twice"),
+        ("core_hour=1,m4.large=2", "by core_hour and by machine_hour"),
+        ("hour =", "is not an expression"),
+        ("hour = import os", "is not an expression"),
+    ],
+)
+def test_a_line_that_is_no_price_is_refused(text: str, words: str) -> None:
+    with pytest.raises(StudyError, match=f"(?s){words}"):
+        parse_price(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "price"),
+    [
+        ("{core_hour: 0.05, gib_hour: 0.01}", Price(0.05, 0.01)),
+        ("{memory_hour: 1}", Price(gib_hour=1)),
+        ("{machine_hour: {m4.large: 0.1, c4.xlarge: 0.199}}", Price(machine_hours=MACHINES)),
+        ('{hour: "executors * (0.05 * cores + 0.02)"}', Price(hour=Expression("executors * (0.05 * cores + 0.02)"))),
+        ("{hour: 3}", Price(hour=Expression("3"))),
+        ("{}", Price()),
+    ],
+)
+def test_a_study_file_gives_its_price(written: str, price: Price) -> None:
+    assert parse_study(STUDY.replace("{price}", written)).price == price
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("0.05", ["price = 0.05: not a list of `key: value`", "price: {core_hour: 0.05}"]),
+        ("cheap", ["price = 'cheap'", "price: {core_hour: 0.05}"]),
+        (
+            "{core_hour: 1, machine_hour: {m4.large: 1, c4.xlarge: 2}}",
+            ["by core_hour and by machine_hour", "choose one"],
+        ),
+        ("{gib_hour: 1, hour: executors}", ["by gib_hour and by hour"]),
+        ("{machine_hour: {m4.large: 1, c4.xlarge: 2}, hour: executors}", ["by machine_hour and by hour"]),
+        ("{gib_hour: 1, memory_hour: 1}", ["two names of one price"]),
+        ("{machine_hour: {m4.large: 1}}", ["'c4.xlarge'", "m4.large"]),
+        ("{machine_hour: {m4.large: -1, c4.xlarge: 2}}", ["machine_hour.m4.large = -1", "0 or more"]),
+        ("{machine_hour: 3}", ["price.machine_hour = 3"]),
+        ("{hour: 'executors *'}", ["is not an expression"]),
+        ("{hour: [1]}", ["price.hour"]),
+        ("{core_hours: 1}", ["unknown key 'price.core_hours'", "did you mean 'core_hour'"]),
+        ("{memory_hour: -1}", ["price.memory_hour = -1"]),
+    ],
+)
+def test_a_price_that_cannot_be_is_named_with_its_line(written: str, words: list[str]) -> None:
+    with pytest.raises(StudyError) as caught:
+        parse_study(STUDY.replace("{price}", written))
+    assert str(caught.value).startswith("study.yaml line 7: ")
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_prices_of_machines_need_a_setting_with_their_type() -> None:
+    text = STUDY.replace("{price}", "{machine_hour: {m4.large: 1, c4.xlarge: 2}}").replace("vm_type", "network")
+    with pytest.raises(StudyError, match="needs a setting that tells the type"):
+        parse_study(text)
+
+
+@pytest.mark.parametrize("price", PRICES)
+def test_a_price_survives_as_plain_data(price: Price) -> None:
+    plain: dict[str, Any] = price.as_plain()
+    assert Price.from_plain(plain) == price
+    assert ("hour" in plain, "machine_hours" in plain) == (price.hour is not None, bool(price.machine_hours))
+
+
+def test_a_price_of_cores_and_memory_is_written_as_it_always_was() -> None:
+    assert Price(0.05, 0.01).as_plain() == {"core_hour": 0.05, "gib_hour": 0.01}
+
+
+@pytest.mark.parametrize("price", PRICES[1:4])
+def test_a_saved_model_keeps_its_price(price: Price, tmp_path: Path) -> None:
+    runs = Dataset(("executors",), tuple(Observation({"executors": e}, {"time_s": 8.0 / e}) for e in (1, 2, 4)))
+    fitted = MODELS.get("median")().fit(runs, "time_s")
+    about = About("runs", ("executors",), {"time_s": LearnedFrom("median", 3, 3)}, runs=3, price=price)
+    save({"time_s": fitted}, tmp_path / "m.sparkcast", about=about)
+    assert load(tmp_path / "m.sparkcast").about.price == price
+
+
+def test_a_price_is_told_in_a_line() -> None:
+    assert str(Price(0.05)) == "0.05 per core-hour, 0 per GiB-hour"
+    assert str(Price(machine_hours=MACHINES)) == "0.1 per hour of m4.large, 0.199 per hour of c4.xlarge"
+    assert str(Price(hour=Expression("executors * 3"))) == "executors * 3 per hour"

@@ -1,0 +1,207 @@
+import math
+import time
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparkcast.errors import StudyError
+from sparkcast.study import Candidates, Expression, Factor, Level, Space, Study, space
+
+LEVELS: dict[str, st.SearchStrategy[Level]] = {
+    "executors": st.integers(0, 8),
+    "cores": st.sampled_from([0, 1, 2, 0.5, 4]),
+    "memory": st.sampled_from(["1g", "2g", "512m"]),
+    "network": st.sampled_from(["lenet5", "vgg", "alexnet"]),
+    "jobs": st.integers(1, 3),
+}
+RULES = [
+    "executors * cores <= 8",
+    "executors % jobs == 0",
+    "network == 'vgg' or executors > 2",
+    "memory != '1g' if network == 'lenet5' else jobs < 3",
+    "cores > 0 and executors / cores >= 1",
+    "executors + cores + jobs != 4",
+    "epochs < 3",
+    "jobs <= epochs",
+    "1 < executors <= 6",
+    "cores > 0",
+    "8 / cores > 1",
+]
+
+
+def space_of(levels: Mapping[str, tuple[Level, ...]], *rules: str, **fixed: Level) -> Space:
+    return Space(levels, fixed, tuple(Expression(rule) for rule in rules))
+
+
+def listed(space: Space) -> list[dict[str, Level]]:
+    """The definition: every combination, filtered as `Study.allows` does."""
+    names = list(space.levels)
+    combinations = (dict(zip(names, values, strict=True)) for values in product(*space.levels.values()))
+    return [c for c in combinations if all(rule.evaluate({**c, **space.fixed}) for rule in space.rules)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.fixed_dictionaries({name: st.lists(own, min_size=1, max_size=4, unique=True) for name, own in LEVELS.items()}),
+    st.permutations(list(LEVELS)),
+    st.lists(st.sampled_from(RULES), max_size=5, unique=True),
+    st.integers(1, 3),
+    st.sampled_from([1, 2**16]),
+    st.sampled_from([1, 7, 2**20]),
+)
+def test_a_space_is_the_product_filtered_by_the_rules(
+    levels: dict[str, list[Level]], order: list[str], rules: list[str], epochs: int, table: int, block: int
+) -> None:
+    asked = space_of({name: tuple(levels[name]) for name in order}, *rules, epochs=epochs)
+    try:
+        expected = listed(asked)
+    except StudyError:  # a rule without a value for one combination: candidates() excludes it or raises
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(space, "_TABLE", table)
+        patch.setattr(space, "_BLOCK", block)
+        assert asked.candidates().configurations() == expected
+
+
+def test_a_study_gives_its_space() -> None:
+    factors = (Factor("executors", (1, 2, 4)), Factor("memory", ("1g", "2g")))
+    study = Study("s", "pi", factors, {"cores": 2}, (Expression("executors * cores < 8 or memory == '2g'"),))
+    expected = [study.varied(c) for c in study.combinations() if study.allows(c)]
+    assert study.space().candidates().configurations() == expected
+    assert len(expected) == 5
+
+
+TEN = {f"x{i}": (1, 2, 4, 8) for i in range(10)}
+
+
+def test_a_million_combinations_with_few_left_take_no_time() -> None:
+    asked = space_of(TEN, "x0 == x1", "x2 == x3", "x4 + x5 <= 6", "x6 * x7 == 8", "x8 < x9 or x0 > 1")
+    assert best_time(asked) < 0.1
+    assert len(asked.candidates()) == 6912
+
+
+def test_a_million_candidates_take_about_a_second() -> None:
+    asked = space_of(TEN)
+    assert best_time(asked) < 1
+    found = asked.candidates()
+    assert len(found) == 4**10
+    assert found.codes.nbytes == 10 * 4**10
+    assert found.configuration(4**10 - 1) == dict.fromkeys(TEN, 8)
+
+
+def best_time(asked: Space) -> float:
+    def once() -> float:
+        begun = time.perf_counter()
+        asked.candidates()
+        return time.perf_counter() - begun
+
+    return min(once() for _ in range(3))
+
+
+TWELVE = {f"x{i}": tuple(range(10)) for i in range(12)}
+
+
+def test_a_thousand_of_a_million_million_are_found() -> None:
+    found = space_of(TWELVE, *(f"x{i} == x{i + 3}" for i in range(9))).candidates()
+    assert found.configurations() == [
+        dict(zip(TWELVE, values * 4, strict=True)) for values in product(range(10), repeat=3)
+    ]
+
+
+def test_a_chain_of_rules_is_followed_from_the_rule_that_leaves_least() -> None:
+    rules = [*(f"x{i} <= x{i + 1}" for i in range(11)), "x11 + x10 == 3"]
+    assert len(space_of(TWELVE, *rules).candidates()) == 12
+
+
+@pytest.mark.parametrize("rules", [(), ("x0 < 9",), tuple(f"x{i} + x{i + 1} != 3" for i in range(11))])
+def test_too_many_candidates_are_refused_with_a_way_out_before_they_fill_the_memory(rules: tuple[str, ...]) -> None:
+    with pytest.raises(StudyError, match="more than 5,000,000 combinations") as caught:
+        space_of(TWELVE, *rules).candidates()
+    assert caught.value.hint == "fix some settings, or give fewer levels"
+
+
+def test_more_combinations_than_fit_in_a_whole_number_are_ordered_too() -> None:
+    levels = {f"x{i}": tuple(range(1000)) for i in range(8)}
+    found = space_of(levels, *(f"x{i} + x{i + 1} == 999" for i in range(7))).candidates()
+    assert found.column("x0").tolist() == list(range(1000))
+    assert math.prod(map(len, levels.values())) > 2**63
+
+
+def test_a_combination_that_one_rule_excludes_may_have_no_value_in_another() -> None:
+    levels: dict[str, tuple[Level, ...]] = {"cores": (0, 2, 16), "jobs": (1, 2)}
+    assert len(space_of(levels, "8 / cores > 1", "cores * jobs > 0").candidates()) == 2
+    with pytest.raises(StudyError, match="failed at cores=0: division by zero"):
+        space_of(levels, "8 / cores > 1").candidates()
+
+
+def test_rules_about_fixed_settings_alone_allow_all_or_nothing() -> None:
+    levels: dict[str, tuple[Level, ...]] = {"cores": (1, 2)}
+    assert len(space_of(levels, "epochs < 3", epochs=2).candidates()) == 2
+    assert space_of(levels, "epochs < 3", epochs=5).candidates().configurations() == []
+    assert space_of({}, "epochs < 3", epochs=2).candidates().configurations() == [{}]
+    assert space_of({}, "epochs < 3", epochs=5).candidates().configurations() == []
+
+
+def test_a_setting_may_be_fixed_at_any_value_and_freed_again() -> None:
+    asked = space_of({"executors": (1, 2, 4), "cores": (1, 2)}, "executors * cores <= 6")
+    fixed = asked.fixing({"cores": 3})
+    assert fixed.candidates().configurations() == [{"executors": 1}, {"executors": 2}]
+    assert fixed.fixed == {"cores": 3}
+    freed = fixed.with_levels({"cores": [1, 6], "network": ["vgg"]})
+    assert freed.fixed == {}
+    assert freed.candidates().configuration(1) == {"executors": 1, "cores": 6, "network": "vgg"}
+
+
+def test_an_unknown_setting_to_fix_gets_the_nearest_one() -> None:
+    with pytest.raises(StudyError, match="did you mean 'executors'"):
+        space_of({"executors": (1, 2)}).fixing({"executor": 1})
+
+
+def test_a_rule_can_be_dropped() -> None:
+    asked = space_of({"cores": (1, 2, 4)}, "cores > 1", "cores < 4")
+    assert len(asked.without_rule(asked.rules[0]).candidates()) == 2
+    with pytest.raises(StudyError, match="did you mean 'cores > 1'"):
+        asked.without_rule(Expression("cores > 11"))
+
+
+@pytest.mark.parametrize(
+    ("levels", "fixed", "rules", "words"),
+    [
+        ({"cores": ()}, {}, (), "no levels"),
+        ({"cores": (1, 1)}, {}, (), "repeats a level"),
+        ({"cores": (1,)}, {"cores": 2}, (), "both varied and fixed"),
+        ({"cores": (1, 2)}, {}, ("core > 1",), "did you mean 'cores'"),
+    ],
+)
+def test_a_space_that_makes_no_sense_is_refused(levels: Any, fixed: Any, rules: tuple[str, ...], words: str) -> None:
+    with pytest.raises(StudyError, match=words):
+        space_of(levels, *rules, **fixed).candidates()
+
+
+def test_candidates_of_configurations_keep_their_order_and_give_their_columns() -> None:
+    given: list[dict[str, Level]] = [
+        {"executors": 4, "memory": "2g", "network": "vgg", "epochs": 1},
+        {"executors": 1, "memory": "1g", "network": "lenet5", "epochs": 1},
+        {"executors": 4, "memory": "1g", "network": "vgg", "epochs": 1},
+    ]
+    found = Candidates.of(given, ["network", "executors", "memory"])
+    assert found.configurations() == [{n: c[n] for n in ("network", "executors", "memory")} for c in given]
+    assert found.column("executors").tolist() == [4.0, 1.0, 4.0]
+    assert found.column("memory").tolist() == [2.0**31, 2.0**30, 2.0**30]
+    assert found.column("network").tolist() == ["vgg", "lenet5", "vgg"]
+    assert found.take(np.array([2, 0])).configurations() == found.configurations([2, 0])
+    assert found.configuration(2) == found.configurations()[2]
+    assert len(found.take(found.column("executors") > 2)) == 2
+    with pytest.raises(StudyError, match="has no 'cores'"):
+        Candidates.of(given, ["cores"])
+
+
+@pytest.mark.parametrize("n_levels", [127, 128, 129, 32769])
+def test_codes_hold_every_level(n_levels: int) -> None:
+    found = space_of({"size": tuple(range(n_levels))}).candidates()
+    assert found.column("size").tolist() == list(range(n_levels))
