@@ -168,7 +168,7 @@ def million_answered(data: Dataset, model: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=1000)
-    parser.add_argument("--models", default="auto,scaling,ridge")
+    parser.add_argument("--models", default="auto,gaussian-process,ridge")
     options = parser.parse_args()
     data, space, asked = measured(), Space(LEVELS), questions(options.questions)
     n = len(space.candidates())
@@ -189,7 +189,7 @@ def main() -> None:
 
         show(f"{model}, asked first", latency(first, asked[: max(20, len(asked) // 20)]), together_ms)
     million()
-    million_answered(data, "scaling")
+    million_answered(data, "ridge")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,22 @@
 
 import subprocess
 from collections.abc import Callable
+from typing import NamedTuple
 
 from sparkcast.report.figures import Figure
 
 Sparkcast = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+class Answer(NamedTuple):
+    """What the command line gave."""
+
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Answer]
 
 
 def assert_is_picture(figure: Figure) -> None:

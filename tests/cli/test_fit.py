@@ -1,41 +1,12 @@
 """`fit`, and asking the model file it writes; mistakes get a hint and the right exit code."""
 
 import json
-import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from sparkcast import cli
-
-
-class Answer(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Call = Callable[..., Answer]
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    """The command line in this process: loading the libraries once is enough."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["sparkcast", *map(str, arguments)])
-        capsys.readouterr()
-        try:
-            cli.main()
-        except SystemExit as end:
-            return Answer(int(end.code or 0), *capsys.readouterr())
-        return Answer(0, *capsys.readouterr())
-
-    return run
+from tests_support import Call
 
 
 @pytest.fixture

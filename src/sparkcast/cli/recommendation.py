@@ -186,8 +186,8 @@ def _show_recommendation(result: "Recommendation") -> None:
     if result.arguments:
         print(f"arguments of the job:\n  {' '.join(result.arguments)}")
     if result.staleness and result.staleness.verdict == "retrain":
-        say("retrain: " + "; ".join(result.staleness.reasons))
-    elif result.staleness:
+        say("retrain: " + " ".join(result.staleness.reasons))
+    elif result.staleness and result.staleness.verdict == "fresh":
         for reason in result.staleness.reasons:
             say(reason)
 

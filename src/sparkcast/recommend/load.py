@@ -137,7 +137,7 @@ def _rest(times: Fitted, job: RunningJob, now: Configuration, then: Configuratio
     if 1 - ended >= _HELD_UP:
         return _Expected(times, now, then, job.elapsed_s, ended)
     predicted, slower = times.predict([now, then])
-    return _HeldUp(job.elapsed_s, job.elapsed_s - predicted, slower / predicted)
+    return _HeldUp(job.elapsed_s, job.elapsed_s - predicted, slower / predicted if predicted > 0 else 1.0)
 
 
 @dataclass(frozen=True, slots=True)

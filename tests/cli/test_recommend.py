@@ -1,0 +1,145 @@
+"""`recommend`: the answer, its options, and what each mistake gets."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests_support import Call
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> str:
+    rows = ["executors,batch_size,jobs,time_s,accuracy,outcome"]
+    for executors in (1, 2, 4, 8):
+        for batch_size in (64, 128, 256):
+            for jobs in (1, 3):
+                seconds = (10 + 80 / executors * (64 / batch_size) ** 0.5) * (1 + 0.2 * (jobs - 1))
+                accuracy = 0.98 - 0.02 * math.log2(batch_size / 64)
+                for extra in (0.995, 1.005):
+                    rows.append(f"{executors},{batch_size},{jobs},{extra * seconds},{accuracy * extra**0.1},ok")
+    (tmp_path / "runs.csv").write_text("\n".join(rows) + "\n")
+    return "runs.csv"
+
+
+def ridge(*options: object) -> tuple[object, ...]:
+    return ("recommend", "runs.csv", "--model", "ridge", *options)
+
+
+def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, runs: str) -> None:
+    answer = call(*ridge("--within", "21s", "--fix", "jobs=1"))
+    assert answer.code == 0, answer.err
+    first, why, *_ = answer.out.splitlines()
+    assert first.startswith("maximize accuracy: executors=8, batch_size=")
+    assert "met with probability" in why
+    assert "what it costs: " in answer.out
+    assert "s more and executors=8, batch_size=" in answer.out
+    assert "--conf spark.executor.instances=8" in answer.out
+    assert "arguments of the job:\n  --batch-size " in answer.out
+    assert "not beaten in time_s, accuracy at once" in answer.out
+
+
+def test_json_has_every_part_of_the_answer(call: Call, runs: str) -> None:
+    answer = call(*ridge("--within", "60s", "--budget", "0.5", "--price", "core_hour=1", "--json"))
+    told = json.loads(answer.out)
+    assert {"chosen", "runner_up", "alternatives", "pareto", "nearest", "limits", "arguments", "staleness"} <= set(told)
+    assert [limit["response"] for limit in told["limits"]] == ["time_s", "cost"]
+    assert told["chosen"]["probability"] >= 0.95
+    assert told["staleness"]["verdict"] == "unknown"
+
+
+def test_other_values_may_be_chosen_from_and_ranges_are_written_short(call: Call, runs: str) -> None:
+    answer = call(
+        *ridge("--levels", "executors=1..8", "--levels", "batch_size=64..256..32", "--fix", "jobs=2", "--json")
+    )
+    told = json.loads(answer.out)
+    assert told["n_candidates"] == 8 * 7
+    assert told["chosen"]["configuration"] == {"executors": 8, "batch_size": 256, "jobs": 2}
+
+
+def test_a_formula_can_be_minimised(call: Call, runs: str) -> None:
+    answer = call(*ridge("--minimize", "loss = time_s / (100 * accuracy) ** 2", "--json"))
+    told = json.loads(answer.out)
+    assert told["objective"] == "minimize loss"
+    assert "loss" in [prediction["response"] for prediction in told["chosen"]["predictions"]]
+
+
+def test_jobs_that_run_now_slow_the_new_one_and_may_miss_their_deadlines(call: Call, runs: str) -> None:
+    alone = json.loads(call(*ridge("--jobs-running", "0", "--json")).out)
+    running = "executors=1,batch_size=64,elapsed=60s,within=115s"
+    loaded = json.loads(call(*ridge("--running", running, "--jobs-running", "2", "--json")).out)
+    assert alone["chosen"]["configuration"]["jobs"] == 1
+    assert loaded["chosen"]["configuration"]["jobs"] == 3
+    assert loaded["chosen"]["predictions"][0]["value"] > 1.3 * alone["chosen"]["predictions"][0]["value"]
+    [forecast] = loaded["running"]
+    assert forecast["ends_with_new_s"] > forecast["ends_s"]
+    shown = call(*ridge("--running", running, "--jobs-running", "2")).out
+    assert "running job executors=1, batch_size=64: ends after" in shown
+
+
+def test_more_jobs_than_were_ever_measured_ask_for_new_runs(call: Call, runs: str) -> None:
+    answer = call(*ridge("--jobs-running", "5"))
+    assert answer.code == 0
+    assert "retrain: 6 jobs at once are more than in any training run (at most 3)" in answer.err
+
+
+def test_runs_that_drift_away_ask_for_a_new_model(call: Call, runs: str, tmp_path: Path) -> None:
+    assert call("fit", runs, "--model", "ridge", "--save", "m.sparkcast").code == 0
+    rows = (tmp_path / runs).read_text().splitlines()
+    slower = [rows[0]]
+    for row in rows[1::3]:
+        cells = row.split(",")
+        slower.append(",".join([*cells[:3], str(1.6 * float(cells[3])), *cells[4:]]))
+    (tmp_path / "new.csv").write_text("\n".join(slower) + "\n")
+    answer = call("recommend", "m.sparkcast", "--recent", "new.csv", "--factors", "")
+    assert answer.code == 0, answer.err
+    assert "retrain: " in answer.err
+    assert "longer than predicted" in answer.err
+    fresh = json.loads(call("recommend", "m.sparkcast", "--recent", runs, "--json").out)
+    assert fresh["staleness"]["verdict"] == "fresh"
+
+
+def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
+    answer = call(*ridge("--within", "60s", "--figures", "f"))
+    assert answer.code == 0, answer.err
+    assert {"pareto-front.png", "candidates.svg"} <= {path.name for path in (tmp_path / "f").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--within", "0s"], 2, "a deadline of 0 s cannot be met"),
+        (["--within", "-5s"], 2, "'-5s' is not a duration"),
+        (["--budget", "0", "--price", "core_hour=1"], 2, "buys nothing"),
+        (["--budget", "1"], 2, "price: {core_hour: 0.05}"),
+        (["--minimize", "cost"], 2, "--price core_hour=0.05"),
+        (["--minimize", "acuracy"], 2, "did you mean 'accuracy'"),
+        (["--maximize", "accuracy", "--minimize", "time_s"], 2, "cannot both maximize"),
+        (["--fix", "executors=2", "--fix", "executors=4"], 2, "--fix gives executors twice: 2 and 4"),
+        (["--fix", "exectors=2"], 2, "did you mean 'executors'"),
+        (["--fix", "executors=lots"], 2, "'lots' is not a number"),
+        (["--fix", "executors=4000"], 4, "too far from what was measured"),
+        (["--levels", "executors"], 2, "is not name=levels"),
+        (["--levels", "executors=8..1"], 2, "is not a range"),
+        (["--levels", "cores=1..4"], 2, "'cores' is no factor"),
+        (["--min-accuracy", "95"], 2, "write 0.95"),
+        (["--min-accuracy", "0.999"], 5, "the highest accuracy reached"),
+        (["--within", "1s"], 5, "the nearest deadline met with probability 0.95 is"),
+        (["--within", "30s", "--fix", "executors=1"], 5, "without --fix executors=1"),
+        (["--confidence", "1.5"], 2, "confidence 1.5 is not between 0 and 1"),
+        (["--jobs-running", "many"], 2, "is not a number of jobs"),
+        (["--jobs-running", "store"], 2, "only a study has a store"),
+        (["--jobs-running", "2", "--fix", "jobs=1"], 2, "jobs cannot be 1"),
+        (["--running", "executors=1"], 2, "elapsed"),
+        (["--price", "core_hour=much"], 2, "much"),
+        (["--free-epochs"], 4, "no run tells its epochs"),
+    ],
+)
+def test_a_mistake_gets_its_exit_code_and_a_hint(
+    call: Call, runs: str, options: list[str], code: int, words: str
+) -> None:
+    answer = call(*ridge(*options))
+    assert (answer.code, answer.out) == (code, "")
+    assert words in answer.err
+    assert "hint:" in answer.err
