@@ -89,10 +89,9 @@ class Recommender:
         objective = objective_of(question, self.known.responses)
         view = self._view(question.fix)
         asked = self._asked(view, question, objective)
-        kept = view.allowed & asked.is_safe(question.max_failure)
-        if not (kept & (asked.probability >= question.confidence)).any():
-            raise infeasible(asked, kept, view, self._freed(question))
-        return _answer(self, view, asked, kept)
+        if not (asked.kept & (asked.probability >= question.confidence)).any():
+            raise infeasible(asked, self._freed(question))
+        return _answer(self, asked)
 
     def _freed(self, question: Question) -> list[tuple[str, Candidate]]:
         """Which fixed setting alone stands in the way: its name, and what would be chosen without it."""
@@ -136,17 +135,17 @@ class Recommender:
                 f"all {len(candidates)} candidates failed when they were run",
                 hint="try settings with more memory or time",
             )
-        return View(candidates, ~broke, proven, int(broke.sum()))
+        return View(candidates, broke, proven)
 
     def table(self, view: View, response: str) -> Table:
         if response not in view.tables:
             _, fitted = self.fitted(response, view.is_by_epoch(self.known))
             supported = is_supported(fitted, view.candidates)
-            if not (view.allowed & supported).any():
-                first = int(view.allowed.argmax())
+            if not (~view.broke & supported).any():
+                first = int(view.broke.argmin())
                 [error] = fitted.beyond([view.candidates.configuration(first)])
                 raise error or NotEnoughDataError("no candidate is near what was measured", hint="run more of them")
-            view.keep_only(supported)
+            view.supported[response] = supported
             view.tables[response] = tabulate(fitted, view.candidates)
         return view.tables[response]
 
@@ -215,16 +214,20 @@ class Recommender:
             tables[COST] = Paid(tables[TIME], view.per_second)
         _check_accuracy(question, tables)
         order = [r for r in (TIME, ACCURACY, COST, objective.response) if r in tables]
-        return Asked(
-            question, objective, {r: tables[r] for r in dict.fromkeys(order)}, self.failures(view), view.proven
-        )
+        asked = Asked(question, objective, {r: tables[r] for r in dict.fromkeys(order)}, self.failures(view), view)
+        if not asked.allowed.any():
+            raise NotEnoughDataError(
+                f"no candidate is near enough to what was measured for all of {', '.join(asked.tables)}",
+                hint="run more configurations; --extrapolate answers all the same, with wide intervals",
+            )
+        return asked
 
-    def candidates(self, view: View, asked: Asked, rows: Any) -> list[Candidate]:
+    def candidates(self, asked: Asked, rows: Any) -> list[Candidate]:
         import numpy as np
 
         chances = asked.probability[rows].tolist()
         failure = [None] * len(chances) if asked.failure is None else asked.failure[rows].tolist()
-        listed = view.candidates.take(np.asarray(rows))
+        listed = asked.view.candidates.take(np.asarray(rows))
         parts = zip(
             listed.configurations(), asked.predictions(rows), chances, self._runs_of(listed), failure, strict=True
         )
@@ -240,8 +243,8 @@ class Recommender:
         whole = [_is_repeated(self.known, EPOCHS, level) for level in candidates.levels[EPOCHS]]
         return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(EPOCHS).tolist(), strict=True)]
 
-    def models(self, view: View, asked: Asked) -> dict[str, str]:
-        is_by_epoch = view.is_by_epoch(self.known)
+    def models(self, asked: Asked) -> dict[str, str]:
+        is_by_epoch = asked.view.is_by_epoch(self.known)
         return {r: self._fitted[r, is_by_epoch][0] for r in asked.tables if (r, is_by_epoch) in self._fitted}
 
 
@@ -253,17 +256,17 @@ def _check_accuracy(question: Question, tables: Mapping[str, Table]) -> None:
         )
 
 
-def _answer(recommender: Recommender, view: View, asked: Asked, kept: Any) -> Recommendation:
+def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
     import numpy as np
 
-    question = asked.question
+    question, kept = asked.question, asked.kept
     meets = asked.probability >= question.confidence
     good = asked.order(np.flatnonzero(kept & meets))
     misses = np.flatnonzero(kept & ~meets)
     bad = misses[np.argsort(-asked.probability[misses], kind="stable")]
     listed = np.concatenate([good, bad])[: max(question.most, 2)]
-    front = _front(view, asked, kept)
-    candidates = recommender.candidates(view, asked, [*listed.tolist(), *front])
+    front = _front(asked)
+    candidates = recommender.candidates(asked, [*listed.tolist(), *front])
     chosen, row = candidates[0], int(good[0])
     margin_s = None
     if question.within_s is not None:
@@ -274,23 +277,23 @@ def _answer(recommender: Recommender, view: View, asked: Asked, kept: Any) -> Re
         objective=str(asked.objective),
         within_s=question.within_s,
         confidence=question.confidence,
-        models=recommender.models(view, asked),
+        models=recommender.models(asked),
         chosen=chosen,
         runner_up=candidates[1] if len(good) > 1 else None,
         candidates=tuple(candidates[: len(listed)]),
-        why=why(asked, row, chosen, margin_s, view, n_unsafe=int((view.allowed & ~kept).sum())),
+        why=why(asked, row, chosen, margin_s),
         margin_s=margin_s,
         conf=conf_lines(settings),
         arguments=job_arguments(settings),
         limits=question.limits,
         n_candidates=int(kept.sum()),
-        alternatives=alternatives(asked, kept, row, lambda at: recommender.candidates(view, asked, [at])[0]),
+        alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
         pareto=tuple(candidates[len(listed) :]),
         nearest=recommender.measured.nearest(chosen.configuration),
     )
 
 
-def _front(view: View, asked: Asked, kept: Any) -> list[int]:
+def _front(asked: Asked) -> list[int]:
     """The rows that are not beaten in time, cost and accuracy at once, by time; some of them if they are many."""
     import numpy as np
 
@@ -298,15 +301,15 @@ def _front(view: View, asked: Asked, kept: Any) -> list[int]:
     compared = [response for response in signs if response in asked.values]
     if len(compared) < 2:
         return []
-    key = (*compared, asked.question.max_failure)
-    if key not in view.fronts:
+    key = (*asked.tables, asked.question.max_failure)
+    if key not in asked.view.fronts:
         losses = np.column_stack([signs[r] * significant(asked.values[r]) for r in compared])
-        rows = np.flatnonzero(kept)
+        rows = np.flatnonzero(asked.kept)
         front = rows[pareto_front(losses[rows])]
         front = front[np.argsort(asked.values[compared[0]][front], kind="stable")]
         some = np.unique(np.linspace(0, len(front) - 1, _MOST_OF_THE_FRONT).round().astype(int))
-        view.fronts[key] = front[some].tolist()
-    return view.fronts[key]
+        asked.view.fronts[key] = front[some].tolist()
+    return asked.view.fronts[key]
 
 
 # ---------------------------------------------------------------- candidates

@@ -7,14 +7,14 @@ from typing import Any
 from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit
 from sparkcast.recommend.question import ACCURACY, COST, TIME, Objective
-from sparkcast.recommend.standing import Asked, View
-from sparkcast.study import Configuration, show_configuration
+from sparkcast.recommend.standing import Asked
+from sparkcast.study import show_configuration
 from sparkcast.units import show_seconds
 
 _CLOSE = 1e-9
 
 
-def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, view: View, n_unsafe: int) -> str:
+def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> str:
     objective, confidence = asked.objective, asked.question.confidence
     parts = []
     if any(p.response == TIME for p in chosen.predictions):
@@ -29,12 +29,12 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, view:
         parts.append("this configuration was never run")
     if chosen.failure_probability is not None:
         parts.append(f"fails with probability {chosen.failure_probability:.2g}")
-    if view.n_failed:
-        parts.append(f"{_candidates(view.n_failed)} left out because of failing when run")
-    if n_unsafe:
+    if n_failed := int(asked.view.broke.sum()):
+        parts.append(f"{_candidates(n_failed)} left out because of failing when run")
+    if n_unsafe := int((asked.allowed & ~asked.kept).sum()):
         parts.append(f"{_candidates(n_unsafe)} left out for being likely to fail")
-    if view.n_beyond:
-        parts.append(f"{_candidates(view.n_beyond)} left out for being too far from what was measured")
+    if n_beyond := int((~asked.view.broke & ~asked.allowed).sum()):
+        parts.append(f"{_candidates(n_beyond)} left out for being too far from what was measured")
     return f"{show_configuration(chosen.configuration)}: {'; '.join(parts)}"
 
 
@@ -45,23 +45,21 @@ def _candidates(n: int) -> str:
 # ---------------------------------------------------------------- what a limit costs
 
 
-def alternatives(
-    asked: Asked, kept: Any, chosen: int, candidate: Callable[[int], Candidate]
-) -> tuple[Alternative, ...]:
+def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate]) -> tuple[Alternative, ...]:
     """For each limit, the smallest change of it with which a better candidate fits."""
     import numpy as np
 
     found = []
-    better = kept & (asked.loss < asked.loss[chosen])
+    better = asked.kept & (asked.loss < asked.loss[chosen])
     for limit in asked.question.limits:
         rows = np.flatnonzero(better & _keeps_others(asked, limit))
         if not len(rows):
             continue
-        needed = asked.kept_value(limit)[rows]
+        needed = asked.kept_value(limit)
         # The nearest value, and of those that need the same the best.
-        gap = needed - limit.value if limit.is_upper else limit.value - needed
+        gap = (needed - limit.value if limit.is_upper else limit.value - needed)[rows]
         row = int(rows[np.lexsort((asked.loss[rows], gap))[0]])
-        found.append(_alternative(asked, limit, float(asked.kept_value(limit)[row]), chosen, row, candidate(row)))
+        found.append(_alternative(asked, limit, float(needed[row]), chosen, row, candidate(row)))
     return tuple(found)
 
 
@@ -102,26 +100,26 @@ def _show_gain(objective: Objective, now: float, then: float) -> str:
 # ---------------------------------------------------------------- nothing fits
 
 
-def infeasible(asked: Asked, kept: Any, view: View, freed: Sequence[tuple[str, Candidate]]) -> InfeasibleError:
+def infeasible(asked: Asked, freed: Sequence[tuple[str, Candidate]]) -> InfeasibleError:
     """Says how near it gets, and what alone would make it possible."""
-    hints = _relaxations(asked, kept, view) + [_freed_text(asked, name, chosen) for name, chosen in freed]
-    alone = f"no single limit is enough to relax: {_each_alone(asked, kept)}"
-    return InfeasibleError(_problem(asked, kept, view), hint="; or ".join(hints) or alone)
+    hints = _relaxations(asked) + [_freed_text(asked, name, chosen) for name, chosen in freed]
+    alone = f"no single limit is enough to relax: {_each_alone(asked)}"
+    return InfeasibleError(_problem(asked), hint="; or ".join(hints) or alone)
 
 
-def _problem(asked: Asked, kept: Any, view: View) -> str:
+def _problem(asked: Asked) -> str:
     import numpy as np
 
     question = asked.question
     wanted = " and ".join(_show_limit(limit) for limit in question.limits)
-    rows = np.flatnonzero(kept)
+    rows = np.flatnonzero(asked.kept)
     if not len(rows):
         return (
             f"all {len(asked.loss)} candidates are more likely to fail than {question.max_failure:g}, "
             f"the least likely with probability {float(np.min(asked.failure)):.2g}"
         )
     best = _nearest_row(asked, rows)
-    configuration = show_configuration(_varied(view, best))
+    configuration = _settings(asked, best)
     it = "it" if len(question.limits) == 1 else "all of these"
     chance = f"meets {it} with probability {asked.probability[best]:.2f}"
     if TIME in asked.values:
@@ -139,28 +137,28 @@ def _nearest_row(asked: Asked, rows: Any) -> int:
     return int(rows[np.argmax(asked.probability[rows])])
 
 
-def _varied(view: View, row: int) -> Configuration:
-    return view.candidates.configuration(row)
+def _settings(asked: Asked, row: int) -> str:
+    return show_configuration(asked.view.candidates.configuration(row))
 
 
-def _relaxations(asked: Asked, kept: Any, view: View) -> list[str]:
+def _relaxations(asked: Asked) -> list[str]:
     """What each limit would have to be for one candidate to fit, all others kept."""
     import numpy as np
 
     found = []
     for limit in asked.question.limits:
-        rows = np.flatnonzero(kept & _keeps_others(asked, limit))
+        rows = np.flatnonzero(asked.kept & _keeps_others(asked, limit))
         if len(rows):
             needed = asked.kept_value(limit)[rows]
             best = int(np.argmin(needed) if limit.is_upper else np.argmax(needed))
-            configuration = show_configuration(_varied(view, int(rows[best])))
+            configuration = _settings(asked, int(rows[best]))
             found.append(_relaxed_text(limit, float(needed[best]), asked.question.confidence, configuration))
     if asked.failure is not None:
-        unsafe = view.allowed & ~kept & (asked.probability >= asked.question.confidence)
+        unsafe = asked.allowed & ~asked.kept & (asked.probability >= asked.question.confidence)
         if unsafe.any():
             row = int(np.flatnonzero(unsafe)[np.argmin(asked.failure[unsafe])])
             chance = math.ceil(float(asked.failure[row]) * 100) / 100
-            found.append(f"with --max-failure {chance:g}, {show_configuration(_varied(view, row))} fits")
+            found.append(f"with --max-failure {chance:g}, {_settings(asked, row)} fits")
     return found
 
 
@@ -178,13 +176,13 @@ def _freed_text(asked: Asked, name: str, chosen: Candidate) -> str:
     return f"without --fix {name}={value}, {show_configuration(chosen.configuration)} fits"
 
 
-def _each_alone(asked: Asked, kept: Any) -> str:
+def _each_alone(asked: Asked) -> str:
     """What could be had if each limit were the only one."""
     import numpy as np
 
     parts = []
     for limit in asked.question.limits:
-        rows = np.flatnonzero(kept)
+        rows = np.flatnonzero(asked.kept)
         if len(rows):
             needed = asked.kept_value(limit)[rows]
             best = float(np.min(needed) if limit.is_upper else np.max(needed))

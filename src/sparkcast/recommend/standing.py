@@ -39,10 +39,9 @@ class View:
     """Candidates, and what models say of them: filled when a question needs it."""
 
     candidates: Candidates
-    allowed: Any  # not run in vain, and near enough to what was run
+    broke: Any  # run, and only failed
     proven: Any  # run, and never failed
-    n_failed: int
-    n_beyond: int = 0
+    supported: dict[str, Any] = field(default_factory=dict)  # by response: near enough to what was run
     tables: dict[str, Table] = field(default_factory=dict)
     per_second: Any = None
     failure: Any = None
@@ -50,10 +49,6 @@ class View:
 
     def is_by_epoch(self, known: Known) -> bool:
         return EPOCHS in self.candidates.levels and EPOCHS not in known.factors
-
-    def keep_only(self, supported: Any) -> None:
-        self.n_beyond += int((self.allowed & ~supported).sum())
-        self.allowed = self.allowed & supported
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,12 +78,17 @@ class Asked:
     """A question, and every candidate's standing in it."""
 
     def __init__(
-        self, question: Question, objective: Objective, tables: Mapping[str, Table], failure: Any, proven: Any
+        self, question: Question, objective: Objective, tables: Mapping[str, Table], failure: Any, view: View
     ) -> None:
         import numpy as np
 
         self.question, self.objective, self.tables = question, objective, tables
-        self.failure, self._proven = failure, proven
+        self.view, self.failure = view, failure
+        # Near enough to what was run for every model that is asked, and not known to fail ...
+        self.allowed = np.logical_and.reduce([~view.broke, *(view.supported[r] for r in tables if r in view.supported)])
+        # ... nor likely to.
+        safe = True if failure is None else (failure <= question.max_failure) | view.proven
+        self.kept = self.allowed & safe
         self._intervals: dict[str, tuple[Any, Any]] = {}
         self.chances = {limit: self._chance(limit) for limit in question.limits}
         self.values = {response: table.values for response, table in tables.items()}
@@ -100,9 +100,6 @@ class Asked:
     def _chance(self, limit: Limit) -> Any:
         below = self.tables[limit.response].probability_below(limit.value)
         return below if limit.is_upper else 1 - below
-
-    def is_safe(self, max_failure: float) -> Any:
-        return True if self.failure is None else (self.failure <= max_failure) | self._proven
 
     def order(self, rows: Any) -> Any:
         """These rows, best first. The shorter time wins a tie."""
