@@ -2,11 +2,12 @@
 
     python benchmarks/recommend_latency.py [--questions 1000]
 
-The runs are made up (a study of six settings, 96 configurations, two replicates); the models, the candidates and the
-questions are real. "asked again" is the service's case: the model and its 4,096 candidates are known, every question
-brings another deadline, budget or confidence. "asked first" looks at 4,096 candidates for the first time, and so
-also runs the models on all of them. The peer is what the papers do: the plain forest of 2,000 trees of scikit-learn,
-asked for every candidate (in one call, and as Courier does it, one candidate after the other).
+The runs are made up (a study of six settings, 96 configurations, two replicates); the models, the candidates and
+the questions are real. "asked again" is the service's case: the model and its 4,096 candidates are known, every
+question brings another deadline, budget, confidence or fixed setting. "asked first" looks at 4,096 candidates for
+the first time, and so also runs the models on all of them. The peer is what the papers do: the plain forest of
+2,000 trees of scikit-learn, asked for every candidate (in one call, and as Courier does it, one candidate after the
+other).
 """
 
 import argparse
@@ -83,6 +84,7 @@ def questions(n: int, seed: int = 2) -> list[Question]:
         lambda: {"within_s": draw.uniform(40, 400)},
         lambda: {"within_s": draw.uniform(60, 400), "minimize": "cost"},
         lambda: {"budget": draw.uniform(0.02, 0.2), "minimize": "time_s"},
+        lambda: {"within_s": draw.uniform(60, 400), "fix": {"network": draw.choice(LEVELS["network"])}},
         lambda: {"within_s": draw.uniform(60, 400), "min_accuracy": draw.uniform(0.92, 0.95), "minimize": "cost"},
     )
     return [Question(**kinds[i % len(kinds)](), confidence=draw.choice((0.5, 0.9, 0.95))) for i in range(n)]

@@ -194,6 +194,19 @@ def test_answers_are_the_same_whether_asked_first_or_again() -> None:
     assert again == fresh
 
 
+@pytest.mark.parametrize(
+    "fix", [{"executors": 4}, {"executors": "4", "batch_size": 128}, {"executors": 3}, {"cores": 2}]
+)
+def test_a_fixed_setting_gives_the_same_answer_whether_all_candidates_were_looked_at_before_or_not(
+    fix: dict[str, Any],
+) -> None:
+    before = Recommender(measured(), SPACE, price=PRICE, model="ridge")
+    before.ask(Question())
+    assert before.ask(Question(within_s=200.0, fix=fix)) == recommend(
+        measured(), SPACE, price=PRICE, model="ridge", within_s=200.0, fix=fix
+    )
+
+
 def test_no_more_candidates_are_listed_than_wanted() -> None:
     found = ask(within_s=100.0, most=3)
     assert len(found.candidates) == 3

@@ -30,6 +30,7 @@ from sparkcast.study import Configuration
 MAX_LOO = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
 _FOLDS = 10
 HULL_LEVEL = 0.9
+_CERTAIN = 1 - 1e-15  # rounding hides what is beyond, and most of many candidates are far beyond a deadline
 _MIN_INNER = 3
 
 
@@ -102,7 +103,9 @@ class Errors:
         levels = np.interp(reach, self.sizes, self.shares)
         is_beyond = reach > self.sizes[-1]
         if np.any(is_beyond):
-            tail = 2 * stdtr(self.df, self._t(self.shares[-1]) * reach[is_beyond] / self.sizes[-1]) - 1
+            t = self._t(self.shares[-1]) * reach[is_beyond] / self.sizes[-1]
+            tail, is_open = np.ones_like(t), t < self._t(_CERTAIN)
+            tail[is_open] = 2 * stdtr(self.df, t[is_open]) - 1
             levels = np.array(levels)
             levels[is_beyond] = tail
         return levels

@@ -87,8 +87,7 @@ class Recommender:
 
     def ask(self, question: Question) -> Recommendation:
         objective = objective_of(question, self.known.responses)
-        view = self._view(question.fix)
-        asked = self._asked(view, question, objective)
+        asked = self._asked(*self._view(question.fix), question, objective)
         if not (asked.kept & (asked.probability >= question.confidence)).any():
             raise infeasible(asked, self._freed(question))
         return _answer(self, asked)
@@ -111,11 +110,20 @@ class Recommender:
 
     # ------------------------------------------------------------ what is known of the candidates
 
-    def _view(self, fix: Mapping[str, Level]) -> View:
+    def _view(self, fix: Mapping[str, Level]) -> tuple[View, Any]:
+        """Candidates, and which of them have the fixed settings.
+
+        Those that were looked at already serve again when they have the fixed settings among others.
+        """
+        import numpy as np
+
+        whole = self._views.get(())
+        if whole is not None and fix and (like := _having(whole.candidates, fix, self.known)).any():
+            return whole, like
         key = tuple(sorted((name, str(value)) for name, value in fix.items()))
         if key not in self._views:
             self._views[key] = self.view_of(candidates_of(self._pool, fix, self.known), fix)
-        return self._views[key]
+        return self._views[key], np.ones(len(self._views[key].candidates), dtype=bool)
 
     def view_of(self, candidates: Candidates, fix: Mapping[str, Level]) -> View:
         import numpy as np
@@ -195,7 +203,7 @@ class Recommender:
 
     # ------------------------------------------------------------ one question
 
-    def _asked(self, view: View, question: Question, objective: Objective) -> Asked:
+    def _asked(self, view: View, wanted: Any, question: Question, objective: Objective) -> Asked:
         must = {objective.response, *(limit.response for limit in question.limits)}
         if self._price is not None and COST in must:
             must = must - {COST} | {TIME}
@@ -214,7 +222,9 @@ class Recommender:
             tables[COST] = Paid(tables[TIME], view.per_second)
         _check_accuracy(question, tables)
         order = [r for r in (TIME, ACCURACY, COST, objective.response) if r in tables]
-        asked = Asked(question, objective, {r: tables[r] for r in dict.fromkeys(order)}, self.failures(view), view)
+        asked = Asked(
+            question, objective, {r: tables[r] for r in dict.fromkeys(order)}, self.failures(view), view, wanted
+        )
         if not asked.allowed.any():
             raise NotEnoughDataError(
                 f"no candidate is near enough to what was measured for all of {', '.join(asked.tables)}",
@@ -301,7 +311,7 @@ def _front(asked: Asked) -> list[int]:
     compared = [response for response in signs if response in asked.values]
     if len(compared) < 2:
         return []
-    key = (*asked.tables, asked.question.max_failure)
+    key = (*asked.tables, asked.question.max_failure, *sorted(asked.question.fix.items()))
     if key not in asked.view.fronts:
         losses = np.column_stack([signs[r] * significant(asked.values[r]) for r in compared])
         rows = np.flatnonzero(asked.kept)
@@ -326,7 +336,8 @@ def candidates_of(pool: Pool, fix: Mapping[str, Level], known: Known) -> Candida
         names = tuple(dict.fromkeys((*known.factors, *known.constants)))
         raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, names))
     if isinstance(pool, Space):
-        return pool.with_levels({name: (value,) for name, value in given.items()}).candidates()
+        written = {n: next((own for own in pool.levels.get(n, ()) if same_level(own, v)), v) for n, v in given.items()}
+        return pool.with_levels({name: (value,) for name, value in written.items()}).candidates()
     return _listed(pool, given, known)
 
 
@@ -354,6 +365,16 @@ def measured_epochs(data: Dataset | SavedModel) -> tuple[int, ...]:
             hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
         )
     return tuple(range(1, last + 1))
+
+
+def _having(candidates: Candidates, fix: Mapping[str, Level], known: Known) -> Any:
+    """Which candidates have the fixed settings; none when one of these is not among their settings."""
+    import numpy as np
+
+    given = {name: value for name, value in fix.items() if not _is_repeated(known, name, value)}
+    if not given.keys() <= candidates.levels.keys():
+        return np.zeros(len(candidates), dtype=bool)
+    return rows_like(candidates, given, tuple(given))
 
 
 def _is_repeated(known: Known, name: str, value: Level) -> bool:

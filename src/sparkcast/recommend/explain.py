@@ -29,11 +29,11 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> st
         parts.append("this configuration was never run")
     if chosen.failure_probability is not None:
         parts.append(f"fails with probability {chosen.failure_probability:.2g}")
-    if n_failed := int(asked.view.broke.sum()):
+    if n_failed := int((asked.wanted & asked.view.broke).sum()):
         parts.append(f"{_candidates(n_failed)} left out because of failing when run")
     if n_unsafe := int((asked.allowed & ~asked.kept).sum()):
         parts.append(f"{_candidates(n_unsafe)} left out for being likely to fail")
-    if n_beyond := int((~asked.view.broke & ~asked.allowed).sum()):
+    if n_beyond := int((asked.wanted & ~asked.view.broke & ~asked.allowed).sum()):
         parts.append(f"{_candidates(n_beyond)} left out for being too far from what was measured")
     return f"{show_configuration(chosen.configuration)}: {'; '.join(parts)}"
 
@@ -115,8 +115,8 @@ def _problem(asked: Asked) -> str:
     rows = np.flatnonzero(asked.kept)
     if not len(rows):
         return (
-            f"all {len(asked.loss)} candidates are more likely to fail than {question.max_failure:g}, "
-            f"the least likely with probability {float(np.min(asked.failure)):.2g}"
+            f"all {int(asked.allowed.sum())} candidates are more likely to fail than {question.max_failure:g}, "
+            f"the least likely with probability {float(np.min(asked.failure[asked.allowed])):.2g}"
         )
     best = _nearest_row(asked, rows)
     configuration = _settings(asked, best)

@@ -78,14 +78,22 @@ class Asked:
     """A question, and every candidate's standing in it."""
 
     def __init__(
-        self, question: Question, objective: Objective, tables: Mapping[str, Table], failure: Any, view: View
+        self,
+        question: Question,
+        objective: Objective,
+        tables: Mapping[str, Table],
+        failure: Any,
+        view: View,
+        wanted: Any,
     ) -> None:
         import numpy as np
 
         self.question, self.objective, self.tables = question, objective, tables
-        self.view, self.failure = view, failure
+        self.view, self.failure, self.wanted = view, failure, wanted
         # Near enough to what was run for every model that is asked, and not known to fail ...
-        self.allowed = np.logical_and.reduce([~view.broke, *(view.supported[r] for r in tables if r in view.supported)])
+        self.allowed = np.logical_and.reduce(
+            [wanted & ~view.broke, *(view.supported[r] for r in tables if r in view.supported)]
+        )
         # ... nor likely to.
         safe = True if failure is None else (failure <= question.max_failure) | view.proven
         self.kept = self.allowed & safe
