@@ -16,7 +16,7 @@ ROOT = Path(sparkcast.__file__).parent
 ORDER = (
     "errors units registry study designs workloads engines observe store analyse models validate recommend report"
 ).split()
-EDGES = {"api", "campaign", "demo", "planning", "replications", "cli", "__init__", "__main__"}
+EDGES = {"api", "campaign", "demo", "planning", "replications", "tuning", "cli", "__init__", "__main__"}
 
 
 @pytest.mark.parametrize("stage", ORDER)

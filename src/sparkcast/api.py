@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from sparkcast.models import Fitted
     from sparkcast.models.feasibility import Feasibility
     from sparkcast.models.saved import SavedModel
-    from sparkcast.recommend import Prediction, Recommendation
+    from sparkcast.recommend import Prediction, Recommendation, RunningForecast, RunningJob, Staleness
+    from sparkcast.recommend.choose import Pool, Recommender
     from sparkcast.replications import Replicated
     from sparkcast.report import Check
+    from sparkcast.tuning import TuneResult
     from sparkcast.validate import OnStep, Validation
 
 T = TypeVar("T")
@@ -104,6 +106,58 @@ def with_spark(study: Study, master: str | None, conf: Mapping[str, str] | None)
     return dataclasses.replace(study, spark=options)
 
 
+# ---------------------------------------------------------------- searching with runs
+
+
+def tune(
+    path: Source,
+    *,
+    searcher: str | None = None,
+    minimize: str | None = None,
+    maximize: str | None = None,
+    within_s: float | None = None,
+    max_runs: int = 20,
+    max_cost: float | None = None,
+    seed: int = 0,
+    replicates: int | None = None,
+    fix: Mapping[str, Level] | None = None,
+    earlier: Sequence[Source] = (),
+    resume: bool = False,
+    allow_changed: bool = False,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    on_progress: "OnProgress" = lambda progress: None,
+) -> "TuneResult":
+    """Find the best settings of a study by running few of them; without an objective, those with the shortest time.
+
+    What was measured before is not run again. `earlier` are runs of other workloads; some searchers learn from them.
+    """
+    from sparkcast.recommend.searchers import SEARCHERS
+    from sparkcast.store import results_folder
+    from sparkcast.tuning import Budget, Quest, objective_of
+    from sparkcast.tuning import tune as search
+
+    study = with_spark(load_study(path), master, conf)
+    quest = Quest(
+        searcher=searcher or ("guided" if "guided" in SEARCHERS.names() else "random"),
+        objective=objective_of(study, minimize, maximize),
+        within_s=within_s,
+        seed=seed,
+        replicates=replicates,
+        fix=fix or {},
+        earlier=tuple(load_data(source).dataset for source in earlier),
+    )
+    return search(
+        study,
+        quest,
+        Budget(max_runs, max_cost),
+        results_folder(Path(path)),
+        resume=resume,
+        allow_changed=allow_changed,
+        on_progress=on_progress,
+    )
+
+
 # ---------------------------------------------------------------- data
 
 
@@ -116,14 +170,17 @@ class Data:
 
     @property
     def price(self) -> Price | None:
-        return self.study.price if self.study else None
+        """What makes a cost of a time; None where the study says by a formula of its own what `cost` is."""
+        if self.study is None or any(r.name == "cost" and r.formula for r in self.study.responses):
+            return None
+        return self.study.price
 
     def candidates(self) -> list[Configuration]:
         """Every allowed combination of the levels at hand, as varied settings only."""
         if self.study is None:
             seen = {self.dataset.key(o): dict(o.configuration) for o in self.dataset.observations}
             return list(seen.values())
-        return [self.study.varied(c) for c in self.study.combinations() if self.study.allows(c)]
+        return list[Configuration](self.study.space().candidates().configurations())
 
 
 def load_data(
@@ -131,7 +188,7 @@ def load_data(
 ) -> Data:
     """A study file (with its results), a CSV, or a store (folder, file or database URL).
 
-    A response of a CSV or store may be a formula over measured ones: `cost = time_s / (100 * accuracy) ** 2`.
+    A response may be a formula over measured ones: `cost = time_s / (100 * accuracy) ** 2`.
     When `factors` names the settings of a CSV, its other columns of numbers become metrics of the runs, which the model
     gray-box learns from.
     """
@@ -140,7 +197,7 @@ def load_data(
     from sparkcast.store.table import read_csv
     from sparkcast.study.derive import derive_responses, make_dataset, parse_response
 
-    path = Path(source)
+    path, wanted = Path(source), [parse_response(text) for text in responses]
     if is_model_file(path):
         raise StudyError(
             f"{path.name} is a model file, and this needs runs", hint="give the study, store or CSV instead"
@@ -150,8 +207,7 @@ def load_data(
         observations = _observations(loaded, path)
         if not observations:
             raise NotEnoughDataError(f"study {loaded.name!r} has no results yet", hint=f"sparkcast run {path.name}")
-        return Data(make_dataset(loaded, observations), loaded)
-    wanted = [parse_response(text) for text in responses]
+        return Data(derive_responses(make_dataset(loaded, observations), wanted), loaded)
     if path.suffix == ".csv":
         return Data(derive_responses(read_csv(path, factors, [n for r in wanted for n in r.needs]), wanted))
     store = open_store(str(source))
@@ -414,7 +470,7 @@ def _learn(
 ) -> "SavedModel":
     """What a model file holds, but for the curves. With `notes`, responses after the first may be refused."""
     from sparkcast.models.feasibility import fit_feasibility
-    from sparkcast.models.saved import About, LearnedFrom, SavedModel, constants_in, seen_in
+    from sparkcast.models.saved import About, LearnedFrom, SavedModel, constants_in, fingerprints_in, seen_in
 
     dataset = data.dataset
     fitted = {responses[0]: fit_one(dataset, responses[0], model)}
@@ -429,8 +485,10 @@ def _learn(
         runs=len(dataset.observations),
         fixed=constants_in(dataset),
         seen=seen_in(dataset),
-        candidates=tuple({name: c[name] for name in dataset.factors} for c in data.candidates()),
+        candidates=() if data.study else tuple({n: c[n] for n in dataset.factors} for c in data.candidates()),
+        space=data.study.space() if data.study else None,
         price=data.price,
+        fingerprints=fingerprints_in(dataset),
     )
     return SavedModel(about, fitted, feasibility=fit_feasibility(dataset))
 
@@ -558,41 +616,173 @@ def _with_failures(found: PredictionAt, failures: "Feasibility", factors: Sequen
     return dataclasses.replace(found, failure_probability=chance, failed_runs=failures.n_failed)
 
 
+@dataclass(frozen=True, slots=True)
+class PresentLoad:
+    """What the cluster does already."""
+
+    jobs_running: int | str | None = None  # "store": the jobs of a `sparkcast run` of this study that goes on now
+    running: "tuple[RunningJob, ...]" = ()  # those whose deadlines are known
+
+
 def recommend(
     data: "Data | SavedModel",
     *,
     within_s: float | None = None,
+    budget: float | None = None,
+    min_accuracy: float | None = None,
     confidence: float = 0.95,
     maximize: str | None = None,
     minimize: str | None = None,
     fix: Mapping[str, Level] | None = None,
+    levels: Mapping[str, Sequence[Level]] | None = None,
+    free_epochs: bool = False,
+    price: Price | None = None,
+    max_failure: float = 0.1,
+    load: PresentLoad | None = None,
+    recent: Data | None = None,
     model: str = "auto",
     extrapolate: bool = False,
 ) -> "Recommendation":
-    """The settings that meet the deadline with the wanted probability and are best otherwise.
+    """The settings that keep to every limit with the wanted probability and are best otherwise.
 
-    Candidates too far from what was measured are left out unless `extrapolate`.
+    Candidates are the combinations of the study's levels that its rules allow, or those that a CSV has; `levels` and
+    `fix` give other values. Candidates too far from what was measured are left out unless `extrapolate`. With a `load`
+    the new job is one more than those that run now. `recent` are runs made since the model was fitted, to see whether
+    it still holds.
     """
-    from sparkcast.models.saved import SavedModel
-    from sparkcast.recommend.choose import recommend as choose
+    from sparkcast.recommend.choose import Recommender
+    from sparkcast.recommend.question import Question
 
-    known: Dataset | SavedModel
-    if isinstance(data, Data):
-        known, candidates, price = data.dataset, data.candidates(), data.price
-    else:
-        known, candidates, price = data, list(data.about.candidates), data.about.price
-    return choose(
-        known,
-        candidates,
+    known, _ = _known_and_pool(data)
+    own_price = data.price if isinstance(data, Data) else data.about.price
+    pool = _pool(data, levels or {}, free_epochs)
+    recommender = Recommender(known, pool, price=price or own_price, model=model, extrapolate=extrapolate)
+    n_running, jobs = _present(data, load)
+    question = Question(
         within_s=within_s,
+        budget=budget,
+        min_accuracy=min_accuracy,
         confidence=confidence,
         maximize=maximize,
         minimize=minimize,
-        fix=fix or {},
-        price=price,
-        model=model,
-        extrapolate=extrapolate,
+        fix=_with_load(recommender.known.factors, fix or {}, n_running),
+        max_failure=max_failure,
     )
+    answer = recommender.ask(question)
+    return dataclasses.replace(
+        answer,
+        running=_forecasts(recommender, jobs, n_running, confidence),
+        staleness=_staleness(data, recommender, n_running, recent),
+    )
+
+
+def _known_and_pool(data: "Data | SavedModel") -> "tuple[Dataset | SavedModel, Pool]":
+    if isinstance(data, Data):
+        return data.dataset, data.study.space() if data.study else data.candidates()
+    return data, data.about.space or data.about.candidates
+
+
+def _pool(data: "Data | SavedModel", levels: Mapping[str, Sequence[Level]], free_epochs: bool) -> "Pool":
+    """Where candidates come from, with other values for some settings."""
+    from sparkcast.models.curves import EPOCHS
+    from sparkcast.recommend.choose import measured_epochs, with_levels
+    from sparkcast.registry import did_you_mean
+
+    known, pool = _known_and_pool(data)
+    factors = known.factors if isinstance(known, Dataset) else known.about.factors
+    wanted = dict(levels)
+    if free_epochs and EPOCHS not in factors:
+        wanted = {EPOCHS: measured_epochs(known), **wanted}
+    for name in wanted:
+        if name not in (*factors, EPOCHS):
+            raise StudyError(f"{name!r} is no factor, so it has no other values", hint=did_you_mean(name, factors))
+    return with_levels(pool, wanted)
+
+
+def _present(data: "Data | SavedModel", load: PresentLoad | None) -> "tuple[int | None, tuple[RunningJob, ...]]":
+    """How many jobs run now, None when nobody asked, and what is known of them."""
+    import time
+
+    from sparkcast.recommend.load import running_in
+    from sparkcast.store import open_store, results_folder
+
+    if load is None or (load.jobs_running is None and not load.running):
+        return None, ()
+    if load.jobs_running != "store":
+        n_running = len(load.running) if load.jobs_running is None else int(load.jobs_running)
+        return n_running, load.running
+    if not isinstance(data, Data) or data.study is None or data.study.path is None:
+        raise StudyError("only a study has a store whose running jobs can be counted", hint="give their number instead")
+    store = open_store(results_folder(data.study.path))
+    try:
+        found = running_in(store, data.study.name, data.study.limits.trial_s, time.time())
+    finally:
+        store.close()
+    return len(found) + len(load.running), (*found, *load.running)
+
+
+def _with_load(factors: Sequence[str], fix: Mapping[str, Level], n_running: int | None) -> Mapping[str, Level]:
+    from sparkcast.recommend.load import jobs_factor
+
+    if n_running is None:
+        return fix
+    factor = jobs_factor(factors)
+    if factor in fix and fix[factor] != n_running + 1:
+        raise StudyError(
+            f"{factor} cannot be {fix[factor]} when the new job is one beside {n_running} running ones",
+            hint=f"leave out --fix {factor}={fix[factor]}, or the running jobs",
+        )
+    return {**fix, factor: n_running + 1}
+
+
+def _forecasts(
+    recommender: "Recommender", jobs: "Sequence[RunningJob]", n_running: int | None, confidence: float
+) -> "tuple[RunningForecast, ...]":
+    from sparkcast.recommend.load import forecast_running, jobs_factor
+
+    if not jobs or n_running is None:
+        return ()
+    _, times = recommender.fitted("time_s", is_by_epoch=False)
+    factor = jobs_factor(recommender.known.factors)
+    return forecast_running(times, jobs, factor=factor, n_running=n_running, confidence=confidence)
+
+
+def _staleness(
+    data: "Data | SavedModel", recommender: "Recommender", n_running: int | None, recent: Data | None
+) -> "Staleness":
+    """Whether the model speaks of the present: the machine, the load, and the latest runs."""
+    from sparkcast.models.saved import constants_in, fingerprints_in, seen_in
+    from sparkcast.models.support import Extrapolating
+    from sparkcast.recommend.staleness import drift, drift_within, here, staleness
+
+    if isinstance(data, Data):
+        training, seen, fixed = fingerprints_in(data.dataset), seen_in(data.dataset), constants_in(data.dataset)
+    else:
+        training, seen, fixed = data.about.fingerprints, data.about.seen, data.about.fixed
+    drifted = None
+    if recent is not None:
+        _, times = recommender.fitted("time_s", is_by_epoch=False)
+        times = times.fitted if isinstance(times, Extrapolating) else times
+        drifted = drift(times, recent.dataset.successful("time_s"), "time_s", n_learned=len(seen))
+    elif isinstance(data, Data):
+        # Which model is best does not matter here, and trying them all would take longer than the answer.
+        drifted = drift_within(data.dataset, "time_s", lambda runs, response: _fit(runs, response, "ridge"))
+    return staleness(
+        training,
+        here(training),
+        n_jobs=None if n_running is None else n_running + 1,
+        measured=[{**fixed, **known.configuration} for known in seen],
+        drifted=drifted,
+    )
+
+
+def write_recommendation_figures(
+    recommendation: "Recommendation", folder: Source, *, force: bool = False
+) -> list[Path]:
+    """The candidates and the Pareto front of a recommendation as PNG, SVG and Vega-Lite files."""
+    from sparkcast.report.figures import recommendation_figures, write_figures
+
+    return write_figures(recommendation_figures(recommendation), Path(folder), force=force)
 
 
 # ---------------------------------------------------------------- getting started

@@ -10,15 +10,17 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
+from statistics import fmean
+from types import FrameType, TracebackType
+from typing import Self
 
-from sparkcast.engines import Engine, SparkJob, engine_for
+from sparkcast.engines import Capacity, Engine, SparkJob, engine_for
 from sparkcast.engines.conf import join_conf, merge_conf, settings_conf
-from sparkcast.errors import RunError, SparkcastError, StoreError, StudyError
+from sparkcast.errors import CapacityError, RunError, SparkcastError, StoreError, StudyError
 from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler
@@ -27,7 +29,7 @@ from sparkcast.store import Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Level, Observation, Outcome, Plan, Study, Trial
 from sparkcast.units import show_seconds
-from sparkcast.workloads import WORKLOADS, Workload, complete, driver
+from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, driver
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 3  # a lost run is tried again this often
@@ -84,16 +86,23 @@ def run_campaign(
     on_progress: OnProgress = lambda progress: None,
 ) -> CampaignResult:
     """Run every trial that has no final observation yet."""
+    with hold_results(folder, "run") as store:
+        return _Campaign(study, plan, folder, store, on_progress).run(resume, allow_changed)
+
+
+@contextmanager
+def hold_results(folder: Path, command: str) -> Iterator[Store]:
+    """The store of a results folder, for this process alone. What the disk refuses becomes an error with advice."""
     store = open_store(folder, create=True)
     try:
         with exclusive(folder / "lock"):
-            return _Campaign(study, plan, folder, store, on_progress).run(resume, allow_changed)
+            yield store
     except SparkcastError:
         raise
     except OSError as error:
         raise StoreError(
             f"cannot write to {str(folder)!r}: {error.strerror or error}",
-            hint="mend that, then: sparkcast run STUDY --resume; nothing stored before is lost",
+            hint=f"mend that, then: sparkcast {command} STUDY --resume; nothing stored before is lost",
         ) from error
     finally:
         store.close()
@@ -101,12 +110,11 @@ def run_campaign(
 
 class _Campaign:
     def __init__(self, study: Study, plan: Plan, folder: Path, store: Store, on_progress: OnProgress) -> None:
-        self._study, self._plan, self._folder, self._store = study, plan, folder, store
+        self._study, self._plan, self._store = study, plan, store
         self._on_progress = on_progress
-        self._workload = WORKLOADS.get(study.workload)()
+        self._site = Site(study)
+        self._session = Session(self._site, folder, store, self._tell, command="run")
         self._new: list[Observation] = []
-        self._notes: dict[str, None] = {}  # an ordered set: each is shown once
-        self._interrupts = 0
 
     def run(self, resume: bool, allow_changed: bool) -> CampaignResult:
         study, plan = self._study, self._plan
@@ -121,84 +129,253 @@ class _Campaign:
             )
         if not pending:
             return self._result((), "")
-        engine = engine_for(study.spark)
-        _require_capacity(engine, [_checked(self._workload, t.configuration) for t in plan.trials])
-        fingerprints = {t.key: self._prepare(t) for t in pending}
-        self._show(done, "starting the cluster")
-        with self._watch_signals(), engine:
-            self._warm_up(engine, pending)
-            return self._run_trials(engine, pending, fingerprints)
+        self._site.require([trial.configuration for trial in plan.trials])
+        with self._session:
+            return self._run_trials(pending)
 
-    def _warm_up(self, engine: Engine, pending: tuple[Trial, ...]) -> None:
+    def _run_trials(self, pending: tuple[Trial, ...]) -> CampaignResult:
+        try:
+            self._session.prepare(pending)
+            for trial in pending:
+                self._tell(f"trial {trial.position}: {show_trial(self._study, trial)}", False)
+                observation = self._session.measure(trial)
+                self._new.append(observation)
+                self._tell(_result_text(self._study, trial, observation), True)
+                if self._done() == len(self._new):
+                    self._session.require_hope(self._new)
+        except Stopped as stop:
+            return self._result(pending[len(self._new) :], stop.reason)
+        return self._result((), "")
+
+    def _done(self) -> int:
+        return len(self._plan.trials) - len(self._store.pending(self._study.name, self._plan))
+
+    def _tell(self, text: str, is_note: bool) -> None:
+        done, total = self._done(), len(self._plan.trials)
+        typical = self._session.typical_s
+        remaining = (total - done) * typical if typical else None
+        self._on_progress(Progress(done, total, text, remaining, is_note))
+
+    def _result(self, left_out: tuple[Trial, ...], reason: str) -> CampaignResult:
+        return CampaignResult(
+            finished=self._done(),
+            planned=len(self._plan.trials),
+            new=tuple(self._new),
+            left_out=left_out,
+            reason=reason,
+            interrupted=self._session.is_interrupted,
+            notes=self._session.notes,
+        )
+
+
+# ---------------------------------------------------------------- one trial after the other
+
+
+class Stopped(Exception):
+    """No further run may be made, and why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The most seconds a run may take; when they are over it is stopped and says nothing."""
+
+    seconds: float
+    reason: str
+
+
+class Site:
+    """Where a study runs, before anything does: its workload, its cluster, and what these cannot do."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.workload = WORKLOADS.get(study.workload)()
+        self._engine: Engine | None = None
+        self._capacity: Capacity | None = None
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            self._engine = engine_for(self.study.spark)
+        return self._engine
+
+    def require(self, configurations: Sequence[Configuration]) -> None:
+        """Raise when one of these cannot be run: StudyError for the workload, CapacityError for the cluster."""
+        _require_capacity(self.engine, [_checked(self.workload, configuration) for configuration in configurations])
+
+    def possible(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Those that can be run; the cluster is shaped for them."""
+        self._shape(configurations)
+        found = [configuration for configuration in configurations if self.refusal(configuration) is None]
+        self._shape(found)
+        return found
+
+    def refusal(self, configuration: Configuration) -> SparkcastError | None:
+        """Why these settings cannot be run: a level, a rule, the workload or the size of the cluster. Else None."""
+        known = {setting.name: setting for setting in (*CLUSTER_SETTINGS, *self.workload.settings)}
+        try:
+            for name, level in configuration.items():
+                known[name].check(level)
+            for rule in self.study.rules:
+                if not rule.evaluate(configuration):
+                    return StudyError(f"the rule {rule.text!r} excludes it")
+            settings = _checked(self.workload, configuration)
+            if self._capacity is not None:
+                self._capacity.require(settings)
+        except (StudyError, CapacityError) as error:
+            return error
+        return None
+
+    def _shape(self, configurations: Sequence[Configuration]) -> None:
+        self._capacity = self.engine.capacity([complete(self.workload, c) for c in configurations])
+
+
+class Session:
+    """A study on its cluster: trials become final observations in the store, one after the other.
+
+    Enter it to watch for Ctrl-C. The cluster starts with the first `prepare` and ends when the session is left.
+    `search_id` is the search that the runs belong to, if any.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        folder: Path,
+        store: Store,
+        tell: Callable[[str, bool], None],
+        *,
+        command: str,
+        search_id: int | None = None,
+    ) -> None:
+        self._site, self._study, self._workload = site, site.study, site.workload
+        self._folder, self._store, self._search_id = folder, store, search_id
+        self._on_message, self._command = tell, command
+        self._open = ExitStack()
+        self._is_up = False
+        self._warm: set[str] = set()  # class paths
+        self._data: dict[str, str] = {}  # trial key -> fingerprint of its data
+        self._notes: dict[str, None] = {}  # an ordered set: each is shown once
+        self._durations: list[float] = []
+        self._interrupts = 0
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(self._watch_signals())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    @property
+    def is_interrupted(self) -> bool:
+        return self._interrupts > 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self._notes)
+
+    @property
+    def typical_s(self) -> float:
+        """How long a run of this session takes on average, start-up included; 0 when there was none."""
+        return fmean(self._durations) if self._durations else 0.0
+
+    def prepare(self, trials: Sequence[Trial]) -> None:
+        """Make their data and the cluster ready, as far as they are not."""
+        for trial in trials:
+            self._data[trial.key] = self._prepare_data(trial)
+        engine = self._site.engine
+        if self._interrupts:
+            raise Stopped("interrupted")
+        if not self._is_up:
+            self._on_message("starting the cluster", False)
+            self._open.enter_context(engine)
+            self._is_up = True
+        self._warm_up(engine, trials)
+
+    def measure(self, trial: Trial, allowed: Callable[[], Sequence[Allowance]] = tuple) -> Observation:
+        """Run a prepared trial to its final observation. Raises Stopped when it may not start or was cut short.
+
+        `allowed` is asked before each attempt: a lost one has used up some of it.
+        """
+        self._require_time()
+        engine = self._site.engine
+        cause = ""
+        for attempt in range(1, _ATTEMPTS + 1):
+            if problem := engine.trouble():
+                self.note(f"{problem}; starting it again")
+                engine.restart()
+            observation = self._attempt(engine, trial, [*allowed(), *self._time_left()])
+            if observation.outcome is not Outcome.LOST:
+                self._durations += [observation.responses["total_s"]] if "total_s" in observation.responses else []
+                return observation
+            cause = observation.cause
+            self.note(f"trial {trial.position} was lost (attempt {attempt} of {_ATTEMPTS}): {cause.splitlines()[0]}")
+        raise RunError(
+            f"trial {trial.position} ({show_trial(self._study, trial)}) was lost {_ATTEMPTS} times: {cause}",
+            hint=f"check the cluster, then: sparkcast {self._command} STUDY --resume",
+        )
+
+    def note(self, text: str) -> None:
+        if text not in self._notes:
+            self._notes[text] = None
+            self._on_message(text, True)
+
+    def require_hope(self, observations: Sequence[Observation]) -> None:
+        """Raise RunError when these are the first runs of all, and none of them got anywhere."""
+        if len(observations) == _HOPELESS and all(o.outcome is Outcome.ERROR for o in observations):
+            last = observations[-1]
+            raise RunError(
+                f"the first {_HOPELESS} trials failed, the last with: {last.cause}",
+                hint=f"the whole log is {self._folder / last.artefacts / 'driver.log'}",
+            )
+
+    def _prepare_data(self, trial: Trial) -> str:
+        data_dir = self._folder / "data"
+        data_dir.mkdir(exist_ok=True)
+        return self._workload.prepare(complete(self._workload, trial.configuration), data_dir)
+
+    def _warm_up(self, engine: Engine, trials: Sequence[Trial]) -> None:
         """Once for each class path among the trials, so that all are treated alike."""
-        self._show(self._done(), "warming up (not measured)")
         jobs: dict[str, SparkJob] = {}
-        for trial in pending:
+        for trial in trials:
             settings = complete(self._workload, trial.configuration)
             job, _ = _make_job(self._study, self._workload, engine, settings, self._folder)
             conf = {key: value for key, value in job.conf.items() if not key.startswith("spark.eventLog.")}
             jobs.setdefault(conf.get("spark.executor.extraClassPath", ""), replace(job, conf=conf))
-        for job in jobs.values():
-            engine.warm_up(job)
+        cold = [path for path in jobs if path not in self._warm]
+        if cold:
+            self._on_message("warming up (not measured)", False)
+        for path in cold:
+            engine.warm_up(jobs[path])
+            self._warm.add(path)
 
-    def _run_trials(
-        self, engine: Engine, pending: tuple[Trial, ...], data_fingerprints: Mapping[str, str]
-    ) -> CampaignResult:
-        for index, trial in enumerate(pending):
-            reason = self._stop_reason()
-            if not reason:
-                reason = self._run_trial(engine, trial, data_fingerprints[trial.key])
-            if reason:
-                return self._result(pending[index:], reason)
-            self._require_hope()
-        return self._result((), "")
-
-    def _stop_reason(self) -> str:
-        """Why the next trial must not start, or ""."""
+    def _require_time(self) -> None:
         if self._interrupts:
-            return "interrupted"
+            raise Stopped("interrupted")
         limit = self._study.limits.total_s
         if limit is None:
-            return ""
+            return
         spent = self._store.spent_s(self._study.name)
-        if spent + self._typical_s() > limit:
-            return f"the limit of {show_seconds(limit)} in total: {show_seconds(spent)} are spent"
-        return ""
+        if spent + self.typical_s > limit:
+            raise Stopped(f"the limit of {show_seconds(limit)} in total: {show_seconds(spent)} are spent")
 
-    def _run_trial(self, engine: Engine, trial: Trial, data_fingerprint: str) -> str:
-        """Run one trial to its final observation; returns why it was cut short, or ""."""
-        cause = ""
-        for attempt in range(1, _ATTEMPTS + 1):
-            if problem := engine.trouble():
-                self._note(f"{problem}; starting it again")
-                engine.restart()
-            observation = self._attempt(engine, trial, data_fingerprint)
-            if observation is None:
-                return "interrupted" if self._interrupts else "the limit on the total time"
-            if observation.outcome is not Outcome.LOST:
-                self._new.append(observation)
-                self._show(self._done(), _result_text(self._study, trial, observation), is_note=True)
-                return ""
-            cause = observation.cause
-            self._note(f"trial {trial.position} was lost (attempt {attempt} of {_ATTEMPTS}): {cause.splitlines()[0]}")
-        raise RunError(
-            f"trial {trial.position} ({_varied(self._study, trial)}) was lost {_ATTEMPTS} times: {cause}",
-            hint="check the cluster, then: sparkcast run STUDY --resume",
-        )
-
-    def _attempt(self, engine: Engine, trial: Trial, data_fingerprint: str) -> Observation | None:
-        """One run. None when it was stopped from outside and says nothing."""
-        run_id, artefacts = self._store.begin_run(self._study.name, trial)
-        self._show(self._done(), f"trial {trial.position}: {_varied(self._study, trial)}")
+    def _attempt(self, engine: Engine, trial: Trial, allowances: Sequence[Allowance]) -> Observation:
+        """One run. Raises Stopped when it was stopped from outside and says nothing."""
+        run_id, artefacts = self._store.begin_run(self._study.name, trial, search_id=self._search_id)
         settings = complete(self._workload, trial.configuration)
         folders = _job_folders(self._folder / artefacts, int(settings["jobs"]))
         launched_at = time.time()
         with HostSampler() as sampler:
             processes = [self._launch(engine, settings, folder) for folder in folders]
-            stopped_because = self._wait(engine, processes)
-        if stopped_because in ("interrupted", "total"):
-            self._store.abandon_run(run_id)
-            return None
+            try:
+                stopped_because = self._wait(engine, processes, allowances)
+            except Stopped:
+                self._store.abandon_run(run_id)
+                raise
         run = Run(
             trial=trial,
             folders=folders,
@@ -206,7 +383,7 @@ class _Campaign:
             launched_at=launched_at,
             ended_at=time.time(),
             utilisation=sampler.utilisation(),
-            fingerprint=fingerprint(engine.facts(), data_fingerprint),
+            fingerprint=fingerprint(engine.facts(), self._data[trial.key]),
         )
         observation = observe(run, run_id=run_id, artefacts=artefacts)
         self._store.finish_run(self._study.name, trial, observation)
@@ -216,7 +393,7 @@ class _Campaign:
         (folder / "eventlog").mkdir(parents=True)
         job, notes = _make_job(self._study, self._workload, engine, settings, folder)
         for note in notes:
-            self._note(note)
+            self.note(note)
         request = {"workload": self._study.workload, "settings": settings, "data_dir": str(self._folder / "data")}
         (folder / "job.json").write_text(json.dumps(request))
         submission = engine.submission(job)
@@ -225,71 +402,38 @@ class _Campaign:
         _log.debug("started %s as pid %d", folder / "command.sh", process.pid)
         return process
 
-    def _wait(self, engine: Engine, processes: list[subprocess.Popen[bytes]]) -> str:
-        """Wait for all; returns why they had to be stopped, or ""."""
+    def _time_left(self) -> list[Allowance]:
+        total_s = self._study.limits.total_s
+        if total_s is None:
+            return []
+        return [Allowance(total_s - self._store.spent_s(self._study.name), "the limit on the total time")]
+
+    def _wait(self, engine: Engine, processes: list[subprocess.Popen[bytes]], allowances: Sequence[Allowance]) -> str:
+        """Wait for all; returns why the run had to end, or "". Raises Stopped when that says nothing of the trial."""
         begun = time.monotonic()
-        total_s, trial_s = self._study.limits.total_s, self._study.limits.trial_s
-        left_s = None if total_s is None else total_s - self._store.spent_s(self._study.name)
         while any(process.poll() is None for process in processes):
-            elapsed = time.monotonic() - begun
             if self._interrupts == 1:
-                self._note("finishing the current trial; Ctrl-C again to stop it now")
-            if self._interrupts > 1:
-                reason = "interrupted"
-            elif trial_s is not None and elapsed > trial_s:
-                reason = "timeout"
-            elif left_s is not None and elapsed > left_s:
-                reason = "total"
-            else:
-                reason = engine.trouble()
-            if reason:
+                self.note("finishing the current trial; Ctrl-C again to stop it now")
+            end, stop = self._end(engine, time.monotonic() - begun, allowances)
+            if end or stop:
                 for process in processes:
                     engine.stop(process)
-                return reason
+            if stop:
+                raise Stopped(stop)
+            if end:
+                return end
             time.sleep(_POLL_S)
         return ""
 
-    def _prepare(self, trial: Trial) -> str:
-        data_dir = self._folder / "data"
-        data_dir.mkdir(exist_ok=True)
-        return self._workload.prepare(complete(self._workload, trial.configuration), data_dir)
-
-    def _require_hope(self) -> None:
-        failed = [o for o in self._new if o.outcome is Outcome.ERROR]
-        if len(failed) == len(self._new) == _HOPELESS and self._done() == _HOPELESS:
-            raise RunError(
-                f"the first {_HOPELESS} trials failed, the last with: {failed[-1].cause}",
-                hint=f"the whole log is {self._folder / failed[-1].artefacts / 'driver.log'}",
-            )
-
-    def _typical_s(self) -> float:
-        known = [o.responses["total_s"] for o in self._new if "total_s" in o.responses]
-        return sum(known) / len(known) if known else 0.0
-
-    def _done(self) -> int:
-        return len(self._plan.trials) - len(self._store.pending(self._study.name, self._plan))
-
-    def _show(self, done: int, text: str, *, is_note: bool = False) -> None:
-        total = len(self._plan.trials)
-        typical = self._typical_s()
-        remaining = (total - done) * typical if typical else None
-        self._on_progress(Progress(done, total, text, remaining, is_note))
-
-    def _note(self, text: str) -> None:
-        if text not in self._notes:
-            self._notes[text] = None
-            self._show(self._done(), text, is_note=True)
-
-    def _result(self, left_out: tuple[Trial, ...], reason: str) -> CampaignResult:
-        return CampaignResult(
-            finished=self._done(),
-            planned=len(self._plan.trials),
-            new=tuple(self._new),
-            left_out=left_out,
-            reason=reason,
-            interrupted=self._interrupts > 0,
-            notes=tuple(self._notes),
-        )
+    def _end(self, engine: Engine, elapsed_s: float, allowances: Sequence[Allowance]) -> tuple[str, str]:
+        """Why the run must end now, and why the session must, or "" each."""
+        if self._interrupts > 1:
+            return "", "interrupted"
+        trial_s = self._study.limits.trial_s
+        if trial_s is not None and elapsed_s > trial_s:
+            return "timeout", ""
+        over = [allowance.reason for allowance in allowances if elapsed_s > allowance.seconds]
+        return ("", over[0]) if over else (engine.trouble(), "")
 
     @contextmanager
     def _watch_signals(self) -> Iterator[None]:
@@ -344,13 +488,13 @@ def _require_capacity(engine: Engine, settings: list[dict[str, Level]]) -> None:
             capacity.require(values)
 
 
-def _varied(study: Study, trial: Trial) -> str:
+def show_trial(study: Study, trial: Trial) -> str:
     shown = [f"{f.name}={trial.configuration[f.name]}" for f in study.factors]
     return " ".join([*shown, f"replicate={trial.replicate}"])
 
 
 def _result_text(study: Study, trial: Trial, observation: Observation) -> str:
-    settings = _varied(study, trial)
+    settings = show_trial(study, trial)
     if not observation.ok:
         return f"trial {trial.position}: {settings}: {observation.outcome}: {observation.cause.splitlines()[0]}"
     shown = [

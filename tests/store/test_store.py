@@ -1,6 +1,8 @@
 import dataclasses
+import shutil
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.designs import make_plan
-from sparkcast.errors import BusyError, NotEnoughDataError, StoreError, StudyChangedError
+from sparkcast.errors import BusyError, NotEnoughDataError, StoreError, StudyChangedError, StudyError
 from sparkcast.store import Store, open_store, schema
 from sparkcast.store.lock import exclusive
 from sparkcast.study import (
@@ -165,10 +167,72 @@ def test_an_older_file_is_brought_up_to_date(store: Store, tmp_path: Path, monke
         assert "note" in [row[1] for row in connection.execute("PRAGMA table_info(runs)")]
 
 
-def test_a_store_of_the_first_version_still_opens() -> None:
-    stored = open_store(Path(__file__).parents[1] / "data" / "store-v1.sqlite")
+GOLDEN = Path(__file__).parents[1] / "data" / "store-v1.sqlite"
+
+
+def test_a_store_of_the_first_version_still_opens(tmp_path: Path) -> None:
+    stored = open_store(shutil.copy(GOLDEN, tmp_path))
     assert stored.only_study() == "golden"
     assert [o.outcome for o in stored.observations("golden")] == [Outcome.OK, Outcome.TIMEOUT]
+    assert stored.begin_search("golden", {"seed": 1}) == 1
+    stored.close()
+
+
+def test_a_store_from_before_there_were_searches_is_read_where_it_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = Path(shutil.copy(GOLDEN, tmp_path))
+    before = archive.read_bytes()
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    stored = open_store(archive)
+    assert len(stored.observations("golden")) == 2
+    stored.close()
+    assert archive.read_bytes() == before
+
+
+def test_a_trial_is_found_again_by_its_settings_and_a_new_one_comes_last(store: Store) -> None:
+    known = PLAN.trials[2]
+    assert store.add_trial("s", known.configuration, known.replicate) == Trial(
+        known.configuration, known.replicate, known.position
+    )
+    made = store.add_trial("s", {"executors": 3, "samples": 10}, 1)
+    assert made.position == len(PLAN.trials) + 1
+    assert store.add_trial("s", {"samples": 10, "executors": 3}, 1).position == made.position
+
+
+def _search_run(store: Store, search_id: int, trial: Trial) -> str:
+    run_id, _ = store.begin_run("s", trial, search_id=search_id)
+    return run_id
+
+
+def test_a_search_goes_on_only_when_asked_to_and_unchanged(store: Store) -> None:
+    first = store.begin_search("s", {"seed": 1})
+    assert store.begin_search("s", {"seed": 1}) == first  # nothing was run yet
+    _search_run(store, first, PLAN.trials[0])
+    with pytest.raises(StudyError, match=r"has begun \(runs started: 1\)") as caught:
+        store.begin_search("s", {"seed": 1})
+    assert "--resume" in caught.value.hint
+    assert store.begin_search("s", {"seed": 1}, resume=True) == first
+    with pytest.raises(StudyChangedError, match="seed: 1 -> 2"):
+        store.begin_search("s", {"seed": 2}, resume=True)
+    second = store.begin_search("s", {"seed": 2}, allow_changed=True)
+    assert second != first
+    assert store.search_runs(second) == ()
+
+
+def test_the_runs_of_a_search_are_told_from_others_and_timed(store: Store) -> None:
+    run(store, PLAN.trials[0])
+    search_id = store.begin_search("s", {"seed": 1})
+    stopped = _search_run(store, search_id, PLAN.trials[1])
+    store.abandon_run(stopped)
+    killed = _search_run(store, search_id, PLAN.trials[1])
+    found = store.search_runs(search_id)
+    assert [(r.run_id, r.configuration) for r in found] == [
+        (stopped, PLAN.trials[1].configuration),
+        (killed, PLAN.trials[1].configuration),
+    ]
+    assert found[0].duration_s > 0
+    assert found[1].duration_s == 0
 
 
 def test_a_store_in_a_folder_that_cannot_be_written_is_still_read(
@@ -205,3 +269,18 @@ def test_a_plan_may_grow_and_keeps_what_it_has(store: Store) -> None:
     pending = store.pending("s", make_plan(larger))
     assert len(pending) == 11
     assert isinstance(make_plan(larger), Plan)
+
+
+def test_a_run_is_running_until_it_ends_or_is_given_up(store: Store) -> None:
+    first, second, third, *_ = PLAN.trials
+    begun = time.time()
+    abandoned, _ = store.begin_run("s", first)
+    store.begin_run("s", second)
+    assert [configuration for configuration, _ in store.running("s")] == [first.configuration, second.configuration]
+    assert all(begun - 1 <= launched_at <= time.time() for _, launched_at in store.running("s"))
+    store.abandon_run(abandoned)
+    run(store, third)
+    assert [configuration for configuration, _ in store.running("s")] == [second.configuration]
+    assert store.running("another") == ()
+    store.close_interrupted("s")
+    assert store.running("s") == ()

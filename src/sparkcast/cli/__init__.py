@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from sparkcast.cli import analysis, answers, replicate, report, running, studies
+from sparkcast.cli import analysis, answers, recommendation, replicate, report, running, studies, tuning
 from sparkcast.cli._output import say
 from sparkcast.errors import SparkcastError
 
@@ -18,7 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _group in (running, studies, analysis, answers, replicate, report):
+for _group in (running, tuning, studies, analysis, answers, recommendation, replicate, report):
     _group.register(app)
 
 

@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 
 from sparkcast.errors import StoreError
 
+# A table more is no new version: an older sparkcast reads past it, and an older file gets it when it is opened.
 VERSION = 1
 # version -> statements that lead to version + 1
 MIGRATIONS: dict[int, tuple[str, ...]] = {}
@@ -59,6 +60,24 @@ runs = Table(
     UniqueConstraint("trial_id", "attempt"),
 )
 
+# A search is what decides which settings `tune` asks for. Its runs are told from those that were there before it, which
+# cost it nothing.
+searches = Table(
+    "searches",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("study", ForeignKey("studies.name"), nullable=False),
+    Column("definition", JSON, nullable=False),
+    Column("created_at", Float, nullable=False),
+)
+
+search_runs = Table(
+    "search_runs",
+    metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True),
+    Column("search_id", ForeignKey("searches.id"), nullable=False),
+)
+
 observations = Table(
     "observations",
     metadata,
@@ -83,9 +102,10 @@ Index(
 )
 
 
-def prepare(connection: Connection) -> None:
+def prepare(connection: Connection, *, read_only: bool = False) -> None:
     """Create the tables, or bring an older file up to date. A newer file is refused."""
-    metadata.create_all(connection)
+    if not read_only:
+        metadata.create_all(connection)
     found = connection.execute(meta.select().where(meta.c.key == "schema_version")).first()
     if found is None:
         connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))

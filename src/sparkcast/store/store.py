@@ -1,4 +1,4 @@
-"""Studies, trials, runs and observations in one database. Observations are only ever added."""
+"""Studies, trials, runs, searches and observations in one database. Observations are only ever added."""
 
 import dataclasses
 import os
@@ -6,16 +6,18 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError
+from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
 from sparkcast.study import (
+    Configuration,
     Epoch,
     Fingerprint,
     Observation,
@@ -55,13 +57,20 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
     return Store(f"sqlite:///{file}")
 
 
+@dataclass(frozen=True, slots=True)
+class SearchRun:
+    run_id: str
+    configuration: Configuration
+    duration_s: float  # of wall time; 0 when a crash left it open
+
+
 class Store:
     def __init__(self, url: str, *, read_only: bool = False) -> None:
         self._engine = sa.create_engine(url)
         if self._engine.dialect.name == "sqlite" and not read_only:
             sa.event.listen(self._engine, "connect", _configure_sqlite)
         with self._transaction() as connection:
-            schema.prepare(connection)
+            schema.prepare(connection, read_only=read_only)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -131,6 +140,72 @@ class Store:
             finished = set(connection.execute(query).scalars())
         return tuple(trial for trial in plan.trials if trial.key not in finished)
 
+    def add_trial(self, study: str, configuration: Configuration, replicate: int) -> Trial:
+        """The trial with these settings; a new one comes after all that are known."""
+        trial = Trial(dict(configuration), replicate)
+        of_study = schema.trials.c.study == study
+        with self._transaction() as connection:
+            position = sa.select(schema.trials.c.position).where(of_study, schema.trials.c.key == trial.key)
+            found = connection.execute(position).scalar()
+            if found is None:
+                last = connection.execute(sa.select(sa.func.max(schema.trials.c.position)).where(of_study)).scalar()
+                found = (last or 0) + 1
+                identity = {"study": study, "key": trial.key, "position": found}
+                contents = {"configuration": dict(configuration), "replicate": replicate}
+                connection.execute(schema.trials.insert().values(**identity, **contents))
+        return dataclasses.replace(trial, position=found)
+
+    # ------------------------------------------------------------ searches
+
+    def begin_search(
+        self, study: str, definition: Mapping[str, Any], *, resume: bool = False, allow_changed: bool = False
+    ) -> int:
+        """The id of the study's search. One that has made runs goes on only with `resume`, and only unchanged;
+        `allow_changed` begins another one, for which all that is stored was measured before."""
+        latest = sa.select(schema.searches).where(schema.searches.c.study == study)
+        with self._transaction() as connection:
+            found = connection.execute(latest.order_by(schema.searches.c.id.desc())).first()
+            made = 0 if found is None else self._count_search_runs(connection, found.id)
+            changes = () if found is None else differences(found.definition, definition)
+            if found is not None and not changes and (resume or not made):
+                return int(found.id)
+            if made and not changes:
+                raise StudyError(
+                    f"this search of study {study!r} has begun (runs started: {made})",
+                    hint="continue with --resume, or give the study a new name",
+                )
+            if made and not allow_changed:
+                raise StudyChangedError(
+                    f"the search of study {study!r} has changed since it began: {'; '.join(changes)}",
+                    hint="continue with the same options and --resume; or begin another search with --allow-changed, "
+                    "to which all that was measured is known",
+                )
+            values = {"study": study, "definition": dict(definition), "created_at": time.time()}
+            made_key = connection.execute(schema.searches.insert().values(values)).inserted_primary_key
+            assert made_key is not None
+            return int(made_key[0])
+
+    def _count_search_runs(self, connection: Connection, search_id: int) -> int:
+        query = sa.select(sa.func.count()).where(schema.search_runs.c.search_id == search_id)
+        return connection.execute(query).scalar() or 0
+
+    def search_runs(self, search_id: int) -> tuple[SearchRun, ...]:
+        """The runs that a search has started, in order; those that were cut short or lost as well."""
+        query = (
+            sa.select(schema.runs, schema.trials.c.configuration)
+            .select_from(schema.search_runs)
+            .join(schema.runs, schema.runs.c.id == schema.search_runs.c.run_id)
+            .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
+            .where(schema.search_runs.c.search_id == search_id)
+            .order_by(schema.runs.c.launched_at)
+        )
+        with self._transaction() as connection:
+            rows = connection.execute(query).all()
+        return tuple(
+            SearchRun(row.id, row.configuration, 0.0 if row.ended_at is None else row.ended_at - row.launched_at)
+            for row in rows
+        )
+
     # ------------------------------------------------------------ runs
 
     def close_interrupted(self, study: str) -> int:
@@ -141,8 +216,8 @@ class Store:
             result = connection.execute(schema.runs.update().where(open_runs).values(state="interrupted"))
             return int(result.rowcount)
 
-    def begin_run(self, study: str, trial: Trial) -> tuple[str, str]:
-        """Note that an attempt at a trial starts; returns its id and the name of its folder."""
+    def begin_run(self, study: str, trial: Trial, *, search_id: int | None = None) -> tuple[str, str]:
+        """Note that an attempt at a trial starts, for a search or not; returns its id and the name of its folder."""
         with self._transaction() as connection:
             trial_id = self._trial_id(connection, study, trial)
             query = sa.select(sa.func.count()).where(schema.runs.c.trial_id == trial_id)
@@ -151,6 +226,8 @@ class Store:
             artefacts = f"runs/{trial.position:04d}-{trial.key[:8]}-{attempt}"
             values = {"id": run_id, "trial_id": trial_id, "attempt": attempt, "artefacts": artefacts}
             connection.execute(schema.runs.insert().values(**values, state="running", launched_at=time.time()))
+            if search_id is not None:
+                connection.execute(schema.search_runs.insert().values(run_id=run_id, search_id=search_id))
         return run_id, artefacts
 
     def abandon_run(self, run_id: str) -> None:
@@ -181,6 +258,17 @@ class Store:
     def _trial_id(self, connection: Connection, study: str, trial: Trial) -> int:
         match = (schema.trials.c.study == study) & (schema.trials.c.key == trial.key)
         return int(connection.execute(sa.select(schema.trials.c.id).where(match)).scalar_one())
+
+    def running(self, study: str) -> tuple[tuple[Configuration, float], ...]:
+        """Settings and launch time of the runs that have not ended, and of those that a crash left open."""
+        query = (
+            sa.select(schema.trials.c.configuration, schema.runs.c.launched_at)
+            .select_from(schema.runs.join(schema.trials))
+            .where(schema.trials.c.study == study, schema.runs.c.state == "running")
+            .order_by(schema.runs.c.launched_at)
+        )
+        with self._transaction() as connection:
+            return tuple((row.configuration, row.launched_at) for row in connection.execute(query))
 
     def spent_s(self, study: str) -> float:
         """Wall time of all runs of a study so far, failed ones included."""
@@ -224,7 +312,7 @@ def _configure_sqlite(connection: Any, _record: object) -> None:
 
 def _advice(problem: str) -> str:
     if "full" in problem:
-        return "the disk is full: free some space, then sparkcast run STUDY --resume; nothing stored before is lost"
+        return "the disk is full: free some space, then continue with --resume; nothing stored before is lost"
     if "readonly" in problem or "unable to open" in problem:
         return "the folder cannot be written: copy the study file to one you may write in"
     if "not a database" in problem or "malformed" in problem:

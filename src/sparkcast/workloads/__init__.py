@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import Registry, did_you_mean
@@ -118,6 +118,16 @@ class Workload(Protocol):
         ...
 
 
+@runtime_checkable
+class Guessable(Protocol):
+    """A workload with a response that guessing reaches as well, such as the accuracy of a classifier."""
+
+    @property
+    def chance(self) -> Mapping[str, float]:
+        """What guessing gives, by response."""
+        ...
+
+
 WORKLOADS: Registry[Workload] = Registry("workload", __name__)
 
 
@@ -144,6 +154,9 @@ def resolve(study: Study) -> Study:
     for i, rule in enumerate(study.rules):
         with _at(study, "rules", str(i)):
             rule.require_names(tuple(known))
+    if study.price is not None and study.price.hour is not None:
+        with _at(study, "price", "hour"):
+            study.price.hour.require_names(tuple(known))
     varied = {factor.name for factor in study.factors}
     fixed = {name: level for name, level in complete(workload, study.fixed).items() if name not in varied}
     return replace(study, fixed=fixed)

@@ -30,6 +30,7 @@ class MnistTraining:
         Setting("seed", 1, "of the first weights and of the sampled images", minimum=0),
     )
     responses: tuple[str, ...] = ("time_s", "accuracy", "throughput", "loss")
+    chance: Mapping[str, float] = {"accuracy": 0.1}  # ten digits
     example: Mapping[str, object] = {
         "executors": [1, 2],
         "batch_size": [64, 128, 256],

@@ -1,0 +1,142 @@
+"""Searching with real runs: tune."""
+
+import shlex
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparkcast.cli._output import Json, Verbose, emit, say
+from sparkcast.cli._progress import show_progress
+from sparkcast.cli.answers import parse_settings
+from sparkcast.cli.running import Conf, Master, PropertiesFile
+from sparkcast.cli.studies import StudyFile
+
+if TYPE_CHECKING:
+    from sparkcast.tuning import Tried, TuneResult
+
+_INTERRUPTED = 130  # what shells report after Ctrl-C
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(tune)
+
+
+def tune(
+    study: StudyFile,
+    searcher: Annotated[
+        str | None, typer.Option(help="See: sparkcast list searchers. Default: guided.", show_default=False)
+    ] = None,
+    minimize: Annotated[
+        str | None, typer.Option(help="A response, e.g. cost. Default: time_s.", show_default=False)
+    ] = None,
+    maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy.")] = None,
+    within: Annotated[str | None, typer.Option(help="A run that takes longer is no answer, e.g. 60s.")] = None,
+    max_runs: Annotated[int, typer.Option(help="The most runs to make; what was measured before is free.")] = 20,
+    max_cost: Annotated[
+        float | None, typer.Option(metavar="MONEY", help="The most that all runs may cost by the study's price.")
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2; repeatable.")
+    ] = None,
+    replicates: Annotated[
+        int | None, typer.Option(help="Runs of each setting. Default: the searcher's own.", show_default=False)
+    ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATA", help="Runs of another workload (study, store or CSV) to learn from; repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of searchers that draw at random.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a search that was stopped.")] = False,
+    allow_changed: Annotated[
+        bool,
+        typer.Option("--allow-changed", help="Keep results although the study file or the options have changed."),
+    ] = False,
+    master: Master = None,
+    conf: Conf = None,
+    properties_file: PropertiesFile = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Find the best settings with few runs.
+
+    Example: sparkcast tune mnist.yaml --minimize cost --max-runs 12
+    """
+    from sparkcast import api
+    from sparkcast.engines.conf import parse_conf_option, read_properties
+    from sparkcast.units import parse_seconds
+
+    properties = read_properties(properties_file) if properties_file else {}
+    properties |= dict(parse_conf_option(text) for text in conf or ())
+    with show_progress() as on_progress:
+        result = api.tune(
+            study,
+            searcher=searcher,
+            minimize=minimize,
+            maximize=maximize,
+            within_s=None if within is None else parse_seconds(within),
+            max_runs=max_runs,
+            max_cost=max_cost,
+            seed=seed,
+            replicates=replicates,
+            fix=parse_settings(",".join(fix or ())),
+            earlier=earlier or (),
+            resume=resume,
+            allow_changed=allow_changed,
+            master=master,
+            conf=properties,
+            on_progress=on_progress,
+        )
+    emit(result, as_json, lambda found: _show(found, str(study)))
+    if result.interrupted:
+        say(f"Interrupted. Continue with: {_this_command()}")
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _this_command() -> str:
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    return shlex.join(["sparkcast", *words, "--resume"])
+
+
+def _show(result: "TuneResult", study: str) -> None:
+    from sparkcast.units import show_seconds
+
+    if result.best is not None:
+        _show_best(result, result.best)
+    parts = [f"{result.new} new", f"{result.already_measured} already measured", f"{result.failed} failed"]
+    if result.impossible:
+        parts.append(f"{result.impossible} refused without running")
+    money = "" if result.spent_cost is None else f", {result.spent_cost:.4g} at the study's price"
+    print(f"{result.runs} runs ({', '.join(parts)}): {show_seconds(result.spent_s)}{money}")
+    print(f"stopped: {result.stopped_because}")
+    for warning in result.warnings:
+        print(f"warning: {warning}")
+    if result.conf:
+        print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
+    if result.best is not None and not result.interrupted:
+        print(f"ask on: {_next_question(result, result.best, study)}")
+
+
+def _show_best(result: "TuneResult", best: "Tried") -> None:
+    from sparkcast.study import show_configuration
+    from sparkcast.tuning import show_value
+
+    response = result.objective.split()[1]
+    print(f"{result.objective}: {show_configuration(best.configuration)}")
+    runs = "1 run" if best.replicates == 1 else f"the mean of {best.replicates} runs"
+    time = "" if response == "time_s" or best.time_s is None else f", {show_value('time_s', best.time_s)}"
+    print(f"  {show_value(response, best.value)}{time} ({runs})")
+    first = result.first
+    if first is not None and first.configuration != best.configuration and first.value:
+        change = 100 * (best.value / first.value - 1)
+        more = "more" if change > 0 else "less"
+        began = f"{show_value(response, first.value)} at {show_configuration(first.configuration)}"
+        print(f"  {abs(change):.0f} % {more} than the first: {began}")
+
+
+def _next_question(result: "TuneResult", best: "Tried", study: str) -> str:
+    direction, response = result.objective.split()
+    if result.is_candidate:
+        return f"sparkcast recommend {study} --{direction} {response}"
+    at = ",".join(f"{name}={level}" for name, level in best.configuration.items())  # no level that `recommend` knows
+    return f"sparkcast predict {study} --at {at} --response {response}"

@@ -1,0 +1,219 @@
+"""The command `tune`: what it prints and refuses, without a cluster; and once with a real one."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sparkcast.api import load_data, load_study
+from sparkcast.cli import main
+from sparkcast.recommend.searchers import SEARCHERS
+from sparkcast.store import open_store
+from sparkcast.study import Configuration, Observation, Plan
+from sparkcast.study.file import parse_study
+from sparkcast.workloads import resolve
+from tests_support import Sparkcast
+
+STUDY = """\
+study: s
+workload: pi
+settings: {executors: 1, samples: [1000, 2000, 3000, 4000]}
+responses: [time_s, error, "slowness = 60 * time_s"]
+price: {core_hour: 0.36}
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "s.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    returncode: object
+    stdout: str
+    stderr: str
+
+
+Tune = Callable[..., Answer]
+
+
+@pytest.fixture
+def tune(study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tune:
+    """The command line in this process: starting Python for each mistake would take most of the time."""
+    monkeypatch.chdir(study.parent)
+
+    def call(*options: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["sparkcast", "tune", "s.yaml", *options])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Answer(ended.value.code, *capsys.readouterr())
+
+    return call
+
+
+def measure(study: Path, times: dict[int, float]) -> None:
+    """Put results into the store, as if `run` had made them."""
+    loaded = load_study(study)
+    store = open_store(study.with_suffix(".results"), create=True)
+    store.register(loaded, Plan("full", 0, ()))
+    for samples, time_s in times.items():
+        configuration: Configuration = {**loaded.fixed, "samples": samples}
+        trial = store.add_trial("s", configuration, 1)
+        run_id, artefacts = store.begin_run("s", trial)
+        responses = {"time_s": time_s, "total_s": time_s + 1, "error": 1 / samples}
+        store.finish_run("s", trial, Observation(configuration, responses, run_id=run_id, artefacts=artefacts))
+    store.close()
+
+
+KNOWN = {1000: 4.0, 2000: 3.0, 3000: 2.0, 4000: 5.0}
+
+
+def test_the_best_of_what_is_known_is_told_with_the_way_on(tune: Tune, study: Path) -> None:
+    measure(study, KNOWN)
+    answer = tune("--searcher", "exhaustive")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.splitlines() == [
+        "minimize time_s: samples=3000",
+        "  2.00 s (1 run)",
+        "  50 % less than the first: 4.00 s at samples=1000",
+        "0 runs (0 new, 4 already measured, 0 failed): 0.00 s, 0 at the study's price",
+        "stopped: every candidate was run",
+        "paste into spark-submit:",
+        "  --conf spark.executor.cores=1 \\",
+        "  --conf spark.cores.max=1 \\",
+        "  --conf spark.executor.instances=1 \\",
+        "  --conf spark.executor.memory=1g",
+        "ask on: sparkcast recommend s.yaml --minimize time_s",
+    ]
+    assert "[0/4, about 18.0 s left] samples=2000 -> 3.00 s (already measured)" in answer.stderr
+
+
+def test_json_is_one_document_with_the_whole_history(tune: Tune, study: Path) -> None:
+    measure(study, KNOWN)
+    options = (
+        "--searcher",
+        "exhaustive",
+        "--maximize",
+        "slowness",
+        "--within",
+        "4.5s",
+        "--fix",
+        "executors=1",
+        "--json",
+    )
+    answer = tune(*options)
+    assert answer.returncode == 0, answer.stderr
+    result = json.loads(answer.stdout)
+    assert result["objective"] == "maximize slowness"
+    assert result["best"]["configuration"] == {"samples": 1000}
+    assert result["best"]["value"] == 240.0
+    assert [run["best_so_far"] for run in result["history"]] == [240.0] * 4
+    assert [run["was_known"] for run in result["history"]] == [True] * 4
+    assert result["history"][0]["cost"] == pytest.approx(4 * 1e-4)
+    assert (result["runs"], result["already_measured"], result["interrupted"]) == (0, 4, False)
+
+
+def test_a_deadline_that_nothing_meets_exits_with_5_and_names_the_fastest(tune: Tune, study: Path) -> None:
+    measure(study, KNOWN)
+    answer = tune("--searcher", "exhaustive", "--within", "1s")
+    assert answer.returncode == 5
+    assert "no run took at most 1.00 s: the fastest took 2.00 s, at samples=3000" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--searcher", "gided"], 2, ["no searcher named 'gided'", "did you mean 'guided'"]),
+        (["--minimize", "tims_s"], 2, ["no response 'tims_s'", "did you mean 'time_s'"]),
+        (["--minimize", "time_s", "--maximize", "error"], 2, ["cannot both"]),
+        (["--max-runs", "0"], 2, ["0 runs finds nothing"]),
+        (["--max-cost", "0"], 2, ["0 buys no run"]),
+        (["--within", "0s"], 2, ["no run takes 0 s"]),
+        (["--within", "1x"], 2, ["unknown unit 'x'"]),
+        (["--replicates", "0"], 2, ["0 replicates"]),
+        (["--fix", "executors"], 2, ["'executors' is not name=value"]),
+        (["--fix", "executor=1"], 2, ["cannot fix 'executor'", "did you mean 'executors'"]),
+        (["--fix", "samples=7"], 5, ["no level samples = 7", "1000, 2000"]),
+        (["--earlier", "no.csv"], 2, ["no file 'no.csv'"]),
+        (["--searcher", "sampling-rates"], 2, ["share of the data", "sampling_rate"]),
+    ],
+)
+def test_a_bad_question_is_refused_before_anything_starts(
+    tune: Tune, study: Path, options: list[str], code: int, words: list[str]
+) -> None:
+    answer = tune(*options)
+    assert answer.returncode == code
+    assert answer.stdout == ""
+    for word in [*words, "hint: "]:
+        assert word in answer.stderr
+    assert not study.with_suffix(".results").exists()
+
+
+def test_an_interrupted_search_exits_with_130_and_tells_how_to_go_on(
+    tune: Tune, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure(study, KNOWN)
+    monkeypatch.setattr("sparkcast.campaign.Session.is_interrupted", True)
+    answer = tune("--searcher", "exhaustive", "--within", "1 m", "--resume")
+    assert answer.returncode == 130
+    assert "Continue with: sparkcast tune s.yaml --searcher exhaustive --within '1 m' --resume\n" in answer.stderr
+    assert "ask on" not in answer.stdout
+
+
+@pytest.mark.parametrize("option", [["--minimize", "cost"], ["--max-cost", "1"]])
+def test_money_needs_a_price(tune: Tune, study: Path, option: list[str]) -> None:
+    study.write_text(STUDY.replace("price: {core_hour: 0.36}\n", ""))
+    answer = tune(*option)
+    assert answer.returncode == 2
+    assert "give a price, e.g. price: {core_hour: 0.05}" in answer.stderr
+
+
+def test_doubling_with_two_varied_settings_names_them(tune: Tune, study: Path) -> None:
+    study.write_text(STUDY.replace("executors: 1", "executors: [1, 2]"))
+    answer = tune("--searcher", "doubling")
+    assert answer.returncode == 2
+    assert "2 settings vary: executors, samples" in answer.stderr
+    assert "--fix samples=1000" in answer.stderr
+
+
+def test_the_guide_names_every_searcher_and_its_study_is_valid() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "tune.md").read_text()
+    resolve(parse_study(guide.split("```yaml\n")[1].split("```")[0]))
+    told = [name for line in guide.splitlines() if line.startswith("| `") for name in re.findall(r"`([a-z-]+)`", line)]
+    assert set(SEARCHERS.names()) <= set(told)
+
+
+@pytest.mark.slow
+def test_doubling_searches_a_learning_rate_on_a_real_cluster_and_goes_on_where_it_was(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "study: s\nworkload: mnist-training\n"
+        "settings: {learning_rate: [0.02, 0.08], dataset: digits, batch_size: 64, epochs: 1, sampling_rate: 0.25}\n"
+        'responses: [time_s, accuracy, "cost = time_s / (100 * accuracy) ** 2"]\n'
+        "limits: {trial: 2m}\n"
+    )
+    options = ("s.yaml", "--searcher", "doubling", "--minimize", "cost", "--replicates", "1")
+    first = _result(sparkcast("tune", *options, "--max-runs", "1", "--json"))
+    assert [run["configuration"] for run in first["history"]] == [{"learning_rate": 0.02}]
+    assert first["best"]["guessable"]["accuracy"] > 0
+    assert first["stopped_because"] == "the limit on the number of runs, 1"
+    second = _result(sparkcast("tune", *options, "--max-runs", "2", "--resume", "--json"))
+    assert second["history"][:1] == first["history"]
+    assert second["history"][1]["configuration"] == {"learning_rate": 0.04}
+    assert (second["runs"], second["new"], second["failed"]) == (2, 1, 0)
+    assert len(load_data(tmp_path / "s.yaml").dataset.observations) == 2
+
+
+def _result(answer: "subprocess.CompletedProcess[str]") -> Any:
+    assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)
