@@ -16,7 +16,20 @@ ROOT = Path(sparkcast.__file__).parent
 ORDER = (
     "errors units registry study designs workloads engines observe store analyse models validate recommend report"
 ).split()
-EDGES = {"api", "campaign", "demo", "planning", "replications", "tuning", "cli", "__init__", "__main__"}
+EDGES = {
+    "advising",
+    "api",
+    "campaign",
+    "data",
+    "demo",
+    "learning",
+    "planning",
+    "replications",
+    "tuning",
+    "cli",
+    "__init__",
+    "__main__",
+}
 
 
 @pytest.mark.parametrize("stage", ORDER)

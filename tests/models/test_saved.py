@@ -239,7 +239,7 @@ def test_anything_but_known_types_is_refused_by_name_and_never_built(
         "sparkcast.models.saved.save",
         "sparkcast.models.ridge.Ridge",
         "sparkcast.models.nothing.Nothing",
-        "sparkcast.api.Data",
+        "sparkcast.data.Data",
         "sparkcast.modelsandmore.Thing",
     ],
 )
