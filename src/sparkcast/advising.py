@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from sparkcast.recommend.choose import Pool, Recommender
 
 
+_MOST_LISTED = 100
+
+
 @dataclass(frozen=True, slots=True)
 class PresentLoad:
     """What the cluster does already."""
@@ -67,6 +70,7 @@ def recommend(
         minimize=minimize,
         fix=_with_load(recommender.known.factors, fix or {}, n_running),
         max_failure=max_failure,
+        most=_MOST_LISTED,
     )
     answer = recommender.ask(question)
     return dataclasses.replace(

@@ -140,6 +140,9 @@ class Answers:
         chance = 0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2
         return np.where(is_within, chance, limits >= self.scale.high)
 
+    def take(self, rows: Any) -> "Answers":
+        return Answers(self.values[rows], self.centre[rows], self.width[rows], self.errors, self.scale)
+
 
 @dataclass(frozen=True, slots=True)
 class Distribution:

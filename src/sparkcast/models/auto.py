@@ -92,6 +92,20 @@ class AnswersByChoice:
             [part.probability_below(limits[rows]) for rows, part in zip(self.rows, self.parts, strict=True)]
         )
 
+    def take(self, rows: Any) -> "AnswersByChoice":
+        import numpy as np
+
+        where = np.concatenate(self.rows).argsort()  # from a question to its place in the parts, one after the other
+        ends = np.cumsum([len(own) for own in self.rows])
+        places = where[rows]
+        owners = np.searchsorted(ends, places, side="right")
+        taken = [np.flatnonzero(owners == k) for k in range(len(self.parts))]
+        starts = ends - [len(own) for own in self.rows]
+        parts = [
+            part.take(places[own] - starts[k]) for k, (part, own) in enumerate(zip(self.parts, taken, strict=True))
+        ]
+        return AnswersByChoice(tuple(taken), tuple(parts))
+
     def _joined(self, parts: Sequence[Any]) -> Any:
         import numpy as np
 

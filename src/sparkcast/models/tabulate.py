@@ -27,6 +27,10 @@ class Table(Protocol):
         """For a limit for all candidates, or one for each."""
         ...
 
+    def take(self, rows: Any) -> "Table":
+        """Of some candidates only."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
@@ -51,6 +55,9 @@ class _Asked:
             rows = np.flatnonzero(limits == one)
             chances[rows] = self.fitted.probability_below([self.configurations[i] for i in rows], float(one))
         return chances
+
+    def take(self, rows: Any) -> "_Asked":
+        return _Asked(self.fitted, [self.configurations[i] for i in rows], self.values[rows])
 
 
 def tabulate(fitted: Fitted, candidates: Candidates) -> Table:

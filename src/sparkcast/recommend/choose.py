@@ -88,9 +88,17 @@ class Recommender:
     def ask(self, question: Question) -> Recommendation:
         objective = objective_of(question, self.known.responses)
         asked = self._asked(*self._view(question.fix), question, objective)
-        if not (asked.kept & (asked.probability >= question.confidence)).any():
+        if not asked.meets.any():
             raise infeasible(asked, self._freed(question))
         return _answer(self, asked)
+
+    def probabilities(self, question: Question) -> tuple[Candidates, Any]:
+        """Every candidate, and the probability that it keeps to all limits."""
+        import numpy as np
+
+        asked = self._asked(*self._view(question.fix), question, objective_of(question, self.known.responses))
+        rows = np.flatnonzero(asked.allowed)
+        return asked.view.candidates.take(rows), asked.probability(rows)
 
     def _freed(self, question: Question) -> list[tuple[str, Candidate]]:
         """Which fixed setting alone stands in the way: its name, and what would be chosen without it."""
@@ -235,7 +243,7 @@ class Recommender:
     def candidates(self, asked: Asked, rows: Any) -> list[Candidate]:
         import numpy as np
 
-        chances = asked.probability[rows].tolist()
+        chances = asked.probability(np.asarray(rows)).tolist()
         failure = [None] * len(chances) if asked.failure is None else asked.failure[rows].tolist()
         listed = asked.view.candidates.take(np.asarray(rows))
         parts = zip(
@@ -269,12 +277,11 @@ def _check_accuracy(question: Question, tables: Mapping[str, Table]) -> None:
 def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
     import numpy as np
 
-    question, kept = asked.question, asked.kept
-    meets = asked.probability >= question.confidence
-    good = asked.order(np.flatnonzero(kept & meets))
-    misses = np.flatnonzero(kept & ~meets)
-    bad = misses[np.argsort(-asked.probability[misses], kind="stable")]
-    listed = np.concatenate([good, bad])[: max(question.most, 2)]
+    question = asked.question
+    good = asked.order[asked.meets[asked.order]]
+    listed = good[: max(question.most, 2)]
+    if len(good) < question.most:
+        listed = np.concatenate([good, asked.nearest_misses(question.most - len(good))])
     front = _front(asked)
     candidates = recommender.candidates(asked, [*listed.tolist(), *front])
     chosen, row = candidates[0], int(good[0])
@@ -296,7 +303,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         conf=conf_lines(settings),
         arguments=job_arguments(settings),
         limits=question.limits,
-        n_candidates=int(kept.sum()),
+        n_candidates=int(asked.kept.sum()),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
         pareto=tuple(candidates[len(listed) :]),
         nearest=recommender.measured.nearest(chosen.configuration),

@@ -22,7 +22,7 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> st
     if margin_s is not None:
         parts.append(f"{show_seconds(max(margin_s, 0.0))} of margin needed for {100 * confidence:g} %")
     for limit in asked.question.limits:
-        parts.append(f"{_show_limit(limit)} met with probability {asked.chances[limit][row]:.2f}")
+        parts.append(f"{_show_limit(limit)} met with probability {asked.chances(limit, [row])[0]:.2f}")
     if objective.response != TIME:
         parts.append(f"{objective.response} {chosen.predicted(objective.response).value:.4g}")
     if not chosen.measured_runs:
@@ -66,8 +66,8 @@ def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate
 def _keeps_others(asked: Asked, limit: Limit) -> Any:
     import numpy as np
 
-    others = [chances for other, chances in asked.chances.items() if other != limit]
-    return np.min([np.ones(len(asked.loss)), *others], axis=0) >= asked.question.confidence
+    others = [is_kept for other, is_kept in asked.keeps.items() if other != limit]
+    return np.logical_and.reduce([np.ones(len(asked.loss), dtype=bool), *others])
 
 
 def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: int, candidate: Candidate) -> Alternative:
@@ -121,7 +121,7 @@ def _problem(asked: Asked) -> str:
     best = _nearest_row(asked, rows)
     configuration = _settings(asked, best)
     it = "it" if len(question.limits) == 1 else "all of these"
-    chance = f"meets {it} with probability {asked.probability[best]:.2f}"
+    chance = f"meets {it} with probability {asked.probability([best])[0]:.2f}"
     if TIME in asked.values:
         fastest = f"the fastest, {configuration}, is predicted at {show_seconds(float(asked.values[TIME][best]))}"
     else:
@@ -134,7 +134,7 @@ def _nearest_row(asked: Asked, rows: Any) -> int:
 
     if TIME in asked.values:
         return int(rows[np.argmin(asked.values[TIME][rows])])
-    return int(rows[np.argmax(asked.probability[rows])])
+    return int(rows[np.argmax(asked.probability(rows))])
 
 
 def _settings(asked: Asked, row: int) -> str:
@@ -154,7 +154,7 @@ def _relaxations(asked: Asked) -> list[str]:
             configuration = _settings(asked, int(rows[best]))
             found.append(_relaxed_text(limit, float(needed[best]), asked.question.confidence, configuration))
     if asked.failure is not None:
-        unsafe = asked.allowed & ~asked.kept & (asked.probability >= asked.question.confidence)
+        unsafe = np.logical_and.reduce([asked.allowed & ~asked.kept, *asked.keeps.values()])
         if unsafe.any():
             row = int(np.flatnonzero(unsafe)[np.argmin(asked.failure[unsafe])])
             chance = math.ceil(float(asked.failure[row]) * 100) / 100

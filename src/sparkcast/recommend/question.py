@@ -21,7 +21,7 @@ class Question:
     minimize: str | None = None
     fix: Mapping[str, Level] = field(default_factory=dict)
     max_failure: float = 0.1  # of candidates that were never run, those more likely to fail are left out
-    most: int = 100  # how many of the candidates the answer lists
+    most: int = 20  # how many of the candidates the answer lists
 
     def __post_init__(self) -> None:
         if self.within_s is not None and not (math.isfinite(self.within_s) and self.within_s > 0):

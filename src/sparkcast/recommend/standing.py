@@ -46,9 +46,25 @@ class View:
     per_second: Any = None
     failure: Any = None
     fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
+    ranks: dict[Objective, "Ranks"] = field(default_factory=dict)
 
     def is_by_epoch(self, known: Known) -> bool:
         return EPOCHS in self.candidates.levels and EPOCHS not in known.factors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranks:
+    """How good every candidate is, whatever the limits are."""
+
+    loss: Any  # of the objective; equal in three digits is a tie,
+    order: Any  # which the shorter time wins; best first
+
+    @classmethod
+    def of(cls, objective: Objective, values: Mapping[str, Any]) -> "Ranks":
+        import numpy as np
+
+        loss = (-1 if objective.is_maximum else 1) * significant(values[objective.response])
+        return cls(loss, np.lexsort((values[TIME], loss)) if TIME in values else np.argsort(loss, kind="stable"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +88,9 @@ class Paid:
         free = self.per_second == 0
         seconds = limit / np.where(free, 1.0, self.per_second)
         return np.where(free, 1.0, self.time.probability_below(seconds))
+
+    def take(self, rows: Any) -> "Paid":
+        return Paid(self.time.take(rows), self.per_second[rows])
 
 
 class Asked:
@@ -98,23 +117,32 @@ class Asked:
         safe = True if failure is None else (failure <= question.max_failure) | view.proven
         self.kept = self.allowed & safe
         self._intervals: dict[str, tuple[Any, Any]] = {}
-        self.chances = {limit: self._chance(limit) for limit in question.limits}
         self.values = {response: table.values for response, table in tables.items()}
-        n = len(self.values[objective.response])
-        self.probability = np.min([np.ones(n), *self.chances.values()], axis=0)
-        sign = -1 if objective.is_maximum else 1
-        self.loss = sign * significant(self.values[objective.response])  # equal in three digits is a tie
+        # Probabilities of all candidates would take longer than everything else: a quantile tells as well who keeps.
+        self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in question.limits}
+        self.meets = np.logical_and.reduce([self.kept, *self.keeps.values()])
+        if objective not in view.ranks:
+            view.ranks[objective] = Ranks.of(objective, self.values)
+        self.loss, self.order = view.ranks[objective].loss, view.ranks[objective].order
 
-    def _chance(self, limit: Limit) -> Any:
-        below = self.tables[limit.response].probability_below(limit.value)
+    def chances(self, limit: Limit, rows: Any) -> Any:
+        """The probability that these candidates keep to a limit."""
+        below = self.tables[limit.response].take(rows).probability_below(limit.value)
         return below if limit.is_upper else 1 - below
 
-    def order(self, rows: Any) -> Any:
-        """These rows, best first. The shorter time wins a tie."""
+    def probability(self, rows: Any) -> Any:
+        """Of the limit that each of these candidates keeps to least likely."""
         import numpy as np
 
-        times = self.values[TIME][rows] if TIME in self.values else np.zeros(len(rows))
-        return rows[np.lexsort((times, self.loss[rows]))]
+        return np.min([np.ones(len(rows)), *(self.chances(limit, rows) for limit in self.question.limits)], axis=0)
+
+    def nearest_misses(self, n: int) -> Any:
+        """Candidates that break a limit, those that are nearest to keeping it first."""
+        import numpy as np
+
+        rows = np.flatnonzero(self.kept & ~self.meets)
+        gaps = [abs(self.kept_value(limit)[rows] / limit.value - 1) * ~self.keeps[limit][rows] for limit in self.keeps]
+        return rows[np.argsort(np.max(gaps, axis=0), kind="stable")[:n]] if gaps else rows[:n]
 
     def interval(self, response: str) -> tuple[Any, Any]:
         if response not in self._intervals:
@@ -126,7 +154,10 @@ class Asked:
         confidence = self.question.confidence
         if confidence == 0.5:
             return self.values[limit.response]
-        low, high = self.tables[limit.response].interval(abs(round(2 * confidence - 1, 12)))
+        if confidence > 0.5:
+            low, high = self.interval(limit.response)
+        else:
+            low, high = self.tables[limit.response].interval(round(1 - 2 * confidence, 12))
         return high if (confidence > 0.5) == limit.is_upper else low
 
     def predictions(self, rows: Any) -> list[tuple[Prediction, ...]]:
@@ -138,6 +169,10 @@ class Asked:
             numbers = zip(values[rows].tolist(), low[rows].tolist(), high[rows].tolist(), strict=True)
             by_response.append([Prediction(response, *three, level) for three in numbers])
         return list(zip(*by_response, strict=True))
+
+
+def _is_kept(limit: Limit, value: Any) -> Any:
+    return value <= limit.value if limit.is_upper else value >= limit.value
 
 
 def significant(values: Any, digits: int = 3) -> Any:
