@@ -8,6 +8,10 @@ MACHINES = tuple(
 )
 CORES = ("cores", "executor_cores", "cores_per_executor")  # of each machine
 MACHINE_TYPES = ("machine_type", "vm_type", "instance_type", "node_type", "machine")
+MEMORY = tuple(  # of each machine
+    "memory executor_memory memory_per_executor machine_memory memory_per_machine "
+    "memory_gb memory_gib memory_mb".split()
+)
 SIZES = tuple(
     "sampling_rate size data_size input_size data_size_mb rows records samples lines observations input_fraction "
     "fraction size_mb size_gb data_size_gb input_size_mb input_size_gb dataset_size n_rows n_samples images".split()

@@ -32,7 +32,12 @@ class Told:
 
 
 class Searcher(Protocol):
-    """The same search and the same answers give the same questions: a search is resumed by telling it again."""
+    """The same search and the same answers give the same questions: a search is resumed by telling it again.
+
+    A class attribute `asks_elsewhere = True` says that it asks also for settings that no candidate has, and again for
+    the same ones when it wants replicates; its candidates then have all their settings. With `answers_elsewhere = True`
+    such settings may be the answer.
+    """
 
     def __init__(self, search: Search) -> None: ...
 

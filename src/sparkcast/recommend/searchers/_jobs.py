@@ -16,12 +16,7 @@ from typing import Any
 
 from sparkcast.models._encoding import Axis
 from sparkcast.recommend.searchers._space import Space
-from sparkcast.study.roles import CORES, EPOCHS, MACHINES, SIZES, first_of
-
-MEMORY = tuple(  # of each machine
-    "memory executor_memory memory_per_executor machine_memory memory_per_machine "
-    "memory_gb memory_gib memory_mb".split()
-)
+from sparkcast.study.roles import CORES, EPOCHS, MACHINES, MEMORY, SIZES, first_of
 
 _ROLES = {"machines": MACHINES, "cores": CORES, "memory": MEMORY}
 _SPARSE = 0.5  # of Dirichlet's distribution (Jeffreys): most of the time goes into one or two kinds of work

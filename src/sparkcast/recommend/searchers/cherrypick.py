@@ -8,10 +8,10 @@ configurations were run.
 
 from typing import Any
 
-from sparkcast.recommend.searchers import SEARCHERS, Search, Told
+from sparkcast.recommend.searchers import SEARCHERS
 from sparkcast.recommend.searchers._belief import distances, matern
-from sparkcast.recommend.searchers._space import Known, Space, known_from, space_of
-from sparkcast.study import Configuration
+from sparkcast.recommend.searchers._chooser import Chooser
+from sparkcast.recommend.searchers._space import Known, Space
 
 STARTS = 3
 LEAST_RUNS = 6
@@ -23,41 +23,21 @@ _LEAST_VARIANCE = 1e-6
 
 
 @SEARCHERS.register("cherrypick")
-class CherryPick:
+class CherryPick(Chooser):
     """Bayesian optimisation with expected improvement under a run-time limit; stops below 10 % (CherryPick, 2017)."""
 
-    stops = True  # False: goes on until every candidate was run, to see how good it would become
     warnings: tuple[str, ...] = ()
 
-    def __init__(self, search: Search) -> None:
-        self._search = search
-        self._space = space_of(search.candidates)
-        self._told: list[Told] = []
-        self._why = ""
-
-    @property
-    def stopped_because(self) -> str:
-        return self._why
-
-    def tell(self, told: Told) -> None:
-        self._told.append(told)
-
-    def ask(self) -> Configuration | None:
-        self._why = ""
-        known = known_from(self._told, self._space)
+    def _next(self, known: Known, left: list[int]) -> int | None:
         tried = set(known.tried)
-        left = [place for place in range(len(self._space.candidates)) if place not in tried]
-        if not left:
-            self._why = "every candidate was run"
-            return None
         if len(tried) < STARTS or not known.values:
-            return self._space.candidates[next(place for place in self._spread() if place not in tried)]
+            return next(place for place in self._spread() if place not in tried)
         return self._improving(known, left)
 
     def _spread(self) -> list[int]:
         return spread(self._space, self._search.seed)
 
-    def _improving(self, known: Known, left: list[int]) -> Configuration | None:
+    def _improving(self, known: Known, left: list[int]) -> int | None:
         import numpy as np
 
         improvement = self._improvement(known)[left]
@@ -65,7 +45,7 @@ class CherryPick:
         if self.stops and len(known.tried) >= LEAST_RUNS and largest < LEAST_IMPROVEMENT:
             self._why = f"the expected improvement is below {LEAST_IMPROVEMENT:.0%} of the best found"
             return None
-        return self._space.candidates[left[int(np.argmax(improvement))]]
+        return left[int(np.argmax(improvement))]
 
     def _improvement(self, known: Known) -> Any:
         """Expected, as a share of the best found, at every candidate."""

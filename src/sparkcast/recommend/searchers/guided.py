@@ -11,13 +11,13 @@ import math
 from functools import cached_property
 from typing import Any
 
-from sparkcast.recommend.searchers import SEARCHERS, Search, Told
+from sparkcast.recommend.searchers import SEARCHERS
 from sparkcast.recommend.searchers._belief import Around, Belief, believe, normalised, outcomes
+from sparkcast.recommend.searchers._chooser import Chooser
 from sparkcast.recommend.searchers._earlier import Prior, prior_of
 from sparkcast.recommend.searchers._jobs import Jobs, draw_jobs, flat
-from sparkcast.recommend.searchers._space import Known, known_from, space_of
+from sparkcast.recommend.searchers._space import Known
 from sparkcast.recommend.searchers._worth import Outlook, expected_gain
-from sparkcast.study import Configuration
 
 _RUNS_TO_COME = 100  # of the job with the settings found: a trial as dear as the best run must save 1 % to be worth it
 _N_JOBS = 4000
@@ -28,39 +28,13 @@ _TINY = 1e-300
 
 
 @SEARCHERS.register("guided")
-class Guided:
+class Guided(Chooser):
     """Knows how jobs scale, fail and behaved in earlier workloads; asks for the run that pays most, while one does."""
-
-    stops = True  # False: goes on until every candidate was run, to see how good it would become
-
-    def __init__(self, search: Search) -> None:
-        self._search = search
-        self._space = space_of(search.candidates)
-        self._told: list[Told] = []
-        self._why = ""
-
-    @property
-    def stopped_because(self) -> str:
-        return self._why
 
     @property
     def warnings(self) -> tuple[str, ...]:
         ignored = self._prior.ignored if self._space.candidates else ()
         return (f"no use was made of {', '.join(ignored)}: other settings",) if ignored else ()
-
-    def tell(self, told: Told) -> None:
-        self._told.append(told)
-
-    def ask(self) -> Configuration | None:
-        self._why = ""
-        known = known_from(self._told, self._space)
-        tried = set(known.tried)
-        left = [place for place in range(len(self._space.candidates)) if place not in tried]
-        if not left:
-            self._why = "every candidate was run"
-            return None
-        place = self._next(known, left)
-        return None if place is None else self._space.candidates[place]
 
     def _next(self, known: Known, left: list[int]) -> int | None:
         import numpy as np
