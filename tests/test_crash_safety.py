@@ -12,7 +12,7 @@ import pytest
 
 from sparkcast.engines import _warden
 
-KILLS = 12
+KILLS = 10  # two of each
 TARGETS = ("sparkcast", "driver", "executor", "worker", "master")
 _COMMANDS = {
     "driver": "org.apache.spark.deploy.SparkSubmit",
@@ -44,7 +44,7 @@ def test_killing_any_process_at_any_moment_loses_and_doubles_nothing(tmp_path: P
         process = _wait_for_results(
             number // 2, process, tmp_path
         )  # spread over the study, so that there is data to lose
-        time.sleep(chance.uniform(0.0, 8.0))
+        time.sleep(chance.uniform(0.0, 6.0))
         process = _kill(target, process, tmp_path)
         now = _final_observations(tmp_path)
         assert kept.items() <= now.items(), f"kill {number} of {target} changed what was measured before"

@@ -257,7 +257,6 @@ def test_a_slowdown_within_a_randomised_study_is_found() -> None:
     assert alarms_within(30, 1.0) < 0.1
 
 
-@pytest.mark.slow
 def test_false_alarms_within_a_randomised_study_are_rare() -> None:
     assert alarms_within(400, 1.0) < 0.03
 

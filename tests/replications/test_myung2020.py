@@ -237,7 +237,6 @@ def test_the_better_model_beats_additive_ones_and_gives_intervals(networks: tupl
     assert found.width > 0
 
 
-@pytest.mark.slow
 def test_all_scenarios_are_set_beside_the_paper() -> None:
     result = replicate("myung2020", "scenarios")
     rows = [row for section in result.sections for row in section.rows]
