@@ -36,6 +36,7 @@ from sparkcast.study import (
 )
 from sparkcast.tuning import Budget, Quest, TuneResult, objective_of, tune
 from sparkcast.tuning.ledger import is_noise
+from sparkcast.tuning.quest import definition_of
 from sparkcast.workloads import resolve
 
 Settings = Mapping[str, Any]
@@ -354,6 +355,13 @@ def test_only_runs_within_the_deadline_are_an_answer(monkeypatch: pytest.MonkeyP
 
 
 # ---------------------------------------------------------------- limits
+
+
+def test_a_search_for_the_least_cost_is_another_one_at_another_price_however_it_is_given() -> None:
+    prices = [Price(core_hour=1.0), Price(hour=Expression("2 * executors")), Price(hour=Expression("3 * executors"))]
+    studies = [dataclasses.replace(STUDY, price=price) for price in prices]
+    found = [definition_of(study, Quest("random", objective_of(study, "cost", None)), 4) for study in studies]
+    assert len({str(definition) for definition in found}) == 3
 
 
 PRICED = dataclasses.replace(STUDY, price=Price(core_hour=3600.0))  # 1 a second and core

@@ -56,9 +56,8 @@ def recommend(
     from sparkcast.recommend.choose import Recommender
     from sparkcast.recommend.question import Question
 
-    known, _ = _known_and_pool(data)
-    own_price = data.price if isinstance(data, Data) else data.about.price
-    pool = _pool(data, levels or {}, free_epochs)
+    known, pool, own_price = _parts(data)
+    pool = _with_levels(known, pool, levels or {}, free_epochs)
     recommender = Recommender(known, pool, price=price or own_price, model=model, extrapolate=extrapolate)
     n_running, jobs = _present(data, load)
     question = Question(
@@ -80,19 +79,21 @@ def recommend(
     )
 
 
-def _known_and_pool(data: "Data | SavedModel") -> "tuple[Dataset | SavedModel, Pool]":
+def _parts(data: "Data | SavedModel") -> "tuple[Dataset | SavedModel, Pool, Price | None]":
+    """What is learned from or learned already, where candidates come from, and the price."""
     if isinstance(data, Data):
-        return data.dataset, data.study.space() if data.study else data.candidates()
-    return data, data.about.space or data.about.candidates
+        return data.dataset, data.pool(), data.price
+    return data, data.about.space or data.about.candidates, data.about.price
 
 
-def _pool(data: "Data | SavedModel", levels: Mapping[str, Sequence[Level]], free_epochs: bool) -> "Pool":
-    """Where candidates come from, with other values for some settings."""
+def _with_levels(
+    known: "Dataset | SavedModel", pool: "Pool", levels: Mapping[str, Sequence[Level]], free_epochs: bool
+) -> "Pool":
+    """The candidates with other values for some settings."""
     from sparkcast.models.curves import EPOCHS
     from sparkcast.recommend.choose import measured_epochs, with_levels
     from sparkcast.registry import did_you_mean
 
-    known, pool = _known_and_pool(data)
     factors = known.factors if isinstance(known, Dataset) else known.about.factors
     wanted = dict(levels)
     if free_epochs and EPOCHS not in factors:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Dataset, Observation, Price, Study
+from sparkcast.study import Configuration, Dataset, Observation, Price, Space, Study
 
 if TYPE_CHECKING:
     from sparkcast.models.saved import SavedModel
@@ -39,12 +39,11 @@ class Data:
             return None
         return self.study.price
 
-    def candidates(self) -> list[Configuration]:
-        """Every allowed combination of the levels at hand, as varied settings only."""
-        if self.study is None:
-            seen = {self.dataset.key(o): dict(o.configuration) for o in self.dataset.observations}
-            return list(seen.values())
-        return list[Configuration](self.study.space().candidates().configurations())
+    def pool(self) -> "Space | list[Configuration]":
+        """Where candidates come from: what the rules of the study allow of its levels, or what the data have."""
+        if self.study is not None:
+            return self.study.space()
+        return list({self.dataset.key(o): dict(o.configuration) for o in self.dataset.observations}.values())
 
 
 def load_data(

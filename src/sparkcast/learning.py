@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparkcast.data import Data, Source
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Dataset
+from sparkcast.study import Configuration, Dataset, Space
 
 if TYPE_CHECKING:
     from sparkcast.models import Fitted
@@ -122,25 +122,19 @@ def _learn(
 ) -> "SavedModel":
     """What a model file holds, but for the curves. With `notes`, responses after the first may be refused."""
     from sparkcast.models.feasibility import fit_feasibility
-    from sparkcast.models.saved import About, LearnedFrom, SavedModel, constants_in, fingerprints_in, seen_in
+    from sparkcast.models.saved import SavedModel, about_of
 
     dataset = data.dataset
     fitted = {responses[0]: fit_one(dataset, responses[0], model)}
     for name in responses[1:]:
         found = fit_one(dataset, name, model) if notes is None else or_note(notes, fit_one, dataset, name, model)
         fitted |= {} if found is None else {name: found}
-    runs = {name: dataset.successful(name) for name in fitted}
-    about = About(
-        data=dataset.name,
-        factors=dataset.factors,
-        responses={n: LearnedFrom(model, len(ok), len({*map(dataset.key, ok)})) for n, ok in runs.items()},
-        runs=len(dataset.observations),
-        fixed=constants_in(dataset),
-        seen=seen_in(dataset),
-        candidates=() if data.study else tuple({n: c[n] for n in dataset.factors} for c in data.candidates()),
-        space=data.study.space() if data.study else None,
+    pool = data.pool()
+    about = dataclasses.replace(
+        about_of(dataset, fitted, model),
+        candidates=() if isinstance(pool, Space) else tuple({n: c[n] for n in dataset.factors} for c in pool),
+        space=pool if isinstance(pool, Space) else None,
         price=data.price,
-        fingerprints=fingerprints_in(dataset),
     )
     return SavedModel(about, fitted, feasibility=fit_feasibility(dataset))
 
@@ -260,11 +254,7 @@ def _who_answers(
 
 def _with_failures(found: PredictionAt, failures: "Feasibility", factors: Sequence[str]) -> PredictionAt:
     """The prediction with the chance of failing; of a category that was never run, that of the worst known one."""
-    from sparkcast.models.support import like_known
-
-    varied = {name: found.configuration[name] for name in factors}
-    categories = {axis.name: axis.levels for axis in failures.domain.axes if not axis.is_number}
-    chance = max(failures.probability_of_failure(like_known(varied, categories)))
+    chance = failures.worst_at({name: found.configuration[name] for name in factors})
     return dataclasses.replace(found, failure_probability=chance, failed_runs=failures.n_failed)
 
 

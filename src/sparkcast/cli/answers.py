@@ -1,7 +1,7 @@
 """Questions to data: validate, fit, predict, recommend, export."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -243,6 +243,22 @@ def parse_settings(text: str) -> "dict[str, Level]":
         if not separator or not name.strip() or not value.strip():
             raise StudyError(f"{part!r} is not name=value", hint="e.g. executors=4,batch_size=256")
         settings[name.strip()] = parse_level(value.strip())
+    return settings
+
+
+def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
+    """What all `--fix` together give; a setting that is given twice must be given the same."""
+    from sparkcast.analyse.runs import same_level
+    from sparkcast.errors import StudyError
+
+    settings: dict[str, Level] = {}
+    for text in texts:
+        for name, value in parse_settings(text).items():
+            if name in settings and not same_level(settings[name], value):
+                raise StudyError(
+                    f"--fix gives {name} twice: {settings[name]} and {value}", hint="a setting has one value"
+                )
+            settings[name] = value
     return settings
 
 

@@ -1,6 +1,5 @@
 """Deciding: recommend."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,7 @@ from sparkcast.cli.answers import (
     StudyName,
     load,
     load_any,
-    parse_settings,
+    parse_fixed,
     response_name,
     show_predicted,
 )
@@ -96,7 +95,7 @@ def recommend(
         confidence=confidence,
         maximize=None if maximize is None else response_name(maximize),
         minimize=None if minimize is None else response_name(minimize),
-        fix=_fixed(fix or ()),
+        fix=parse_fixed(fix or ()),
         levels=dict(parse_levels(text) for text in levels or ()),
         free_epochs=free_epochs,
         price=None if price is None else parse_price(price),
@@ -110,21 +109,6 @@ def recommend(
     if figures is not None:
         written = api.write_recommendation_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
-
-
-def _fixed(texts: Sequence[str]) -> "dict[str, Level]":
-    from sparkcast.analyse.runs import same_level
-    from sparkcast.errors import StudyError
-
-    settings: dict[str, Level] = {}
-    for text in texts:
-        for name, value in parse_settings(text).items():
-            if name in settings and not same_level(settings[name], value):
-                raise StudyError(
-                    f"--fix gives {name} twice: {settings[name]} and {value}", hint="a setting has one value"
-                )
-            settings[name] = value
-    return settings
 
 
 def parse_levels(text: str) -> "tuple[str, tuple[Level, ...]]":

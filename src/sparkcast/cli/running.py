@@ -1,5 +1,6 @@
 """Measuring: run, demo."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from sparkcast.campaign import CampaignResult
     from sparkcast.demo import DemoResult
 
-_INTERRUPTED = 130  # what shells report after Ctrl-C
+INTERRUPTED = 130  # what shells report after Ctrl-C
 
 Master = Annotated[str | None, typer.Option(help="embedded, spark://host:7077, yarn, k8s://..., local[2].")]
 Conf = Annotated[list[str] | None, typer.Option(help="Spark property key=value; may be given again. Yours win.")]
@@ -43,10 +44,8 @@ def run(
     Example: sparkcast run mnist.yaml --resume
     """
     from sparkcast import api
-    from sparkcast.engines.conf import parse_conf_option, read_properties
 
-    properties = read_properties(properties_file) if properties_file else {}
-    properties |= dict(parse_conf_option(text) for text in conf or ())
+    properties = spark_properties(properties_file, conf)
     if dry_run:
         emit(api.dry_run(study, master=master, conf=properties), as_json, lambda lines: print("\n\n".join(lines)))
         return
@@ -57,7 +56,15 @@ def run(
     emit(result, as_json, _show_run)
     if result.interrupted:
         say(f"Interrupted. Continue with: sparkcast run {study} --resume")
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
+
+
+def spark_properties(file: Path | None, conf: Sequence[str] | None) -> dict[str, str]:
+    """Those of a file, and over them those of the command line."""
+    from sparkcast.engines.conf import parse_conf_option, read_properties
+
+    properties = read_properties(file) if file else {}
+    return properties | dict(parse_conf_option(text) for text in conf or ())
 
 
 def _show_run(result: "CampaignResult") -> None:

@@ -8,14 +8,12 @@ import typer
 
 from sparkcast.cli._output import Json, Verbose, emit, say
 from sparkcast.cli._progress import show_progress
-from sparkcast.cli.answers import parse_settings
-from sparkcast.cli.running import Conf, Master, PropertiesFile
+from sparkcast.cli.answers import parse_fixed
+from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spark_properties
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
     from sparkcast.tuning import Tried, TuneResult
-
-_INTERRUPTED = 130  # what shells report after Ctrl-C
 
 
 def register(app: typer.Typer) -> None:
@@ -63,11 +61,8 @@ def tune(
     Example: sparkcast tune mnist.yaml --minimize cost --max-runs 12
     """
     from sparkcast import api
-    from sparkcast.engines.conf import parse_conf_option, read_properties
     from sparkcast.units import parse_seconds
 
-    properties = read_properties(properties_file) if properties_file else {}
-    properties |= dict(parse_conf_option(text) for text in conf or ())
     with show_progress() as on_progress:
         result = api.tune(
             study,
@@ -79,18 +74,18 @@ def tune(
             max_cost=max_cost,
             seed=seed,
             replicates=replicates,
-            fix=parse_settings(",".join(fix or ())),
+            fix=parse_fixed(fix or ()),
             earlier=earlier or (),
             resume=resume,
             allow_changed=allow_changed,
             master=master,
-            conf=properties,
+            conf=spark_properties(properties_file, conf),
             on_progress=on_progress,
         )
     emit(result, as_json, lambda found: _show(found, str(study)))
     if result.interrupted:
         say(f"Interrupted. Continue with: {_this_command()}")
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
 
 
 def _this_command() -> str:

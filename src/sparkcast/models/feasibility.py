@@ -13,6 +13,7 @@ from typing import Any
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.models._encoding import Domain, domain_of
 from sparkcast.models._regression import Columns
+from sparkcast.models.support import like_known
 from sparkcast.study import Configuration, Dataset, Observation, Outcome
 
 _SLOPE_SD = 2.0  # of the prior: one standard deviation of a setting seldom changes the odds more than 50-fold
@@ -34,6 +35,11 @@ class Feasibility:
 
     def probability_of_failure(self, at: Sequence[Configuration]) -> list[float]:
         return self.probability_rows(self.domain.encode(at)).tolist() if at else []
+
+    def worst_at(self, configuration: Configuration) -> float:
+        """Like `probability_of_failure`; of a category that was never run, that of the worst known one."""
+        known = {axis.name: axis.levels for axis in self.domain.axes if not axis.is_number}
+        return max(self.probability_of_failure(like_known(configuration, known)))
 
     def probability_rows(self, x: Any) -> Any:
         """Like `probability_of_failure`, of settings that are numbers already."""

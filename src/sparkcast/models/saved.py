@@ -9,7 +9,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
@@ -101,6 +101,20 @@ def constants_in(data: Dataset) -> Configuration:
 def fingerprints_in(data: Dataset) -> tuple[Fingerprint, ...]:
     """Where successful runs were made, each place once, in the order they were first used."""
     return tuple(dict.fromkeys(run.fingerprint for run in data.observations if run.ok and run.fingerprint))
+
+
+def about_of(data: Dataset, responses: Iterable[str], model: str) -> About:
+    """What is known of models that learned these responses from these runs."""
+    runs = {name: data.successful(name) for name in responses}
+    return About(
+        data=data.name,
+        factors=data.factors,
+        responses={name: LearnedFrom(model, len(ok), len({*map(data.key, ok)})) for name, ok in runs.items()},
+        runs=len(data.observations),
+        fixed=constants_in(data),
+        seen=seen_in(data),
+        fingerprints=fingerprints_in(data),
+    )
 
 
 # ---------------------------------------------------------------- writing

@@ -10,7 +10,6 @@ from sparkcast.models._encoding import Domain
 from sparkcast.models._uncertainty import Distribution
 from sparkcast.models.auto import Combined
 from sparkcast.models.feasibility import Feasibility
-from sparkcast.models.support import like_known
 from sparkcast.study import Configuration
 from sparkcast.study.space import Candidates
 
@@ -90,12 +89,8 @@ def failure_table(failures: Feasibility, candidates: Candidates) -> Any:
     try:
         return failures.probability_rows(_encode(failures.domain, candidates))
     except NotEnoughDataError:
-        known = {axis.name: axis.levels for axis in failures.domain.axes if not axis.is_number}
-        varied = [
-            {axis.name: candidate[axis.name] for axis in failures.domain.axes}
-            for candidate in candidates.configurations()
-        ]
-        return np.array([max(failures.probability_of_failure(like_known(at, known))) for at in varied])
+        names = [axis.name for axis in failures.domain.axes]
+        return np.array([failures.worst_at({name: c[name] for name in names}) for c in candidates.configurations()])
 
 
 def _encode(domain: Domain, candidates: Candidates) -> Any:

@@ -131,7 +131,7 @@ def definition_of(study: Study, quest: Quest, n_candidates: int) -> dict[str, An
     if formula is not None:
         definition["formula"] = formula
     elif quest.objective.response == COST and study.price is not None:
-        definition["price"] = {"core_hour": study.price.core_hour, "gib_hour": study.price.gib_hour}
+        definition["price"] = study.price.as_plain()
     optional = {"within_s": quest.within_s, "replicates": quest.replicates}
     definition |= {name: value for name, value in optional.items() if value is not None}
     if quest.earlier:

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from sparkcast.models import MODELS
-from sparkcast.models.saved import About, LearnedFrom, SavedModel, constants_in, seen_in
+from sparkcast.models.saved import SavedModel, about_of
 from sparkcast.replications.courier2021._techniques import FEWER_TREES, FIVE, THREE, columns, standardised
 from sparkcast.study import Configuration, Dataset
 
@@ -101,16 +101,7 @@ def _known(train: Dataset, response: str) -> tuple[list[Configuration], Any]:
 def learn(train: Dataset, model: str) -> SavedModel:
     """Both responses by a model of sparkcast, in the form that `recommend` takes instead of runs."""
     fitted = {response: MODELS.get(model)().fit(train, response) for response in RESPONSES}
-    runs = {response: train.successful(response) for response in RESPONSES}
-    about = About(
-        data=train.name,
-        factors=train.factors,
-        responses={name: LearnedFrom(model, len(ok), len({*map(train.key, ok)})) for name, ok in runs.items()},
-        runs=len(train.observations),
-        fixed=constants_in(train),
-        seen=seen_in(train),
-    )
-    return SavedModel(about, fitted)
+    return SavedModel(about_of(train, RESPONSES, model), fitted)
 
 
 def answer(task: Task) -> Answers:
