@@ -8,7 +8,8 @@ import pytest
 
 from sparkcast.recommend.searchers import Search, Told
 from sparkcast.recommend.searchers._space import space_of
-from sparkcast.recommend.searchers.cherrypick import CherryPick, improvement, relative_improvement, spread
+from sparkcast.recommend.searchers._worth import improvement
+from sparkcast.recommend.searchers.cherrypick import CherryPick, relative_improvement, spread
 from sparkcast.study import Configuration
 
 GRID: tuple[Configuration, ...] = tuple({"executors": 2**a, "memory": f"{2**b}g"} for a in range(5) for b in range(5))

@@ -12,6 +12,7 @@ from sparkcast.recommend.searchers import SEARCHERS
 from sparkcast.recommend.searchers._belief import distances, matern
 from sparkcast.recommend.searchers._chooser import Chooser
 from sparkcast.recommend.searchers._space import Known, Space
+from sparkcast.recommend.searchers._worth import improvement
 
 STARTS = 3
 LEAST_RUNS = 6
@@ -113,15 +114,6 @@ def surface(points: Any, places: list[int], values: Any) -> tuple[Any, Any]:
     known = (across * np.linalg.solve(covariances[best], across.T).T).sum(axis=1)
     sd = np.sqrt(variances[best] * (np.maximum(1 - known, 0.0) + noises[best]))
     return centre + scale * (across @ heights[best]), scale * sd
-
-
-def improvement(mean: Any, sd: Any, best: float) -> Any:
-    """Expected amount by which a normal answer lies below the best."""
-    import numpy as np
-    from scipy.special import ndtr
-
-    z = (best - mean) / sd
-    return sd * (z * ndtr(z) + np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi))
 
 
 def relative_improvement(mean: Any, sd: Any, best: float) -> Any:
