@@ -24,9 +24,9 @@ from sklearn.linear_model import Lasso, Ridge
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 from sklearn.neural_network import MLPRegressor
 
+from sparkcast.fitting.loo import lasso_loo, mean_squared_errors, ridge_loo
 from sparkcast.models import MODELS
 from sparkcast.models._grids import columns_per_split, forest_loo
-from sparkcast.models._loo import lasso_loo, mean_squared_errors, ridge_loo
 from sparkcast.replications.myung2020._generate import Runs, generate
 from sparkcast.replications.myung2020._scenarios import (
     SCENARIOS,

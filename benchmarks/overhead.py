@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from sparkcast import api
-from sparkcast.campaign import Progress
+from sparkcast.runs.session import Progress
 
 SETTINGS = {
     "mnist-training": "{executors: 2, batch_size: [64, 128], sampling_rate: 0.25, epochs: 1}",

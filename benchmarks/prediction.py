@@ -26,9 +26,9 @@ from _polimi import batch_size_cells, gpu_number_cells, inner_module_cells
 from threadpoolctl import threadpool_limits
 
 from sparkcast.errors import SparkcastError
+from sparkcast.fitting.problem import pose
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._problem import pose
+from sparkcast.models.base import Model
 from sparkcast.replications.polimi2019._files import RESPONSE as K_MEANS_TIME
 from sparkcast.replications.polimi2019._files import k_means
 from sparkcast.study import Dataset, Observation

@@ -19,7 +19,7 @@ from typing import Any
 
 from _scout import Table, earlier_than, read_tables
 
-from sparkcast.recommend.searchers import SEARCHERS, Search, Searcher, Told
+from sparkcast.search.base import SEARCHERS, Search, Searcher, Told
 from sparkcast.study import Dataset
 
 NEAR = 1.1  # of the optimum

@@ -8,8 +8,8 @@ from sparkcast.designs import DESIGNS
 from sparkcast.engines import ENGINES
 from sparkcast.errors import UnknownNameError
 from sparkcast.models import MODELS
-from sparkcast.recommend.searchers import SEARCHERS
 from sparkcast.registry import Registry
+from sparkcast.search.base import SEARCHERS
 from sparkcast.validate import PROTOCOLS
 from sparkcast.workloads import WORKLOADS
 

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sparkcast.data import Data
+from sparkcast.data.sources import Data
 from sparkcast.errors import StudyError
 from sparkcast.learning import fit_model
 from sparkcast.study import Dataset, Level, Price
 
 if TYPE_CHECKING:
-    from sparkcast.models.saved import SavedModel
+    from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Recommendation, RunningForecast, RunningJob, Staleness
     from sparkcast.recommend.choose import Pool, Recommender
 
@@ -90,7 +90,7 @@ def _with_levels(
     known: "Dataset | SavedModel", pool: "Pool", levels: Mapping[str, Sequence[Level]], free_epochs: bool
 ) -> "Pool":
     """The candidates with other values for some settings."""
-    from sparkcast.models.curves import EPOCHS
+    from sparkcast.learned.curves import EPOCHS
     from sparkcast.recommend.choose import measured_epochs, with_levels
     from sparkcast.registry import did_you_mean
 
@@ -156,8 +156,8 @@ def _staleness(
     data: "Data | SavedModel", recommender: "Recommender", n_running: int | None, recent: Data | None
 ) -> "Staleness":
     """Whether the model speaks of the present: the machine, the load, and the latest runs."""
-    from sparkcast.models.saved import constants_in, fingerprints_in, seen_in
-    from sparkcast.models.support import Extrapolating
+    from sparkcast.learned.saved import constants_in, fingerprints_in, seen_in
+    from sparkcast.learned.support import Extrapolating
     from sparkcast.recommend.staleness import drift, drift_within, here, staleness
 
     if isinstance(data, Data):

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.advising import PresentLoad, recommend
-from sparkcast.data import Data, Source, load_data, load_data_or_model, load_model, load_study, stored_observations
+from sparkcast.data.sources import (
+    Data,
+    Source,
+    load_data,
+    load_study,
+    stored_observations,
+)
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learning import (
     FitResult,
@@ -16,6 +22,8 @@ from sparkcast.learning import (
     PredictionAt,
     Scores,
     fit,
+    load_data_or_model,
+    load_model,
     or_note,
     predict,
     save_model,
@@ -25,12 +33,13 @@ from sparkcast.study import Dataset, Level, SparkOptions, Study
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
-    from sparkcast.campaign import CampaignResult, OnProgress
     from sparkcast.models import Fitted
     from sparkcast.recommend import Recommendation
     from sparkcast.replications import Replicated
     from sparkcast.report import Check
-    from sparkcast.tuning import TuneResult
+    from sparkcast.runs.campaign import CampaignResult
+    from sparkcast.runs.session import OnProgress
+    from sparkcast.search.loop import TuneResult
     from sparkcast.validate import OnStep, Validation
 
 __all__ = [
@@ -109,7 +118,7 @@ def run(
     on_progress: "OnProgress" = lambda progress: None,
 ) -> "CampaignResult":
     """Run the trials of a study that have no result yet. Results go to the folder beside the study file."""
-    from sparkcast.campaign import run_campaign
+    from sparkcast.runs.campaign import run_campaign
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
@@ -125,7 +134,7 @@ def run(
 
 def dry_run(path: Source, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> list[str]:
     """The spark-submit lines that `run` would execute, in order."""
-    from sparkcast import campaign
+    from sparkcast.runs import campaign
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
@@ -164,10 +173,10 @@ def tune(
 
     What was measured before is not run again. `earlier` are runs of other workloads; some searchers learn from them.
     """
-    from sparkcast.recommend.searchers import SEARCHERS
+    from sparkcast.search.base import SEARCHERS
+    from sparkcast.search.loop import Budget, Quest, objective_of
+    from sparkcast.search.loop import tune as search
     from sparkcast.store import results_folder
-    from sparkcast.tuning import Budget, Quest, objective_of
-    from sparkcast.tuning import tune as search
 
     study = with_spark(load_study(path), master, conf)
     quest = Quest(
@@ -195,7 +204,7 @@ def tune(
 
 def export(data: Data, target: Source) -> int:
     """Write the observations to a .csv or .parquet file; returns how many."""
-    from sparkcast.store.table import write_table
+    from sparkcast.data.table import write_table
 
     write_table(data.dataset, Path(target))
     return len(data.dataset.observations)
@@ -325,9 +334,9 @@ def list_plugs(kind: str) -> dict[str, str]:
     from sparkcast.engines import ENGINES
     from sparkcast.errors import UnknownNameError
     from sparkcast.models import MODELS
-    from sparkcast.recommend.searchers import SEARCHERS
     from sparkcast.registry import Registry, did_you_mean
     from sparkcast.replications import REPLICATIONS
+    from sparkcast.search.base import SEARCHERS
     from sparkcast.validate import PROTOCOLS
     from sparkcast.workloads import WORKLOADS
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from statistics import median_high
 
 from sparkcast import api
-from sparkcast.campaign import CampaignResult, OnProgress, Progress
 from sparkcast.errors import RunError
 from sparkcast.recommend import Prediction, Recommendation
 from sparkcast.report import Check
+from sparkcast.runs.campaign import CampaignResult
+from sparkcast.runs.session import OnProgress, Progress
 from sparkcast.study import Configuration, show_configuration
 
 _STUDY = """\

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sparkcast.data import Data, Source
+from sparkcast.data.sources import Data, Source, load_data
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.study import Configuration, Dataset, Space
 
 if TYPE_CHECKING:
+    from sparkcast.learned.feasibility import Feasibility
+    from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
-    from sparkcast.models.feasibility import Feasibility
-    from sparkcast.models.saved import SavedModel
     from sparkcast.recommend import Prediction
 
 T = TypeVar("T")
@@ -69,9 +69,32 @@ def fit(
     return FitResult(summaries, tuple(notes), dataclasses.replace(learned, curves=curves))
 
 
+def load_model(path: Source) -> "SavedModel":
+    """A model file that `save_model` wrote. Nothing in it is executed; StudyError for one that cannot be trusted."""
+    from sparkcast.learned.saved import load
+
+    return load(Path(path))
+
+
+def load_data_or_model(
+    source: Source, *, factors: Sequence[str] = (), responses: Sequence[str] = (), study: str | None = None
+) -> "Data | SavedModel":
+    """What `load_data` takes, or a model file, which is known by its content."""
+    from sparkcast.data.sources import is_model_file
+
+    if not is_model_file(Path(source)):
+        return load_data(source, factors=factors, responses=responses, study=study)
+    if factors or study or any("=" in response for response in responses):
+        raise StudyError(
+            f"{Path(source).name} is a model file: its factors and responses were settled when it was fitted",
+            hint="leave out --factors, --study and formulas, or give the data instead",
+        )
+    return load_model(source)
+
+
 def save_model(model: "SavedModel", path: Source, *, force: bool = False) -> None:
     """Write what `fit` learned to a model file; an existing one is replaced only with `force`."""
-    from sparkcast.models.saved import save
+    from sparkcast.learned.saved import save
 
     target, feasibility = Path(path), model.feasibility
     save(model.fitted, target, about=model.about, curves=model.curves, feasibility=feasibility, force=force)
@@ -88,9 +111,9 @@ class GridSearch:
 
 
 def _fit_searched(dataset: Dataset, response: str, model: str, *, search: GridSearch, found: list[str]) -> "Fitted":
-    from sparkcast.models._problem import pose
-    from sparkcast.models.search import paper_grid
-    from sparkcast.models.search import search as best_settings
+    from sparkcast.fitting.problem import pose
+    from sparkcast.learned.grid_search import paper_grid
+    from sparkcast.learned.grid_search import search as best_settings
 
     space = paper_grid(search.paper, model)
     best = best_settings(
@@ -121,8 +144,8 @@ def _learn(
     fit_one: "Callable[[Dataset, str, str], Fitted]" = fit_model,
 ) -> "SavedModel":
     """What a model file holds, but for the curves. With `notes`, responses after the first may be refused."""
-    from sparkcast.models.feasibility import fit_feasibility
-    from sparkcast.models.saved import SavedModel, about_of
+    from sparkcast.learned.feasibility import fit_feasibility
+    from sparkcast.learned.saved import SavedModel, about_of
 
     dataset = data.dataset
     fitted = {responses[0]: fit_one(dataset, responses[0], model)}
@@ -140,7 +163,7 @@ def _learn(
 
 
 def _curves(dataset: Dataset, responses: Sequence[str], notes: list[str]) -> "dict[str, Fitted]":
-    from sparkcast.models.curves import fit_curve, has_curves
+    from sparkcast.learned.curves import fit_curve, has_curves
 
     told = [name for name in responses if has_curves(dataset, name)]
     return {name: curve for name in told if (curve := or_note(notes, fit_curve, dataset, name)) is not None}
@@ -187,8 +210,8 @@ def predict(
     Where the runs say nothing about the settings, NotEnoughDataError, or with `extrapolate` an answer with a wide
     interval. Another number of epochs than the runs had may be asked for when they tell the response by epoch.
     """
+    from sparkcast.learned.support import Extrapolating, categories_of, like_known, require_support
     from sparkcast.models.auto import Combined
-    from sparkcast.models.support import Extrapolating, categories_of, like_known, require_support
     from sparkcast.recommend import Prediction
 
     if not 0 < level < 1:
@@ -216,8 +239,8 @@ def _asked(data: "Data | SavedModel", at: Configuration, response: str) -> tuple
     import math
 
     from sparkcast.analyse.runs import same_level
-    from sparkcast.models.curves import EPOCHS, has_curves
-    from sparkcast.models.saved import constants_in
+    from sparkcast.learned.curves import EPOCHS, has_curves
+    from sparkcast.learned.saved import constants_in
     from sparkcast.registry import did_you_mean
 
     if isinstance(data, Data):
@@ -241,7 +264,7 @@ def _asked(data: "Data | SavedModel", at: Configuration, response: str) -> tuple
 def _who_answers(
     data: "Data | SavedModel", learned: "SavedModel", response: str, is_by_epoch: bool
 ) -> "tuple[str, Fitted]":
-    from sparkcast.models.curves import fit_curve
+    from sparkcast.learned.curves import fit_curve
     from sparkcast.registry import did_you_mean
 
     if is_by_epoch:

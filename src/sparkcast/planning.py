@@ -197,8 +197,8 @@ def predicted_time(study: Study) -> "TimeOf | None":
 
 
 def _learned_time(study: Study, name: str) -> "TimeOf":
+    from sparkcast.data.table import read_csv
     from sparkcast.models import MODELS
-    from sparkcast.store.table import read_csv
 
     folder = study.path.parent if study.path else Path()
     data = read_csv(folder / name)

@@ -15,9 +15,9 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Classes by name.
 
-    The first lookup imports every public module of `package`, then every entry point of the group named like the
-    package (`sparkcast.models`, ...), so built-in and third-party plugs take the same road. Plug modules import
-    heavy libraries inside the functions that need them: listing names must stay cheap.
+    The first lookup imports every public module of `package`, then every entry point of the group named after the
+    kind (`sparkcast.models`, `sparkcast.searchers`, ...), so built-in and third-party plugs take the same road. Plug
+    modules import heavy libraries inside the functions that need them: listing names must stay cheap.
     """
 
     def __init__(self, kind: str, package: str) -> None:
@@ -56,7 +56,7 @@ class Registry(Generic[T]):
         for module in pkgutil.iter_modules(import_module(self._package).__path__):
             if not module.name.startswith("_"):
                 import_module(f"{self._package}.{module.name}")
-        for entry_point in entry_points(group=self._package):
+        for entry_point in entry_points(group=f"sparkcast.{self.kind}s"):
             entry_point.load()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from sparkcast.api import load_data, load_study
 from sparkcast.cli import main
-from sparkcast.recommend.searchers import SEARCHERS
+from sparkcast.search.base import SEARCHERS
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, Observation, Plan
 from sparkcast.study.file import parse_study
@@ -163,7 +163,7 @@ def test_an_interrupted_search_exits_with_130_and_tells_how_to_go_on(
     tune: Tune, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measure(study, KNOWN)
-    monkeypatch.setattr("sparkcast.campaign.Session.is_interrupted", True)
+    monkeypatch.setattr("sparkcast.runs.campaign.Session.is_interrupted", True)
     answer = tune("--searcher", "exhaustive", "--within", "1 m", "--resume")
     assert answer.returncode == 130
     assert "Continue with: sparkcast tune s.yaml --searcher exhaustive --within '1 m' --resume\n" in answer.stderr

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.problem import pose
 from sparkcast.models import MODELS
-from sparkcast.models._problem import pose
 from sparkcast.models.courier import Courier, columns, cpu
 from sparkcast.models.operational_laws import Law, OperationalLaws, passes
 from sparkcast.study import Configuration, Dataset, Level, Observation

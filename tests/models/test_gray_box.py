@@ -11,7 +11,7 @@ import pytest
 
 from sparkcast.api import load_data
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.models._problem import pose
+from sparkcast.fitting.problem import pose
 from sparkcast.models.gray_box import GrayBox, SumOfLaws
 from sparkcast.study import Configuration, Dataset, Observation
 from sparkcast.study.observation import TaskTotals

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.models._problem import Problem, pose
+from sparkcast.fitting.problem import Problem, pose
 from sparkcast.models.anova import Anova
 from sparkcast.models.decision_tree import DecisionTree
 from sparkcast.models.lasso import Lasso

@@ -180,7 +180,7 @@ def test_listing_names_imports_no_heavy_library() -> None:
         "import sys\n"
         "from sparkcast.models import MODELS\n"
         "from sparkcast.validate import PROTOCOLS\n"
-        "from sparkcast.recommend.searchers import SEARCHERS\n"
+        "from sparkcast.search.base import SEARCHERS\n"
         "import sparkcast.analyse.anova, sparkcast.recommend.choose\n"
         "assert MODELS.summaries() and PROTOCOLS.summaries() and SEARCHERS.summaries()\n"
         "heavy = {'numpy', 'pandas', 'scipy', 'sklearn', 'statsmodels'} & set(sys.modules)\n"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.models._problem import pose
-from sparkcast.models._terms import physical_terms, roles_of, sums_of
+from sparkcast.fitting.problem import pose
+from sparkcast.fitting.terms import physical_terms, roles_of, sums_of
 from sparkcast.models.nnls import NonNegativeLeastSquares
 from sparkcast.study import Configuration, Dataset, Level, Observation
 

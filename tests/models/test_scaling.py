@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.models._uncertainty import Distribution
+from sparkcast.fitting.uncertainty import Distribution
 from sparkcast.models.scaling import Scaling
 from sparkcast.study import Configuration, Dataset, Level, Observation
 

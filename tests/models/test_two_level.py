@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.models._model import Model
-from sparkcast.models._plain import in_own_unit
-from sparkcast.models._problem import Problem, pose
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem, pose
 from sparkcast.models._two_level import Line, Trees, best_regression, factor_columns, scaled_times
+from sparkcast.models.base import Model
 from sparkcast.models.one_level import OneLevel
 from sparkcast.models.two_level_product import TwoLevelProduct
 from sparkcast.models.two_level_sum import TwoLevelSum

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.models.curves import fit_curve
+from sparkcast.learned.curves import fit_curve
 from sparkcast.recommend import Limit, Recommendation
 from sparkcast.recommend.choose import Recommender, measured_epochs, recommend, with_levels
 from sparkcast.recommend.question import Question

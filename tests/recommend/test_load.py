@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sparkcast.designs import make_plan
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.learned.support import Extrapolating
 from sparkcast.models.linear import Linear
-from sparkcast.models.support import Extrapolating
 from sparkcast.recommend import RunningForecast, RunningJob
 from sparkcast.recommend.load import forecast_running, jobs_factor, parse_running, running_in
 from sparkcast.store import open_store

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
+from sparkcast.learned.saved import About, LearnedFrom, load, save
 from sparkcast.models import MODELS
-from sparkcast.models.saved import About, LearnedFrom, load, save
 from sparkcast.study import Candidates, Dataset, Expression, Level, Observation, Price
 from sparkcast.study.derive import hourly, hourly_columns, parse_price, run_cost
 from sparkcast.study.file import parse_study

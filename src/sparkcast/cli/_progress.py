@@ -9,7 +9,7 @@ from sparkcast.cli._output import say
 from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
-    from sparkcast.campaign import OnProgress, Progress
+    from sparkcast.runs.session import OnProgress, Progress
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say,
 
 if TYPE_CHECKING:
     from sparkcast.api import Data, FitResult, FittedResponse, PredictionAt, Scores
-    from sparkcast.models.saved import SavedModel
+    from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Prediction
     from sparkcast.study import Level
     from sparkcast.validate import OnStep, Scorecard, Step, Validation
@@ -234,8 +234,8 @@ def _responses(text: str) -> list[str]:
 
 def parse_settings(text: str) -> "dict[str, Level]":
     """Parse `executors=4,memory=2g`."""
+    from sparkcast.data.table import parse_level
     from sparkcast.errors import StudyError
-    from sparkcast.store.table import parse_level
 
     settings: dict[str, Level] = {}
     for part in _names(text):

@@ -123,8 +123,8 @@ def parse_levels(text: str) -> "tuple[str, tuple[Level, ...]]":
 
 
 def _expanded(item: str) -> "list[Level]":
+    from sparkcast.data.table import parse_level
     from sparkcast.errors import StudyError
-    from sparkcast.store.table import parse_level
 
     if ".." not in item:
         return [parse_level(item)]

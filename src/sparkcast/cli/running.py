@@ -11,8 +11,8 @@ from sparkcast.cli._progress import show_progress
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
-    from sparkcast.campaign import CampaignResult
     from sparkcast.demo import DemoResult
+    from sparkcast.runs.campaign import CampaignResult
 
 INTERRUPTED = 130  # what shells report after Ctrl-C
 

@@ -13,7 +13,7 @@ from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spa
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
-    from sparkcast.tuning import Tried, TuneResult
+    from sparkcast.search.loop import Tried, TuneResult
 
 
 def register(app: typer.Typer) -> None:
@@ -113,8 +113,8 @@ def _show(result: "TuneResult", study: str) -> None:
 
 
 def _show_best(result: "TuneResult", best: "Tried") -> None:
+    from sparkcast.search.loop import show_value
     from sparkcast.study import show_configuration
-    from sparkcast.tuning import show_value
 
     response = result.objective.split()[1]
     print(f"{result.objective}: {show_configuration(best.configuration)}")

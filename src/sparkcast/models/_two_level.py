@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sparkcast.errors import StudyError
-from sparkcast.models import _grids, _loo
-from sparkcast.models._encoding import Axis, Domain
-from sparkcast.models._plain import in_own_unit
-from sparkcast.models._problem import Problem, Scale
-from sparkcast.models._uncertainty import Learned
+from sparkcast.fitting import loo as _loo
+from sparkcast.fitting.encoding import Axis, Domain
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.uncertainty import Learned
+from sparkcast.models import _grids
 from sparkcast.models.courier import CPUS
 from sparkcast.models.lasso import lasso_slopes, left_out_errors
 from sparkcast.study.roles import CORES, EPOCHS, JOBS, MACHINES, SIZES

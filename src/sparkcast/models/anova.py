@@ -6,12 +6,12 @@ from math import comb, prod
 from typing import Any
 
 from sparkcast.errors import StudyError
+from sparkcast.fitting.encoding import Axis, Domain
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem, Scale, pose
+from sparkcast.fitting.uncertainty import Distribution, Learned, fit
 from sparkcast.models import MODELS
-from sparkcast.models._encoding import Axis, Domain
-from sparkcast.models._model import Model
-from sparkcast.models._plain import in_own_unit
-from sparkcast.models._problem import Problem, Scale, pose
-from sparkcast.models._uncertainty import Distribution, Learned, fit
+from sparkcast.models.base import Model
 from sparkcast.models.linear import coefficients, require_rows
 from sparkcast.study import Dataset
 from sparkcast.study.matrix import interaction, sum_contrasts

@@ -16,11 +16,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.models import MODELS
-from sparkcast.models._encoding import Axis, Domain
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem, pose
-from sparkcast.models._uncertainty import (
+from sparkcast.fitting.encoding import Axis, Domain
+from sparkcast.fitting.problem import Problem, pose
+from sparkcast.fitting.uncertainty import (
     HULL_LEVEL,
     MAX_LOO,
     Answers,
@@ -36,6 +34,8 @@ from sparkcast.models._uncertainty import (
     one_thread,
     predictions_for,
 )
+from sparkcast.models import MODELS
+from sparkcast.models.base import Model
 from sparkcast.study import Configuration, Dataset
 
 INSIDE = "inside the measured range"

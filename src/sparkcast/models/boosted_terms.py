@@ -8,13 +8,13 @@ The trees learn the logarithm of the ratio between a run and its trend, so beyon
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.regression import Columns, regress
+from sparkcast.fitting.relative import require_times
+from sparkcast.fitting.terms import Sums, physical_terms, sums_of
+from sparkcast.fitting.uncertainty import Learned, Points
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
-from sparkcast.models._regression import Columns, regress
-from sparkcast.models._relative import require_times
-from sparkcast.models._terms import Sums, physical_terms, sums_of
-from sparkcast.models._uncertainty import Learned, Points
+from sparkcast.models.base import Model
 from sparkcast.models.gradient_boosting import boosted_trees
 
 

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sparkcast.fitting.encoding import Domain
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.regression import Columns
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._encoding import Domain
-from sparkcast.models._model import Model
-from sparkcast.models._plain import in_own_unit
-from sparkcast.models._problem import Problem, Scale
-from sparkcast.models._regression import Columns
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 from sparkcast.study.roles import CORES, JOBS, MACHINES, first_of
 from sparkcast.units import as_number
 

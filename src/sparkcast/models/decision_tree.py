@@ -2,12 +2,12 @@
 
 from typing import Literal
 
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.regression import Columns, Regressed
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._plain import in_own_unit
-from sparkcast.models._problem import Problem
-from sparkcast.models._regression import Columns, Regressed
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 
 @MODELS.register("decision-tree")

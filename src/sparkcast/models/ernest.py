@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.encoding import Domain
+from sparkcast.fitting.problem import Problem, pose
+from sparkcast.fitting.relative import positive_setting, relative_nnls, require_times
+from sparkcast.fitting.uncertainty import Distribution, Learned, fit
 from sparkcast.models import MODELS
-from sparkcast.models._encoding import Domain
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem, pose
-from sparkcast.models._relative import positive_setting, relative_nnls, require_times
-from sparkcast.models._uncertainty import Distribution, Learned, fit
+from sparkcast.models.base import Model
 from sparkcast.study import Dataset
 from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.encoding import Axis, Domain
+from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.regression import Columns
+from sparkcast.fitting.relative import positive_setting, require_times
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._encoding import Axis, Domain
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem, Scale
-from sparkcast.models._regression import Columns
-from sparkcast.models._relative import positive_setting, require_times
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
 
 Replacement = Literal["predict", "mean"]

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sparkcast.fitting.loo import mean_squared_errors
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.regression import Columns
+from sparkcast.fitting.selection import Line
+from sparkcast.fitting.uncertainty import Learned, folds_of
 from sparkcast.models import MODELS
-from sparkcast.models._loo import mean_squared_errors
-from sparkcast.models._model import Model
-from sparkcast.models._plain import in_own_unit
-from sparkcast.models._problem import Problem
-from sparkcast.models._regression import Columns
-from sparkcast.models._selection import Line
-from sparkcast.models._uncertainty import Learned, folds_of
+from sparkcast.models.base import Model
 
 # Shares of the penalty at which every slope is 0.
 _SHARES = (1.0, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.005, 0.0025, 0.001)

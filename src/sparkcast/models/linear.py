@@ -1,14 +1,14 @@
 """Ordinary least squares on the settings."""
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.encoding import Domain
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem, pose
+from sparkcast.fitting.regression import Columns
+from sparkcast.fitting.selection import least_squares, select_columns
+from sparkcast.fitting.uncertainty import Distribution, Learned, fit
 from sparkcast.models import MODELS
-from sparkcast.models._encoding import Domain
-from sparkcast.models._model import Model
-from sparkcast.models._plain import in_own_unit
-from sparkcast.models._problem import Problem, pose
-from sparkcast.models._regression import Columns
-from sparkcast.models._selection import least_squares, select_columns
-from sparkcast.models._uncertainty import Distribution, Learned, fit
+from sparkcast.models.base import Model
 from sparkcast.study import Dataset
 
 _PLAIN = Columns()

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 
 @dataclass(frozen=True, slots=True)

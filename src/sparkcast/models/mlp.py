@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sparkcast.fitting.encoding import Domain
+from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.regression import Columns
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._encoding import Domain
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem, Scale
-from sparkcast.models._regression import Columns
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 
 @dataclass(frozen=True, slots=True)

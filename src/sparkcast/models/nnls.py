@@ -1,11 +1,11 @@
 """Times as sums of non-negative physical terms."""
 
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.relative import require_times
+from sparkcast.fitting.terms import physical_terms, sums_of
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
-from sparkcast.models._relative import require_times
-from sparkcast.models._terms import physical_terms, sums_of
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 
 @MODELS.register("nnls")

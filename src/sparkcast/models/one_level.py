@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
 from sparkcast.models._two_level import TECHNIQUES, Technique, check_techniques, learn_one_level
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 
 @MODELS.register("one-level")

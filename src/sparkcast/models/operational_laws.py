@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.encoding import Domain
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.relative import relative_nnls, require_times
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._encoding import Domain
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
-from sparkcast.models._relative import relative_nnls, require_times
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 from sparkcast.models.courier import CPUS, cpu, names, setting
 from sparkcast.study import show_configuration
 from sparkcast.study.roles import BATCH, CORES, EPOCHS, ITERATIONS, JOBS, MACHINES, SIZES, first_of

@@ -1,10 +1,10 @@
 """A random forest, for responses without a simple shape."""
 
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.regression import Columns, Regressed
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
-from sparkcast.models._regression import Columns, Regressed
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 
 @MODELS.register("random-forest")

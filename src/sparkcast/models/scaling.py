@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from sparkcast.fitting.encoding import Axis, Domain
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.relative import require_times
+from sparkcast.fitting.terms import NEAR_ZERO, Sums, physical_terms, roles_of, sums_of
+from sparkcast.fitting.uncertainty import Forms, Learned, Points
 from sparkcast.models import MODELS
-from sparkcast.models._encoding import Axis, Domain
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
-from sparkcast.models._relative import require_times
-from sparkcast.models._terms import NEAR_ZERO, Sums, physical_terms, roles_of, sums_of
-from sparkcast.models._uncertainty import Forms, Learned, Points
+from sparkcast.models.base import Model
 
 _OVERLAPS = (1.0, 2.0)
 _LENGTHS = (0.3, 1.0)  # of the measured range of a factor

@@ -3,13 +3,13 @@
 from typing import Any
 
 from sparkcast.errors import StudyError
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.regression import Columns
+from sparkcast.fitting.selection import ALIASED, least_squares
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._plain import in_own_unit
-from sparkcast.models._problem import Problem
-from sparkcast.models._regression import Columns
-from sparkcast.models._selection import ALIASED, least_squares
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 _COLUMNS = Columns(logs=True, inverses=True, degree=2)
 _EXACT = 1e-20  # share of the variation left over when a fit is exact but for rounding

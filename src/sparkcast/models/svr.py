@@ -1,10 +1,10 @@
 """Support vector regression with a Gaussian kernel."""
 
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.regression import Columns, regress
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
-from sparkcast.models._regression import Columns, regress
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 
 @MODELS.register("svr")

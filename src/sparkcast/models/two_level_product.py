@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.relative import require_times
+from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models._model import Model
-from sparkcast.models._problem import Problem
-from sparkcast.models._relative import require_times
 from sparkcast.models._two_level import TECHNIQUES, Technique, check_techniques, learn_two_level
-from sparkcast.models._uncertainty import Learned
+from sparkcast.models.base import Model
 
 
 @MODELS.register("two-level-product")

@@ -7,12 +7,12 @@ from typing import Any
 
 from sparkcast.analyse.runs import same_level
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
+from sparkcast.learned.curves import EPOCHS, fit_curve, has_curves
+from sparkcast.learned.feasibility import Feasibility, fit_feasibility
+from sparkcast.learned.saved import SavedModel, constants_in, seen_in
+from sparkcast.learned.support import Extrapolating, categories_of
+from sparkcast.learned.tabulate import Table, failure_table, is_supported, tabulate
 from sparkcast.models import MODELS, Fitted
-from sparkcast.models.curves import EPOCHS, fit_curve, has_curves
-from sparkcast.models.feasibility import Feasibility, fit_feasibility
-from sparkcast.models.saved import SavedModel, constants_in, seen_in
-from sparkcast.models.support import Extrapolating, categories_of
-from sparkcast.models.tabulate import Table, failure_table, is_supported, tabulate
 from sparkcast.recommend import Candidate, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
 from sparkcast.recommend.nearest import Measured

@@ -216,7 +216,7 @@ def _seconds(text: str, value: str) -> float:
 
 
 def _level(text: str, name: str, value: str) -> Level:
-    from sparkcast.store.table import parse_level
+    from sparkcast.data.table import parse_level
 
     level = parse_level(value)
     if isinstance(level, float) and not math.isfinite(level):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sparkcast.models._encoding import Axis, domain_of
-from sparkcast.models.curves import EPOCHS
+from sparkcast.fitting.encoding import Axis, domain_of
+from sparkcast.learned.curves import EPOCHS
 from sparkcast.recommend import Nearest
 from sparkcast.recommend.standing import Known
 from sparkcast.study import Configuration, Level

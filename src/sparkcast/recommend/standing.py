@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sparkcast.analyse.runs import same_level
-from sparkcast.models.curves import EPOCHS
-from sparkcast.models.saved import Seen
-from sparkcast.models.tabulate import Table
+from sparkcast.learned.curves import EPOCHS
+from sparkcast.learned.saved import Seen
+from sparkcast.learned.tabulate import Table
 from sparkcast.recommend import Limit, Prediction
 from sparkcast.recommend.question import TIME, Objective, Question
 from sparkcast.study import Configuration, Level

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sparkcast.models._problem import Problem, pose
+from sparkcast.fitting.problem import Problem, pose
 from sparkcast.models.operational_laws import Law, OperationalLaws
 from sparkcast.replications import Figure, Mistake
 from sparkcast.replications.courier2021 import _printed

@@ -4,9 +4,9 @@ import csv
 import dataclasses
 from pathlib import Path
 
+from sparkcast.data.table import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.replications._files import data_file
-from sparkcast.store.table import read_csv
 from sparkcast.study import Dataset, Fingerprint, Observation
 
 FACTORS = ("cpu", "batch", "njobs", "network")

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from sparkcast.data.table import read_csv
 from sparkcast.errors import StudyError
-from sparkcast.models.saved import SavedModel
+from sparkcast.learned.saved import SavedModel
 from sparkcast.recommend import Recommendation
 from sparkcast.replications import Row, Section
 from sparkcast.replications._compare import compare, show
@@ -25,7 +26,6 @@ from sparkcast.replications.courier2021._runs import (
 from sparkcast.replications.courier2021._slo_models import BOOSTED_3, COURIERS, OURS, Said, both_responses
 from sparkcast.replications.courier2021._slo_rules import CONFIDENCE, recommended
 from sparkcast.replications.courier2021._slo_simulation import JOB, job_of
-from sparkcast.store.table import read_csv
 from sparkcast.study import Configuration, Dataset, Observation
 
 KNOWN, BOOSTINGS_CHOICE = "fullfact_all_known_rows.csv", "authors_gb_predictions.csv"

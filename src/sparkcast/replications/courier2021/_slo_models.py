@@ -9,8 +9,8 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
+from sparkcast.learned.saved import SavedModel, about_of
 from sparkcast.models import MODELS
-from sparkcast.models.saved import SavedModel, about_of
 from sparkcast.replications.courier2021._techniques import FEWER_TREES, FIVE, THREE, columns, standardised
 from sparkcast.study import Configuration, Dataset
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkcast.errors import InfeasibleError
-from sparkcast.models.saved import SavedModel
+from sparkcast.learned.saved import SavedModel
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.choose import recommend
 from sparkcast.study import Configuration

@@ -8,11 +8,11 @@ from statistics import fmean
 from sparkcast.analyse import Regression
 from sparkcast.analyse.effects import regressions
 from sparkcast.analyse.estimable import Runs
+from sparkcast.data.table import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section
 from sparkcast.replications._compare import show
 from sparkcast.replications.javaheri2021 import PARTS
-from sparkcast.store.table import read_csv
 from sparkcast.study import Level, Observation
 
 VARIABLES = ("batch_size", "batches", "repetition", "data_size")

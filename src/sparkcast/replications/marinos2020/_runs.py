@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from sparkcast.data.table import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.replications._files import data_file
 from sparkcast.replications.marinos2020._tables import FACTORS, TABLE_II
-from sparkcast.store.table import read_csv
 from sparkcast.study import Configuration, Dataset, Observation
 
 FORMULA = "nodes + executors + cores + epochs*lr*batch"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sparkcast.fitting.loo import ridge
 from sparkcast.models._grids import train_networks
-from sparkcast.models._loo import ridge
 from sparkcast.replications.myung2020._generate import Runs
 from sparkcast.replications.myung2020._scenarios import Level2, Outcome, column, combined, scaled, training_runs
 from sparkcast.replications.myung2020._techniques import HIDDEN, ITERATIONS, SEED, Point, Predict, Technique, fit

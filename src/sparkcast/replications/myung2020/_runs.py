@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from sparkcast.data.table import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.replications._files import data_file
 from sparkcast.replications.myung2020._generate import Runs, generate, tasks
 from sparkcast.replications.myung2020._tables import CNNS, LEVELS
-from sparkcast.store.table import read_csv
 from sparkcast.study import Dataset, Observation
 
 FILE = "synthetic_1260.csv"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from sparkcast.fitting.loo import lasso, lasso_loo, ridge, ridge_loo
 from sparkcast.models._grids import (
     Activation,
     columns_per_split,
@@ -18,7 +19,6 @@ from sparkcast.models._grids import (
     networks_loo,
     train_networks,
 )
-from sparkcast.models._loo import lasso, lasso_loo, ridge, ridge_loo
 from sparkcast.replications.myung2020._tables import ALPHAS, TREES
 
 Technique = Literal["lasso", "ridge", "rf", "mlp"]

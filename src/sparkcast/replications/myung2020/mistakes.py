@@ -5,8 +5,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from sparkcast.fitting.loo import lasso_loo, mean_squared_errors, ridge
 from sparkcast.models._grids import forest, forest_loo
-from sparkcast.models._loo import lasso_loo, mean_squared_errors, ridge
 from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section
 from sparkcast.replications.myung2020 import PARTS, _reference
 from sparkcast.replications.myung2020._generate import Runs, generate

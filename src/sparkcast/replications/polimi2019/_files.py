@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sparkcast.data.table import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.replications._files import data_file
-from sparkcast.store.table import read_csv
 from sparkcast.study import Dataset
 
 GPU, POWER, MODULES, K_MEANS = (

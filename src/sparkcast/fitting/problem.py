@@ -1,0 +1,151 @@
+"""What a model learns from: one response by configuration, as arrays."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from sparkcast.analyse.runs import usable_runs
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.encoding import Domain, domain_of
+from sparkcast.study import Configuration, Dataset, Level, Observation
+
+MIN_CONFIGURATIONS = 3
+_SHARES = ("accuracy",)
+_POSITIVE = ("time_s", "cost", "throughput")
+_TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write_bytes spilled_bytes".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How a response is compared: as ratios (logarithms) or as differences, and between which bounds it lies."""
+
+    is_log: bool
+    low: float = -math.inf
+    high: float = math.inf
+
+    def forward(self, values: Any) -> Any:
+        import numpy as np
+
+        return np.log(self.clip(values)) if self.is_log else np.asarray(values, dtype=float)
+
+    def back(self, values: Any) -> Any:
+        import numpy as np
+
+        # Beyond 700 a float overflows.
+        return self.clip(np.exp(np.minimum(values, 700.0)) if self.is_log else values)
+
+    def clip(self, values: Any) -> Any:
+        import numpy as np
+
+        return np.clip(values, self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One response by configuration: replicates stay together, so every row is another configuration."""
+
+    response: str
+    domain: Domain
+    scale: Scale
+    configurations: tuple[Configuration, ...]
+    values: tuple[tuple[float, ...], ...]  # of the replicates
+    x: Any  # one row per configuration, one column per factor, see Domain.encode
+    y: Any  # the mean of the replicates on the scale
+    metrics: Any = None  # what the runs showed beside the response (stage times, ...), rows like x; see gray-box
+    metric_names: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def weights(self) -> Any:
+        """Replicates per configuration, relative: repeating the whole study changes nothing."""
+        import numpy as np
+
+        counts = np.array([len(values) for values in self.values], dtype=float)
+        return counts / counts.mean()
+
+    @property
+    def target(self) -> Any:
+        """The typical value of each configuration, in the unit of the response."""
+        return self.scale.back(self.y)
+
+    def subset(self, rows: Sequence[int]) -> "Problem":
+        """The same question with fewer configurations to learn from, and so perhaps a smaller measured range."""
+        kept = list(rows)
+        return replace(
+            self,
+            domain=self.domain.narrowed(self.x[kept]),
+            configurations=tuple(self.configurations[i] for i in kept),
+            values=tuple(self.values[i] for i in kept),
+            x=self.x[kept],
+            y=self.y[kept],
+            metrics=None if self.metrics is None else self.metrics[kept],
+        )
+
+    def without(self, rows: Sequence[int]) -> "Problem":
+        gone = set(rows)
+        return self.subset([i for i in range(len(self)) if i not in gone])
+
+    def column(self, name: str) -> Any:
+        """One factor of every configuration."""
+        return self.x[:, [axis.name for axis in self.domain.axes].index(name)]
+
+
+def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Problem:
+    """The learning problem behind `data`; refuses data from which no error can be estimated."""
+    runs = usable_runs(data, response)
+    groups: dict[tuple[Level, ...], list[Observation]] = defaultdict(list)
+    for run in runs:
+        groups[data.key(run)].append(run)
+    if len(groups) < least:
+        raise NotEnoughDataError(
+            f"{len(groups)} different configurations with {response} are too few to predict from",
+            hint=f"run at least {least}; more replicates of the same ones do not help",
+        )
+    configurations = tuple(group[0].configuration for group in groups.values())
+    values = tuple(tuple(run.responses[response] for run in group) for group in groups.values())
+    _check_values(response, [value for group in values for value in group])
+    domain = domain_of(data.factors, configurations)
+    scale = scale_of(response, [value for group in values for value in group])
+    metrics, names = _metrics(list(groups.values()), response)
+    x = domain.encode([{name: c[name] for name in data.factors} for c in configurations])
+    return Problem(response, domain, scale, configurations, values, x, _means(scale, values), metrics, names)
+
+
+def scale_of(response: str, values: Sequence[float]) -> Scale:
+    if response in _SHARES and min(values) >= 0 and max(values) <= 100:
+        return Scale(is_log=False, low=0.0, high=1.0 if max(values) <= 1 else 100.0)  # some write shares as percent
+    return Scale(is_log=True, low=5e-324) if min(values) > 0 else Scale(is_log=False)
+
+
+def _check_values(response: str, values: Sequence[float]) -> None:
+    if response in _POSITIVE and min(values) < 0:
+        raise StudyError(f"{response} is {min(values):g} in a run, which cannot be", hint="correct or remove that run")
+
+
+def _means(scale: Scale, values: Sequence[Sequence[float]]) -> Any:
+    import numpy as np
+
+    return np.array([float(scale.forward(np.array(group)).mean()) for group in values])
+
+
+def _metrics(groups: Sequence[Sequence[Observation]], response: str) -> tuple[Any, tuple[str, ...]]:
+    """What was seen beside the answer in every run, by configuration: other responses, and totals over its tasks."""
+    import numpy as np
+
+    seen = [[_numbers(run) for run in group] for group in groups]
+    shared = set.intersection(*(set(run) for group in seen for run in group)) - {response}
+    names = tuple(name for name in seen[0][0] if name in shared)
+    rows = [[fmean(run[name] for run in group) for name in names] for group in seen]
+    table = np.array(rows, dtype=float).reshape(len(rows), len(names))
+    finite = np.isfinite(table).all(axis=0)
+    return table[:, finite], tuple(name for name, keep in zip(names, finite, strict=True) if keep)
+
+
+def _numbers(run: Observation) -> dict[str, float]:
+    totals = {} if run.tasks is None else {f"tasks.{name}": float(getattr(run.tasks, name)) for name in _TOTALS}
+    return {**totals, **run.responses}

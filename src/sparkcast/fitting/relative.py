@@ -1,0 +1,50 @@
+"""For the models that are sums of non-negative terms: their settings, and least squares on relative errors."""
+
+from typing import Any
+
+from sparkcast.errors import StudyError
+from sparkcast.fitting.encoding import Domain
+from sparkcast.fitting.problem import Problem
+from sparkcast.study.roles import first_of
+from sparkcast.units import as_number
+
+
+def require_times(problem: Problem, model: str) -> None:
+    if not problem.scale.is_log:
+        raise StudyError(f"{model} predicts times, {problem.response} is not one", hint="use another model for it")
+
+
+def positive_setting(model: str, domain: Domain, x: Any, names: tuple[str, ...]) -> Any:
+    """The first of these settings that is present, in every row; 1 when none is."""
+    import numpy as np
+
+    factors, fixed = [axis.name for axis in domain.axes], dict(domain.fixed)
+    name = first_of(names, (*factors, *fixed))
+    if name in factors:
+        values = x[:, factors.index(name)]
+    else:
+        # Runs know their fixed settings (cores: 2), who asks may leave them out.
+        number = None if name is None else as_number(fixed[name])
+        values = np.full(len(x), 1.0 if number is None else number)
+    if (values <= 0).any():
+        problem = f"{model} works on positive numbers: it needs positive {name}, not {values.min():g}"
+        raise StudyError(problem, hint="check the settings")
+    return values
+
+
+def relative_nnls(problem: Problem, terms: Any) -> Any:
+    """Non-negative coefficients that minimise sum((terms @ b / value - 1)^2) over all runs.
+
+    The replicates of a configuration share their terms, so their sum of squares is that of one row with weight
+    W = sum(1 / value^2) and target sum(1 / value) / W.
+    """
+    import numpy as np
+    from scipy.optimize import nnls
+
+    inverse = [1 / np.array(values) for values in problem.values]
+    weights = np.sqrt(np.array([(inv**2).sum() for inv in inverse]))
+    rows = terms * weights[:, None]
+    # Columns of very different size (records, seconds) would stop the solver early.
+    norms = np.linalg.norm(rows, axis=0)
+    norms[norms == 0] = 1.0
+    return nnls(rows / norms, np.array([inv.sum() for inv in inverse]) / weights)[0] / norms

@@ -1,0 +1,322 @@
+"""Where the next run falls, for any model: the errors it made on configurations it had not seen, around its point.
+
+All replicates of a configuration are left out together, predicted, and compared. Each of n such configurations is as
+likely to be the next one as the asked one is, so the k-th smallest error covers the next run with probability
+k / (n + 1) (split conformal prediction; Vovk, Gammerman and Shafer 2005). Between these steps the reach is
+interpolated; beyond the largest error, where so few runs say nothing, it grows like a Student t distribution with n - 1
+degrees of freedom, which keeps intervals honest when n is small. Outside the measured range errors grow by
+1 + overshoot: one whole range further makes the interval twice as wide. A model may name other laws that the runs
+cannot tell from its own: along the settings these are about, the overshoot is counted in ratios, and the 90 % interval
+reaches what every one of them says.
+
+Errors are ratios (logarithms) for positive responses, so that times stay positive; plain differences for shares such as
+accuracy, where the distribution is cut at its bounds. Interval and probability come from the same distribution, so they
+never contradict each other.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.encoding import Domain
+from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.study import Configuration
+
+MAX_LOO = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
+_FOLDS = 10
+HULL_LEVEL = 0.9
+_CERTAIN = 1 - 1e-15  # rounding hides what is beyond, and most of many candidates are far beyond a deadline
+_MIN_INNER = 3
+
+
+class Points(Protocol):
+    """The point predictions of something learned. A plain object without closures, so that it can be saved."""
+
+    def __call__(self, x: Any) -> Any:
+        """The response at each row of x (see Domain.encode), in its own unit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Other laws that fit as well as the model's own, and differ from it outside the measured ranges."""
+
+    laws: tuple[Points, ...] = ()
+    columns: tuple[int, ...] = ()  # of x: settings whose continuation they know
+
+    def hull(self, x: Any, centre: Any, scale: Scale) -> Any:
+        """How far the law that differs most is from `centre`, on the scale."""
+        import numpy as np
+
+        return np.max([np.zeros(len(x)), *(np.abs(scale.forward(law(x)) - centre) for law in self.laws)], axis=0)
+
+    def overshoot(self, domain: Domain, x: Any) -> Any:
+        """How far outside the measured ranges, summed over the factors; in ratios where these laws know the way."""
+        import numpy as np
+
+        far = [domain.axes[j].overshoot(x[:, j]) for j in range(len(domain.axes)) if j not in self.columns]
+        ratios = [[domain.axes[j].distance(value) for value in x[:, j].tolist()] for j in self.columns]
+        return np.sum([np.zeros(len(x)), *far, *ratios], axis=0)
+
+
+_NO_FORMS = Forms()
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Points, and what a model without a configuration says of it where the method knows that without refitting."""
+
+    points: Points
+    unseen: Any = None
+    forms: Forms = _NO_FORMS
+
+
+Learner = Callable[[Problem], Learned]
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Absolute errors on the scale in order, and how much of the probability lies below each."""
+
+    sizes: tuple[float, ...]  # begins with 0
+    shares: tuple[float, ...]  # begins with 0, ends at n / (n + 1)
+    df: int
+
+    def reach(self, level: float) -> float:
+        """The error that is not exceeded with probability `level`."""
+        import numpy as np
+
+        if level <= self.shares[-1]:
+            return float(np.interp(level, self.shares, self.sizes))
+        return self.sizes[-1] * self._t(level) / self._t(self.shares[-1])
+
+    def level(self, reach: Any) -> Any:
+        """The probability of an error of at most `reach`: the inverse of `reach`."""
+        import numpy as np
+        from scipy.special import stdtr
+
+        levels = np.interp(reach, self.sizes, self.shares)
+        is_beyond = reach > self.sizes[-1]
+        if np.any(is_beyond):
+            t = self._t(self.shares[-1]) * reach[is_beyond] / self.sizes[-1]
+            tail, is_open = np.ones_like(t), t < self._t(_CERTAIN)
+            tail[is_open] = 2 * stdtr(self.df, t[is_open]) - 1
+            levels = np.array(levels)
+            levels[is_beyond] = tail
+        return levels
+
+    def _t(self, level: float) -> float:
+        return _student(level, self.df)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """What a model says of many settings, kept: a question about another level or limit then costs next to nothing."""
+
+    values: Any
+    centre: Any  # on the scale
+    width: Any
+    errors: Errors
+    scale: Scale
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        """Where the next run at each of the settings falls with probability `level`."""
+        reach = self.errors.reach(level) * self.width
+        return self.scale.back(self.centre - reach), self.scale.back(self.centre + reach)
+
+    def probability_below(self, limit: Any) -> Any:
+        """The probability that the next run is at most `limit`: one for all, or one for each."""
+        import numpy as np
+
+        limits = np.broadcast_to(np.asarray(limit, dtype=float), self.centre.shape)
+        is_within = (self.scale.low <= limits) & (limits < self.scale.high)
+        possible = np.where(is_within, limits, self.scale.low if math.isfinite(self.scale.low) else 0.0)
+        distance = (self.scale.forward(possible) - self.centre) / self.width
+        chance = 0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2
+        return np.where(is_within, chance, limits >= self.scale.high)
+
+    def take(self, rows: Any) -> "Answers":
+        return Answers(self.values[rows], self.centre[rows], self.width[rows], self.errors, self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A model that has seen data (the Fitted of every built-in model but auto)."""
+
+    points: Points
+    response: str
+    domain: Domain
+    scale: Scale
+    errors: Errors
+    forms: Forms = _NO_FORMS
+
+    def predict(self, at: Sequence[Configuration]) -> list[float]:
+        return self.predict_rows(self.domain.encode(at)) if at else []
+
+    def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
+        check_level(level)
+        return self.interval_rows(self.domain.encode(at), level) if at else []
+
+    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+        return self.probability_rows(self.domain.encode(at), limit) if at else []
+
+    def predict_rows(self, x: Any) -> list[float]:
+        """Like `predict`, of settings that are numbers already."""
+        return self._centre(x).tolist()  # type: ignore[no-any-return]
+
+    def interval_rows(self, x: Any, level: float) -> list[tuple[float, float]]:
+        low, high = self.answers(x).interval(level)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+
+    def probability_rows(self, x: Any, limit: float) -> list[float]:
+        return self.answers(x).probability_below(limit).tolist()  # type: ignore[no-any-return]
+
+    def answers(self, x: Any) -> "Answers":
+        """What is said of settings that are numbers already, to be asked for levels and limits."""
+        values = self._centre(x)
+        centre, width = self._centre_and_width(x, values)
+        return Answers(values, centre, width, self.errors, self.scale)
+
+    def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
+        return [self.domain.beyond(configuration) for configuration in at]
+
+    def _centre(self, x: Any) -> Any:
+        return self.scale.clip(self.points(x))
+
+    def _centre_and_width(self, x: Any, values: Any) -> tuple[Any, Any]:
+        import numpy as np
+
+        centre, overshoot = self.scale.forward(values), self.forms.overshoot(self.domain, x)
+        if not self.forms.laws or not overshoot.any():
+            return centre, 1 + overshoot
+        hull = np.where(overshoot > 0, self.forms.hull(x, centre, self.scale), 0.0)
+        return centre, np.maximum(1 + overshoot, hull / self.errors.reach(HULL_LEVEL))
+
+
+def _student(level: float, df: int) -> float:
+    """What a Student t distribution exceeds in absolute value with probability 1 - level."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 0.5 + level / 2))
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Matrices of a study are small: more threads wait for each other longer than they compute."""
+    limited: AbstractContextManager[object] = _thread_pools().limit(limits=1, user_api="blas")
+    return limited
+
+
+@lru_cache(maxsize=1)
+def _thread_pools() -> Any:
+    """Looking for the libraries that have pools takes longer than a small fit."""
+    import scipy.linalg  # noqa: F401  # so that its library is among them
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
+
+
+def fit(problem: Problem, learn: Learner) -> Distribution:
+    """Learn from everything, and find the errors by leaving configurations out."""
+    with one_thread():
+        learned = learn(problem)
+        unseen = left_out_predictions(problem, learn) if learned.unseen is None else learned.unseen
+    return around(problem, learned.points, unseen, learned.forms)
+
+
+def around(problem: Problem, points: Points, unseen: Any, forms: Forms = _NO_FORMS) -> Distribution:
+    """Put the distribution around `points`. `unseen`: what a model without it says of each configuration, or NaN."""
+    errors = errors_of(problem, _inner(problem, unseen))
+    return Distribution(points, problem.response, problem.domain, problem.scale, errors, forms)
+
+
+def _inner(problem: Problem, unseen: Any) -> Any:
+    """`unseen` without the only configuration at either end of a range, where enough others remain.
+
+    Without it, the range of the others ends before it: its error is one of extrapolating, which `overshoot` is about.
+    """
+    import numpy as np
+
+    inner = np.ones(len(problem), dtype=bool)
+    for j, axis in enumerate(problem.domain.axes):
+        if axis.is_number and not axis.is_constant:
+            for end in (problem.x[:, j].min(), problem.x[:, j].max()):
+                at_end = problem.x[:, j] == end
+                inner &= ~at_end | (at_end.sum() > 1)
+    left = np.where(inner, unseen, np.nan)
+    return left if np.isfinite(left).sum() >= _MIN_INNER else unseen
+
+
+def errors_of(problem: Problem, unseen: Any, widths: Any = None) -> Errors:
+    """The errors on unseen configurations; each counts once, shared by its replicates.
+
+    `widths` says how much larger than elsewhere the error of each was to be expected; the sizes are without that.
+    """
+    import numpy as np
+
+    known = np.flatnonzero(np.isfinite(unseen))
+    n = len(known)
+    if n < 2:
+        raise NotEnoughDataError(
+            "too few configurations can be left out to estimate the error", hint="run more of them"
+        )
+    missed: dict[float, float] = defaultdict(float)  # probability by size; equal sizes are one step
+    for i in known.tolist():
+        distances = problem.scale.forward(np.array(problem.values[i])) - problem.scale.forward(unseen[i])
+        for size in np.abs(distances / (1.0 if widths is None else widths[i])).tolist():
+            missed[float(f"{size:.12g}")] += 1 / (len(distances) * (n + 1))
+    # Exact data would give errors of 0, where no probability is defined.
+    floor = 1e-9 * (1.0 if problem.scale.is_log else max(1.0, float(np.abs(problem.y).max())))
+    order = sorted(missed)
+    sizes = [size + floor for size in order]
+    shares = np.cumsum([missed[size] for size in order]).tolist()
+    # A few errors may all be small by luck: the largest is not taken for smaller than their spread lets expect.
+    spread = math.sqrt(sum(share * (n + 1) * size**2 for size, share in missed.items()) / n * (1 + 1 / n))
+    sizes[-1] = max(sizes[-1], spread * _student(shares[-1], n - 1))
+    return Errors((0.0, *sizes), (0.0, *shares), n - 1)
+
+
+def left_out_predictions(problem: Problem, learn: Learner, folds: Sequence[Sequence[int]] | None = None) -> Any:
+    """For each configuration, what is predicted from the others; NaN where that is refused."""
+    import numpy as np
+
+    predicted = np.full(len(problem), np.nan)
+    for fold in folds_of(len(problem)) if folds is None else folds:
+        predicted[list(fold)] = predictions_for(problem, learn, fold)
+    return predicted
+
+
+def folds_of(n: int, folds: int = _FOLDS) -> list[list[int]]:
+    # Neighbours in a design resemble each other; dealing them out like cards puts them in different folds.
+    return [[i] for i in range(n)] if n <= MAX_LOO else [list(range(k, n, folds)) for k in range(folds)]
+
+
+def predictions_for(problem: Problem, learn: Learner, test: Sequence[int], train: Sequence[int] | None = None) -> Any:
+    """What is said of the configurations `test` by a model that learned from `train` (all others); NaN if nothing."""
+    import numpy as np
+
+    rows = list(test)
+    try:
+        points = learn(problem.without(rows) if train is None else problem.subset(train)).points
+    except NotEnoughDataError:
+        return np.full(len(rows), np.nan)
+    try:
+        return points(problem.x[rows])
+    except NotEnoughDataError:
+        return np.array([_one(points, problem.x[[i]]) for i in rows])
+
+
+def _one(points: Points, x: Any) -> float:
+    try:
+        return float(points(x)[0])
+    except NotEnoughDataError:
+        return float("nan")

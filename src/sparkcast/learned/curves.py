@@ -1,0 +1,175 @@
+"""Time and accuracy by epoch, so that another number of epochs can be asked for than the runs had.
+
+Each configuration's curve is two numbers, its height at the last epoch and its shape, and either is a regression on the
+settings. Time is a start and equal epochs: its shape is the share of the start. Accuracy saturates: its log-odds are a
+straight line over the logarithm of the epoch, whose slope is the shape. Errors come from leaving out configurations,
+each with all epochs of all its runs.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sparkcast.analyse.runs import usable_runs
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.encoding import Axis, Domain
+from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, Scale, pose
+from sparkcast.fitting.uncertainty import Distribution, Points, errors_of, folds_of
+from sparkcast.models.ridge import Ridge
+from sparkcast.study import Dataset, Level, Observation
+
+EPOCHS = "epochs"
+_TIME, _ACCURACY = "time_s", "accuracy"
+_ODDS_FLOOR = 1e-3  # an accuracy of 0 or 1 in a few test images is not certainty
+
+Kind = Literal["time", "share"]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The points: settings and, in the last column, the epoch."""
+
+    kind: Kind
+    height: Points  # at epoch `last`
+    shape: Points
+    last: float
+    top: float  # of a share: 1, or 100 when written as percent
+
+    def __call__(self, x: Any) -> Any:
+        return _value(self.kind, self.height(x[:, :-1]), self.shape(x[:, :-1]), x[:, -1] / self.last, self.top)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run's curve: epochs and what was reached by their ends."""
+
+    epochs: Any
+    values: Any
+
+
+def has_curves(data: Dataset, response: str) -> bool:
+    """Whether runs tell `response` by epoch, for a number of epochs that is not among the factors."""
+    is_told = any(len(_curve(run, response)) > 1 for run in data.observations if run.ok)
+    return response in (_TIME, _ACCURACY) and EPOCHS not in data.factors and is_told
+
+
+def fit_curve(data: Dataset, response: str) -> Distribution:
+    """Learn `response` over the factors and `epochs` from the curves of the runs."""
+    if response not in (_TIME, _ACCURACY):
+        raise StudyError(f"runs do not tell {response} by epoch", hint=f"ask for {_TIME} or {_ACCURACY}")
+    problem, runs = _posed(data, response)
+    last = float(max(run.epochs.max() for group in runs for run in group))
+    curve = _learn(problem, runs, last)
+    return Distribution(curve, response, _domain(problem.domain, runs), problem.scale, _errors(problem, runs, last))
+
+
+def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[Run]]]:
+    """The problem at the end of the runs that have a curve, and the curves by configuration in the same order."""
+    told = [run for run in usable_runs(data, response) if len(_curve(run, response)) > 1]
+    groups: dict[tuple[Level, ...], list[Run]] = defaultdict(list)
+    for run in told:
+        groups[data.key(run)].append(_run(run, response))
+    if len(groups) < MIN_CONFIGURATIONS:
+        raise NotEnoughDataError(
+            f"{len(groups)} configurations with {response} by epoch are too few to predict another number of epochs",
+            hint=f"run at least {MIN_CONFIGURATIONS} configurations for two epochs or more",
+        )
+    problem = pose(replace(data, observations=tuple(told)), response)
+    return problem, list(groups.values())
+
+
+def _curve(run: Observation, response: str) -> list[tuple[int, float]]:
+    if response == _TIME:
+        return [(epoch.number, epoch.time_s) for epoch in run.curve if epoch.time_s > 0]
+    return [(epoch.number, epoch.accuracy) for epoch in run.curve if epoch.accuracy is not None]
+
+
+def _run(run: Observation, response: str) -> Run:
+    import numpy as np
+
+    epochs, values = np.array(_curve(run, response), dtype=float).T
+    if response == _TIME:
+        # The response also counts what comes after the last epoch, and is the mean of jobs that ran at once.
+        values = values * (run.responses[response] / values[-1])
+    return Run(epochs, values)
+
+
+def _domain(domain: Domain, runs: Sequence[Sequence[Run]]) -> Domain:
+    numbers = sorted({float(epoch) for group in runs for run in group for epoch in run.epochs.tolist()})
+    axis = Axis(EPOCHS, tuple(int(number) for number in numbers), tuple(numbers))
+    fixed = tuple((name, value) for name, value in domain.fixed if name != EPOCHS)
+    return Domain((*domain.axes, axis), fixed, tuple(dict.fromkeys((*domain.known, EPOCHS))))
+
+
+def _learn(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Curve:
+    import numpy as np
+
+    kind: Kind = "time" if problem.scale.is_log else "share"
+    top = problem.scale.high if kind == "share" else 1.0
+    fits = np.array([_height_and_shape(kind, group, last, top) for group in runs])
+    shapes = replace(problem, scale=_shape_scale(kind), y=fits[:, 1], values=tuple((shape,) for shape in fits[:, 1]))
+    heights = replace(problem, y=problem.scale.forward(fits[:, 0]))
+    return Curve(kind, Ridge().learn(heights).points, Ridge().learn(shapes).points, last, top)
+
+
+def _shape_scale(kind: Kind) -> Scale:
+    return Scale(is_log=False, low=0.0, high=1.0) if kind == "time" else Scale(is_log=False, low=0.0)
+
+
+def _height_and_shape(kind: Kind, runs: Sequence[Run], last: float, top: float) -> tuple[float, float]:
+    """Of one configuration: the curve nearest to all epochs of its runs, in ratios of times or log-odds of shares."""
+    import numpy as np
+    from scipy.optimize import nnls
+
+    epochs = np.concatenate([run.epochs for run in runs]) / last
+    values = np.concatenate([run.values for run in runs])
+    if kind == "time":
+        start, rest = nnls(np.column_stack([np.ones_like(epochs), epochs]) / values[:, None], np.ones_like(values))[0]
+        return float(start + rest), float(start / (start + rest))
+    slope, at_last = np.polyfit(np.log(epochs), _log_odds(values / top), 1)
+    if slope < 0:  # it learns nothing more; a curve that falls for ever would say that it forgets everything
+        slope, at_last = 0.0, float(np.mean(_log_odds(values / top)))
+    return float(top / (1 + np.exp(-at_last))), float(slope)
+
+
+def _value(kind: Kind, height: Any, shape: Any, epochs: Any, top: float) -> Any:
+    """The curve at `epochs`, which are relative to the last one."""
+    import numpy as np
+
+    if kind == "time":
+        return height * (shape + (1 - shape) * epochs)
+    # No epoch at all is not on the curve; very few are a guess like a random one.
+    odds = _log_odds(height / top) + shape * np.log(np.maximum(epochs, 1e-6))
+    return top / (1 + np.exp(-odds))
+
+
+def _log_odds(shares: Any) -> Any:
+    import numpy as np
+
+    bounded = np.clip(shares, _ODDS_FLOOR, 1 - _ODDS_FLOOR)
+    return np.log(bounded / (1 - bounded))
+
+
+def _errors(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Any:
+    """Errors on unseen configurations, each counted once: over all epochs of all its runs."""
+    import numpy as np
+
+    scale = problem.scale
+    missed: list[tuple[float, ...]] = [()] * len(runs)
+    for fold in folds_of(len(runs)):
+        kept = [i for i in range(len(runs)) if i not in fold]
+        curve = _learn(problem.subset(kept), [runs[i] for i in kept], last)
+        for i in fold:
+            missed[i] = tuple(float(miss) for run in runs[i] for miss in _missed(curve, problem.x[i], run, scale))
+    # As if the unseen prediction were always 1 (or 0): what is left are the ratios (or differences) to it.
+    around = Scale(scale.is_log, 5e-324) if scale.is_log else Scale(is_log=False)
+    values = tuple(tuple(np.exp(group).tolist()) if scale.is_log else group for group in missed)
+    return errors_of(replace(problem, scale=around, values=values), np.full(len(runs), 1.0 if scale.is_log else 0.0))
+
+
+def _missed(curve: Curve, settings: Any, run: Run, scale: Scale) -> Any:
+    import numpy as np
+
+    x = np.column_stack([np.tile(settings, (len(run.epochs), 1)), run.epochs])
+    return scale.forward(run.values) - scale.forward(scale.clip(curve(x)))

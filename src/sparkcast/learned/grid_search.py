@@ -1,0 +1,355 @@
+"""Settings of a method by the error on configurations that were left out; and the grids that the papers searched."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from itertools import product
+from typing import Any
+
+from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
+from sparkcast.fitting.plain import in_own_unit
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.regression import Columns, regress
+from sparkcast.fitting.uncertainty import Learned, left_out_predictions
+from sparkcast.models.base import Model
+from sparkcast.models.courier import Courier
+from sparkcast.models.decision_tree import DecisionTree
+from sparkcast.registry import did_you_mean
+
+Value = None | bool | int | float | str | tuple[int, ...]
+Settings = Mapping[str, Value]
+_TRIALS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from low to high: where TPE draws from, and in so many steps the values of a grid.
+
+    >>> Range(1, 100, steps=3, is_log=True).values, Range(50, 150, steps=3, is_whole=True).values
+    ((1.0, 10.0, 100.0), (50, 100, 150))
+    """
+
+    low: float
+    high: float
+    steps: int = 4
+    is_log: bool = False
+    is_whole: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high or self.steps < 2 or (self.is_log and self.low <= 0):
+            raise StudyError(f"{self} is not a range", hint="low below high, 2 steps or more, positive for logarithms")
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        shares = [i / (self.steps - 1) for i in range(self.steps)]
+        if self.is_log:
+            found = [float(f"{self.low * (self.high / self.low) ** share:.12g}") for share in shares]
+        else:
+            found = [self.low + (self.high - self.low) * share for share in shares]
+        return tuple(dict.fromkeys(round(value) for value in found)) if self.is_whole else tuple(found)
+
+
+Grid = Mapping[str, Sequence[Value] | Range]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    settings: Settings
+    error: float  # root mean square on the response's scale; infinite where nothing could be fitted
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search tried, and the best of it."""
+
+    settings: Settings
+    error: float
+    trials: tuple[Trial, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A method, and the settings among which to choose."""
+
+    make: Callable[..., Model]
+    grid: Grid
+
+
+def search(
+    problem: Problem,
+    make: Callable[..., Model],
+    grid: Grid,
+    *,
+    method: str = "grid",
+    n_trials: int | None = None,
+    seed: int = 0,
+) -> Found:
+    """The settings with which `make(**settings)` misses configurations that it has not seen by least.
+
+    `grid` tries every combination (or `n_trials` of them, drawn at random), `tpe` those that a tree-structured Parzen
+    estimator proposes after having seen the others. A combination that cannot be fitted is lost, the search goes on.
+    """
+    if method not in ("grid", "tpe"):
+        raise StudyError(f"no search named {method!r}", hint=did_you_mean(method, ("grid", "tpe")))
+    if n_trials is not None and n_trials < 1:
+        raise StudyError(f"{n_trials} trials find nothing", hint="give at least 1")
+    if not all(values if isinstance(values, Range) else len(values) for values in grid.values()):
+        raise StudyError("a setting of the grid has no values", hint="give at least one")
+    evaluator = _Evaluator(problem, make)
+    if method == "grid":
+        for settings in _combinations(grid, n_trials, seed):
+            evaluator.error(settings)
+    else:
+        _propose(evaluator, grid, _TRIALS if n_trials is None else n_trials, seed)
+    return evaluator.best()
+
+
+class _Evaluator:
+    """Evaluates each combination once, and remembers."""
+
+    def __init__(self, problem: Problem, make: Callable[..., Model]) -> None:
+        self._problem = problem
+        self._make = make
+        self._trials: dict[tuple[tuple[str, Value], ...], Trial] = {}
+        self._reason: Exception | None = None
+
+    def error(self, settings: Settings) -> float:
+        key = tuple(settings.items())
+        if key not in self._trials:
+            self._trials[key] = Trial(settings, self._evaluate(settings))
+        return self._trials[key].error
+
+    def best(self) -> Found:
+        trials = tuple(self._trials.values())
+        best = min(trials, key=lambda trial: trial.error)
+        if not math.isfinite(best.error):
+            raise NotEnoughDataError(
+                f"none of {len(trials)} combinations could be fitted; the last one: {self._reason}",
+                hint="run more configurations, or give other values",
+            )
+        return Found(best.settings, best.error, trials)
+
+    def _evaluate(self, settings: Settings) -> float:
+        try:
+            error = left_out_error(self._problem, self._make(**settings))
+        except StudyError:
+            raise
+        except (NotEnoughDataError, ValueError) as reason:  # scikit-learn's way to say that nothing came out
+            self._reason = reason
+            return math.inf
+        return error if math.isfinite(error) else math.inf
+
+
+def left_out_error(problem: Problem, model: Model) -> float:
+    """Root mean square error on configurations that were left out, on the response's scale."""
+    import numpy as np
+
+    learned = model.learn(problem)
+    unseen = left_out_predictions(problem, model.learn) if learned.unseen is None else learned.unseen
+    known = np.isfinite(unseen)
+    if not known.any():
+        return math.inf
+    return float(np.sqrt(((problem.scale.forward(unseen[known]) - problem.y[known]) ** 2).mean()))
+
+
+def _combinations(grid: Grid, n_trials: int | None, seed: int) -> list[Settings]:
+    import random
+
+    values = [own.values if isinstance(own, Range) else tuple(own) for own in grid.values()]
+    sizes = [len(own) for own in values]
+    if n_trials is None or n_trials >= math.prod(sizes):
+        return [dict(zip(grid, chosen, strict=True)) for chosen in product(*values)]
+    # Drawn by number, since a grid may have more combinations than fit in memory.
+    numbers = sorted(random.Random(seed).sample(range(math.prod(sizes)), n_trials))
+    return [dict(zip(grid, _combination(number, values), strict=True)) for number in numbers]
+
+
+def _combination(number: int, values: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
+    chosen = []
+    for own in reversed(values):
+        number, place = divmod(number, len(own))
+        chosen.append(own[place])
+    return tuple(reversed(chosen))
+
+
+def _propose(evaluator: _Evaluator, grid: Grid, n_trials: int, seed: int) -> None:
+    """Let optuna propose one combination after the other."""
+    try:
+        optuna = import_module("optuna")
+    except ImportError:
+        raise StudyError("searching with tpe needs optuna", hint="pip install 'sparkcast[search]'") from None
+    with _quiet(optuna):
+        study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+        for _ in range(n_trials):
+            trial = study.ask()
+            error = evaluator.error({name: _suggest(trial, name, values) for name, values in grid.items()})
+            if math.isfinite(error):
+                study.tell(trial, error)
+            else:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+
+
+def _suggest(trial: Any, name: str, values: Sequence[Value] | Range) -> Value:
+    if not isinstance(values, Range):
+        place: int = trial.suggest_categorical(name, range(len(values)))
+        return values[place]
+    if values.is_whole:
+        whole: int = trial.suggest_int(name, int(values.low), int(values.high), log=values.is_log)
+        return whole
+    number: float = trial.suggest_float(name, values.low, values.high, log=values.is_log)
+    return number
+
+
+@contextmanager
+def _quiet(optuna: Any) -> Iterator[None]:
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+class Estimator(Model):
+    """A technique of scikit-learn on x and 1/x under its own settings, as the papers' grids name them.
+
+    `is_scaled` standardises columns and response (Polimi; here on the training rows only); `log` learns logarithms.
+    """
+
+    columns = Columns(inverses=True)
+
+    def __init__(self, technique: str, *, is_scaled: bool = True, log: bool = False, seed: int = 0, **settings: Any):
+        self._technique = technique
+        self._is_scaled = is_scaled
+        self._log = log
+        self._seed = seed
+        self._settings = settings
+
+    def learn(self, problem: Problem) -> Learned:
+        import warnings
+
+        from sklearn.compose import TransformedTargetRegressor
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        model = self._estimator()
+        if self._is_scaled:
+            model = TransformedTargetRegressor(make_pipeline(StandardScaler(), model), transformer=StandardScaler())
+        with warnings.catch_warnings():
+            # What did not converge, overflowed or was singular is judged by its error like anything else.
+            warnings.simplefilter("ignore")
+            return regress(problem if self._log else in_own_unit(problem), self.columns, model)
+
+    def _estimator(self) -> Any:
+        module, name = _TECHNIQUES[self._technique]
+        estimator = getattr(import_module(module), name)(**self._settings)
+        return estimator.set_params(random_state=self._seed) if "random_state" in estimator.get_params() else estimator
+
+
+_TECHNIQUES = {
+    "lasso": ("sklearn.linear_model", "Lasso"),
+    "ridge": ("sklearn.linear_model", "Ridge"),
+    "forest": ("sklearn.ensemble", "RandomForestRegressor"),
+    "mlp": ("sklearn.neural_network", "MLPRegressor"),
+    "svr": ("sklearn.svm", "SVR"),
+}
+
+_MYUNG_ALPHAS = (1e-15, 1e-10, 1e-8, 1e-3, 1e-2, 1.0, 5.0, 10.0, 20.0)
+_WIDTHS = (3, 4, 5)
+
+
+def _unscaled(technique: str) -> Callable[..., Model]:
+    return partial(Estimator, technique, is_scaled=False)
+
+
+# Names of scikit-learn today: max_features "auto" was all columns for regressors, "sigmoid" is "logistic", friedman_mse
+# is squared_error. Where only the ends of a list are known it is a range.
+_GRIDS: Mapping[str, Mapping[str, Space]] = {
+    "myung2020": {
+        "lasso": Space(_unscaled("lasso"), {"alpha": _MYUNG_ALPHAS}),
+        "ridge": Space(_unscaled("ridge"), {"alpha": _MYUNG_ALPHAS}),
+        "random-forest": Space(
+            _unscaled("forest"),
+            {"n_estimators": (50, 100, 150), "max_features": (1.0, "sqrt", "log2"), "max_depth": (50, 100, 150)},
+        ),
+        "mlp": Space(
+            _unscaled("mlp"),
+            {
+                "solver": ("lbfgs", "adam", "sgd"),
+                "activation": ("logistic", "relu"),
+                "max_iter": (5000, 10000, 20000),
+                "alpha": (0.01, 0.05),
+                "hidden_layer_sizes": ((50,), (100,), (150,)),
+            },
+        ),
+    },
+    "polimi2019": {
+        "decision-tree": Space(
+            partial(DecisionTree, log=False),
+            {
+                "criterion": ("squared_error", "absolute_error"),
+                "depth": (3, 5, 10, 20),
+                "features": (1.0, "sqrt", "log2"),
+                "split": (0.01, 0.1, 0.2, 0.5),
+                "leaf": (0.01, 0.05, 0.1, 0.2, 0.3),
+            },
+        ),
+        "random-forest": Space(
+            partial(Estimator, "forest"),
+            {
+                "n_estimators": Range(5, 200, steps=5, is_log=True, is_whole=True),
+                "max_depth": (3, 10, 20),
+                "min_samples_split": (0.1, 0.5, 1.0),
+                "min_samples_leaf": (1, 2, 4),
+            },
+        ),
+        "lasso": Space(partial(Estimator, "lasso"), {"alpha": (0.001,), "fit_intercept": (True, False)}),
+        "mlp": Space(
+            partial(Estimator, "mlp", solver="adam"),
+            {
+                "hidden_layer_sizes": tuple((width,) * layers for layers in (1, 2, 3) for width in _WIDTHS),
+                "activation": ("logistic", "relu", "tanh"),
+                "learning_rate_init": Range(0.001, 0.1, steps=3, is_log=True),
+                "beta_1": Range(0.7, 0.9, steps=3),
+                "alpha": Range(0.01, 0.1, steps=2, is_log=True),
+            },
+        ),
+        "svr": Space(
+            partial(Estimator, "svr"),
+            {
+                "C": Range(0.001, 75, steps=6, is_log=True),
+                "epsilon": Range(0.05, 0.5, steps=3),
+                "gamma": Range(1e-7, 1, steps=8, is_log=True),
+                "kernel": ("linear", "rbf", "poly", "sigmoid"),
+            },
+        ),
+    },
+    "courier2021": {
+        "courier": Space(
+            partial(Courier, log=False),
+            {
+                "trees": Range(50, 2000, steps=5, is_log=True, is_whole=True),
+                "depth": (4, 5, 6, 7, 8, 9, 10),
+                "criterion": ("squared_error", "absolute_error"),
+                "features": (1.0, "sqrt", "log2"),
+            },
+        ),
+    },
+}
+
+
+def paper_grid(paper: str, technique: str) -> Space:
+    """What a paper searched: `search(problem, space.make, space.grid)`.
+
+    >>> paper_grid("myung2020", "lasso").grid["alpha"][-1]
+    20.0
+    """
+    if paper not in _GRIDS:
+        raise UnknownNameError(f"no grids of a paper named {paper!r}", hint=did_you_mean(paper, tuple(_GRIDS)))
+    known = _GRIDS[paper]
+    if technique not in known:
+        raise UnknownNameError(f"{paper} has no grid for {technique!r}", hint=did_you_mean(technique, tuple(known)))
+    return known[technique]

@@ -1,0 +1,347 @@
+"""Model files: what was learned, in a form that can be read without running anything it says.
+
+A zip in the format of skops (no pickle) with one more member, `sparkcast.json`, that tells what it is. A file is read
+only when it is whole, not newer than this sparkcast, and made of nothing but dataclasses of `sparkcast.models` and of
+what skops trusts. See `_standins` for trees and kernels, which it does not.
+"""
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
+from sparkcast.learned.feasibility import Feasibility
+from sparkcast.models import MODELS, Fitted
+from sparkcast.study import Configuration, Dataset, Fingerprint, Level, Outcome, Price
+from sparkcast.study.space import Space
+
+FORMAT, SCHEMA = "sparkcast-model", 1
+_ABOUT, _CONTENT = "sparkcast.json", "schema.json"
+_FIT_AGAIN = "make it again: sparkcast fit DATA --save FILE"
+# Compiled code follows the indices in these; `_standins` keeps their arrays instead, and checks them.
+_UNCHECKED = ("sklearn.tree.", "sklearn.ensemble._forest.", "sklearn.ensemble._gb.", "sklearn.ensemble._hist_")
+_MAX_BYTES = 2**30  # unpacked; a small file may claim to be very large
+_PROBES = 3
+_SAME = 1e-9  # predictions that differ less, relatively, are the same
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A configuration that was run, and how its runs ended."""
+
+    configuration: Configuration
+    ok: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFrom:
+    """The model of one response, and how much it has seen."""
+
+    model: str
+    runs: int
+    configurations: int
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What questions need beside the models, and what people want to know of a file."""
+
+    data: str  # its name
+    factors: tuple[str, ...]
+    responses: Mapping[str, LearnedFrom]
+    runs: int
+    fixed: Configuration = field(default_factory=dict)  # settings that are no factors, with one value in every run
+    seen: tuple[Seen, ...] = ()
+    candidates: tuple[Configuration, ...] = ()  # that a recommendation chooses from; or
+    space: Space | None = None  # all that the levels and rules of a study allow
+    price: Price | None = None
+    fingerprints: tuple[Fingerprint, ...] = ()  # where the runs were made
+    sparkcast: str = ""
+    created: str = ""  # ISO 8601
+
+
+@dataclass(frozen=True, slots=True)
+class SavedModel:
+    about: About
+    fitted: Mapping[str, Fitted]  # by response
+    curves: Mapping[str, Fitted] = field(default_factory=dict)  # by response, over the factors and epochs
+    feasibility: Feasibility | None = None
+    notes: tuple[str, ...] = ()  # what its reader should know
+
+
+def seen_in(data: Dataset) -> tuple[Seen, ...]:
+    """Every configuration that was run, by its varied settings. A lost run says nothing about settings."""
+    counts: dict[tuple[Level, ...], list[int]] = {}
+    for run in data.observations:
+        count = counts.setdefault(data.key(run), [0, 0])
+        if run.outcome is not Outcome.LOST:
+            count[0 if run.ok else 1] += 1
+    return tuple(Seen(dict(zip(data.factors, key, strict=True)), *count) for key, count in counts.items())
+
+
+def constants_in(data: Dataset) -> Configuration:
+    """Settings that are no factors and had one value in every run."""
+    if not data.observations:
+        return {}
+    return {
+        name: value
+        for name, value in data.observations[0].configuration.items()
+        if name not in data.factors and all(o.configuration.get(name) == value for o in data.observations)
+    }
+
+
+def fingerprints_in(data: Dataset) -> tuple[Fingerprint, ...]:
+    """Where successful runs were made, each place once, in the order they were first used."""
+    return tuple(dict.fromkeys(run.fingerprint for run in data.observations if run.ok and run.fingerprint))
+
+
+def about_of(data: Dataset, responses: Iterable[str], model: str) -> About:
+    """What is known of models that learned these responses from these runs."""
+    runs = {name: data.successful(name) for name in responses}
+    return About(
+        data=data.name,
+        factors=data.factors,
+        responses={name: LearnedFrom(model, len(ok), len({*map(data.key, ok)})) for name, ok in runs.items()},
+        runs=len(data.observations),
+        fixed=constants_in(data),
+        seen=seen_in(data),
+        fingerprints=fingerprints_in(data),
+    )
+
+
+# ---------------------------------------------------------------- writing
+
+
+def save(
+    fitted: Mapping[str, Fitted],
+    path: Path,
+    *,
+    about: About,
+    curves: Mapping[str, Fitted] | None = None,
+    feasibility: Feasibility | None = None,
+    force: bool = False,
+) -> None:
+    """Write a model file, whole or not at all; an existing one is replaced only with `force`."""
+    if path.exists() and not force:
+        raise StudyError(f"{str(path)!r} exists", hint="add --force to replace it, or choose another name")
+    packed = _packed({"fitted": dict(fitted), "curves": dict(curves or {}), "feasibility": feasibility})
+    if foreign := _foreign_types(packed):
+        raise StudyError(
+            f"this model cannot be saved: it holds {', '.join(foreign)}", hint="choose another one with --model"
+        )
+    buffer = io.BytesIO(packed)
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_ABOUT, _about_bytes(about, fitted))
+    _write(buffer.getvalue(), path)
+
+
+def _packed(content: dict[str, Any]) -> bytes:
+    import skops.io
+
+    from sparkcast.learned.standins import to_plain
+
+    try:
+        return bytes(skops.io.dumps(to_plain(content), compression=zipfile.ZIP_DEFLATED))
+    except TypeError as error:
+        raise StudyError(f"this model cannot be saved: {error}", hint="choose another one with --model") from error
+
+
+def _about_bytes(about: About, fitted: Mapping[str, Fitted]) -> bytes:
+    from datetime import UTC, datetime
+
+    import orjson
+
+    from sparkcast import __version__
+
+    head = {"format": FORMAT, "schema": SCHEMA, "libraries": _libraries()}
+    written = {"sparkcast": __version__, "created": datetime.now(UTC).isoformat(timespec="seconds")}
+    probes = {response: _probes(model, about.seen) for response, model in fitted.items()}
+    options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+    told = asdict(replace(about, price=None, space=None))
+    told |= {"price": about.price and about.price.as_plain(), "space": about.space and about.space.as_plain()}
+    return orjson.dumps(head | told | written | {"probes": probes}, option=options)
+
+
+def _libraries() -> dict[str, str]:
+    return {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+
+
+def _probes(fitted: Fitted, seen: Sequence[Seen]) -> list[Any]:
+    """Questions with today's answers: with other libraries the model is asked again."""
+    found: list[Any] = []
+    for configuration in [dict(known.configuration) for known in seen if known.ok][:_PROBES]:
+        try:
+            found.append([configuration, *fitted.predict([configuration])])
+        except NotEnoughDataError:
+            continue
+    return found
+
+
+def _write(content: bytes, path: Path) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise StudyError(
+            f"cannot write {str(path)!r}: {error.strerror}",
+            hint="choose a folder that exists and that you may write in",
+        ) from error
+
+
+# ---------------------------------------------------------------- reading
+
+
+def load(path: Path) -> SavedModel:
+    """Read a model file; raises StudyError for one that is damaged, newer, or holds anything it should not."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise StudyError(f"cannot read {str(path)!r}: {error.strerror}", hint="is the path right?") from error
+    try:
+        head = _head(content, path.name)
+        if foreign := _foreign_types(content):
+            raise StudyError(
+                f"{path.name} holds {', '.join(foreign)}, which no model file of sparkcast holds",
+                hint="do not use a file from somebody you do not trust; " + _FIT_AGAIN,
+            )
+        return _checked(_model(content, head), head)
+    except zipfile.BadZipFile as error:
+        raise StudyError(
+            f"{path.name} is not a whole model file: {error}", hint="copy it again; " + _FIT_AGAIN
+        ) from error
+    except SparkcastError:
+        raise
+    except Exception as error:  # in a file that somebody made up, anything can be wrong
+        raise StudyError(f"{path.name} is no usable model file: {error!r}", hint=_FIT_AGAIN) from error
+
+
+def _head(content: bytes, name: str) -> dict[str, Any]:
+    import orjson
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
+            raise StudyError(f"{name} would unpack to more than a gigabyte", hint=_FIT_AGAIN)
+        if (damaged := archive.testzip()) is not None:
+            raise StudyError(f"{name} is damaged in its part {damaged!r}", hint="copy it again; " + _FIT_AGAIN)
+        head = orjson.loads(archive.read(_ABOUT)) if _ABOUT in archive.namelist() else None
+    if not isinstance(head, dict) or head.get("format") != FORMAT or not isinstance(head.get("schema"), int):
+        raise StudyError(f"{name} is no model file of sparkcast", hint=_FIT_AGAIN)
+    if head["schema"] > SCHEMA:
+        raise StudyError(
+            f"{name} was written by a newer sparkcast ({head.get('sparkcast')}): its schema is {head['schema']}, "
+            f"this one reads up to {SCHEMA}",
+            hint="upgrade sparkcast, or fit the model again with this one",
+        )
+    return head
+
+
+def _foreign_types(content: bytes) -> list[str]:
+    """The types in a file that are neither ours nor trusted by skops; nothing of the file is built to find out."""
+    import skops.io
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        named = set(_type_names(json.loads(archive.read(_CONTENT))))  # the parser that skops uses
+    untrusted = {name for name in skops.io.get_untrusted_types(data=content) if not _is_ours(name)}
+    return sorted(untrusted | {name for name in named if name.startswith(_UNCHECKED)})
+
+
+def _type_names(schema: Any) -> Iterator[str]:
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict) and "__class__" in part:
+            yield f"{part.get('__module__')}.{part['__class__']}"
+        if isinstance(part, (dict, list)):
+            waiting.extend(part.values() if isinstance(part, dict) else part)
+
+
+def _is_ours(name: str) -> bool:
+    """A dataclass of ours or of a registered model's package, by the module that defines it."""
+    module, _, attribute = name.rpartition(".")
+    if not any(module == home or module.startswith(f"{home}.") for home in _homes()):
+        return False
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ImportError:
+        return False
+    return isinstance(found, type) and is_dataclass(found) and found.__module__ == module
+
+
+def _homes() -> tuple[str, ...]:
+    """Where parts of models may come from. Whoever installed a package with a model trusts it to run already."""
+    others = {MODELS.get(name).__module__.partition(".")[0] for name in MODELS.names()} - {"sparkcast"}
+    return ("sparkcast.fitting", "sparkcast.models", "sparkcast.learned", *sorted(others))
+
+
+def _model(content: bytes, head: Mapping[str, Any]) -> SavedModel:
+    import warnings
+
+    import skops.io
+
+    from sparkcast.learned.standins import from_plain
+
+    trusted = [name for name in skops.io.get_untrusted_types(data=content) if _is_ours(name)]
+    with warnings.catch_warnings():
+        # scikit-learn warns of every other version; whether that matters is found out by asking, see _checked.
+        warnings.simplefilter("ignore")
+        parts = from_plain(skops.io.loads(content, trusted=trusted))
+    fitted, curves, feasibility = parts["fitted"], parts["curves"], parts["feasibility"]
+    about = _about(head)
+    if (
+        not all(_answers(model) for model in (*fitted.values(), *curves.values()))
+        or set(fitted) != set(about.responses)
+        or not isinstance(feasibility, Feasibility | None)
+    ):
+        raise StudyError("the model file does not hold the models it names", hint=_FIT_AGAIN)
+    return SavedModel(about, fitted, curves, feasibility)
+
+
+def _answers(model: object) -> bool:
+    names = "predict interval probability_below beyond".split()
+    return not isinstance(model, type) and all(callable(getattr(model, name, None)) for name in names)
+
+
+def _about(head: Mapping[str, Any]) -> About:
+    return About(
+        data=str(head["data"]),
+        factors=tuple(str(name) for name in head["factors"]),
+        responses={str(name): LearnedFrom(**part) for name, part in head["responses"].items()},
+        runs=int(head["runs"]),
+        fixed=dict(head["fixed"]),
+        seen=tuple(Seen(**part) for part in head["seen"]),
+        candidates=tuple(dict(configuration) for configuration in head["candidates"]),
+        space=None if head.get("space") is None else Space.from_plain(head["space"]),
+        price=None if head["price"] is None else Price.from_plain(head["price"]),
+        fingerprints=tuple(Fingerprint(**part) for part in head.get("fingerprints", ())),
+        sparkcast=str(head["sparkcast"]),
+        created=str(head["created"]),
+    )
+
+
+def _checked(model: SavedModel, head: Mapping[str, Any]) -> SavedModel:
+    """With a note when other libraries than it was written with make it say something else."""
+    here = _libraries()
+    others = [
+        f"{name} {old}, here {here.get(name)}" for name, old in head["libraries"].items() if here.get(name) != old
+    ]
+    if not others:
+        return model
+    difference = 0.0
+    for response, probes in head["probes"].items():
+        for configuration, before in probes:
+            [now] = model.fitted[response].predict([configuration])
+            difference = max(difference, abs(now - before) / max(abs(before), 1e-300))
+    if difference <= _SAME:
+        return model
+    note = f"written with {'; '.join(others)}: its predictions differ by up to {100 * difference:.2g} %; fit it again"
+    return replace(model, notes=(note,))

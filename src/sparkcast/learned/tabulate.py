@@ -1,0 +1,98 @@
+"""What a model says of many candidates at once, kept: a question about another deadline then costs next to nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sparkcast.errors import NotEnoughDataError
+from sparkcast.fitting.encoding import Domain
+from sparkcast.fitting.uncertainty import Distribution
+from sparkcast.learned.feasibility import Feasibility
+from sparkcast.models import Fitted
+from sparkcast.models.auto import Combined
+from sparkcast.study import Configuration
+from sparkcast.study.space import Candidates
+
+
+class Table(Protocol):
+    """Arrays, one place for each candidate."""
+
+    @property
+    def values(self) -> Any: ...
+
+    def interval(self, level: float) -> tuple[Any, Any]: ...
+
+    def probability_below(self, limit: Any) -> Any:
+        """For a limit for all candidates, or one for each."""
+        ...
+
+    def take(self, rows: Any) -> "Table":
+        """Of some candidates only."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """The answers of a model that knows nothing but configurations."""
+
+    fitted: Fitted
+    configurations: Sequence[Configuration]
+    values: Any
+
+    def interval(self, level: float) -> tuple[Any, Any]:
+        import numpy as np
+
+        low, high = np.array(self.fitted.interval(self.configurations, level=level)).T
+        return low, high
+
+    def probability_below(self, limit: Any) -> Any:
+        import numpy as np
+
+        limits = np.broadcast_to(np.asarray(limit, dtype=float), len(self.configurations))
+        chances = np.empty(len(self.configurations))
+        for one in np.unique(limits):  # prices are few, and so are the times that a budget pays for
+            rows = np.flatnonzero(limits == one)
+            chances[rows] = self.fitted.probability_below([self.configurations[i] for i in rows], float(one))
+        return chances
+
+    def take(self, rows: Any) -> "_Asked":
+        return _Asked(self.fitted, [self.configurations[i] for i in rows], self.values[rows])
+
+
+def tabulate(fitted: Fitted, candidates: Candidates) -> Table:
+    if isinstance(fitted, Distribution | Combined):
+        return fitted.answers(_encode(fitted.domain, candidates))
+    import numpy as np
+
+    at = candidates.configurations()
+    return _Asked(fitted, at, np.array(fitted.predict(at)))
+
+
+def is_supported(fitted: Fitted, candidates: Candidates) -> Any:
+    """Whether the runs say something about each candidate; see Fitted.beyond for what they lack."""
+    import numpy as np
+
+    if not isinstance(fitted, Distribution | Combined):
+        return np.array([error is None for error in fitted.beyond(candidates.configurations())], dtype=bool)
+    supported = np.ones(len(candidates), dtype=bool)
+    for axis in fitted.domain.axes:
+        if axis.name in candidates.levels:
+            near = np.array([not axis.is_beyond(level) for level in candidates.levels[axis.name]])
+            supported &= near[candidates.position(axis.name)]
+    return supported
+
+
+def failure_table(failures: Feasibility, candidates: Candidates) -> Any:
+    """How likely each candidate fails; of a category that was never run, as likely as the worst known one."""
+    import numpy as np
+
+    try:
+        return failures.probability_rows(_encode(failures.domain, candidates))
+    except NotEnoughDataError:
+        names = [axis.name for axis in failures.domain.axes]
+        return np.array([failures.worst_at({name: c[name] for name in names}) for c in candidates.configurations()])
+
+
+def _encode(domain: Domain, candidates: Candidates) -> Any:
+    codes = {name: candidates.position(name) for name in candidates.levels}
+    return domain.encode_columns(candidates.levels, codes)

@@ -1,0 +1,1 @@
+"""From trials to stored observations: real runs on a cluster, resumable, crash-safe."""

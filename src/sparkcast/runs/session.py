@@ -1,0 +1,311 @@
+"""A study on its cluster: where it runs, and one trial after the other.
+
+What must hold at every moment, also under SIGKILL: a trial has at most one final observation, an observation is
+stored whole or not at all, and nothing that was started outlives this process.
+"""
+
+import json
+import logging
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from types import FrameType, TracebackType
+from typing import Self
+
+from sparkcast.engines import Engine, SparkJob
+from sparkcast.errors import RunError, SparkcastError, StoreError
+from sparkcast.observe import Run, observe
+from sparkcast.observe.fingerprint import fingerprint
+from sparkcast.observe.host import HostSampler
+from sparkcast.observe.outcome import JobEnd
+from sparkcast.runs.job import job_folders, make_job
+from sparkcast.runs.site import Site
+from sparkcast.store import Store, open_store
+from sparkcast.store.lock import exclusive
+from sparkcast.study import Configuration, Observation, Outcome, Study, Trial
+from sparkcast.units import show_seconds
+from sparkcast.workloads import complete
+
+_log = logging.getLogger(__name__)
+_ATTEMPTS = 3  # a lost run is tried again this often
+_HOPELESS = 2  # so many errors at the start, with no success, and the rest is not worth its time
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What to show while trials run."""
+
+    done: int
+    total: int
+    text: str
+    remaining_s: float | None = None
+    is_note: bool = False  # worth a line of its own
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@contextmanager
+def hold_results(folder: Path, command: str) -> Iterator[Store]:
+    """The store of a results folder, for this process alone. What the disk refuses becomes an error with advice."""
+    store = open_store(folder, create=True)
+    try:
+        with exclusive(folder / "lock"):
+            yield store
+    except SparkcastError:
+        raise
+    except OSError as error:
+        raise StoreError(
+            f"cannot write to {str(folder)!r}: {error.strerror or error}",
+            hint=f"mend that, then: sparkcast {command} STUDY --resume; nothing stored before is lost",
+        ) from error
+    finally:
+        store.close()
+
+
+class Stopped(Exception):
+    """No further run may be made, and why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The most seconds a run may take; when they are over it is stopped and says nothing."""
+
+    seconds: float
+    reason: str
+
+
+class Session:
+    """A study on its cluster: trials become final observations in the store, one after the other.
+
+    Enter it to watch for Ctrl-C. The cluster starts with the first `prepare` and ends when the session is left.
+    `search_id` is the search that the runs belong to, if any.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        folder: Path,
+        store: Store,
+        tell: Callable[[str, bool], None],
+        *,
+        command: str,
+        search_id: int | None = None,
+    ) -> None:
+        self._site, self._study, self._workload = site, site.study, site.workload
+        self._folder, self._store, self._search_id = folder, store, search_id
+        self._on_message, self._command = tell, command
+        self._open = ExitStack()
+        self._is_up = False
+        self._warm: set[str] = set()  # class paths
+        self._data: dict[str, str] = {}  # trial key -> fingerprint of its data
+        self._notes: dict[str, None] = {}  # an ordered set: each is shown once
+        self._durations: list[float] = []
+        self._interrupts = 0
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(self._watch_signals())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    @property
+    def is_interrupted(self) -> bool:
+        return self._interrupts > 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self._notes)
+
+    @property
+    def typical_s(self) -> float:
+        """How long a run of this session takes on average, start-up included; 0 when there was none."""
+        return fmean(self._durations) if self._durations else 0.0
+
+    def prepare(self, trials: Sequence[Trial]) -> None:
+        """Make their data and the cluster ready, as far as they are not."""
+        for trial in trials:
+            self._data[trial.key] = self._prepare_data(trial)
+        engine = self._site.engine
+        if self._interrupts:
+            raise Stopped("interrupted")
+        if not self._is_up:
+            self._on_message("starting the cluster", False)
+            self._open.enter_context(engine)
+            self._is_up = True
+        self._warm_up(engine, trials)
+
+    def measure(self, trial: Trial, allowed: Callable[[], Sequence[Allowance]] = tuple) -> Observation:
+        """Run a prepared trial to its final observation. Raises Stopped when it may not start or was cut short.
+
+        `allowed` is asked before each attempt: a lost one has used up some of it.
+        """
+        self._require_time()
+        engine = self._site.engine
+        cause = ""
+        for attempt in range(1, _ATTEMPTS + 1):
+            if problem := engine.trouble():
+                self.note(f"{problem}; starting it again")
+                engine.restart()
+            observation = self._attempt(engine, trial, [*allowed(), *self._time_left()])
+            if observation.outcome is not Outcome.LOST:
+                self._durations += [observation.responses["total_s"]] if "total_s" in observation.responses else []
+                return observation
+            cause = observation.cause
+            self.note(f"trial {trial.position} was lost (attempt {attempt} of {_ATTEMPTS}): {cause.splitlines()[0]}")
+        raise RunError(
+            f"trial {trial.position} ({show_trial(self._study, trial)}) was lost {_ATTEMPTS} times: {cause}",
+            hint=f"check the cluster, then: sparkcast {self._command} STUDY --resume",
+        )
+
+    def note(self, text: str) -> None:
+        if text not in self._notes:
+            self._notes[text] = None
+            self._on_message(text, True)
+
+    def require_hope(self, observations: Sequence[Observation]) -> None:
+        """Raise RunError when these are the first runs of all, and none of them got anywhere."""
+        if len(observations) == _HOPELESS and all(o.outcome is Outcome.ERROR for o in observations):
+            last = observations[-1]
+            raise RunError(
+                f"the first {_HOPELESS} trials failed, the last with: {last.cause}",
+                hint=f"the whole log is {self._folder / last.artefacts / 'driver.log'}",
+            )
+
+    def _prepare_data(self, trial: Trial) -> str:
+        data_dir = self._folder / "data"
+        data_dir.mkdir(exist_ok=True)
+        return self._workload.prepare(complete(self._workload, trial.configuration), data_dir)
+
+    def _warm_up(self, engine: Engine, trials: Sequence[Trial]) -> None:
+        """Once for each class path among the trials, so that all are treated alike."""
+        jobs: dict[str, SparkJob] = {}
+        for trial in trials:
+            settings = complete(self._workload, trial.configuration)
+            job, _ = make_job(self._study, self._workload, engine, settings, self._folder)
+            conf = {key: value for key, value in job.conf.items() if not key.startswith("spark.eventLog.")}
+            jobs.setdefault(conf.get("spark.executor.extraClassPath", ""), replace(job, conf=conf))
+        cold = [path for path in jobs if path not in self._warm]
+        if cold:
+            self._on_message("warming up (not measured)", False)
+        for path in cold:
+            engine.warm_up(jobs[path])
+            self._warm.add(path)
+
+    def _require_time(self) -> None:
+        if self._interrupts:
+            raise Stopped("interrupted")
+        limit = self._study.limits.total_s
+        if limit is None:
+            return
+        spent = self._store.spent_s(self._study.name)
+        if spent + self.typical_s > limit:
+            raise Stopped(f"the limit of {show_seconds(limit)} in total: {show_seconds(spent)} are spent")
+
+    def _attempt(self, engine: Engine, trial: Trial, allowances: Sequence[Allowance]) -> Observation:
+        """One run. Raises Stopped when it was stopped from outside and says nothing."""
+        run_id, artefacts = self._store.begin_run(self._study.name, trial, search_id=self._search_id)
+        settings = complete(self._workload, trial.configuration)
+        folders = job_folders(self._folder / artefacts, int(settings["jobs"]))
+        launched_at = time.time()
+        with HostSampler() as sampler:
+            processes = [self._launch(engine, settings, folder) for folder in folders]
+            try:
+                stopped_because = self._wait(engine, processes, allowances)
+            except Stopped:
+                self._store.abandon_run(run_id)
+                raise
+        run = Run(
+            trial=trial,
+            folders=folders,
+            ends=tuple(JobEnd(process.returncode, stopped_because) for process in processes),
+            launched_at=launched_at,
+            ended_at=time.time(),
+            utilisation=sampler.utilisation(),
+            fingerprint=fingerprint(engine.facts(), self._data[trial.key]),
+        )
+        observation = observe(run, run_id=run_id, artefacts=artefacts)
+        self._store.finish_run(self._study.name, trial, observation)
+        return observation
+
+    def _launch(self, engine: Engine, settings: Configuration, folder: Path) -> subprocess.Popen[bytes]:
+        (folder / "eventlog").mkdir(parents=True)
+        job, notes = make_job(self._study, self._workload, engine, settings, folder)
+        for note in notes:
+            self.note(note)
+        request = {"workload": self._study.workload, "settings": settings, "data_dir": str(self._folder / "data")}
+        (folder / "job.json").write_text(json.dumps(request))
+        submission = engine.submission(job)
+        (folder / "command.sh").write_text(submission.shell() + "\n")
+        process = engine.start(submission, folder / "driver.log")
+        _log.debug("started %s as pid %d", folder / "command.sh", process.pid)
+        return process
+
+    def _time_left(self) -> list[Allowance]:
+        total_s = self._study.limits.total_s
+        if total_s is None:
+            return []
+        return [Allowance(total_s - self._store.spent_s(self._study.name), "the limit on the total time")]
+
+    def _wait(self, engine: Engine, processes: list[subprocess.Popen[bytes]], allowances: Sequence[Allowance]) -> str:
+        """Wait for all; returns why the run had to end, or "". Raises Stopped when that says nothing of the trial."""
+        begun = time.monotonic()
+        while any(process.poll() is None for process in processes):
+            if self._interrupts == 1:
+                self.note("finishing the current trial; Ctrl-C again to stop it now")
+            end, stop = self._end(engine, time.monotonic() - begun, allowances)
+            if end or stop:
+                for process in processes:
+                    engine.stop(process)
+            if stop:
+                raise Stopped(stop)
+            if end:
+                return end
+            time.sleep(_POLL_S)
+        return ""
+
+    def _end(self, engine: Engine, elapsed_s: float, allowances: Sequence[Allowance]) -> tuple[str, str]:
+        """Why the run must end now, and why the session must, or "" each."""
+        if self._interrupts > 1:
+            return "", "interrupted"
+        trial_s = self._study.limits.trial_s
+        if trial_s is not None and elapsed_s > trial_s:
+            return "timeout", ""
+        over = [allowance.reason for allowance in allowances if elapsed_s > allowance.seconds]
+        return ("", over[0]) if over else (engine.trouble(), "")
+
+    @contextmanager
+    def _watch_signals(self) -> Iterator[None]:
+        """First Ctrl-C: finish the current trial, then stop. Second, or SIGTERM: stop it now. Both leave no process."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def interrupt(number: int, _frame: FrameType | None) -> None:
+            self._interrupts += 2 if number == signal.SIGTERM else 1
+
+        previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+
+def show_trial(study: Study, trial: Trial) -> str:
+    shown = [f"{f.name}={trial.configuration[f.name]}" for f in study.factors]
+    return " ".join([*shown, f"replicate={trial.replicate}"])

@@ -1,0 +1,67 @@
+"""Where a study runs, before anything does."""
+
+from collections.abc import Sequence
+
+from sparkcast.engines import Capacity, Engine, engine_for
+from sparkcast.errors import CapacityError, SparkcastError, StudyError
+from sparkcast.study import Configuration, Level, Study
+from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete
+
+
+class Site:
+    """Where a study runs, before anything does: its workload, its cluster, and what these cannot do."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.workload = WORKLOADS.get(study.workload)()
+        self._engine: Engine | None = None
+        self._capacity: Capacity | None = None
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            self._engine = engine_for(self.study.spark)
+        return self._engine
+
+    def require(self, configurations: Sequence[Configuration]) -> None:
+        """Raise when one of these cannot be run: StudyError for the workload, CapacityError for the cluster."""
+        require_capacity(self.engine, [checked(self.workload, configuration) for configuration in configurations])
+
+    def possible(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Those that can be run; the cluster is shaped for them."""
+        self._shape(configurations)
+        found = [configuration for configuration in configurations if self.refusal(configuration) is None]
+        self._shape(found)
+        return found
+
+    def refusal(self, configuration: Configuration) -> SparkcastError | None:
+        """Why these settings cannot be run: a level, a rule, the workload or the size of the cluster. Else None."""
+        known = {setting.name: setting for setting in (*CLUSTER_SETTINGS, *self.workload.settings)}
+        try:
+            for name, level in configuration.items():
+                known[name].check(level)
+            for rule in self.study.rules:
+                if not rule.evaluate(configuration):
+                    return StudyError(f"the rule {rule.text!r} excludes it")
+            settings = checked(self.workload, configuration)
+            if self._capacity is not None:
+                self._capacity.require(settings)
+        except (StudyError, CapacityError) as error:
+            return error
+        return None
+
+    def _shape(self, configurations: Sequence[Configuration]) -> None:
+        self._capacity = self.engine.capacity([complete(self.workload, c) for c in configurations])
+
+
+def checked(workload: Workload, configuration: Configuration) -> dict[str, Level]:
+    settings = complete(workload, configuration)
+    workload.check(settings)
+    return settings
+
+
+def require_capacity(engine: Engine, settings: list[dict[str, Level]]) -> None:
+    capacity = engine.capacity(list(settings))
+    for values in settings:
+        if capacity is not None:
+            capacity.require(values)

@@ -1,0 +1,61 @@
+"""Ways to find good settings with few runs: ask for the next one, run it, tell what it gave. One file each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sparkcast.registry import Registry
+from sparkcast.study import Configuration, Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is searched, and what is known before the first run. The objective is a number, smaller is better."""
+
+    candidates: tuple[Configuration, ...]
+    seed: int = 0
+    # What each second of a candidate's run adds to the objective: 1 for a time, a price for a cost. None when the
+    # objective is not made of time, as an accuracy is.
+    per_second: tuple[float, ...] | None = None
+    within_s: float | None = None  # a run that takes longer is no answer, however good it is otherwise
+    earlier: tuple[Dataset, ...] = field(default=(), repr=False)  # runs of other workloads with the same settings
+    replicates: int | None = None  # runs of each configuration; None: as many as the searcher thinks right
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one run gave."""
+
+    configuration: Configuration
+    value: float | None  # the objective; None when the run failed
+    time_s: float | None = None  # None when it failed or did not tell
+
+
+class Searcher(Protocol):
+    """The same search and the same answers give the same questions: a search is resumed by telling it again.
+
+    A class attribute `asks_elsewhere = True` says that it asks also for settings that no candidate has, and again for
+    the same ones when it wants replicates; its candidates then have all their settings. With `answers_elsewhere = True`
+    such settings may be the answer.
+    """
+
+    def __init__(self, search: Search) -> None: ...
+
+    def ask(self) -> Configuration | None:
+        """The settings to run next, at most one before they are told; None when nothing is left worth running."""
+        ...
+
+    def tell(self, told: Told) -> None: ...
+
+    @property
+    def stopped_because(self) -> str:
+        """Why `ask` gave None, in words; "" before."""
+        ...
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What people should know of the answer, such as that it lies at the edge of what was tried."""
+        ...
+
+
+SEARCHERS: Registry[Searcher] = Registry("searcher", "sparkcast.search.searchers")

@@ -1,0 +1,39 @@
+"""What searchers share that choose among the candidates by all they were told."""
+
+from abc import ABC, abstractmethod
+
+from sparkcast.search.base import Search, Told
+from sparkcast.search.points import Known, known_from, space_of
+from sparkcast.study import Configuration
+
+
+class Chooser(ABC):
+    stops = True  # False: goes on until every candidate was run, to see how good it would become
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._space = space_of(search.candidates)
+        self._told: list[Told] = []
+        self._why = ""
+
+    @property
+    def stopped_because(self) -> str:
+        return self._why
+
+    def tell(self, told: Told) -> None:
+        self._told.append(told)
+
+    def ask(self) -> Configuration | None:
+        self._why = ""
+        known = known_from(self._told, self._space)
+        tried = set(known.tried)
+        left = [place for place in range(len(self._space.candidates)) if place not in tried]
+        if not left:
+            self._why = "every candidate was run"
+            return None
+        place = self._next(known, left)
+        return None if place is None else self._space.candidates[place]
+
+    @abstractmethod
+    def _next(self, known: Known, left: list[int]) -> int | None:
+        """Which of the places that are left to run next; None, and the reason in `_why`, to stop."""

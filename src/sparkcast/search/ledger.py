@@ -1,0 +1,248 @@
+"""What the runs of a search gave: which settings are best, and how far to believe it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
+from sparkcast.search.quest import TIME, TIMES, Quest
+from sparkcast.study import Configuration, Level, Observation, Study, show_configuration
+from sparkcast.study.derive import run_cost
+from sparkcast.units import show_seconds
+from sparkcast.workloads import Guessable, Workload
+
+_AT_CHANCE = 1.5  # times what guessing gives: no better than that, for all that a few runs can tell
+_SIGNIFICANT = 0.05
+
+Key = tuple[tuple[str, Level], ...]
+
+
+def key_of(configuration: Configuration) -> Key:
+    return tuple(sorted(configuration.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One answer to the searcher; without an observation it was refused before it ran."""
+
+    configuration: Configuration
+    replicate: int
+    observation: Observation | None
+    value: float | None
+    cause: str = ""
+    was_known: bool = False
+
+    @property
+    def time_s(self) -> float | None:
+        return None if self.observation is None else self.observation.responses.get(TIME)
+
+    @property
+    def outcome(self) -> str:
+        return "impossible" if self.observation is None else self.observation.outcome.value
+
+
+@dataclass(frozen=True, slots=True)
+class TunedRun:
+    """One answer to the searcher, in the order it asked."""
+
+    configuration: Configuration  # what the study varies, and what the searcher changed beside
+    replicate: int
+    value: float | None  # of the objective; None when the run failed
+    time_s: float | None
+    cost: float | None  # by the study's price
+    outcome: str  # of the run, or "impossible": refused without running
+    cause: str
+    was_known: bool  # measured before this search, by `run` or another one
+    best_so_far: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One configuration with all its runs."""
+
+    configuration: Configuration
+    value: float  # the mean
+    values: tuple[float, ...]
+    time_s: float | None  # the mean
+    guessable: Mapping[str, float]  # means of the responses that guessing reaches as well
+
+    @property
+    def replicates(self) -> int:
+        return len(self.values)
+
+
+class Ledger:
+    """The answers so far. `answers` are the settings that may be the best; None: all."""
+
+    def __init__(self, study: Study, workload: Workload, quest: Quest, answers: frozenset[Key] | None) -> None:
+        self._study, self._quest, self._answers = study, quest, answers
+        self._chance = workload.chance if isinstance(workload, Guessable) else {}
+        self.steps: list[Step] = []
+        self._best_so_far: list[float | None] = []
+
+    def add(self, step: Step) -> None:
+        self.steps.append(step)
+        best = self.best
+        self._best_so_far.append(None if best is None else best.value)
+
+    @property
+    def told(self) -> list[Step]:
+        """All but what was refused."""
+        return [step for step in self.steps if step.observation is not None]
+
+    @property
+    def good(self) -> list[Step]:
+        return [step for step in self.steps if step.value is not None]
+
+    @property
+    def best(self) -> Tried | None:
+        return next(iter(self.ranked()), None)
+
+    @property
+    def first(self) -> Tried | None:
+        """The first that worked and could have been the answer: what the best is compared with."""
+        good = [step for step in self.good if self._may_answer(step)]
+        return self._tried([s for s in good if s.configuration == good[0].configuration]) if good else None
+
+    def ranked(self) -> list[Tried]:
+        """The configurations that are an answer, best first: those with as many runs as any, all good and in time."""
+        groups: dict[Key, list[Step]] = {}
+        for step in self.steps:
+            groups.setdefault(key_of(step.configuration), []).append(step)
+        good = [group for group in groups.values() if self._may_answer(group[0]) and all(map(self._is_in_time, group))]
+        most = max(map(len, good), default=0)
+        sign = -1 if self._quest.objective.is_maximum else 1
+        return sorted((self._tried(g) for g in good if len(g) == most), key=lambda tried: sign * tried.value)
+
+    def history(self) -> tuple[TunedRun, ...]:
+        return tuple(
+            TunedRun(
+                configuration=self.shown(step.configuration),
+                replicate=step.replicate,
+                value=step.value,
+                time_s=step.time_s,
+                cost=self._cost(step),
+                outcome=step.outcome,
+                cause=step.cause,
+                was_known=step.was_known,
+                best_so_far=best,
+            )
+            for step, best in zip(self.steps, self._best_so_far, strict=True)
+        )
+
+    def typical_s(self, configuration: Configuration | None = None) -> float:
+        """How long a run of these settings took so far, or of any when they were not run; 0 when none was."""
+        took = [
+            (step.configuration, step.observation.responses["total_s"])
+            for step in self.steps
+            if step.observation is not None and "total_s" in step.observation.responses
+        ]
+        same = [seconds for c, seconds in took if c == configuration] or [seconds for _, seconds in took]
+        return fmean(same) if same else 0.0
+
+    def doubts(self) -> list[str]:
+        """Why the best may not be what it seems."""
+        best, runner_up = (*self.ranked()[:2], None, None)[:2]
+        if best is None:
+            return []
+        found = [
+            f"the {name} of the best, {best.guessable[name]:.3g}, is about what guessing gives, {by_chance:g}"
+            for name, by_chance in self._chance.items()
+            if name in best.guessable and best.guessable[name] <= _AT_CHANCE * by_chance
+        ]
+        if runner_up is not None and is_noise(best.values, runner_up.values):
+            found.append(
+                f"the best differs from the next ({self.show_value(runner_up.value)} at "
+                f"{show_configuration(runner_up.configuration)}) by no more than replicates do"
+            )
+        return found
+
+    def nothing_found(self, reason: str) -> SparkcastError:
+        """Why there is no best."""
+        told, good = self.told, self.good
+        timed = [(step.time_s, step) for step in good if step.time_s is not None and self._may_answer(step)]
+        if timed and self._quest.within_s is not None:
+            fastest_s, fastest = min(timed, key=lambda pair: pair[0])
+            return InfeasibleError(
+                f"no run took at most {show_seconds(self._quest.within_s)}: the fastest took "
+                f"{show_seconds(fastest_s)}, at {self.show(fastest.configuration)}",
+                hint="allow more time, or list other levels",
+            )
+        if good:
+            return NotEnoughDataError(
+                f"none of {len(told)} runs is an answer yet: {reason}", hint="go on with more: --max-runs N --resume"
+            )
+        if told:
+            return RunError(
+                f"all {len(told)} runs failed, the last with: {first_line(told[-1].cause)}",
+                hint="-v shows more; the logs are in the results folder",
+            )
+        if self.steps:
+            problem = f"nothing that {self._quest.searcher} asked for can be run: {self.steps[-1].cause}"
+            return InfeasibleError(problem, hint="list other levels")
+        return NotEnoughDataError(f"no run was made: {reason}", hint="allow more, then continue with --resume")
+
+    def _may_answer(self, step: Step) -> bool:
+        return self._answers is None or key_of(step.configuration) in self._answers
+
+    def _is_in_time(self, step: Step) -> bool:
+        within_s = self._quest.within_s
+        return step.value is not None and (within_s is None or (step.time_s is not None and step.time_s <= within_s))
+
+    def _tried(self, steps: Sequence[Step]) -> Tried:
+        values = tuple(step.value for step in steps if step.value is not None)
+        times = [step.time_s for step in steps if step.time_s is not None]
+        responses = [step.observation.responses for step in steps if step.observation is not None]
+        seen = {name: [r[name] for r in responses if name in r] for name in self._chance}
+        return Tried(
+            configuration=self.shown(steps[0].configuration),
+            value=fmean(values),
+            values=values,
+            time_s=fmean(times) if times else None,
+            guessable={name: fmean(found) for name, found in seen.items() if found},
+        )
+
+    def _cost(self, step: Step) -> float | None:
+        price = self._study.price
+        return None if price is None or step.time_s is None else run_cost(step.time_s, step.configuration, price)
+
+    # ------------------------------------------------------------ in words
+
+    def shown(self, configuration: Configuration) -> Configuration:
+        """What the study varies, and what the searcher changed beside."""
+        fixed = self._study.fixed
+        return {name: v for name, v in configuration.items() if name not in fixed or v != fixed[name]}
+
+    def show(self, configuration: Configuration) -> str:
+        return show_configuration(self.shown(configuration))
+
+    def show_value(self, value: float) -> str:
+        return show_value(self._quest.objective.response, value)
+
+    def show_step(self, step: Step) -> str:
+        gave = f"{step.outcome}: {first_line(step.cause)}" if step.value is None else self.show_value(step.value)
+        return f"{self.show(step.configuration)} -> {gave}{' (already measured)' if step.was_known else ''}"
+
+
+def show_value(response: str, value: float) -> str:
+    """A value of the objective for people.
+
+    >>> show_value("time_s", 12.34), show_value("accuracy", 0.9123)
+    ('12.3 s', 'accuracy 0.9123')
+    """
+    return show_seconds(value) if response in TIMES else f"{response} {value:.4g}"
+
+
+def first_line(text: str) -> str:
+    return text.splitlines()[0] if text else ""
+
+
+def is_noise(a: Sequence[float], b: Sequence[float]) -> bool:
+    """Whether replicates differ as much as these two means (Welch's t test)."""
+    if min(len(a), len(b)) < 2:
+        return False
+    if len({*a}) == len({*b}) == 1:
+        return a[0] == b[0]
+    from scipy.stats import ttest_ind
+
+    return bool(ttest_ind(a, b, equal_var=False).pvalue > _SIGNIFICANT)

@@ -1,0 +1,246 @@
+"""Searching the best settings with real runs: the edge that joins searchers with workloads, engines and the store.
+
+The store is all the state there is. A search that was killed is made anew and told what the store has, in the order it
+asks: the same answers lead to the same questions, so it goes on where it was.
+"""
+
+import math
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from sparkcast.errors import StudyError
+from sparkcast.recommend.submit import conf_lines
+from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
+from sparkcast.runs.site import Site
+from sparkcast.search.base import SEARCHERS, Told
+from sparkcast.search.ledger import Key, Ledger, Step, Tried, TunedRun, key_of, show_value
+from sparkcast.search.quest import Budget, Quest, candidates_of, definition_of, objective_of, search_of, value_of
+from sparkcast.store import Store
+from sparkcast.study import Configuration, Observation, Plan, Study, Trial, show_configuration
+from sparkcast.study.derive import run_cost
+
+__all__ = ["Budget", "Quest", "Tried", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
+
+
+@dataclass(frozen=True, slots=True)
+class TuneResult:
+    study: str
+    searcher: str
+    objective: str
+    best: Tried | None  # None when the search was interrupted before there was one
+    first: Tried | None  # what it began with
+    runner_up: Tried | None
+    is_candidate: bool  # whether the best is among the levels of the study
+    conf: tuple[str, ...]  # paste-ready spark-submit options of the best
+    history: tuple[TunedRun, ...]
+    runs: int  # made by this search, in all its sessions
+    new: int  # of these, in this session
+    already_measured: int
+    failed: int  # of all runs it was told of
+    impossible: int  # refused without running
+    spent_s: float  # wall time of its runs, start-up included
+    spent_cost: float | None  # what they cost by the study's price
+    stopped_because: str
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    interrupted: bool
+
+
+def tune(
+    study: Study,
+    quest: Quest,
+    budget: Budget,
+    folder: Path,
+    *,
+    resume: bool = False,
+    allow_changed: bool = False,
+    on_progress: OnProgress = lambda progress: None,
+) -> TuneResult:
+    """Run what the searcher asks for until it, the budget or a limit of the study says stop."""
+    if budget.max_cost is not None and study.price is None:
+        raise StudyError("--max-cost needs a price", hint="give a price, e.g. price: {core_hour: 0.05}")
+    tuning = _Tuning(Site(study), quest, budget, on_progress)
+    with hold_results(folder, "tune") as store:
+        return tuning.run(folder, store, resume=resume, allow_changed=allow_changed)
+
+
+class _Tuning:
+    def __init__(self, site: Site, quest: Quest, budget: Budget, on_progress: OnProgress) -> None:
+        self._site, self._study, self._quest, self._budget = site, site.study, quest, budget
+        self._on_progress = on_progress
+        kind = SEARCHERS.get(quest.searcher)
+        # Who asks elsewhere may change any setting, so it sees all of them, and asks again when it wants replicates.
+        is_free = bool(getattr(kind, "asks_elsewhere", False))
+        self._runs_each = 1 if is_free else quest.replicates or 1
+        found = candidates_of(site, quest.fix)
+        self._candidates, self._notes = found.configurations, found.notes
+        self._possible = frozenset(key_of(candidate) for candidate in self._candidates)
+        self._searcher = kind(search_of(site.study, quest, self._candidates, with_fixed=is_free))
+        answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
+        self._ledger = Ledger(site.study, site.workload, quest, answers)
+        asks_each_once = self._runs_each * len(self._candidates)
+        self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
+        self._asked: dict[Key, int] = {}
+        self._new = 0
+
+    def run(self, folder: Path, store: Store, *, resume: bool, allow_changed: bool) -> TuneResult:
+        study = self._study
+        store.register(study, Plan(study.design.kind, study.design.seed, ()), allow_changed=allow_changed)
+        store.close_interrupted(study.name)
+        definition = definition_of(study, self._quest, len(self._candidates))
+        search_id = store.begin_search(study.name, definition, resume=resume, allow_changed=allow_changed)
+        own = {run.run_id for run in store.search_runs(search_id)}
+        self._store, self._search_id = store, search_id
+        self._known = {Trial(o.configuration, o.replicate).key: o for o in store.observations(study.name)}
+        self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
+        self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=search_id)
+        for note in self._notes:
+            self._session.note(note)
+        with self._session:
+            return self._result(self._search())
+
+    def _search(self) -> str:
+        """Answer what the searcher asks; returns why that ended."""
+        try:
+            while (asked := self._searcher.ask()) is not None:
+                self._searcher.tell(self._answer(asked))
+        except Stopped as stop:
+            return stop.reason
+        return self._searcher.stopped_because or "the searcher has nothing left to ask"
+
+    def _answer(self, asked: Configuration) -> Told:
+        configuration = {**self._candidates[0], **asked}
+        steps: list[Step] = []
+        for _ in range(self._runs_each):
+            steps.append(self._step(configuration))
+            if steps[-1].value is None:
+                return Told(asked, None)
+        sign = -1 if self._quest.objective.is_maximum else 1
+        times = [step.time_s for step in steps if step.time_s is not None]
+        value = fmean(step.value for step in steps if step.value is not None)
+        return Told(asked, sign * value, fmean(times) if times else None)
+
+    def _step(self, configuration: Configuration) -> Step:
+        """The next replicate of these settings, from the store or by running it."""
+        key = key_of(configuration)
+        replicate = self._asked[key] = self._asked.get(key, 0) + 1
+        trial = Trial(configuration, replicate)
+        known = self._known.get(trial.key)
+        if known is not None:
+            step = self._observed(trial, known, was_known=trial.key not in self._own)
+        elif refusal := None if key in self._possible else self._site.refusal(configuration):
+            step = Step(configuration, replicate, None, None, refusal.problem)
+        else:
+            step = self._observed(trial, self._measure(trial), was_known=False)
+        self._ledger.add(step)
+        is_told_again = known is not None and not step.was_known
+        self._tell(f"{self._ledger.show_step(step)}{' (earlier session)' if is_told_again else ''}", True)
+        if known is None:
+            self._session.require_hope([s.observation for s in self._ledger.told if s.observation is not None])
+        return step
+
+    def _measure(self, trial: Trial) -> Observation:
+        self._require_room(trial.configuration)
+        stored = self._store.add_trial(self._study.name, trial.configuration, trial.replicate)
+        self._session.prepare([stored])
+        self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
+        observation = self._session.measure(stored, lambda: self._money_left(trial.configuration))
+        self._known[trial.key] = observation
+        self._own.add(trial.key)
+        self._new += 1
+        return observation
+
+    def _observed(self, trial: Trial, observation: Observation, *, was_known: bool) -> Step:
+        value, cause = value_of(self._study, self._quest.objective, observation)
+        return Step(trial.configuration, trial.replicate, observation, value, cause, was_known)
+
+    # ------------------------------------------------------------ what may be spent
+
+    def _require_room(self, configuration: Configuration) -> None:
+        """Raise Stopped when another run would be one too many."""
+        if len(self._own) >= self._budget.max_runs:
+            raise Stopped(f"the limit on the number of runs, {self._budget.max_runs}")
+        most, spent = self._budget.max_cost, self._spent()[1]
+        if most is not None and spent is not None:
+            expected = self._ledger.typical_s(configuration) * self._rate(configuration)
+            if spent + expected > most:
+                raise Stopped(f"the next run would pass the {most:g} that runs may cost: {spent:.4g} are spent")
+
+    def _money_left(self, configuration: Configuration) -> list[Allowance]:
+        most, spent, rate = self._budget.max_cost, self._spent()[1], self._rate(configuration)
+        if most is None or spent is None or not rate:
+            return []
+        return [Allowance((most - spent) / rate, f"the {most:g} that runs may cost are spent")]
+
+    def _rate(self, configuration: Configuration) -> float:
+        """What a second of a run costs, with all its jobs."""
+        price = self._study.price
+        return 0.0 if price is None else float(configuration.get("jobs", 1)) * run_cost(1.0, configuration, price)
+
+    def _spent(self) -> tuple[float, float | None]:
+        """Wall time of the search's runs, those that were lost or cut short too, and what they cost."""
+        runs = self._store.search_runs(self._search_id)
+        time_s = math.fsum(run.duration_s for run in runs)
+        if self._study.price is None:
+            return time_s, None
+        return time_s, math.fsum(run.duration_s * self._rate(run.configuration) for run in runs)
+
+    # ------------------------------------------------------------ what came of it
+
+    def _result(self, reason: str) -> TuneResult:
+        ledger, is_interrupted = self._ledger, self._session.is_interrupted
+        best, runner_up = (*ledger.ranked()[:2], None, None)[:2]
+        if best is None and not is_interrupted:
+            raise ledger.nothing_found(reason)
+        spent_s, spent_cost = self._spent()
+        told = ledger.told
+        return TuneResult(
+            study=self._study.name,
+            searcher=self._quest.searcher,
+            objective=str(self._quest.objective),
+            best=best,
+            first=ledger.first,
+            runner_up=runner_up,
+            is_candidate=best is not None and self._is_candidate(best),
+            conf=() if best is None else self._conf(best),
+            history=ledger.history(),
+            runs=len(self._own),
+            new=self._new,
+            already_measured=sum(step.was_known for step in told),
+            failed=len(told) - len(ledger.good),
+            impossible=len(ledger.steps) - len(told),
+            spent_s=spent_s,
+            spent_cost=spent_cost,
+            stopped_because=reason,
+            warnings=(*self._searcher.warnings, *ledger.doubts()),
+            notes=self._session.notes,
+            interrupted=is_interrupted,
+        )
+
+    def _is_candidate(self, best: Tried) -> bool:
+        return key_of({**self._candidates[0], **best.configuration}) in self._possible
+
+    def _conf(self, best: Tried) -> tuple[str, ...]:
+        """The best as spark-submit options; the user's own properties win, as they did in the runs."""
+        given = self._study.spark.conf
+        ours = [
+            line
+            for line in conf_lines({**self._study.fixed, **best.configuration})
+            if line.removeprefix("--conf ").partition("=")[0] not in given
+        ]
+        return (*ours, *(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in given.items()))
+
+    def _tell(self, text: str, is_note: bool) -> None:
+        done = len(self._own)
+        total = max(self._most_runs, done)
+        remaining = (total - done) * self._ledger.typical_s()
+        self._on_progress(Progress(done, total, text, remaining or None, is_note))
+
+    def _standing(self) -> str:
+        best, ledger = self._ledger.best, self._ledger
+        run = f"run {len(self._own) + 1} of at most {self._most_runs}"
+        if best is None:
+            return run
+        return f"best {ledger.show_value(best.value)} at {show_configuration(best.configuration)}; {run}"

@@ -1,0 +1,112 @@
+"""The candidates of a search as points, and what was told of each."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sparkcast.fitting.encoding import Axis, Domain, domain_of
+from sparkcast.search.base import Told
+from sparkcast.study import Configuration
+
+Key = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Space:
+    """Different candidates, and their settings as numbers."""
+
+    candidates: tuple[Configuration, ...]
+
+    @cached_property
+    def factors(self) -> tuple[str, ...]:
+        """The settings that every candidate has."""
+        return tuple(name for name in self.candidates[0] if all(name in c for c in self.candidates))
+
+    @cached_property
+    def domain(self) -> Domain:
+        return domain_of(self.factors, self.candidates)
+
+    @cached_property
+    def encoded(self) -> Any:
+        """One row per candidate, one column per factor."""
+        return self.domain.encode([{name: c[name] for name in self.factors} for c in self.candidates])
+
+    @cached_property
+    def points(self) -> Any:
+        """The candidates in the unit cube: ratios of positive numbers count, and all levels are equally far apart."""
+        import numpy as np
+
+        columns = [part for j, axis in enumerate(self.domain.axes) for part in _columns(axis, self.encoded[:, j])]
+        return np.column_stack([np.zeros(len(self.candidates)), *columns])
+
+    @cached_property
+    def places(self) -> Mapping[Key, int]:
+        return {_key(candidate, self.factors): i for i, candidate in enumerate(self.candidates)}
+
+    def place(self, configuration: Configuration) -> int | None:
+        """Which candidate this is; None for any other configuration."""
+        if not all(name in configuration for name in self.factors):
+            return None
+        return self.places.get(_key(configuration, self.factors))
+
+
+def space_of(candidates: Iterable[Configuration]) -> Space:
+    """The different ones among the candidates, in their order."""
+    return Space(tuple({_key(c, tuple(sorted(c))): c for c in candidates}.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the runs told, by the place of each candidate: replicates are averaged, and one good run is enough."""
+
+    values: Mapping[int, float]
+    times: Mapping[int, float]
+    failed: tuple[int, ...]
+
+    @property
+    def tried(self) -> tuple[int, ...]:
+        return (*self.values, *self.failed)
+
+
+def known_from(told: Sequence[Told], space: Space) -> Known:
+    values: dict[int, list[float]] = {}
+    times: dict[int, list[float]] = {}
+    failed: dict[int, None] = {}
+    for one in told:
+        place = space.place(one.configuration)
+        if place is None:
+            continue
+        if one.value is None:
+            failed[place] = None
+            continue
+        values.setdefault(place, []).append(one.value)
+        if one.time_s is not None:
+            times.setdefault(place, []).append(one.time_s)
+    return Known(_means(values), _means(times), tuple(place for place in failed if place not in values))
+
+
+def _means(groups: Mapping[int, Sequence[float]]) -> dict[int, float]:
+    return {place: sum(group) / len(group) for place, group in groups.items()}
+
+
+def _key(configuration: Configuration, names: Sequence[str]) -> Key:
+    return tuple((name, _shown(configuration[name])) for name in names)
+
+
+def _shown(value: object) -> str:
+    """Numbers are the same whether they were written 4 or 4.0."""
+    return str(float(value)) if isinstance(value, (int, float)) else str(value)
+
+
+def _columns(axis: Axis, values: Any) -> list[Any]:
+    import numpy as np
+
+    if axis.is_constant:
+        return []
+    if axis.numbers is None:
+        return [(values == code) / np.sqrt(2) for code in range(len(axis.levels))]
+    low, high = axis.numbers[0], axis.numbers[-1]
+    if axis.is_positive:
+        return [np.log(values / low) / np.log(high / low)]
+    return [(values - low) / (high - low)]

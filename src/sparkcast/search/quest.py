@@ -1,0 +1,196 @@
+"""What a search is about: the objective, the candidates, and what tells one search from another."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sparkcast.analyse.runs import same_level
+from sparkcast.errors import InfeasibleError, StudyError
+from sparkcast.recommend.question import Objective
+from sparkcast.registry import did_you_mean
+from sparkcast.runs.site import Site
+from sparkcast.search.base import Search
+from sparkcast.study import Configuration, Dataset, Observation, Study
+from sparkcast.study.derive import derive_responses, make_dataset, run_cost
+from sparkcast.workloads import WORKLOADS
+
+MAX_RUNS = 20
+TIME, COST = "time_s", "cost"
+TIMES = (TIME, "total_s", "startup_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Quest:
+    """What is searched and how: with the study, all that decides which settings are asked for."""
+
+    searcher: str
+    objective: Objective
+    within_s: float | None = None
+    seed: int = 0
+    replicates: int | None = None
+    fix: Configuration = field(default_factory=dict)
+    earlier: tuple[Dataset, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if self.within_s is not None and not (math.isfinite(self.within_s) and self.within_s > 0):
+            raise StudyError(f"no run takes {self.within_s:g} s", hint="give a positive time, e.g. --within 60s")
+        if self.replicates is not None and self.replicates < 1:
+            raise StudyError(
+                f"{self.replicates} replicates are no run", hint="--replicates 3 runs each setting 3 times"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that the runs of a search may be, and may cost by the study's price."""
+
+    max_runs: int = MAX_RUNS
+    max_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_runs < 1:
+            raise StudyError(f"a search with {self.max_runs} runs finds nothing", hint="e.g. --max-runs 20")
+        if self.max_cost is not None and not (math.isfinite(self.max_cost) and self.max_cost > 0):
+            raise StudyError(f"{self.max_cost:g} buys no run", hint="give a positive amount, e.g. --max-cost 0.5")
+
+
+def objective_of(study: Study, minimize: str | None, maximize: str | None) -> Objective:
+    """What to search for; the shortest time when nothing is said. StudyError for a response that no run yields."""
+    if minimize and maximize:
+        raise StudyError(
+            f"cannot both minimize {minimize} and maximize {maximize}", hint="choose one; --within bounds the time"
+        )
+    response = minimize or maximize or TIME
+    workload = WORKLOADS.get(study.workload)
+    known = dict.fromkeys((*(r.name for r in study.responses), *workload.responses, *TIMES))
+    if response == COST and COST not in known and study.price is None:
+        raise StudyError("the cost is unknown without a price", hint="give a price, e.g. price: {core_hour: 0.05}")
+    if response not in known and response != COST:
+        raise StudyError(f"study {study.name!r} has no response {response!r}", hint=did_you_mean(response, list(known)))
+    return Objective(response, maximize is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    configurations: tuple[Configuration, ...]
+    notes: tuple[str, ...] = ()
+
+
+def candidates_of(site: Site, fix: Configuration) -> Candidates:
+    """Every combination of the study's levels that agrees with `fix`, that rules allow and that can be run."""
+    from sparkcast.designs._candidates import feasible
+
+    study = _narrowed(site.study, fix)
+    try:
+        found = feasible(study)
+    except StudyError as error:
+        raise InfeasibleError(error.problem, hint="relax a rule, or fix less") from error
+    allowed = found.configurations
+    possible = site.possible(allowed)
+    if len(possible) == len(allowed):
+        return Candidates(tuple(possible), found.notes)
+    reason = next(reason for c in allowed if (reason := site.refusal(c)) is not None)
+    if not possible:
+        raise type(reason)(f"none of {len(allowed)} combinations can be run: {reason.problem}", hint=reason.hint)
+    n_left_out = len(allowed) - len(possible)
+    left_out = f"{n_left_out} of {len(allowed)} combinations cannot be run and are left out: {reason.problem}"
+    return Candidates(tuple(possible), (*found.notes, left_out))
+
+
+def _narrowed(study: Study, fix: Configuration) -> Study:
+    """The study with only those levels that agree with `fix`."""
+    levels = {**{name: (level,) for name, level in study.fixed.items()}, **{f.name: f.levels for f in study.factors}}
+    fixed = dict(study.fixed)
+    for name, value in fix.items():
+        if name not in levels:
+            raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, list(levels)))
+        same = [level for level in levels[name] if same_level(level, value)]
+        if not same:
+            raise InfeasibleError(
+                f"study {study.name!r} has no level {name} = {value}",
+                hint=f"its levels are {', '.join(map(str, levels[name]))}",
+            )
+        fixed[name] = same[0]  # the study's own way to write it, which makes the trial's key
+    return replace(study, factors=tuple(f for f in study.factors if f.name not in fix), fixed=fixed)
+
+
+def definition_of(study: Study, quest: Quest, n_candidates: int) -> dict[str, Any]:
+    """What decides the questions of a search, as plain data: one that differs in it is another search."""
+    measured = study.measured_definition()
+    definition: dict[str, Any] = {
+        "searcher": quest.searcher,
+        "objective": str(quest.objective),
+        "seed": quest.seed,
+        "fix": dict(quest.fix),
+        "settings": measured["settings"],
+        "rules": measured["rules"],
+        "candidates": n_candidates,
+    }
+    formula = _formula(study, quest.objective.response)
+    if formula is not None:
+        definition["formula"] = formula
+    elif quest.objective.response == COST and study.price is not None:
+        definition["price"] = study.price.as_plain()
+    optional = {"within_s": quest.within_s, "replicates": quest.replicates}
+    definition |= {name: value for name, value in optional.items() if value is not None}
+    if quest.earlier:
+        definition["earlier"] = [_fingerprint(dataset) for dataset in quest.earlier]
+    return definition
+
+
+def _formula(study: Study, response: str) -> str | None:
+    return next((r.formula.text for r in study.responses if r.name == response and r.formula is not None), None)
+
+
+def _fingerprint(dataset: Dataset) -> str:
+    import hashlib
+
+    rows = [
+        repr((sorted(o.configuration.items()), sorted(o.responses.items()), o.outcome)) for o in dataset.observations
+    ]
+    digest = hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest()[:8]
+    return f"{dataset.name}: {len(rows)} runs, {digest}"
+
+
+def search_of(study: Study, quest: Quest, candidates: Sequence[Configuration], *, with_fixed: bool) -> Search:
+    """What the searcher is given: candidates with all their settings, or only with those that vary."""
+    varied = [f.name for f in study.factors if f.name not in quest.fix]
+    return Search(
+        candidates=tuple(c if with_fixed else {name: c[name] for name in varied} for c in candidates),
+        seed=quest.seed,
+        per_second=_per_second(study, quest.objective, candidates),
+        within_s=quest.within_s,
+        earlier=tuple(_with_formula(study, dataset, quest.objective.response) for dataset in quest.earlier),
+        replicates=quest.replicates,
+    )
+
+
+def value_of(study: Study, objective: Objective, observation: Observation) -> tuple[float | None, str]:
+    """The objective as a run gave it, or None and why it gave none."""
+    if not observation.ok:
+        return None, observation.cause
+    try:
+        value = make_dataset(study, (observation,)).observations[0].responses.get(objective.response)
+    except StudyError as error:  # a formula that fails at what was measured
+        return None, error.problem
+    if value is None or not math.isfinite(value):
+        return None, f"it has no {objective.response}"
+    return value, ""
+
+
+def _per_second(study: Study, objective: Objective, candidates: Sequence[Configuration]) -> tuple[float, ...] | None:
+    if objective.is_maximum or _formula(study, objective.response) is not None:
+        return None
+    if objective.response == TIME:
+        return (1.0,) * len(candidates)
+    if objective.response == COST and study.price is not None:
+        return tuple(run_cost(1.0, candidate, study.price) for candidate in candidates)
+    return None
+
+
+def _with_formula(study: Study, dataset: Dataset, response: str) -> Dataset:
+    """Earlier runs with the objective computed where they measured what it is made of."""
+    wanted = [r for r in study.responses if r.name == response and r.formula is not None]
+    measured = {name for o in dataset.observations for name in o.responses}
+    return derive_responses(dataset, wanted) if all(set(r.needs) <= measured for r in wanted) else dataset

@@ -1,0 +1,1 @@
+"""Searchers, one file each. What one must be is in `sparkcast.search.base`."""

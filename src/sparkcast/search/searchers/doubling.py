@@ -1,0 +1,124 @@
+"""One number, doubled while it helps: the search of marinos2020 for a learning rate."""
+
+import math
+from statistics import fmean
+
+from sparkcast.errors import StudyError
+from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.study import Configuration
+
+_REPLICATES = 5  # marinos2020 took the mean of about so many
+_TENTH = 1.1
+
+Number = int | float
+
+
+@SEARCHERS.register("doubling")
+class Doubling:
+    """Doubles one number while the mean of 5 runs falls, then raises it by tenths (marinos2020)."""
+
+    asks_elsewhere = True
+    answers_elsewhere = True
+
+    def __init__(self, search: Search) -> None:
+        self._name = _varied_number(search.candidates)
+        levels = sorted({_number(candidate, self._name) for candidate in search.candidates})
+        if levels[0] <= 0:
+            raise StudyError(
+                f"doubling {self._name} = {levels[0]} leads nowhere", hint="let its lowest level be above 0"
+            )
+        self._others = {name: level for name, level in search.candidates[0].items() if name != self._name}
+        self._lowest, self._highest = levels[0], levels[-1]
+        self._is_whole = all(isinstance(level, int) for level in levels)
+        self._n_runs = search.replicates or _REPLICATES
+        self._within_s = search.within_s
+        self._level = self._lowest
+        self._told: list[float] = []  # of the present level; a failed run is infinitely bad
+        self._means: dict[Number, float] = {}
+        self._best: Number | None = None
+        self._is_doubling = True
+        self._why = ""
+
+    def ask(self) -> Configuration | None:
+        return None if self._why else {**self._others, self._name: self._level}
+
+    def tell(self, told: Told) -> None:
+        is_late = self._within_s is not None and told.time_s is not None and told.time_s > self._within_s
+        self._told.append(math.inf if told.value is None or is_late else told.value)
+        if math.inf in self._told or len(self._told) == self._n_runs:
+            self._judge(fmean(self._told))
+            self._told = []
+
+    def _judge(self, mean: float) -> None:
+        """Take the level when it is better than all before; else go on in smaller steps, or stop."""
+        is_first = not self._means
+        self._means[self._level] = mean
+        if mean < self._best_mean():
+            self._best = self._level
+        elif not is_first:
+            if self._best is None:
+                self._why = f"neither {self._name} = {self._lowest} nor {self._level} could be used"
+            elif not self._is_doubling:
+                self._why = f"{self._name} = {self._level} was no better than {self._best}"
+            self._is_doubling = False
+        if not self._why:
+            self._step()
+
+    def _step(self) -> None:
+        base = self._level if self._best is None else self._best
+        if self._is_doubling and 2 * base > self._highest:
+            self._is_doubling = False
+        following = 2 * base if self._is_doubling else min(self._tenth_above(base), self._highest)
+        worse = min((level for level in self._means if level > base), default=math.inf)
+        if following <= base:
+            self._why = f"{self._name} = {base} is the highest level allowed"
+        elif following >= worse:
+            self._why = f"{self._name} = {worse} was no better than {base}, and nothing is left between them"
+        else:
+            self._level = following
+
+    def _tenth_above(self, level: Number) -> Number:
+        if self._is_whole:
+            return max(round(_TENTH * level), int(level) + 1)
+        return float(f"{_TENTH * level:.6g}")
+
+    def _best_mean(self) -> float:
+        return math.inf if self._best is None else self._means[self._best]
+
+    @property
+    def stopped_because(self) -> str:
+        return self._why
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        if self._best is None:
+            return ()
+        found = []
+        if self._best == self._lowest:
+            found.append(f"the best {self._name}, {self._best}, is the lowest that was tried: less may be better")
+        if self._best == max(self._means):
+            allowed = "allowed" if self._best == self._highest else "tried"
+            found.append(f"the best {self._name}, {self._best}, is the highest that was {allowed}: more may be better")
+        return tuple(found)
+
+
+def _varied_number(candidates: tuple[Configuration, ...]) -> str:
+    names = [name for name in candidates[0] if len({candidate[name] for candidate in candidates}) > 1]
+    if len(names) > 1:
+        fixes = " ".join(f"--fix {name}={candidates[0][name]}" for name in names[1:])
+        raise StudyError(
+            f"doubling searches one number, and {len(names)} settings vary: {', '.join(names)}",
+            hint=f"fix all but one, e.g. {fixes}",
+        )
+    if not names:
+        raise StudyError(
+            "doubling searches one number, and no setting varies", hint="list its lowest and highest level"
+        )
+    return names[0]
+
+
+def _number(candidate: Configuration, name: str) -> Number:
+    level = candidate[name]
+    if isinstance(level, str):
+        raise StudyError(f"doubling searches a number, and {name} = {level!r} is none", hint="vary another setting")
+    return level

@@ -1,0 +1,27 @@
+"""Exhaustive search: the price of certainty."""
+
+from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.search.points import known_from, space_of
+from sparkcast.study import Configuration
+
+
+@SEARCHERS.register("exhaustive")
+class Exhaustive:
+    """Every candidate once, in the order given."""
+
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, search: Search) -> None:
+        self._space = space_of(search.candidates)
+        self._told: list[Told] = []
+
+    def ask(self) -> Configuration | None:
+        tried = set(known_from(self._told, self._space).tried)
+        return next((c for i, c in enumerate(self._space.candidates) if i not in tried), None)
+
+    def tell(self, told: Told) -> None:
+        self._told.append(told)
+
+    @property
+    def stopped_because(self) -> str:
+        return "every candidate was run" if self.ask() is None else ""

@@ -1,0 +1,27 @@
+"""Random search: the baseline of every search."""
+
+import random
+
+from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.study import Configuration
+
+
+@SEARCHERS.register("random")
+class RandomOrder:
+    """The candidates in random order, each once, whatever the runs show."""
+
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, search: Search) -> None:
+        self._left = list(search.candidates)
+        random.Random(search.seed).shuffle(self._left)
+
+    def ask(self) -> Configuration | None:
+        return self._left.pop() if self._left else None
+
+    def tell(self, told: Told) -> None:
+        pass
+
+    @property
+    def stopped_because(self) -> str:
+        return "" if self._left else "every candidate was run"

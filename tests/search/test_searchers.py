@@ -1,0 +1,146 @@
+"""What every searcher keeps to, whatever it is asked to search and whatever the runs give."""
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparkcast.errors import StudyError
+from sparkcast.search.base import SEARCHERS, Search, Searcher, Told
+from sparkcast.study import Configuration, Dataset, Observation, Outcome
+
+CANDIDATES: tuple[Configuration, ...] = tuple({"executors": e} for e in range(1, 9))
+CHOOSERS = [name for name in SEARCHERS.names() if not getattr(SEARCHERS.get(name), "asks_elsewhere", False)]
+
+Answer = float | None
+
+
+def asked(searcher: Searcher, answers: list[Answer], at_most: int) -> list[Configuration]:
+    """All questions, when the answers are given in turn, over and over."""
+    found: list[Configuration] = []
+    while (configuration := searcher.ask()) is not None:
+        answer = answers[len(found) % len(answers)]
+        found.append(configuration)
+        searcher.tell(Told(configuration, answer, None if answer is None else abs(answer)))
+        assert len(found) <= at_most, "it does not stop"
+    assert searcher.stopped_because
+    return found
+
+
+def check_choice(name: str, search: Search, answers: list[Answer]) -> list[Configuration]:
+    found = asked(SEARCHERS.get(name)(search), answers, len(search.candidates))
+    assert found
+    assert all(c in search.candidates for c in found)
+    assert len({str(c) for c in found}) == len(found)
+    return found
+
+
+@pytest.mark.parametrize("name", SEARCHERS.names())
+def test_a_searcher_stops_and_says_why_or_refuses_what_it_cannot_search(name: str) -> None:
+    try:
+        searcher = SEARCHERS.get(name)(Search(CANDIDATES, seed=1))
+    except StudyError:
+        return
+    assert asked(searcher, [5.0, 7.0, 4.0], at_most=200)
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_the_same_seed_and_answers_give_the_same_questions(name: str) -> None:
+    search = Search(CANDIDATES, seed=1, per_second=(1.0,) * 8)
+    answers: list[Answer] = [10.0, None, 5.0, 7.0, 4.0]
+    assert check_choice(name, search, answers) == check_choice(name, search, answers)
+
+
+@pytest.mark.parametrize("name", ["cherrypick", "exhaustive", "guided"])
+def test_what_was_told_is_all_the_state_there_is(name: str) -> None:
+    search = Search(CANDIDATES, seed=3)
+    first, second = (SEARCHERS.get(name)(search) for _ in range(2))
+    for value in (9.0, None, 3.0):
+        configuration = first.ask()
+        assert configuration is not None
+        assert configuration == first.ask()
+        first.tell(Told(configuration, value))
+        second.tell(Told(configuration, value))
+    assert second.ask() == first.ask()
+
+
+def test_another_seed_gives_another_order() -> None:
+    orders = [asked(SEARCHERS.get("random")(Search(CANDIDATES, seed=seed)), [1.0], 8) for seed in (1, 2)]
+    assert orders[0] != orders[1]
+
+
+SETTINGS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {},
+    optional={
+        "executors": st.integers(1, 64),
+        "memory": st.sampled_from(["512m", "1g", "4g"]),
+        "partitions": st.integers(0, 5),
+        "codec": st.sampled_from(["lz4", "zstd"]),
+        "rate": st.floats(-1, 1, allow_nan=False),
+    },
+)
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> Search:
+    """Up to five candidates with the same settings, of which some may never vary."""
+    first = draw(SETTINGS)
+    others = draw(st.lists(SETTINGS, max_size=4))
+    candidates = [first, *({name: other.get(name, first[name]) for name in first} for other in others)]
+    different: tuple[Configuration, ...] = tuple({str(c): c for c in candidates}.values())
+    prices = st.sampled_from([None, (1.0,) * len(different), tuple(0.1 + i for i in range(len(different)))])
+    return Search(different, draw(st.integers(0, 3)), draw(prices), draw(st.sampled_from([None, 10.0])))
+
+
+ANSWERS = st.lists(
+    st.none() | st.floats(1e-3, 1e3) | st.sampled_from([1.0, 0.0, -5.0, 1e300, 1e-300]), min_size=1, max_size=5
+)
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+@settings(max_examples=15, deadline=None)
+@given(search=searches(), answers=ANSWERS)
+def test_any_search_with_any_answers_asks_for_candidates_each_at_most_once(
+    name: str, search: Search, answers: list[Answer]
+) -> None:
+    check_choice(name, search, answers)
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+@pytest.mark.parametrize(
+    "answers", [[None], [3.0], [1.0, 1e300], [-1.0, 2.0], [0.0]], ids=["fail", "equal", "huge", "negative", "zero"]
+)
+def test_runs_that_say_little_are_survived(name: str, answers: list[Answer]) -> None:
+    for per_second in (None, (1.0,) * 8):
+        check_choice(name, Search(CANDIDATES, per_second=per_second, within_s=2.0), answers)
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+@pytest.mark.parametrize(
+    "candidates",
+    [
+        ({"executors": 2},),
+        tuple({"codec": codec} for codec in ("lz4", "zstd", "none")),
+        tuple({"executors": 2, "codec": "lz4", "cores": cores} for cores in (1, 2, 4)),
+        ({},),
+    ],
+    ids=["one", "categories", "constants", "nothing"],
+)
+def test_any_kind_of_candidates_can_be_searched(name: str, candidates: tuple[Configuration, ...]) -> None:
+    check_choice(name, Search(candidates, per_second=(1.0,) * len(candidates)), [5.0, 4.0, math.pi])
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_earlier_runs_of_any_kind_are_taken(name: str) -> None:
+    failed = Observation(CANDIDATES[0], {}, Outcome.OOM)
+    runs = tuple(Observation(c, {"time_s": 8.0 / (i + 1)}) for i, c in enumerate(CANDIDATES[1:]))
+    earlier = (
+        Dataset(("executors",), (failed, *runs), "all"),
+        Dataset(("executors",), (failed,), "failed"),
+        Dataset(("cores",), (Observation({"cores": 1}, {"time_s": 1.0}),), "other settings"),
+        Dataset(("executors",), (), "none"),
+        Dataset(("executors",), tuple(Observation(c, {"accuracy": 0.5}) for c in CANDIDATES), "no times"),
+    )
+    check_choice(name, Search(CANDIDATES, per_second=(1.0,) * 8, earlier=earlier), [5.0, None, 4.0])
