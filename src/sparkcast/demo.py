@@ -12,7 +12,7 @@ from sparkcast.recommend import Prediction, Recommendation
 from sparkcast.report import Check
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.runs.session import OnProgress, Progress
-from sparkcast.study import Configuration, show_configuration
+from sparkcast.study import Configuration
 
 _STUDY = """\
 # How do batch size and executors change the time and the accuracy of training LeNet-5?
@@ -110,7 +110,7 @@ def _story(
     result: CampaignResult, data: api.Data, recommendation: Recommendation, check: Check, report: Path
 ) -> tuple[str, ...]:
     analysis = api.analyze(data)
-    chosen = show_configuration(recommendation.chosen.configuration)
+    chosen = str(recommendation.chosen.configuration)
     inside = "inside" if check.inside else "outside"
     return (
         f"Measured     {result.finished} of {result.planned} planned training runs, on a real Spark cluster",

@@ -16,7 +16,7 @@ from sparkcast.study import Configuration, Dataset, Epoch, Expression, Observati
 from sparkcast.study.space import Space
 
 EXECUTORS, BATCHES = (1, 2, 4, 8), (64, 128, 256, 512)
-SPACE = Space({"executors": EXECUTORS, "batch_size": BATCHES}, {"cores": 2})
+SPACE = Space({"executors": EXECUTORS, "batch_size": BATCHES}, Configuration({"cores": 2}))
 PRICE = Price(core_hour=1.0)
 
 
@@ -169,7 +169,10 @@ def test_rules_apply_to_fixed_values_that_no_level_has() -> None:
 
 
 def test_other_levels_of_listed_candidates_are_combined_with_the_rest() -> None:
-    listed: list[Configuration] = [{"executors": 1, "batch_size": 64}, {"executors": 2, "batch_size": 64}]
+    listed: list[Configuration] = [
+        Configuration({"executors": 1, "batch_size": 64}),
+        Configuration({"executors": 2, "batch_size": 64}),
+    ]
     wider = with_levels(listed, {"batch_size": (100, 200)})
     assert wider == [{"executors": e, "batch_size": b} for e, b in product((1, 2), (100, 200))]
     assert with_levels(listed, {}) is listed
@@ -309,7 +312,7 @@ def with_curves() -> Dataset:
     return Dataset(("executors", "batch_size"), tuple(runs), responses=("time_s", "accuracy"))
 
 
-EPOCH_SPACE = Space({"executors": (1, 2, 4), "batch_size": (64, 128, 256)}, {"epochs": 10})
+EPOCH_SPACE = Space({"executors": (1, 2, 4), "batch_size": (64, 128, 256)}, Configuration({"epochs": 10}))
 
 
 def test_a_free_number_of_epochs_is_traded_against_the_batch_size() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
-from sparkcast.study import Candidates, Expression, Factor, Level, Space, Study, space
+from sparkcast.study import Candidates, Configuration, Expression, Factor, Level, Space, Study, space
 
 LEVELS: dict[str, st.SearchStrategy[Level]] = {
     "executors": st.integers(0, 8),
@@ -35,7 +35,7 @@ RULES = [
 
 
 def space_of(levels: Mapping[str, tuple[Level, ...]], *rules: str, **fixed: Level) -> Space:
-    return Space(levels, fixed, tuple(Expression(rule) for rule in rules))
+    return Space(levels, Configuration(fixed), tuple(Expression(rule) for rule in rules))
 
 
 def listed(space: Space) -> list[dict[str, Level]]:
@@ -70,7 +70,9 @@ def test_a_space_is_the_product_filtered_by_the_rules(
 
 def test_a_study_gives_its_space() -> None:
     factors = (Factor("executors", (1, 2, 4)), Factor("memory", ("1g", "2g")))
-    study = Study("s", "pi", factors, {"cores": 2}, (Expression("executors * cores < 8 or memory == '2g'"),))
+    study = Study(
+        "s", "pi", factors, Configuration({"cores": 2}), (Expression("executors * cores < 8 or memory == '2g'"),)
+    )
     expected = [study.varied(c) for c in study.combinations() if study.allows(c)]
     assert study.space().candidates().configurations() == expected
     assert len(expected) == 5

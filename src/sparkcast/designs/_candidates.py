@@ -47,7 +47,7 @@ def _sample(study: Study, most: int) -> list[Configuration]:
         if len(seen) >= most:
             break
         levels = {factor.name: generator.choice(factor.levels) for factor in study.factors}
-        configuration = {**levels, **study.fixed}
+        configuration = Configuration(levels) | study.fixed
         key = tuple(levels.values())
         if key not in seen and study.allows(configuration):
             seen[key] = configuration

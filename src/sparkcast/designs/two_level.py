@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.errors import StudyError
-from sparkcast.study import Factor, Study
-from sparkcast.study.matrix import natural_order
+from sparkcast.study import Factor, Study, natural_order
 from sparkcast.units import as_number
 
 

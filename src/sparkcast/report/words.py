@@ -8,7 +8,7 @@ from sparkcast.recommend import Candidate, Limit, Nearest, Prediction, Recommend
 from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
 from sparkcast.report.figures.choice import limit_words, limits_of
 from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_term, show_value
-from sparkcast.study import Outcome, show_configuration
+from sparkcast.study import Outcome
 from sparkcast.units import show_seconds
 from sparkcast.validate import PROTOCOLS, Validation
 
@@ -42,7 +42,7 @@ def headline(content: ReportContent) -> str:
 def recommendation_sentence(recommendation: Recommendation) -> str:
     chosen = recommendation.chosen
     values = [f"{plain_name(p.response)} {show_value(p.response, p.value)}" for p in chosen.predictions]
-    return f"Use {show_configuration(chosen.configuration)}: expect {listing(values)}."
+    return f"Use {chosen.configuration}: expect {listing(values)}."
 
 
 def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
     if measured := measured_sentence(chosen, recommendation.nearest):
         lines.append(measured)
     if recommendation.runner_up:
-        lines.append(f"Next best: {show_configuration(recommendation.runner_up.configuration)}.")
+        lines.append(f"Next best: {recommendation.runner_up.configuration}.")
     if unharmed := unharmed_sentence(recommendation.running):
         lines.append(unharmed)
     return tuple(lines)
@@ -116,7 +116,7 @@ def measured_sentence(chosen: Candidate, nearest: Nearest | None) -> str:
         return f"Exactly these settings were run {_times(chosen.measured_runs)}."
     if nearest is None or not nearest.distance:
         return ""
-    where = show_configuration(nearest.configuration)
+    where = str(nearest.configuration)
     return f"These settings were never run. The most similar that were: {where}, {distance_words(nearest.distance)}."
 
 
@@ -133,7 +133,7 @@ def distance_words(distance: float) -> str:
 def missed_sentence(forecast: RunningForecast) -> str:
     """What one more job does to a running one that would miss its deadline with it."""
     job = forecast.job
-    where = show_configuration(job.configuration)
+    where = str(job.configuration)
     line = f"The running job {where} would miss its deadline" if where else "A running job would miss its deadline"
     if job.within_s is not None:
         line += f" of {show_seconds(job.within_s)}"
@@ -166,7 +166,7 @@ def interval(prediction: Prediction) -> str:
 def check_sentence(check: Check) -> str:
     """What the check run showed."""
     promised = f"{show_value(check.response, check.low)} to {show_value(check.response, check.high)}"
-    name, where = plain_name(check.response), show_configuration(check.settings)
+    name, where = plain_name(check.response), str(check.settings)
     if check.measured is None:
         return f"The check run at {where} did not end well, so its {name} is unknown; {promised} was predicted."
     verdict = "inside" if check.inside else "outside"

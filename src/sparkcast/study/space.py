@@ -7,9 +7,8 @@ from typing import Any
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
+from sparkcast.study.configuration import Configuration, Level, Levels, natural_order, normal_level
 from sparkcast.study.expression import Expression
-from sparkcast.study.matrix import natural_order
-from sparkcast.study.model import Configuration, Level
 from sparkcast.units import as_number
 
 MOST = 5_000_000  # candidates; more would fill the memory of a laptop
@@ -34,12 +33,13 @@ class Candidates:
     codes: Any  # numpy, one row for each candidate, one column for each name in `levels`
 
     @classmethod
-    def of(cls, configurations: Sequence[Configuration], names: Sequence[str]) -> "Candidates":
+    def of(cls, given: Sequence[Levels], names: Sequence[str]) -> "Candidates":
         """These settings of given configurations; the levels are the values that occur, in their natural order."""
+        configurations = [Configuration(levels) for levels in given]
         for configuration in configurations:
             if missing := [name for name in names if name not in configuration]:
                 raise StudyError(
-                    f"a candidate has no {missing[0]!r}: {dict(configuration)}", hint="give it in every candidate"
+                    f"a candidate has no {missing[0]!r}: {configuration}", hint="give it in every candidate"
                 )
         levels = {name: natural_order(configuration[name] for configuration in configurations) for name in names}
         codes = {name: {level: i for i, level in enumerate(own)} for name, own in levels.items()}
@@ -51,16 +51,17 @@ class Candidates:
     def __len__(self) -> int:
         return int(self.codes.shape[0])
 
-    def configuration(self, i: int) -> dict[str, Level]:
-        return {name: own[code] for (name, own), code in zip(self.levels.items(), self.codes[i].tolist(), strict=True)}
+    def configuration(self, i: int) -> Configuration:
+        return self.configurations([i])[0]
 
-    def configurations(self, rows: Any = None) -> list[dict[str, Level]]:
+    def configurations(self, rows: Any = None) -> list[Configuration]:
         """All of them, or the ones at these rows."""
         codes = self.codes if rows is None else self.codes[rows]
         if not self.levels:
-            return [{} for _ in codes]
+            return [Configuration() for _ in codes]
         columns = [[own[code] for code in codes[:, i].tolist()] for i, own in enumerate(self.levels.values())]
-        return [dict(zip(self.levels, values, strict=True)) for values in zip(*columns, strict=True)]
+        of_normal = Configuration.of_normal
+        return [of_normal(dict(zip(self.levels, values, strict=True))) for values in zip(*columns, strict=True)]
 
     def column(self, name: str) -> Any:
         """The numbers behind the levels of this setting, or the levels themselves when one of them is no number."""
@@ -84,17 +85,17 @@ class Space:
     """The levels of the settings that vary, and the rules between them. Rules may use the fixed settings too.
 
     >>> space = Space({"executors": (1, 2, 4), "cores": (1, 2)}, rules=(Expression("executors * cores <= 2"),))
-    >>> space.candidates().configurations()
-    [{'executors': 1, 'cores': 1}, {'executors': 1, 'cores': 2}, {'executors': 2, 'cores': 1}]
-    >>> space.fixing({"cores": 2}).candidates().configurations()
-    [{'executors': 1}]
+    >>> [str(found) for found in space.candidates().configurations()]
+    ['executors=1, cores=1', 'executors=1, cores=2', 'executors=2, cores=1']
     """
 
     levels: Mapping[str, tuple[Level, ...]]
-    fixed: Configuration = field(default_factory=dict)
+    fixed: Configuration = field(default_factory=Configuration)
     rules: tuple[Expression, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", {name: tuple(map(normal_level, own)) for name, own in self.levels.items()})
+        object.__setattr__(self, "fixed", Configuration(self.fixed))
         for name, own in self.levels.items():
             if not own:
                 raise StudyError(f"setting {name!r} has no levels", hint="give at least one")
@@ -111,7 +112,7 @@ class Space:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Space":
         levels = {str(name): tuple(own) for name, own in plain["levels"].items()}
-        return cls(levels, dict(plain["fixed"]), tuple(Expression(text) for text in plain["rules"]))
+        return cls(levels, Configuration(plain["fixed"]), tuple(Expression(text) for text in plain["rules"]))
 
     def fixing(self, settings: Mapping[str, Level]) -> "Space":
         """With these settings given: any value, not only one of the levels."""
@@ -120,11 +121,11 @@ class Space:
             if name not in known:
                 raise StudyError(f"there is no setting {name!r} to fix", hint=did_you_mean(name, known))
         levels = {name: own for name, own in self.levels.items() if name not in settings}
-        return replace(self, levels=levels, fixed={**self.fixed, **settings})
+        return replace(self, levels=levels, fixed=self.fixed | settings)
 
     def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Space":
         """With other levels for some settings, and settings it does not have yet."""
-        fixed = {name: value for name, value in self.fixed.items() if name not in levels}
+        fixed = self.fixed.without(*levels)
         return replace(self, levels={**self.levels, **{name: tuple(own) for name, own in levels.items()}}, fixed=fixed)
 
     def without_rule(self, rule: Expression) -> "Space":
@@ -171,7 +172,7 @@ class _Check:
         from sparkcast.study._columns import plain
 
         values = {name: plain(own) for name, own in space.levels.items() if name in rule.names}
-        check = cls(rule, values, {name: value for name, value in space.fixed.items() if name in rule.names})
+        check = cls(rule, values, space.fixed.only(rule.names))
         shape = tuple(len(own) for own in values.values())
         if prod(shape) > _TABLE:
             return check

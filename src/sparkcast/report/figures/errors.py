@@ -22,7 +22,7 @@ from sparkcast.report.figures._style import (
     value_scale,
 )
 from sparkcast.report.labels import axis_title, finite, ordered, plain_name
-from sparkcast.study import Level, show_configuration
+from sparkcast.study import Level
 from sparkcast.units import as_number
 from sparkcast.validate import LARGE_ERROR, Scorecard, TestedRun, Validation
 
@@ -69,7 +69,7 @@ def error_rows(runs: Sequence[TestedRun], factors: Sequence[str]) -> tuple[Row, 
             "level": finite(run.predicted) if factor is None else run.configuration[factor],
             "error": finite(error),
             "large": abs(error) > LARGE_ERROR or isclose(abs(error), LARGE_ERROR),
-            "configuration": show_configuration(run.configuration),
+            "configuration": str(run.configuration),
             "replicate": run.replicate,
             "order": number,
         }

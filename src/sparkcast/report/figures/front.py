@@ -32,7 +32,7 @@ from sparkcast.report.labels import (
     show_percent,
     show_value,
 )
-from sparkcast.study import Configuration, show_configuration
+from sparkcast.study import Configuration
 
 # The first across, the second upwards; a third is a colour.
 _ROLES = (("time_s", "accuracy", "cost"), ("time_s", "accuracy"), ("time_s", "cost"), ("cost", "accuracy"))
@@ -218,7 +218,7 @@ def _label(recommendation: Recommendation, share: float, width: int) -> tuple[li
     room = width - _AXIS_PX
     align = "left" if share < 1 / 3 else "right" if share > 2 / 3 else "center"
     letters = {"left": 1 - share, "right": share, "center": 2 * min(share, 1 - share)}[align] * room / _LETTER_PX
-    text = f"{_CHOSEN}: {show_configuration(recommendation.chosen.configuration)}"
+    text = f"{_CHOSEN}: {recommendation.chosen.configuration}"
     return wrap(text, int(letters), max_lines=_MOST_LINES, placeholder=" …"), align
 
 

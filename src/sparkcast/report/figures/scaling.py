@@ -21,7 +21,7 @@ from sparkcast.report.figures._style import (
     within_reach,
 )
 from sparkcast.report.labels import axis_title, finite, ordered, plain_name, show_percent
-from sparkcast.study import Configuration, Dataset, Level, Observation, show_configuration
+from sparkcast.study import Configuration, Dataset, Level, Observation
 from sparkcast.units import as_number
 
 _GRID = 40  # points of a smooth line
@@ -55,13 +55,13 @@ def scaling_curve(
         return None
     others = [name for name in data.factors if name != factor]
     colour = None if single else colour or next(iter(others), None)
-    held = _held(runs, [name for name in others if name != colour], factor, at or {})
+    held = _held(runs, [name for name in others if name != colour], factor, at or Configuration())
     rows = scaling_rows(data, response, fitted, factor=factor, colour=colour, held=held, upto=upto, level=level)
     name = plain_name(response)
     by = f" by {model}" if model else ""
-    where = f" Other settings: {show_configuration(held)}." if held else ""
+    where = f" Other settings: {held}." if held else ""
     beyond = " Dashed, on grey: beyond what was measured." if any(row["extrapolated"] for row in rows) else ""
-    place = f" at {show_configuration(held)}" if held else ""
+    place = f" at {held}" if held else ""
     return figure(
         f"scaling-{response}",
         Section.SCALING,
@@ -198,7 +198,7 @@ def half_as_far_again(levels: Sequence[Level]) -> float:
     return max(1.0, max(places)) if max(places) <= 1 < end else end
 
 
-def _held(runs: Sequence[Observation], names: Sequence[str], factor: str, at: Configuration) -> dict[str, Level]:
+def _held(runs: Sequence[Observation], names: Sequence[str], factor: str, at: Configuration) -> Configuration:
     """Where the settings that are not drawn stay: as asked, else in the combination with most levels of the factor.
 
     Of equals the one with most runs, then with the most frequent levels, then nearest the middle. A combination of
@@ -220,8 +220,7 @@ def _held(runs: Sequence[Observation], names: Sequence[str], factor: str, at: Co
         return len(set(groups[key])), len(groups[key]), frequency, -middle
 
     chosen: tuple[Level, ...] = max(groups, key=rank)
-    best = {**asked, **dict(zip(free, chosen, strict=True))}
-    return {name: best[name] for name in names}
+    return (Configuration(asked) | dict(zip(free, chosen, strict=True))).only(names)
 
 
 def _grid(levels: Sequence[Level], upto: float | None) -> list[Level]:

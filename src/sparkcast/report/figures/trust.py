@@ -21,7 +21,6 @@ from sparkcast.report.figures._style import (
     within_reach,
 )
 from sparkcast.report.labels import axis_title, finite, listing, plain_name, show_percent
-from sparkcast.study import show_configuration
 from sparkcast.validate import Scorecard, Validation
 
 _MOST_RUNS = 1000
@@ -60,7 +59,7 @@ def tested_rows(card: Scorecard) -> tuple[Row, ...]:
     return tuple(
         {
             "model": card.model,
-            "configuration": show_configuration(run.configuration),
+            "configuration": str(run.configuration),
             "replicate": run.replicate,
             "measured": finite(run.actual),
             "predicted": finite(run.predicted),
