@@ -11,7 +11,7 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
-from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Study
+from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Response, Study
 from sparkcast.units import show_bytes, show_seconds
 from sparkcast.validate import Validation
 
@@ -25,7 +25,7 @@ class Check:
     """A run made to see whether a prediction holds. `measured` is None when the run did not end well."""
 
     settings: Configuration
-    response: str
+    response: Response
     predicted: float
     low: float
     high: float

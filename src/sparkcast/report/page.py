@@ -12,6 +12,7 @@ from sparkcast.report.content import ReportContent, describe
 from sparkcast.report.figures import Figure, Section
 from sparkcast.report.figures.choice import verdicts
 from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_term, show_value
+from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -106,6 +107,7 @@ def _environment() -> "Environment":
     helpers: dict[str, Any] = {
         "asked": words.asked_sentence,
         "axis_title": axis_title,
+        "seconds": show_seconds,
         "cell": show_cell,
         "changes": words.changes,
         "percent": show_percent,

@@ -57,6 +57,10 @@ class Vocabulary:
         named = (r.name for r in self.responses if r.kind is kind and (allowed is None or r.name in allowed))
         return next(named, None)
 
+    def word(self, name: str) -> Setting | Response:
+        """The response or the setting of this name."""
+        return next((response for response in self.responses if response.name == name), None) or self.setting(name)
+
     @property
     def time(self) -> str | None:
         """The response that is the time of a run."""

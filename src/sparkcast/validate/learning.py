@@ -1,12 +1,12 @@
 """How much is there to gain from more configurations? The error against the number of those learned from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS
-from sparkcast.study import Dataset
+from sparkcast.study import Dataset, Response, Vocabulary
 from sparkcast.validate import OnStep, Step
 from sparkcast.validate.protocols import Split
 from sparkcast.validate.protocols._configurations import Configurations, configurations
@@ -38,6 +38,11 @@ class LearningCurve:
     refused: tuple[tuple[str, int, str], ...]  # model, size, and why it has no point there
     repeats: int
     seed: int
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
+
+    @property
+    def meaning(self) -> Response:
+        return self.vocabulary.response(self.response)
 
 
 def learning_curve(
@@ -83,6 +88,7 @@ def learning_curve(
         refused=tuple(refused),
         repeats=repeats,
         seed=seed,
+        vocabulary=data.vocabulary,
     )
 
 

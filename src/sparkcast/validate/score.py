@@ -60,6 +60,7 @@ def validate(
         untested=untested,
         n_splits=len(splits),
         seed=seed,
+        vocabulary=data.vocabulary,
     )
 
 

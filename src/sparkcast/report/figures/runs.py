@@ -29,7 +29,8 @@ def results(data: Dataset, response: str) -> Figure | None:
     rows = result_rows(data, response)
     if not rows or not data.factors:
         return None
-    name, shown = plain_name(response), len(rows) // len(data.factors)
+    meaning = data.vocabulary.response(response)
+    name, shown = plain_name(meaning), len(rows) // len(data.factors)
     failed = sum(not row["ok"] for row in rows) // len(data.factors)
     crosses = f" A cross at the top is a run that failed ({failed} did)." if failed else ""
     return figure(
@@ -41,7 +42,7 @@ def results(data: Dataset, response: str) -> Figure | None:
         rows,
         lambda width: _draw_results(rows, data, response, width),
         response=response,
-        heads={"value": axis_title(response)},
+        heads={"value": axis_title(meaning)},
     )
 
 
@@ -73,14 +74,15 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
     import altair as alt
 
     values = [value for row in rows if isinstance(value := row["value"], (int, float))]
-    failed = any(not row["ok"] for row in rows)
-    y = response_axis("value", response, [*values, *([max(values) * 1.15] if values and failed else [])], kind=alt.Y)
+    failed, meaning = any(not row["ok"] for row in rows), data.vocabulary.response(response)
+    y = response_axis("value", meaning, [*values, *([max(values) * 1.15] if values and failed else [])], kind=alt.Y)
     if not values:
-        y = alt.Y("value:Q", title=f"no {axis_title(response)} measured", axis=alt.Axis(labels=False, ticks=False))
+        y = alt.Y("value:Q", title=f"no {axis_title(meaning)} measured", axis=alt.Axis(labels=False, ticks=False))
 
     def panel(factor: str) -> Any:
         base = alt.Chart(the_rows()).transform_filter(only(factor))
-        base = base.encode(x=level_axis(factor, data.levels(factor), gap=0.4), xOffset=alt.XOffset("order:Q"))
+        x = level_axis(data.vocabulary.setting(factor), data.levels(factor), gap=0.4)
+        base = base.encode(x=x, xOffset=alt.XOffset("order:Q"))
         points = (
             base.transform_filter("datum.ok").mark_point(filled=True, size=45, color=BLUE, opacity=0.75).encode(y=y)
         )
@@ -112,8 +114,8 @@ def learning_curves(data: Dataset) -> Figure | None:
         lambda width: _draw_learning_curves(rows, data, quality, width),
         response=quality,
         heads={"configuration": settings_title(data.factors), "training_s": "training time (s)"}
-        | {"quality": axis_title(quality)}
-        | {f"setting {name}": axis_title(name) for name in data.factors},
+        | {"quality": axis_title(data.vocabulary.response(quality))}
+        | {f"setting {name}": axis_title(data.vocabulary.setting(name)) for name in data.factors},
     )
 
 
@@ -145,11 +147,13 @@ def _draw_learning_curves(rows: tuple[Row, ...], data: Dataset, quality: str, wi
     import altair as alt
 
     by, names = _series(rows, data)
-    title = settings_title(data.factors) if by == "configuration" else axis_title(by.removeprefix("setting "))
+    words, reached = data.vocabulary, [float(row["quality"] or 0.0) for row in rows]
+    title = axis_title(words.setting(by.removeprefix("setting ")))
+    title = settings_title(data.factors) if by == "configuration" else title
     series = [{**row, "series": str(row[by])} for row in rows]
     base = alt.Chart(the_rows()).encode(
         x=alt.X("training_s:Q", title="training time (s)", scale=alt.Scale(zero=True, nice=False)),
-        y=response_axis("quality", quality, [float(row["quality"] or 0.0) for row in rows], kind=alt.Y),
+        y=response_axis("quality", words.response(quality), reached, kind=alt.Y),
         color=series_colour("series", names, title, width),
         detail="configuration:N",
     )
