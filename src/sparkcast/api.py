@@ -329,10 +329,11 @@ def starter_study(workload: str) -> str:
 
 
 def list_plugs(kind: str) -> dict[str, str]:
-    """Name and one line for each design, workload, engine, model, searcher, protocol or replication at hand."""
+    """Name and one line for each design, workload, engine, model, searcher, protocol, grid or replication at hand."""
     from sparkcast.designs import DESIGNS
     from sparkcast.engines import ENGINES
     from sparkcast.errors import UnknownNameError
+    from sparkcast.learned.grid_search import GRIDS
     from sparkcast.models import MODELS
     from sparkcast.registry import Registry, did_you_mean
     from sparkcast.replications import REPLICATIONS
@@ -340,7 +341,7 @@ def list_plugs(kind: str) -> dict[str, str]:
     from sparkcast.validate import PROTOCOLS
     from sparkcast.workloads import WORKLOADS
 
-    registries: tuple[Registry[Any], ...] = (DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, REPLICATIONS)
+    registries: list[Registry[Any]] = [DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, GRIDS, REPLICATIONS]
     known = {f"{registry.kind}s": registry for registry in registries}
     if kind not in known:
         raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))

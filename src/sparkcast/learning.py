@@ -112,10 +112,10 @@ class GridSearch:
 
 def _fit_searched(dataset: Dataset, response: str, model: str, *, search: GridSearch, found: list[str]) -> "Fitted":
     from sparkcast.fitting.problem import pose
-    from sparkcast.learned.grid_search import paper_grid
     from sparkcast.learned.grid_search import search as best_settings
+    from sparkcast.learned.grid_search import space_of
 
-    space = paper_grid(search.paper, model)
+    space = space_of(search.paper, model)
     best = best_settings(
         pose(dataset, response),
         space.make,
