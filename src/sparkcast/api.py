@@ -842,7 +842,7 @@ def list_plugs(kind: str) -> dict[str, str]:
     """What is at hand of a kind, built in or installed.
 
     Args:
-        kind: "designs", "workloads", "engines", "models", "searchers", "protocols" or "replications".
+        kind: "designs", "workloads", "engines", "models", "searchers", "protocols", "grids" or "replications".
 
     Returns:
         Name and one line for each.
@@ -856,6 +856,7 @@ def list_plugs(kind: str) -> dict[str, str]:
     from sparkcast.designs import DESIGNS
     from sparkcast.engines import ENGINES
     from sparkcast.errors import UnknownNameError
+    from sparkcast.learned.grid_search import GRIDS
     from sparkcast.models import MODELS
     from sparkcast.registry import Registry, did_you_mean
     from sparkcast.replications import REPLICATIONS
@@ -863,7 +864,7 @@ def list_plugs(kind: str) -> dict[str, str]:
     from sparkcast.validate import PROTOCOLS
     from sparkcast.workloads import WORKLOADS
 
-    registries: tuple[Registry[Any], ...] = (DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, REPLICATIONS)
+    registries: list[Registry[Any]] = [DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, GRIDS, REPLICATIONS]
     known = {f"{registry.kind}s": registry for registry in registries}
     if kind not in known:
         raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))

@@ -119,7 +119,7 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
         settings=runs.codes.groupby(list(data.factors), sort=False).ngroup().to_numpy(),
         model=model,
         anova_type=anova_type,
-        regressions=regressions(runs, observations, response),
+        regressions=regressions(data.factors, observations, response),
         notes=tuple(notes),
         words=data.vocabulary,
     )

@@ -124,7 +124,8 @@ def fit(
     ] = None,
     model: ModelName = "auto",
     grid: Annotated[
-        str | None, typer.Option(metavar="PAPER", help="Search the model's settings among those of myung2020, ...")
+        str | None,
+        typer.Option(metavar="PAPER", help="Search the model's settings among a paper's. See: sparkcast list grids."),
     ] = None,
     search: Annotated[str, typer.Option(help="How to search: grid, or tpe (needs optuna).")] = "grid",
     trials: Annotated[int | None, typer.Option(help="The most combinations to try; default: the whole grid.")] = None,

@@ -41,7 +41,9 @@ def init(workload: WorkloadName, as_json: Json = False, verbose: Verbose = False
 
 
 def list_plugs(
-    kind: Annotated[str, typer.Argument(help="designs, workloads, engines, models, searchers or protocols")],
+    kind: Annotated[
+        str, typer.Argument(help="designs, workloads, engines, models, searchers, protocols, grids or replications")
+    ],
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:

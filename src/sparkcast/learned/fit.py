@@ -11,8 +11,8 @@ from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose
 from sparkcast.fitting.uncertainty import Distribution
 from sparkcast.learned.curves import fit_curve, has_curves
-from sparkcast.learned.grid_search import paper_grid
 from sparkcast.learned.grid_search import search as best_settings
+from sparkcast.learned.grid_search import space_of
 from sparkcast.learned.knowledge import FromRuns
 from sparkcast.learned.saved import SavedModel, about_of
 from sparkcast.models import MODELS, Fitted
@@ -86,7 +86,7 @@ class GridSearch:
 
 
 def _fit_searched(dataset: Dataset, response: str, model: str, *, search: GridSearch, found: list[str]) -> Fitted:
-    space = paper_grid(search.paper, model)
+    space = space_of(search.paper, model)
     best = best_settings(
         pose(dataset, response),
         space.make,
