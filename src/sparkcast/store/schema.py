@@ -102,10 +102,9 @@ Index(
 )
 
 
-def prepare(connection: Connection, *, read_only: bool = False) -> None:
+def prepare(connection: Connection) -> None:
     """Create the tables, or bring an older file up to date. A newer file is refused."""
-    if not read_only:
-        metadata.create_all(connection)
+    metadata.create_all(connection)
     found = connection.execute(meta.select().where(meta.c.key == "schema_version")).first()
     if found is None:
         connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
+from sparkcast.store.snapshot import Snapshot, take_snapshot
 from sparkcast.study import (
     Configuration,
     Epoch,
@@ -52,9 +53,18 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
     file = path / "store.sqlite" if path.is_dir() else path
     if not create and not file.is_file():
         raise NotEnoughDataError(f"there are no results at {str(path)!r}", hint="make some: sparkcast run STUDY")
-    if not create and not os.access(file.parent, os.W_OK):  # an archive, somebody else's folder: still worth reading
-        return Store(f"sqlite:///file:{file}?mode=ro&immutable=1&uri=true", read_only=True)
-    return Store(f"sqlite:///{file}")
+    if create or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+        return Store(_url_of(file))
+    snapshot = take_snapshot(file)  # an archive, somebody else's folder: still worth reading
+    try:
+        return Store(_url_of(snapshot.file), snapshot=snapshot)
+    except BaseException:
+        snapshot.remove()
+        raise
+
+
+def _url_of(file: Path) -> sa.URL:
+    return sa.URL.create("sqlite", database=str(file))  # in a text, ? and % would mean something
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +75,22 @@ class SearchRun:
 
 
 class Store:
-    def __init__(self, url: str, *, read_only: bool = False) -> None:
-        self._engine = sa.create_engine(url)
-        if self._engine.dialect.name == "sqlite" and not read_only:
+    """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
+
+    def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None) -> None:
+        self._engine, self._snapshot = sa.create_engine(url), snapshot
+        if self._engine.dialect.name == "sqlite":
             sa.event.listen(self._engine, "connect", _configure_sqlite)
         with self._transaction() as connection:
-            schema.prepare(connection, read_only=read_only)
+            schema.prepare(connection)
+        if snapshot is not None:
+            self._engine.dispose()
+            sa.event.listen(self._engine, "connect", _refuse_writing)
 
     def close(self) -> None:
         self._engine.dispose()
+        if self._snapshot is not None:
+            self._snapshot.remove()
 
     # ------------------------------------------------------------ studies and trials
 
@@ -300,14 +317,17 @@ class Store:
         except sa.exc.IntegrityError as error:
             raise StoreError(f"the store refused a contradiction: {error.orig}") from error
         except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
-            raise StoreError(
-                f"the store {self._engine.url!r} failed: {error.orig}", hint=_advice(str(error.orig))
-            ) from error
+            shown = self._engine.url if self._snapshot is None else str(self._snapshot.original)
+            raise StoreError(f"the store {shown!r} failed: {error.orig}", hint=_advice(str(error.orig))) from error
 
 
 def _configure_sqlite(connection: Any, _record: object) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _refuse_writing(connection: Any, _record: object) -> None:
+    connection.execute("PRAGMA query_only=ON")
 
 
 def _advice(problem: str) -> str:
