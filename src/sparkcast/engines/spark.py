@@ -2,6 +2,7 @@
 
 import socket
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ from sparkcast.study import SparkOptions
 from sparkcast.workloads import Shape
 
 _REACH_TIMEOUT_S = 5.0
+_RETURN_PAUSES_S = (0.0, 5.0, 10.0)  # before each look whether a master that was gone is back
 
 
 @ENGINES.register("spark")
@@ -73,8 +75,14 @@ class SparkCluster:
         return "; ".join(failures) if len(failures) == len(addresses) else ""
 
     def restart(self) -> None:
-        if problem := self.trouble():
-            raise RunError(problem, hint="bring the cluster back, then: sparkcast run STUDY --resume")
+        """Nothing of it is ours to start: wait a little until it is back."""
+        problem = ""
+        for pause_s in _RETURN_PAUSES_S:
+            time.sleep(pause_s)
+            problem = self.trouble()
+            if not problem:
+                return
+        raise RunError(problem, hint="bring the cluster back, then: sparkcast run STUDY --resume")
 
 
 def _address(text: str, master: str) -> tuple[str, int]:
