@@ -428,3 +428,50 @@ def test_a_run_is_running_until_it_ends_or_is_given_up(store: Store) -> None:
     assert store.running("another") == ()
     store.close_interrupted("s")
     assert store.running("s") == ()
+
+
+# ---------------------------------------------------------------- what a run that nobody ended has spent
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1000.0]
+    monkeypatch.setattr("sparkcast.store.store.time.time", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize(
+    ("seen_at", "resumed_at", "spent_s"),
+    [
+        ([1005.0, 1010.0, 1015.2], 5000.0, 20.2),  # until it was last seen, and the interval in which it ended
+        ([], 5000.0, 5.0),  # never seen: killed within the first interval
+        ([1005.0], 1006.0, 6.0),  # it has certainly not gone on after now
+        ([1005.0], 900.0, 5.0),  # the clock was set back
+    ],
+)
+def test_a_run_that_was_killed_is_charged_until_it_was_last_seen(
+    store: Store, clock: list[float], seen_at: list[float], resumed_at: float, spent_s: float
+) -> None:
+    search_id = store.begin_search("s", {"seed": 1})
+    run_id, _ = store.begin_run("s", PLAN.trials[0], search_id=search_id)
+    for clock[0] in seen_at:
+        store.note_running(run_id)
+    assert [launched for _, launched in store.running("s")] == [1000.0]
+    clock[0] = resumed_at
+    assert store.close_interrupted("s") == 1
+    assert store.spent_s("s") == pytest.approx(spent_s)
+    assert [r.duration_s for r in store.search_runs(search_id)] == [pytest.approx(spent_s)]
+    assert store.close_interrupted("s") == 0
+    assert [t.position for t in store.pending("s", PLAN)] == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_what_a_run_is_seen_to_spend_is_not_counted_twice_when_it_ends(store: Store, clock: list[float]) -> None:
+    run_id, artefacts = store.begin_run("s", PLAN.trials[0])
+    clock[0] += 5
+    store.note_running(run_id)
+    assert store.spent_s("s") == 5.0
+    clock[0] += 2
+    trial = PLAN.trials[0]
+    store.finish_run("s", trial, Observation(trial.configuration, {}, artefacts=artefacts, run_id=run_id))
+    assert store.spent_s("s") == 7.0
+    assert store.running("s") == ()

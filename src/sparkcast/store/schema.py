@@ -55,7 +55,7 @@ runs = Table(
     Column("attempt", Integer, nullable=False),
     Column("state", String, nullable=False),  # running, done, interrupted
     Column("launched_at", Float, nullable=False),
-    Column("ended_at", Float),
+    Column("ended_at", Float),  # while it is running: when it was last seen to
     Column("artefacts", String, nullable=False),
     UniqueConstraint("trial_id", "attempt"),
 )

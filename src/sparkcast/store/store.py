@@ -31,6 +31,8 @@ from sparkcast.study import (
     differences,
 )
 
+SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
+
 
 def results_folder(study_file: Path) -> Path:
     """Everything a study produced: the store, event logs, driver logs."""
@@ -71,7 +73,7 @@ def _url_of(file: Path) -> sa.URL:
 class SearchRun:
     run_id: str
     configuration: Configuration
-    duration_s: float  # of wall time; 0 when a crash left it open
+    duration_s: float  # of wall time; of a run that goes on, until it was last seen
 
 
 class Store:
@@ -226,12 +228,19 @@ class Store:
     # ------------------------------------------------------------ runs
 
     def close_interrupted(self, study: str) -> int:
-        """Mark runs that a crash left open. Call while holding the study's lock: then nobody else has them."""
+        """End runs that a crash left open, at the latest time at which they can have ended: what they spent counts.
+
+        Call while holding the study's lock: then nobody else has them.
+        """
         own = sa.select(schema.trials.c.id).where(schema.trials.c.study == study)
-        open_runs = (schema.runs.c.state == "running") & schema.runs.c.trial_id.in_(own)
+        left_open = (schema.runs.c.state == "running") & schema.runs.c.trial_id.in_(own)
+        now = time.time()
         with self._transaction() as connection:
-            result = connection.execute(schema.runs.update().where(open_runs).values(state="interrupted"))
-            return int(result.rowcount)
+            found = connection.execute(sa.select(schema.runs).where(left_open)).all()
+            for row in found:
+                last_seen = row.launched_at if row.ended_at is None else row.ended_at
+                self._end_run(connection, row.id, "interrupted", max(last_seen, min(last_seen + SEEN_EVERY_S, now)))
+        return len(found)
 
     def begin_run(self, study: str, trial: Trial, *, search_id: int | None = None) -> tuple[str, str]:
         """Note that an attempt at a trial starts, for a search or not; returns its id and the name of its folder."""
@@ -247,17 +256,20 @@ class Store:
                 connection.execute(schema.search_runs.insert().values(run_id=run_id, search_id=search_id))
         return run_id, artefacts
 
+    def note_running(self, run_id: str) -> None:
+        """The run goes on. Call each `SEEN_EVERY_S`: should nobody be left to end it, this is what is known of it."""
+        with self._transaction() as connection:
+            self._end_run(connection, run_id, "running", time.time())
+
     def abandon_run(self, run_id: str) -> None:
         """The run was stopped before it showed anything: its trial stays pending."""
         with self._transaction() as connection:
-            end = schema.runs.update().where(schema.runs.c.id == run_id)
-            connection.execute(end.values(state="interrupted", ended_at=time.time()))
+            self._end_run(connection, run_id, "interrupted", time.time())
 
     def finish_run(self, study: str, trial: Trial, observation: Observation) -> None:
         """Keep what the run showed, all or nothing. A lost run does not finish its trial."""
         with self._transaction() as connection:
-            end = schema.runs.update().where(schema.runs.c.id == observation.run_id)
-            connection.execute(end.values(state="done", ended_at=time.time()))
+            self._end_run(connection, observation.run_id, "done", time.time())
             values = {
                 "run_id": observation.run_id,
                 "trial_id": self._trial_id(connection, study, trial),
@@ -271,6 +283,10 @@ class Store:
                 value = getattr(observation, part)
                 values[part] = None if value is None else dataclasses.asdict(value)
             connection.execute(schema.observations.insert().values(values))
+
+    def _end_run(self, connection: Connection, run_id: str, state: str, ended_at: float) -> None:
+        update = schema.runs.update().where(schema.runs.c.id == run_id)
+        connection.execute(update.values(state=state, ended_at=ended_at))
 
     def _trial_id(self, connection: Connection, study: str, trial: Trial) -> int:
         match = (schema.trials.c.study == study) & (schema.trials.c.key == trial.key)
@@ -288,7 +304,7 @@ class Store:
             return tuple((row.configuration, row.launched_at) for row in connection.execute(query))
 
     def spent_s(self, study: str) -> float:
-        """Wall time of all runs of a study so far, failed ones included."""
+        """Wall time of all runs of a study so far, those that failed or were killed included."""
         duration = sa.func.sum(schema.runs.c.ended_at - schema.runs.c.launched_at)
         query = sa.select(duration).select_from(schema.runs.join(schema.trials))
         with self._transaction() as connection:
