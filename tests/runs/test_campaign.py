@@ -2,8 +2,11 @@
 
 import json
 import math
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
@@ -18,6 +21,7 @@ from sparkcast.runs.campaign import CampaignResult, run_campaign
 from sparkcast.runs.session import Progress
 from sparkcast.store import Store, open_store
 from sparkcast.study import Configuration, DesignChoice, Factor, Limits, Outcome, SparkOptions, Study
+from sparkcast.workloads.pi import MonteCarloPi
 
 # Plays the driver: reports as the n-th entry of the script says, then ends.
 _DRIVER = """\
@@ -293,3 +297,69 @@ def test_running_again_without_resume_is_refused_half_way(monkeypatch: pytest.Mo
         run(monkeypatch, tmp_path / "r", PlayedEngine([OK, LOST]))
     with pytest.raises(StudyError, match="1 of 4 trials"):
         run(monkeypatch, tmp_path / "r", PlayedEngine([OK]))
+
+
+# ---------------------------------------------------------------- interrupted while nothing is measured
+
+
+class Interrupted(PlayedEngine):
+    """Somebody wants it to stop at a certain point, and again while it does."""
+
+    def __init__(self, at: str, number: int, troubles: list[str] | None = None) -> None:
+        super().__init__([OK], troubles)
+        self._at, self._number, self.passed, self.is_up = at, number, list[str](), False
+
+    def _pass(self, point: str) -> None:
+        if point == self._at:
+            os.kill(os.getpid(), self._number)
+            time.sleep(60)
+        self.passed.append(point)
+
+    def __enter__(self) -> Self:
+        self._pass("start")
+        self.is_up = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.kill(os.getpid(), self._number)  # heard, and no reason to leave anything behind
+        self.is_up = False
+
+    def warm_up(self, job: SparkJob) -> None:
+        self._pass("warm-up")
+
+    def restart(self) -> None:
+        self._pass("restart")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("at", "passed"), [("start", []), ("warm-up", ["start"]), ("restart", ["start", "warm-up"])])
+def test_a_signal_stops_at_once_what_is_not_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, at: str, passed: list[str]
+) -> None:
+    engine = Interrupted(at, number, troubles=["the master ended"] if at == "restart" else [])
+    result, _ = run(monkeypatch, tmp_path / "r", engine)
+    assert result.interrupted
+    assert (result.reason, result.finished, len(result.left_out)) == ("interrupted", 0, 4)
+    assert (engine.passed, engine.is_up, engine.started) == (passed, False, [])
+    again, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]), resume=True)
+    assert again.finished == 4
+
+
+def test_a_signal_stops_the_making_of_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made: list[Configuration] = []
+
+    def prepare(self: object, settings: Configuration, data_dir: Path) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+        made.append(settings)
+        return ""
+
+    monkeypatch.setattr(MonteCarloPi, "prepare", prepare)
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]))
+    assert (result.interrupted, result.finished, made) == (True, 0, [])
+
+
+def test_signals_mean_again_what_they_meant_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    run(monkeypatch, tmp_path / "r", Interrupted("start", signal.SIGINT))
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before

@@ -193,10 +193,33 @@ def test_ctrl_c_finishes_the_trial_and_a_second_one_stops_at_once(tmp_path: Path
     assert len(api.load_data(tmp_path / "s.yaml").dataset.observations) == 1
 
 
-def _start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+@pytest.mark.parametrize(
+    ("number", "message"), [(signal.SIGINT, "starting the cluster"), (signal.SIGTERM, "warming up (not measured)")]
+)
+def test_a_signal_before_the_first_trial_is_heard_at_once(
+    tmp_path: Path, no_orphans: None, number: int, message: str
+) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY)
+    process = _start(tmp_path, "run", "s.yaml", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})  # nothing is warm yet
+    assert process.stderr is not None
+    while message not in (line := process.stderr.readline()):
+        assert line, "it ended before that"
+    process.send_signal(number)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130, messages
+    assert "Continue with: sparkcast run s.yaml --resume" in messages
+    assert not (tmp_path / "s.results" / "runs").exists()
+
+
+def _start(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "sparkcast", *arguments]
     return subprocess.Popen(
-        command, cwd=folder, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env={**os.environ, **(env or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

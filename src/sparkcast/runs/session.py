@@ -144,6 +144,7 @@ class Session:
         self._notes: dict[str, None] = {}  # an ordered set: each is shown once
         self._durations: list[float] = []
         self._interrupts = 0
+        self._is_idle = False  # between runs
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._watch_signals())
@@ -168,17 +169,16 @@ class Session:
         return fmean(self._durations) if self._durations else 0.0
 
     def prepare(self, trials: Sequence[Trial]) -> None:
-        """Make their data and the cluster ready, as far as they are not."""
-        for trial in trials:
-            self._data[trial.key] = self._prepare_data(trial)
+        """Make their data and the cluster ready, as far as they are not. Raises Stopped when interrupted."""
         engine = self._site.engine
-        if self._interrupts:
-            raise Stopped("interrupted")
-        if not self._is_up:
-            self._on_message("starting the cluster", False)
-            self._open.enter_context(engine)
-            self._is_up = True
-        self._warm_up(engine, trials)
+        with self._interruptible():
+            for trial in trials:
+                self._data[trial.key] = self._prepare_data(trial)
+            if not self._is_up:
+                self._on_message("starting the cluster", False)
+                self._open.enter_context(engine)
+                self._is_up = True
+            self._warm_up(engine, trials)
 
     def measure(self, trial: Trial, allowed: Callable[[], Sequence[Allowance]] = tuple) -> Observation:
         """Run a prepared trial to its final observation. Raises Stopped when it may not start or was cut short.
@@ -191,7 +191,8 @@ class Session:
         for attempt in range(1, _ATTEMPTS + 1):
             if problem := engine.trouble():
                 self.note(f"{problem}; starting it again")
-                engine.restart()
+                with self._interruptible():
+                    engine.restart()
             observation = self._attempt(engine, trial, [*allowed(), *self._time_left()])
             if observation.outcome is not Outcome.LOST:
                 self._durations += [observation.responses[TOTAL_TIME]] if TOTAL_TIME in observation.responses else []
@@ -331,6 +332,20 @@ class Session:
         return ("", over[0]) if over else (lookout.trouble(elapsed_s), "")
 
     @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Nothing is being measured, so there is nothing to finish: the first Ctrl-C stops it now, whatever it does."""
+        try:
+            try:
+                self._is_idle = True
+                if self._interrupts:
+                    raise Stopped("interrupted")
+                yield
+            finally:
+                self._is_idle = False
+        except KeyboardInterrupt:
+            raise Stopped("interrupted") from None
+
+    @contextmanager
     def _watch_signals(self) -> Iterator[None]:
         """First Ctrl-C: finish the current trial, then stop. Second, or SIGTERM: stop it now. Both leave no process."""
         if threading.current_thread() is not threading.main_thread():
@@ -339,6 +354,9 @@ class Session:
 
         def interrupt(number: int, _frame: FrameType | None) -> None:
             self._interrupts += 2 if number == signal.SIGTERM else 1
+            if self._is_idle:
+                self._is_idle = False  # only once: what was started is taken down now
+                raise KeyboardInterrupt
 
         previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
