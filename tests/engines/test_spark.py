@@ -47,7 +47,7 @@ def test_a_master_that_comes_back_is_waited_for(monkeypatch: pytest.MonkeyPatch,
     troubles, slept = ["refused", "refused", ""], list[float]()
     engine = _engine(master)
     monkeypatch.setattr(SparkCluster, "trouble", lambda self: troubles.pop(0))
-    monkeypatch.setattr(spark.time, "sleep", slept.append)
+    monkeypatch.setattr("time.sleep", slept.append)
     engine.restart()
     assert (troubles, slept) == ([], [0.0, 5.0, 10.0])
 

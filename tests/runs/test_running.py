@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast import api
+from sparkcast.engines.conf import read_properties
 from sparkcast.engines.embedded import EmbeddedCluster
 from sparkcast.study import Outcome, SparkOptions
 from tests_support import Sparkcast
@@ -134,6 +135,9 @@ def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp
         assert cluster.trouble() == ""
     (folder,) = (tmp_path / "s.results" / "runs").iterdir()
     assert f"--master {cluster._master}" in (folder / "command.sh").read_text()
+    secret = read_properties(tmp_path / "secret.conf")["spark.authenticate.secret"]  # without it nothing had run
+    for file in (tmp_path / "s.results").rglob("*"):
+        assert file.is_dir() or secret.encode() not in file.read_bytes(), file
 
 
 GLUTTON = """\

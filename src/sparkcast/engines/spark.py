@@ -1,5 +1,6 @@
 """Any Spark cluster, through spark-submit in client mode."""
 
+import os
 import socket
 import subprocess
 import time
@@ -59,7 +60,12 @@ class SparkCluster:
 
     def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
         assert self._family is not None, "enter the engine first"
-        return self._family.start(submission.argv, submission.env, log)
+        return self._family.submit(submission, log, defaults=self._defaults())
+
+    def _defaults(self) -> str:
+        folder = Path(os.environ.get("SPARK_CONF_DIR") or self._spark.home / "conf")
+        file = folder / "spark-defaults.conf"
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
         stop_process(process)

@@ -30,6 +30,7 @@ from sparkcast.study import (
     Utilisation,
     differences,
 )
+from sparkcast.study.redaction import redact
 
 SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
 
@@ -104,8 +105,9 @@ class Store:
             if stored is None:
                 values = {"name": study.name, "definition": definition, "created_at": time.time()}
                 connection.execute(schema.studies.insert().values(values))
-            elif changes := differences(stored, definition):
-                if not allow_changed and self._count_runs(connection, study.name):
+            elif stored != definition:
+                changes = differences(_without_secrets(stored), definition)
+                if changes and not allow_changed and self._count_runs(connection, study.name):
                     raise StudyChangedError(
                         f"study {study.name!r} has changed since it was run: {'; '.join(changes)}",
                         hint="give it a new name (study: ...) in a new file, or keep the old runs that still fit with "
@@ -335,6 +337,12 @@ class Store:
         except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
             shown = self._engine.url if self._snapshot is None else str(self._snapshot.original)
             raise StoreError(f"the store {shown!r} failed: {error.orig}", hint=_advice(str(error.orig))) from error
+
+
+def _without_secrets(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored definition without the passwords that the first versions of sparkcast left in it."""
+    spark = definition["spark"]
+    return {**definition, "spark": {**spark, "conf": redact(spark["conf"])}}
 
 
 def _configure_sqlite(connection: Any, _record: object) -> None:
