@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import re
 import secrets
 import socket
@@ -21,6 +20,7 @@ from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
 from sparkcast.engines._submit import build_submission
 from sparkcast.engines.conf import join_conf, read_properties
+from sparkcast.engines.machine import this_machine
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import SparkOptions
 from sparkcast.workloads import Shape
@@ -231,13 +231,11 @@ class EmbeddedCluster:
 
 def _shape(shapes: Sequence[Shape]) -> Capacity:
     """Two workers when the widest executor fits in half the machine, else one: a network between them is real."""
-    import psutil
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    machine = this_machine()
     widest = max((shape.cores for shape in shapes), default=1)
-    workers = 2 if widest <= cores // 2 else 1
-    memory = int(psutil.virtual_memory().total * _MEMORY_SHARE / workers)
-    return Capacity(workers, cores // workers, memory // 2**20 * 2**20)
+    workers = 2 if widest <= machine.cores // 2 else 1
+    memory = int(machine.memory * _MEMORY_SHARE / workers)
+    return Capacity(workers, machine.cores // workers, memory // 2**20 * 2**20)
 
 
 def _parse_port(master: str) -> int:
