@@ -81,7 +81,8 @@ def _check_run(study_file: Path, recommendation: Recommendation, on_progress: On
     file = study_file.with_name(f"{study_file.stem}-check.yaml")
     file.write_text(_check_study(study_file, chosen.configuration))
     on_progress(Progress(0, 1, "checking the recommendation with a real run", is_note=True))
-    api.run(file, resume=True, allow_changed=True, on_progress=on_progress)
+    if api.run(file, resume=True, allow_changed=True, on_progress=on_progress).interrupted:
+        raise KeyboardInterrupt
     observed = api.load_data(file).dataset.observations[-1]
     if not observed.ok:
         raise RunError(f"the check run failed: {observed.cause}", hint=f"see the log in {observed.artefacts}")

@@ -4,6 +4,7 @@ import pytest
 
 from sparkcast.engines import Capacity, SparkJob, Submission, engine_for
 from sparkcast.engines.conf import join_conf, merge_conf, parse_conf_option, read_properties
+from sparkcast.engines.machine import this_machine
 from sparkcast.errors import CapacityError, StudyError
 from sparkcast.study import SparkOptions
 
@@ -58,9 +59,7 @@ def test_capacity_counts_whole_executors_on_each_worker() -> None:
 
 
 def test_the_embedded_cluster_makes_room_for_the_widest_executor() -> None:
-    import os
-
-    cores = os.cpu_count() or 1
+    cores = this_machine().cores
     capacity = engine_for(SparkOptions()).capacity([{"executors": 1, "cores": cores, "memory": "1g"}])
     assert capacity is not None
     assert (capacity.workers, capacity.cores_each) == (1, cores)

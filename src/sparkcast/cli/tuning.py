@@ -89,7 +89,9 @@ def tune(
 
 
 def _this_command() -> str:
-    words = [word for word in sys.argv[1:] if word != "--resume"]
+    from sparkcast.study.redaction import redact_word
+
+    words = [redact_word(word) for word in sys.argv[1:] if word != "--resume"]
     return shlex.join(["sparkcast", *words, "--resume"])
 
 

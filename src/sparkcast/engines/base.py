@@ -7,7 +7,7 @@ what they did is the part of `observe`.
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -15,6 +15,7 @@ from typing import Protocol, Self
 from sparkcast.errors import CapacityError
 from sparkcast.registry import Registry
 from sparkcast.study import SparkOptions
+from sparkcast.study.redaction import redact
 from sparkcast.units import parse_bytes, show_bytes
 from sparkcast.workloads import Shape
 
@@ -33,15 +34,21 @@ class SparkJob:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A spark-submit command and the environment variables it needs beside the caller's own."""
+    """A spark-submit command and the environment variables it needs beside the caller's own.
+
+    `secrets` are Spark properties that the command line does not have, because every user of the machine can read it.
+    An engine hands them over in a file that only its owner can read.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def shell(self) -> str:
-        """Paste-ready: one option a line."""
+        """To be read and pasted: one option a line, secrets redacted."""
         assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(self.env.items())]
-        words = [shlex.quote(word) for word in self.argv]
+        hidden = [word for name, text in redact(self.secrets).items() for word in ("--conf", f"{name}={text}")]
+        words = [shlex.quote(word) for word in (self.argv[0], *hidden, *self.argv[1:])]
         lines, pending = [" ".join([*assignments, words[0]])], ""
         for word in words[1:]:
             if pending:

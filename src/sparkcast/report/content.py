@@ -1,8 +1,7 @@
 """What a report says, before anyone decides how it looks. Takes the types of the stages, and nothing else."""
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sparkcast.analyse import Analysis
@@ -12,12 +11,11 @@ from sparkcast.recommend import Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
 from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Response, Study
+from sparkcast.study.redaction import redact
 from sparkcast.units import show_bytes, show_seconds
 from sparkcast.validate import Validation
 
 NOT_RUN = "not run"
-# What Spark itself hides in its own pages (spark.redaction.regex): reports are passed around.
-_SECRET = re.compile(r"secret|password|token|access[.]?key", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +175,8 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
         yield "Limits", _limits(study)
         yield "Spark master", study.spark.master
         if study.spark.conf:
-            yield "Spark properties", ", ".join(_properties(study.spark.conf))
+            shown = redact(study.spark.conf)  # reports are passed around
+            yield "Spark properties", ", ".join(f"{name}={value}" for name, value in shown.items())
     if study and study.price:
         yield "Price", str(study.price)
 
@@ -189,10 +188,6 @@ def _limits(study: Study) -> str:
         f"{show_seconds(trial)} for each run" if trial is not None else "",
     ]
     return ", ".join(part for part in parts if part) or "none"
-
-
-def _properties(conf: Mapping[str, str]) -> Iterable[str]:
-    return (f"{name}={'(hidden)' if _SECRET.search(name) else value}" for name, value in conf.items())
 
 
 def _left_out(runs: Sequence[PlannedRun], places: int) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Running the trials of a plan: every trial that has no final observation yet."""
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +11,6 @@ from sparkcast.runs.site import Site, checked, require_capacity
 from sparkcast.store import Store
 from sparkcast.study import Observation, Plan, Study, Trial
 from sparkcast.workloads import WORKLOADS, shape_of
-
-_log = logging.getLogger(__name__)
-_ATTEMPTS = 3  # a lost run is tried again this often
-_HOPELESS = 2  # so many errors at the start, with no success, and the rest is not worth its time
-_POLL_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +73,8 @@ class _Campaign:
             )
         if not pending:
             return self._result((), "")
-        self._site.require([trial.configuration for trial in plan.trials])
         with self._session:
+            self._site.require([trial.configuration for trial in plan.trials])
             return self._run_trials(pending)
 
     def _run_trials(self, pending: tuple[Trial, ...]) -> CampaignResult:

@@ -5,6 +5,7 @@ from pathlib import Path
 from sparkcast.engines import Engine, SparkJob
 from sparkcast.engines.conf import join_conf, merge_conf, shape_conf
 from sparkcast.study import Configuration, Study
+from sparkcast.study.redaction import SECRET
 from sparkcast.workloads import Workload, driver, shape_of
 
 
@@ -19,6 +20,7 @@ def make_job(
         "spark.eventLog.dir": (folder / "eventlog").resolve().as_uri(),
         "spark.eventLog.compress": "true",
         "spark.eventLog.rolling.enabled": "false",
+        "spark.redaction.regex": SECRET,  # the event log has all properties
     }
     shape = shape_conf(shape_of(workload, settings))
     ours = join_conf(engine.defaults(), workload.spark_conf(settings), measuring, shape)

@@ -20,6 +20,7 @@ from sparkcast.search.quest import Budget, Quest, candidates_of, definition_of, 
 from sparkcast.store import Store
 from sparkcast.study import Configuration, Observation, Plan, Study, Trial, Vocabulary
 from sparkcast.study.derive import run_cost
+from sparkcast.study.redaction import redact
 from sparkcast.workloads import shape_of
 
 __all__ = ["Budget", "Quest", "Tried", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
@@ -232,7 +233,7 @@ class _Tuning:
 
     def _conf(self, best: Tried) -> tuple[str, ...]:
         """The best as spark-submit options; the user's own properties win, as they did in the runs."""
-        given = self._study.spark.conf
+        given = redact(self._study.spark.conf)
         ours = [
             line
             for line in conf_lines(self._study.fixed | best.configuration, self._study.vocabulary)

@@ -55,7 +55,7 @@ runs = Table(
     Column("attempt", Integer, nullable=False),
     Column("state", String, nullable=False),  # running, done, interrupted
     Column("launched_at", Float, nullable=False),
-    Column("ended_at", Float),
+    Column("ended_at", Float),  # while it is running: when it was last seen to
     Column("artefacts", String, nullable=False),
     UniqueConstraint("trial_id", "attempt"),
 )
@@ -102,10 +102,9 @@ Index(
 )
 
 
-def prepare(connection: Connection, *, read_only: bool = False) -> None:
+def prepare(connection: Connection) -> None:
     """Create the tables, or bring an older file up to date. A newer file is refused."""
-    if not read_only:
-        metadata.create_all(connection)
+    metadata.create_all(connection)
     found = connection.execute(meta.select().where(meta.c.key == "schema_version")).first()
     if found is None:
         connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))

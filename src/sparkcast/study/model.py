@@ -11,6 +11,7 @@ from sparkcast.errors import StudyError
 from sparkcast.study.configuration import Configuration, Level, normal_level
 from sparkcast.study.expression import Expression
 from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed
+from sparkcast.study.redaction import redact
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary
 
@@ -182,7 +183,7 @@ class Study:
             "settings": {**{f.name: list(f.levels) for f in self.factors}, **self.fixed},
             "rules": [rule.text for rule in self.rules],
             "design": self.design.as_plain(),
-            "spark": {"master": self.spark.master, "conf": dict(self.spark.conf)},
+            "spark": {"master": self.spark.master, "conf": redact(self.spark.conf)},  # a new password is no new study
         }
 
 
