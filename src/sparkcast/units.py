@@ -1,5 +1,6 @@
 """Quantities as people and Spark write them: "4g", "30s", "2h". Inside, base units: bytes and seconds."""
 
+import math
 import re
 
 from sparkcast.errors import StudyError
@@ -37,15 +38,18 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
     number, unit = float(match[1]), match[2].lower()
     if unit and unit not in units:
         raise StudyError(f"{text!r} has the unknown unit {match[2]!r} for a {kind}", hint=hint)
+    if math.isinf(number * units.get(unit, 1)):
+        raise StudyError(f"{text!r} is too large for a {kind}", hint=hint)
     return number * units.get(unit, 1)
 
 
 def as_number(value: object) -> float | None:
     """The number behind a setting's level, or None for a category: 4 -> 4.0, "1g" -> 2**30, "lenet5" -> None."""
-    if isinstance(value, bool):
-        return float(value)
     if isinstance(value, (int, float)):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     text = str(value)
     try:
         return float(text)

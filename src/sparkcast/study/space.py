@@ -168,9 +168,9 @@ class _Check:
     def of(cls, rule: Expression, space: Space) -> "_Check":
         import numpy as np
 
-        from sparkcast.study._columns import plain
+        from sparkcast.study._evaluator import as_column
 
-        values = {name: plain(own) for name, own in space.levels.items() if name in rule.names}
+        values = {name: as_column(own) for name, own in space.levels.items() if name in rule.names}
         check = cls(rule, values, {name: value for name, value in space.fixed.items() if name in rule.names})
         shape = tuple(len(own) for own in values.values())
         if prod(shape) > _TABLE:
