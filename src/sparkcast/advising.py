@@ -13,7 +13,8 @@ from sparkcast.study import Dataset, Level, Price
 if TYPE_CHECKING:
     from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Recommendation, RunningForecast, RunningJob, Staleness
-    from sparkcast.recommend.choose import Pool, Recommender
+    from sparkcast.recommend.choose import Recommender
+    from sparkcast.study import Pool
 
 
 _MOST_LISTED = 100
@@ -83,7 +84,7 @@ def _parts(data: "Data | SavedModel") -> "tuple[Dataset | SavedModel, Pool, Pric
     """What is learned from or learned already, where candidates come from, and the price."""
     if isinstance(data, Data):
         return data.dataset, data.pool(), data.price
-    return data, data.about.space or data.about.candidates, data.about.price
+    return data, data.about.pool(), data.about.price
 
 
 def _with_levels(
@@ -91,7 +92,7 @@ def _with_levels(
 ) -> "Pool":
     """The candidates with other values for some settings."""
     from sparkcast.learned.curves import EPOCHS
-    from sparkcast.recommend.choose import measured_epochs, with_levels
+    from sparkcast.recommend.choose import measured_epochs
     from sparkcast.registry import did_you_mean
 
     factors = known.factors if isinstance(known, Dataset) else known.about.factors
@@ -101,7 +102,7 @@ def _with_levels(
     for name in wanted:
         if name not in (*factors, EPOCHS):
             raise StudyError(f"{name!r} is no factor, so it has no other values", hint=did_you_mean(name, factors))
-    return with_levels(pool, wanted)
+    return pool.with_levels(wanted)
 
 
 def _present(data: "Data | SavedModel", load: PresentLoad | None) -> "tuple[int | None, tuple[RunningJob, ...]]":

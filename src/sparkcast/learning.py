@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparkcast.data.sources import Data, Source, load_data
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Dataset, Space
+from sparkcast.study import Configuration, Dataset, Listed, Space
 
 if TYPE_CHECKING:
     from sparkcast.learned.feasibility import Feasibility
@@ -155,7 +155,7 @@ def _learn(
     pool = data.pool()
     about = dataclasses.replace(
         about_of(dataset, fitted, model),
-        candidates=() if isinstance(pool, Space) else tuple({n: c[n] for n in dataset.factors} for c in pool),
+        candidates=pool.configurations if isinstance(pool, Listed) else (),
         space=pool if isinstance(pool, Space) else None,
         price=data.price,
     )
@@ -238,10 +238,10 @@ def _asked(data: "Data | SavedModel", at: Configuration, response: str) -> tuple
     """The settings to ask a model for, checked, and whether that is one by epoch."""
     import math
 
-    from sparkcast.analyse.runs import same_level
     from sparkcast.learned.curves import EPOCHS, has_curves
     from sparkcast.learned.saved import constants_in
     from sparkcast.registry import did_you_mean
+    from sparkcast.study import same_level
 
     if isinstance(data, Data):
         name, factors, fixed = data.dataset.name, data.dataset.factors, constants_in(data.dataset)

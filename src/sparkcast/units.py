@@ -19,7 +19,10 @@ def parse_bytes(text: str | int | float) -> int:
     >>> parse_bytes("4g") == 4 * 1024**3
     True
     """
-    return int(_parse(text, _BYTES, "size", "write it as 512m, 4g or 1t"))
+    size = _parse(text, _BYTES, "size", "write it as 512m, 4g or 1t")
+    if math.isinf(size):
+        raise StudyError(f"{text!r} is too large for a size", hint="write it as 512m, 4g or 1t")
+    return int(size)
 
 
 def parse_seconds(text: str | int | float) -> float:
@@ -38,8 +41,6 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
     number, unit = float(match[1]), match[2].lower()
     if unit and unit not in units:
         raise StudyError(f"{text!r} has the unknown unit {match[2]!r} for a {kind}", hint=hint)
-    if math.isinf(number * units.get(unit, 1)):
-        raise StudyError(f"{text!r} is too large for a {kind}", hint=hint)
     return number * units.get(unit, 1)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Level, Observation, show_configuration
-from sparkcast.units import as_number
+from sparkcast.study import Dataset, Observation, show_configuration
 
 
 def usable_runs(data: Dataset, response: str) -> tuple[Observation, ...]:
@@ -34,16 +33,6 @@ def left_out(data: Dataset, response: str) -> str:
         if not o.ok or response not in o.responses
     )
     return ", ".join(f"{count} {reason}" for reason, count in counts.items())
-
-
-def same_level(a: Level, b: Level) -> bool:
-    """Equal as settings: 2 and 2.0 and "2" are one level, and so are "1g" and "1024m".
-
-    >>> same_level("1g", "1024m"), same_level(2, "2"), same_level("adam", "sgd")
-    (True, True, False)
-    """
-    first, second = as_number(a), as_number(b)
-    return str(a) == str(b) if first is None or second is None else first == second
 
 
 def _check(run: Observation, factors: Sequence[str], response: str) -> None:

@@ -248,8 +248,8 @@ def parse_settings(text: str) -> "dict[str, Level]":
 
 def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
     """What all `--fix` together give; a setting that is given twice must be given the same."""
-    from sparkcast.analyse.runs import same_level
     from sparkcast.errors import StudyError
+    from sparkcast.study import same_level
 
     settings: dict[str, Level] = {}
     for text in texts:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Dataset, Observation, Price, Space, Study
+from sparkcast.study import Dataset, Listed, Observation, Price, Space, Study
 
 Source = str | Path
 
@@ -35,11 +35,13 @@ class Data:
             return None
         return self.study.price
 
-    def pool(self) -> "Space | list[Configuration]":
+    def pool(self) -> Space | Listed:
         """Where candidates come from: what the rules of the study allow of its levels, or what the data have."""
         if self.study is not None:
             return self.study.space()
-        return list({self.dataset.key(o): dict(o.configuration) for o in self.dataset.observations}.values())
+        factors = self.dataset.factors
+        found = dict.fromkeys(self.dataset.key(o) for o in self.dataset.observations)
+        return Listed(tuple(dict(zip(factors, levels, strict=True)) for levels in found))
 
 
 def load_data(

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sparkcast.analyse.runs import same_level
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Level, show_configuration
+from sparkcast.study import Configuration, Level, same_level, show_configuration
 from sparkcast.units import as_number
 
 _TOO_FAR = 1.0 + 1e-9  # asked further from the measured range than that range is wide (as a ratio, for positive ones)

@@ -20,7 +20,7 @@ from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
 from sparkcast.learned.feasibility import Feasibility
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Fingerprint, Level, Outcome, Price
-from sparkcast.study.space import Space
+from sparkcast.study.space import Listed, Pool, Space
 
 FORMAT, SCHEMA = "sparkcast-model", 1
 _ABOUT, _CONTENT = "sparkcast.json", "schema.json"
@@ -66,6 +66,10 @@ class About:
     fingerprints: tuple[Fingerprint, ...] = ()  # where the runs were made
     sparkcast: str = ""
     created: str = ""  # ISO 8601
+
+    def pool(self) -> Pool:
+        """Where candidates come from."""
+        return self.space or Listed(self.candidates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sparkcast.analyse.runs import same_level
 from sparkcast.learned.curves import EPOCHS
 from sparkcast.learned.saved import Seen
 from sparkcast.learned.tabulate import Table
 from sparkcast.recommend import Limit, Prediction
 from sparkcast.recommend.question import TIME, Objective, Question
-from sparkcast.study import Configuration, Level
+from sparkcast.study import Configuration, Level, same_level
 from sparkcast.study.space import Candidates
 from sparkcast.units import as_number
 

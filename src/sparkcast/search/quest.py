@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sparkcast.analyse.runs import same_level
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.recommend.question import Objective
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.site import Site
 from sparkcast.search.base import Search
-from sparkcast.study import Configuration, Dataset, Observation, Study
+from sparkcast.study import Configuration, Dataset, Observation, Study, same_level
 from sparkcast.study.derive import derive_responses, make_dataset, run_cost
 from sparkcast.workloads import WORKLOADS
 
@@ -79,7 +78,7 @@ class Candidates:
 
 def candidates_of(site: Site, fix: Configuration) -> Candidates:
     """Every combination of the study's levels that agrees with `fix`, that rules allow and that can be run."""
-    from sparkcast.designs._candidates import feasible
+    from sparkcast.designs.feasible import feasible
 
     study = _narrowed(site.study, fix)
     try:

@@ -1,5 +1,6 @@
 """The words of sparkcast: what is asked (Study), planned (Trial, Plan) and seen (Observation, Dataset)."""
 
+from sparkcast.study.configuration import same_level
 from sparkcast.study.expression import Expression
 from sparkcast.study.model import (
     Configuration,
@@ -23,7 +24,7 @@ from sparkcast.study.observation import (
     TaskTotals,
     Utilisation,
 )
-from sparkcast.study.space import Candidates, Space
+from sparkcast.study.space import Candidates, Listed, Pool, Space
 from sparkcast.study.trial import Plan, Trial
 
 __all__ = [
@@ -37,9 +38,11 @@ __all__ = [
     "Fingerprint",
     "Level",
     "Limits",
+    "Listed",
     "Observation",
     "Outcome",
     "Plan",
+    "Pool",
     "Price",
     "Response",
     "Space",
@@ -49,5 +52,6 @@ __all__ = [
     "Trial",
     "Utilisation",
     "differences",
+    "same_level",
     "show_configuration",
 ]

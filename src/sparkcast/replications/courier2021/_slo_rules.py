@@ -8,7 +8,7 @@ from sparkcast.errors import InfeasibleError
 from sparkcast.learned.saved import SavedModel
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.choose import recommend
-from sparkcast.study import Configuration
+from sparkcast.study import Configuration, Listed
 
 CONFIDENCE = 0.95
 REFUSED = -1  # instead of a candidate: said to be infeasible
@@ -52,7 +52,9 @@ def oracles_rule(times_s: Sequence[float], accuracies: Sequence[float]) -> Rule:
 def recommended(model: SavedModel, candidates: Sequence[Configuration], deadline_s: float) -> Recommendation | None:
     """What `sparkcast recommend` says; None when nothing meets the deadline."""
     try:
-        return recommend(model, candidates, within_s=deadline_s, confidence=CONFIDENCE, maximize="accuracy")
+        return recommend(
+            model, Listed(tuple(candidates)), within_s=deadline_s, confidence=CONFIDENCE, maximize="accuracy"
+        )
     except InfeasibleError:
         return None
 

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from sparkcast.analyse.runs import same_level
 from sparkcast.errors import StudyError
-from sparkcast.study import Dataset
+from sparkcast.study import Dataset, same_level
 from sparkcast.validate.protocols import PROTOCOLS, Split
 from sparkcast.validate.protocols._configurations import Configurations, Key, configurations, show_levels
 from sparkcast.validate.protocols.holdout import SHARE, hold_out
