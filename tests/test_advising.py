@@ -12,7 +12,7 @@ from sparkcast import api
 from sparkcast.designs import make_plan
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.store import open_store, results_folder
-from sparkcast.study import Fingerprint, Observation
+from sparkcast.study import Configuration, Fingerprint, Observation
 
 STUDY = """\
 study: s
@@ -70,7 +70,7 @@ def test_a_running_study_is_the_load_of_the_next_job(study: Path) -> None:
     run(study)
     loaded = api.load_study(study)
     store = open_store(results_folder(study))
-    trial = store.add_trial("s", {**loaded.fixed, "executors": 1, "jobs": 2, "samples": 4000}, 7)
+    trial = store.add_trial("s", Configuration({**loaded.fixed, "executors": 1, "jobs": 2, "samples": 4000}), 7)
     store.begin_run("s", trial)
     store.close()
     found = ask(study, load=api.PresentLoad("store"))

@@ -55,7 +55,7 @@ def _measured(executors: tuple[int, ...] = (1, 2, 4), last: int = 4, *, with_cur
         for batch in (64, 128, 256):
             epochs = tuple(Epoch(k, 2 + k * 900 / e / batch, 1 - batch / 1000 / k) for k in range(1, last + 1))
             responses = {"time_s": epochs[-1].time_s, "accuracy": float(epochs[-1].accuracy or 0)}
-            settings: Configuration = {"executors": e, "batch_size": batch, "epochs": last, "cores": 2}
+            settings: Configuration = Configuration({"executors": e, "batch_size": batch, "epochs": last, "cores": 2})
             observations.append(Observation(settings, responses, curve=epochs if with_curves else ()))
     return api.Data(Dataset(("executors", "batch_size"), tuple(observations), "made up", ("time_s", "accuracy")))
 

@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
+from sparkcast.planning import effect_in_sd, plan_of, relative_noise, summarise_plan
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.planning import effect_in_sd, plan_of, relative_noise, summarise_plan
 from sparkcast.study import DesignChoice, Factor, Limits, Observation, Price, Study
 
 FACTORS = (Factor("executors", (1, 2, 4)), Factor("samples", (10, 20)))

@@ -49,6 +49,14 @@ class Registry(Generic[T]):
         """The first line of each plug's docstring, by name."""
         return {name: (self._classes[name].__doc__ or "").strip().split("\n")[0] for name in self.names()}
 
+    def declaring(self, attribute: str) -> tuple[str, ...]:
+        """The names of the plugs whose class sets this attribute to something true: what they say of themselves."""
+        return tuple(name for name in self.names() if getattr(self._classes[name], attribute, False))
+
+    def default(self) -> str:
+        """The plug that declares `is_default = True`: what is taken when nobody says which."""
+        return self.declaring("is_default")[0]
+
     def _discover(self) -> None:
         if self._discovered:
             return

@@ -25,6 +25,16 @@ def parse_bytes(text: str | int | float) -> int:
     return int(size)
 
 
+def shortest_size(size: int) -> str:
+    """Bytes in Spark's own way, with the largest unit that needs no fraction.
+
+    >>> shortest_size(2**30), shortest_size(1536 * 2**20), shortest_size(1000)
+    ('1g', '1536m', '1000b')
+    """
+    unit = next((unit for unit in "tgmk" if size and size % _BYTES[unit] == 0), "b")
+    return f"{size // _BYTES[unit]}{unit}"
+
+
 def parse_seconds(text: str | int | float) -> float:
     """Seconds in a duration string; a bare number is seconds already.
 

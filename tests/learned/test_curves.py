@@ -34,13 +34,13 @@ def runs(noise: float = 0.0, replicates: int = 1, after_s: float = 0.0, last: in
                     for k in range(1, last + 1)
                 )
                 responses = {"time_s": curve[-1].time_s + after_s, "accuracy": float(curve[-1].accuracy or 0)}
-                settings: Configuration = {"executors": e, "batch_size": b, "epochs": last}
+                settings: Configuration = Configuration({"executors": e, "batch_size": b, "epochs": last})
                 observations.append(Observation(settings, responses, replicate=r + 1, curve=curve))
     return Dataset(("executors", "batch_size"), tuple(observations), responses=("time_s", "accuracy"))
 
 
 def at(epochs: float, executors: int = 2, batch: int = 128) -> list[Configuration]:
-    return [{"executors": executors, "batch_size": batch, "epochs": epochs}]
+    return [Configuration({"executors": executors, "batch_size": batch, "epochs": epochs})]
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 3, 4, 8, 16])

@@ -26,9 +26,9 @@ from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
 
 ASKED: list[Configuration] = [
-    {"executors": 3, "net": "vgg"},
-    {"executors": 8, "net": "lenet5"},
-    {"executors": 12, "net": "vgg"},
+    Configuration({"executors": 3, "net": "vgg"}),
+    Configuration({"executors": 8, "net": "lenet5"}),
+    Configuration({"executors": 12, "net": "vgg"}),
 ]
 
 
@@ -94,7 +94,7 @@ def test_a_file_tells_what_it_is_and_keeps_what_questions_need(tmp_path: Path) -
     assert read.about.factors == ("executors", "net")
     assert read.about.fixed == {"cores": 2}
     assert read.about.price == Price(core_hour=0.05)
-    assert read.about.seen[0] == Seen({"executors": 1, "net": "lenet5"}, ok=2, failed=0)
+    assert read.about.seen[0] == Seen(Configuration({"executors": 1, "net": "lenet5"}), ok=2, failed=0)
     assert read.about.candidates == ({"executors": 3, "net": "vgg"},)
     assert read.about.created.startswith("20")
     assert read.feasibility is not None
@@ -368,7 +368,7 @@ def test_a_thousand_predictions_with_intervals_take_a_moment(name: str, tmp_path
 def test_lost_runs_count_for_nothing() -> None:
     outcomes = (Outcome.OK, Outcome.OOM, Outcome.LOST)
     data = Dataset(("executors",), tuple(Observation({"executors": 2}, {}, outcome=outcome) for outcome in outcomes))
-    assert seen_in(data) == (Seen({"executors": 2}, ok=1, failed=1),)
+    assert seen_in(data) == (Seen(Configuration({"executors": 2}), ok=1, failed=1),)
 
 
 def changed(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation
 
 NETS = {"lenet5": 1.0, "vgg": 3.0, "resnet": 2.0, "mlp": 0.5}
-NEW: Configuration = {"executors": 2, "net": "transformer"}
+NEW: Configuration = Configuration({"executors": 2, "net": "transformer"})
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,10 @@ def test_the_only_known_category_says_nothing_about_others() -> None:
 
 
 def test_categories_are_factors_whose_levels_are_not_all_numbers() -> None:
-    seen: list[Configuration] = [{"memory": "1g", "net": "vgg", "size": 1}, {"memory": "512m", "net": 5, "size": 2}]
+    seen: list[Configuration] = [
+        Configuration({"memory": "1g", "net": "vgg", "size": 1}),
+        Configuration({"memory": "512m", "net": 5, "size": 2}),
+    ]
     assert categories_of(seen, ["memory", "net", "size"]) == {"net": ("vgg", 5)}
 
 

@@ -13,7 +13,10 @@ from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation
 
 EXECUTORS = (1, 2, 4, 8, 16)
-INSIDE: list[Configuration] = [{"executors": 3, "net": "lenet5"}, {"executors": 8, "net": "vgg"}]
+INSIDE: list[Configuration] = [
+    Configuration({"executors": 3, "net": "lenet5"}),
+    Configuration({"executors": 8, "net": "vgg"}),
+]
 
 
 def runs(executors: Sequence[int] = EXECUTORS, replicates: int = 2) -> Dataset:

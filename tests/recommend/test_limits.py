@@ -10,13 +10,13 @@ import pytest
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.curves import fit_curve
 from sparkcast.recommend import Limit, Recommendation
-from sparkcast.recommend.choose import Recommender, measured_epochs, recommend
+from sparkcast.recommend.choose import Recommender, measured_epochs, recommend, with_levels
 from sparkcast.recommend.question import Question
 from sparkcast.study import Configuration, Dataset, Epoch, Expression, Observation, Outcome, Price
-from sparkcast.study.space import Listed, Space
+from sparkcast.study.space import Space
 
 EXECUTORS, BATCHES = (1, 2, 4, 8), (64, 128, 256, 512)
-SPACE = Space({"executors": EXECUTORS, "batch_size": BATCHES}, {"cores": 2})
+SPACE = Space({"executors": EXECUTORS, "batch_size": BATCHES}, Configuration({"cores": 2}))
 PRICE = Price(core_hour=1.0)
 
 
@@ -162,37 +162,20 @@ def test_rules_apply_to_fixed_values_that_no_level_has() -> None:
     space = Space(SPACE.levels, SPACE.fixed, (Expression("batch_size % executors == 0"),))
     with pytest.raises(InfeasibleError, match="executors=3"):
         recommend(measured(), space, model="ridge", fix={"executors": 3})
-    wider = space.with_levels({"batch_size": (96, 192, 384)})
+    wider = with_levels(space, {"batch_size": (96, 192, 384)})
     found = recommend(measured(), wider, model="ridge", fix={"executors": 3})
     assert found.chosen.configuration == {"executors": 3, "batch_size": 384}
     assert found.chosen.measured_runs == 0
 
 
 def test_other_levels_of_listed_candidates_are_combined_with_the_rest() -> None:
-    listed = Listed(({"executors": 1, "batch_size": 64}, {"executors": 2, "batch_size": 64}))
-    wider = listed.with_levels({"batch_size": (100, 200)})
-    assert wider.candidates().configurations() == [
-        {"executors": e, "batch_size": b} for e, b in product((1, 2), (100, 200))
+    listed: list[Configuration] = [
+        Configuration({"executors": 1, "batch_size": 64}),
+        Configuration({"executors": 2, "batch_size": 64}),
     ]
-    assert listed.with_levels({}) == listed
-
-
-def test_listed_candidates_with_the_fixed_value_are_taken_or_all_are_given_it() -> None:
-    listed = Listed(
-        ({"executors": 1, "memory": "1g"}, {"executors": 2, "memory": "2g"}, {"executors": 2, "memory": "2g"})
-    )
-    assert listed.candidates().configurations() == list(listed.configurations[:2])
-    assert listed.fixing({"memory": "2048m"}).candidates().configurations() == [{"executors": 2, "memory": "2g"}]
-    moved = listed.fixing({"executors": 4}).candidates().configurations()
-    assert moved == [{"executors": 4, "memory": "1g"}, {"executors": 4, "memory": "2g"}]
-
-
-def test_listed_candidates_may_have_a_free_number_of_epochs() -> None:
-    data = with_curves()
-    listed = Listed(tuple(EPOCH_SPACE.candidates().configurations()))
-    epochs = {"epochs": measured_epochs(data)}
-    found = recommend(data, listed.with_levels(epochs), within_s=40.0, maximize="accuracy")
-    assert found == recommend(data, EPOCH_SPACE.with_levels(epochs), within_s=40.0, maximize="accuracy")
+    wider = with_levels(listed, {"batch_size": (100, 200)})
+    assert wider == [{"executors": e, "batch_size": b} for e, b in product((1, 2), (100, 200))]
+    assert with_levels(listed, {}) is listed
 
 
 def test_the_distance_from_what_was_measured_is_told() -> None:
@@ -329,12 +312,12 @@ def with_curves() -> Dataset:
     return Dataset(("executors", "batch_size"), tuple(runs), responses=("time_s", "accuracy"))
 
 
-EPOCH_SPACE = Space({"executors": (1, 2, 4), "batch_size": (64, 128, 256)}, {"epochs": 10})
+EPOCH_SPACE = Space({"executors": (1, 2, 4), "batch_size": (64, 128, 256)}, Configuration({"epochs": 10}))
 
 
 def test_a_free_number_of_epochs_is_traded_against_the_batch_size() -> None:
     data = with_curves()
-    free = EPOCH_SPACE.with_levels({"epochs": measured_epochs(data)})
+    free = with_levels(EPOCH_SPACE, {"epochs": measured_epochs(data)})
     with pytest.raises(InfeasibleError):
         recommend(data, EPOCH_SPACE, within_s=40.0, maximize="accuracy")
     found = recommend(data, free, within_s=40.0, maximize="accuracy")
@@ -366,7 +349,7 @@ def test_epochs_are_not_free_where_no_run_tells_them() -> None:
     with pytest.raises(NotEnoughDataError, match="no run tells its epochs"):
         measured_epochs(measured())
     with pytest.raises(NotEnoughDataError, match="do not tell time_s by epoch"):
-        recommend(measured(epochs=2), SPACE.with_levels({"epochs": (1, 2)}), model="ridge")
+        recommend(measured(epochs=2), with_levels(SPACE, {"epochs": (1, 2)}), model="ridge")
 
 
 # ---------------------------------------------------------------- malformed questions

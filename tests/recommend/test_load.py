@@ -54,7 +54,7 @@ class Exact:
 def forecast(
     elapsed_s: float, within_s: float | None = None, *, times: Exact | None = None, n: int = 2, confidence: float = 0.9
 ) -> RunningForecast:
-    job = RunningJob({"executors": 2}, elapsed_s, within_s)
+    job = RunningJob(Configuration({"executors": 2}), elapsed_s, within_s)
     [found] = forecast_running(times or Exact(), [job], factor="jobs", n_running=n, confidence=confidence)
     return found
 
@@ -86,7 +86,7 @@ def test_probabilities_are_those_of_the_model_given_that_the_job_still_runs() ->
 def test_a_forecast_agrees_with_simulated_jobs() -> None:
     noise = random.Random(3)
     elapsed, within, times = 150.0, 175.0, Exact(wide_from=3)
-    [middle_now, middle_then] = times.predict([{"jobs": 2}, {"jobs": 3}])
+    [middle_now, middle_then] = times.predict([Configuration({"jobs": 2}), Configuration({"jobs": 3})])
     ends, ends_with_new = [], []
     for _ in range(40_000):
         luck = noise.gauss(0, 0.1)  # a job keeps its luck, and the wider distribution makes more of it
@@ -165,7 +165,7 @@ def measured() -> Dataset:
 
 def test_a_fitted_model_names_the_missing_load_and_answers_when_somebody_insists() -> None:
     times = Linear().fit(measured(), "time_s")
-    jobs = [RunningJob({"executors": 2, "epochs": 2}, 30.0, 2000.0), RunningJob({"executors": 4}, 5.0)]
+    jobs = [RunningJob(Configuration({"executors": 2, "epochs": 2}), 30.0, 2000.0), RunningJob({"executors": 4}, 5.0)]
     inside = forecast_running(times, jobs, factor="jobs", n_running=3, confidence=0.9)
     assert [found.job for found in inside] == jobs
     with pytest.raises(
@@ -197,9 +197,11 @@ def test_the_factor_that_counts_jobs_is_found_by_its_names() -> None:
 
 def test_a_running_job_is_read_from_a_line() -> None:
     job = parse_running(" network = lenet5, memory=1g,learning_rate=0.01,executors=2,elapsed=2m ")
-    expected: Configuration = {"network": "lenet5", "memory": "1g", "learning_rate": 0.01, "executors": 2}
+    expected: Configuration = Configuration(
+        {"network": "lenet5", "memory": "1g", "learning_rate": 0.01, "executors": 2}
+    )
     assert job == RunningJob(expected, 120.0, None)
-    assert parse_running("elapsed=0,within=1.5h") == RunningJob({}, 0.0, 5400.0)
+    assert parse_running("elapsed=0,within=1.5h") == RunningJob(Configuration({}), 0.0, 5400.0)
 
 
 @pytest.mark.parametrize(

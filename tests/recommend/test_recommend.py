@@ -9,11 +9,11 @@ from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, Un
 from sparkcast.models import MODELS
 from sparkcast.recommend.choose import recommend
 from sparkcast.recommend.submit import conf_lines
-from sparkcast.study import Configuration, Dataset, Listed, Observation, Outcome, Price
+from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
 
-GRID: tuple[Configuration, ...] = tuple(
+GRID: list[Configuration] = [
     {"executors": e, "batch_size": b, "cores": 2} for e, b in product((1, 2, 3, 4), (64, 128, 256))
-)
+]
 
 
 def measured() -> Dataset:
@@ -35,7 +35,7 @@ def measured() -> Dataset:
 
 
 def ask(**options: Any) -> Any:
-    return recommend(measured(), Listed(GRID), **{"model": "ridge", **options})
+    return recommend(measured(), GRID, **{"model": "ridge", **options})
 
 
 def test_the_most_accurate_configuration_that_meets_the_deadline_is_chosen() -> None:
@@ -110,7 +110,7 @@ def test_memory_has_its_price_too() -> None:
         tuple(Observation({**o.configuration, "memory": "2g"}, o.responses) for o in data.observations),
         responses=data.responses,
     )
-    found = recommend(with_memory, Listed(GRID), minimize="cost", price=Price(gib_hour=0.01), model="ridge")
+    found = recommend(with_memory, GRID, minimize="cost", price=Price(gib_hour=0.01), model="ridge")
     time, cost = found.chosen.predicted("time_s"), found.chosen.predicted("cost")
     assert cost.value == pytest.approx(time.value / 3600 * int(found.chosen.configuration["executors"]) * 2 * 0.01)
     assert "--conf spark.executor.memory=2g" in found.conf
@@ -123,7 +123,7 @@ def test_a_measured_cost_needs_no_price() -> None:
         tuple(Observation(o.configuration, {"cost": 1 + int(o.configuration["executors"])}) for o in data.observations),
         responses=("cost",),
     )
-    found = recommend(paid, Listed(GRID), minimize="cost", model="ridge")
+    found = recommend(paid, GRID, minimize="cost", model="ridge")
     assert found.chosen.configuration["executors"] == 1
     assert found.models == {"cost": "ridge"}
 
@@ -134,8 +134,8 @@ def test_conf_lines_can_be_pasted() -> None:
         "--conf spark.cores.max=8",
         "--conf spark.executor.instances=4",
     )
-    assert conf_lines({"memory": "4g", "batch_size": 64}) == ("--conf spark.executor.memory=4g",)
-    assert conf_lines({}) == ()
+    assert conf_lines(Configuration({"memory": "4g", "batch_size": 64})) == ("--conf spark.executor.memory=4g",)
+    assert conf_lines(Configuration({})) == ()
 
 
 def test_nothing_that_meets_the_deadline_is_an_error_with_the_nearest_alternative() -> None:
@@ -153,23 +153,23 @@ def test_nothing_that_meets_the_deadline_is_an_error_with_the_nearest_alternativ
 
 def test_a_configuration_that_only_ever_failed_is_not_recommended() -> None:
     data = measured()
-    best: Configuration = {"executors": 4, "batch_size": 64, "cores": 2}
+    best: Configuration = Configuration({"executors": 4, "batch_size": 64, "cores": 2})
     others = tuple(o for o in data.observations if o.configuration != best)
     broken = Dataset(data.factors, (*others, Observation(best, {}, outcome=Outcome.OOM)), responses=data.responses)
-    found = recommend(broken, Listed(GRID), within_s=25.0, model="ridge")
+    found = recommend(broken, GRID, within_s=25.0, model="ridge")
     assert {"executors": 4, "batch_size": 64} not in [c.configuration for c in found.candidates]
     assert "1 candidate left out because of failing" in found.why
     with pytest.raises(InfeasibleError, match="failed when they were run"):
-        recommend(broken, Listed((best,)), within_s=25.0, model="ridge")
+        recommend(broken, [best], within_s=25.0, model="ridge")
     lost = Dataset(data.factors, (*others, Observation(best, {}, outcome=Outcome.LOST)), responses=data.responses)
-    assert recommend(lost, Listed((best,)), within_s=25.0, model="ridge").chosen.configuration["executors"] == 4
+    assert recommend(lost, [best], within_s=25.0, model="ridge").chosen.configuration["executors"] == 4
 
 
 def test_auto_answers_when_no_model_is_named() -> None:
     data = Dataset(
         ("batch_size",), tuple(Observation({"batch_size": b}, {"time_s": 900 / b}) for b in (8, 16, 32, 64, 96))
     )
-    found = recommend(data, Listed(({"batch_size": 48},)), within_s=60.0)
+    found = recommend(data, [{"batch_size": 48}], within_s=60.0)
     assert found.models == {"time_s": "auto"}
 
 
@@ -201,11 +201,11 @@ def test_a_malformed_question_is_refused_with_a_hint(options: dict[str, Any], wo
 
 def test_candidates_must_exist_and_have_every_varied_setting() -> None:
     with pytest.raises(StudyError, match="no candidates"):
-        recommend(measured(), Listed(()))
+        recommend(measured(), [])
     with pytest.raises(StudyError, match="no value for 'batch_size'"):
-        recommend(measured(), Listed(({"executors": 2},)))
+        recommend(measured(), [{"executors": 2}])
     with pytest.raises(NotEnoughDataError, match="every run has cores = 2"):
-        recommend(measured(), Listed(({"executors": 2, "batch_size": 64, "cores": 8},)))
+        recommend(measured(), [{"executors": 2, "batch_size": 64, "cores": 8}])
 
 
 def test_an_unknown_model_gets_a_suggestion() -> None:
@@ -216,7 +216,7 @@ def test_an_unknown_model_gets_a_suggestion() -> None:
 def test_too_few_runs_are_not_enough_to_recommend() -> None:
     data = Dataset(("executors",), tuple(Observation({"executors": e}, {"time_s": 9 / e}) for e in (1, 2)))
     with pytest.raises(NotEnoughDataError):
-        recommend(data, Listed(({"executors": 1},)), within_s=10)
+        recommend(data, [{"executors": 1}], within_s=10)
 
 
 def test_an_accuracy_that_cannot_be_modelled_does_not_stop_a_question_about_time() -> None:
@@ -225,5 +225,5 @@ def test_an_accuracy_that_cannot_be_modelled_does_not_stop_a_question_about_time
         Observation(o.configuration, {"time_s": o.responses["time_s"], **({"accuracy": 0.9} if i == 0 else {})})
         for i, o in enumerate(data.observations)
     )
-    found = recommend(Dataset(data.factors, sparse), Listed(GRID), minimize="time_s", model="ridge")
+    found = recommend(Dataset(data.factors, sparse), GRID, minimize="time_s", model="ridge")
     assert found.models == {"time_s": "ridge"}

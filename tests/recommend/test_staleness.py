@@ -122,7 +122,10 @@ def test_a_machine_without_spark_is_not_where_jobs_run(monkeypatch: pytest.Monke
 
 
 def test_more_jobs_at_once_than_were_measured_are_a_reason_to_retrain() -> None:
-    measured: list[Configuration] = [{"executors": 2, "jobs": 1}, {"executors": 2, "jobs": 3}]
+    measured: list[Configuration] = [
+        Configuration({"executors": 2, "jobs": 1}),
+        Configuration({"executors": 2, "jobs": 3}),
+    ]
     assert staleness([HERE], HERE, n_jobs=3, measured=measured).verdict == "fresh"
     found = staleness([HERE], HERE, n_jobs=4, measured=measured)
     assert found.verdict == "retrain"

@@ -160,8 +160,8 @@ def test_models_see_nothing_but_settings_and_time(made_up: Path, runs: Dataset) 
 
 def test_columns_are_those_of_the_paper() -> None:
     at: list[Configuration] = [
-        {"cpu": 4, "batch": 128, "njobs": 3, "network": "lenet5"},
-        {"cpu": 1, "batch": 64, "njobs": 5, "network": "simplenet"},
+        Configuration({"cpu": 4, "batch": 128, "njobs": 3, "network": "lenet5"}),
+        Configuration({"cpu": 1, "batch": 64, "njobs": 5, "network": "simplenet"}),
     ]
     assert columns(at, ("processes", "batch", "network")).tolist() == [[12, 128, 1], [5, 64, -1]]
 
@@ -216,7 +216,10 @@ def test_r2_is_relative_to_what_was_measured() -> None:
 
 def test_a_table_of_means_knows_settings_it_has_seen_and_no_others(made_up: Path) -> None:
     cells = from_cells(made_up)
-    at: list[Configuration] = [{"cpu": 1, "batch": 64, "njobs": 1}, {"cpu": 3, "batch": 64, "njobs": 1}]
+    at: list[Configuration] = [
+        Configuration({"cpu": 1, "batch": 64, "njobs": 1}),
+        Configuration({"cpu": 3, "batch": 64, "njobs": 1}),
+    ]
     assert table_of_means(cells, at) == pytest.approx([_time(1, 64, 1, 0), times(cells).mean()])
 
 

@@ -11,7 +11,7 @@ from sparkcast.errors import NotEnoughDataError, StoreError
 from sparkcast.report import Check, ReportContent, build_content, render, write_report
 from sparkcast.report.page import inline_svg
 from sparkcast.report.words import headline
-from sparkcast.study import Outcome, SparkOptions
+from sparkcast.study import Configuration, Outcome, SparkOptions
 
 
 class Page(HTMLParser):
@@ -60,7 +60,7 @@ def full(example: SimpleNamespace) -> ReportContent:
         analyses=[example.analysis],
         validations=[example.validation],
         recommendation=example.recommendation,
-        check=Check({"batch_size": 128, "executors": 1}, "time_s", 28.8, 25.9, 31.6, 0.9, 29.4),
+        check=Check(Configuration({"batch_size": 128, "executors": 1}), "time_s", 28.8, 25.9, 31.6, 0.9, 29.4),
         fitted={"time_s": example.fitted["time_s"]},
         notes=["2 configurations were ruled out."],
     )
@@ -207,7 +207,7 @@ def test_runs_from_two_machines_are_told_apart(example: SimpleNamespace) -> None
 def test_the_check_run_is_reported_whatever_it_showed(
     example: SimpleNamespace, measured: float | None, words: str
 ) -> None:
-    check = Check({"executors": 1}, "time_s", 28.8, 25.9, 31.6, 0.9, measured)
+    check = Check(Configuration({"executors": 1}), "time_s", 28.8, 25.9, 31.6, 0.9, measured)
     content = build_content(example.bare, created="today", version="0.1.0", check=check)
     assert words in Page(render(content)).text
     assert check.inside is (words == "inside the predicted")

@@ -180,20 +180,24 @@ def observed(*settings: Configuration) -> Dataset:
 def test_settings_are_held_where_most_was_run_even_if_the_levels_alone_are_rare() -> None:
     grid = [{"executors": e, "cores": 2, "net": "b"} for e in (1, 2, 4)]
     other = [{"executors": 1, "cores": c, "net": "a"} for c in (1, 1, 4, 4, 4)]
-    figure = drawn(figures.scaling_curve(observed(*grid, *other), "time_s", FlatAnswer(), single=True))
+    figure = drawn(
+        figures.scaling_curve(
+            observed(*Configuration(grid), *Configuration(other)), "time_s", FlatAnswer(), single=True
+        )
+    )
     assert figure.title.endswith("at cores=2, net=b")
     assert sum(row["kind"] == "measured" for row in figure.rows) == 3
 
 
 def test_of_equal_combinations_the_one_with_frequent_levels_is_held() -> None:
     every = [{"executors": e, "net": n, "memory": m} for e in (1, 2) for n, m in (("a", 1), ("b", 1), ("b", 2))]
-    figure = drawn(figures.scaling_curve(observed(*every), "time_s", FlatAnswer(), single=True))
+    figure = drawn(figures.scaling_curve(observed(*Configuration(every)), "time_s", FlatAnswer(), single=True))
     assert figure.title.endswith("at net=b, memory=1")
 
 
 def test_without_executors_the_curve_runs_along_the_number_with_most_levels() -> None:
     every = [{"cores": c, "net": n, "lines": x} for c in (1, 2) for n in ("a", "b", "c", "d") for x in (5, 6, 7)]
-    assert drawn(figures.scaling_curve(observed(*every), "time_s", FlatAnswer())).title.startswith(
+    assert drawn(figures.scaling_curve(observed(*Configuration(every)), "time_s", FlatAnswer())).title.startswith(
         "Predicted time along lines"
     )
 

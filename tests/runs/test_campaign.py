@@ -79,7 +79,7 @@ STUDY = Study(
     "s",
     "pi",
     (Factor("executors", (1, 2)),),
-    {"samples": 1000},
+    Configuration({"samples": 1000}),
     design=DesignChoice(replicates=2),
     spark=SparkOptions("played"),
 )

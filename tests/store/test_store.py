@@ -15,6 +15,7 @@ from sparkcast.errors import BusyError, NotEnoughDataError, StoreError, StudyCha
 from sparkcast.store import Store, open_store, schema
 from sparkcast.store.lock import exclusive
 from sparkcast.study import (
+    Configuration,
     DesignChoice,
     Epoch,
     Factor,
@@ -195,9 +196,9 @@ def test_a_trial_is_found_again_by_its_settings_and_a_new_one_comes_last(store: 
     assert store.add_trial("s", known.configuration, known.replicate) == Trial(
         known.configuration, known.replicate, known.position
     )
-    made = store.add_trial("s", {"executors": 3, "samples": 10}, 1)
+    made = store.add_trial("s", Configuration({"executors": 3, "samples": 10}), 1)
     assert made.position == len(PLAN.trials) + 1
-    assert store.add_trial("s", {"samples": 10, "executors": 3}, 1).position == made.position
+    assert store.add_trial("s", Configuration({"samples": 10, "executors": 3}), 1).position == made.position
 
 
 def _search_run(store: Store, search_id: int, trial: Trial) -> str:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
+from sparkcast.study import Configuration
 from sparkcast.study.formula import Formula, read_formula, term_label, terms_of
 from sparkcast.study.matrix import Coding, model_matrix
 
@@ -49,7 +50,7 @@ def test_a_term_is_shown_by_the_names_of_its_factors() -> None:
 
 def test_the_values_of_whatever_is_written_are_finite_or_a_study_error() -> None:
     coding = Coding.of({"executors": [1, 2, 4], "batch-size": [64, 128], "net": ["a", "b", "c"], "C": [1, 2]})
-    runs = [dict(zip(coding.factors, values, strict=True)) for values in product(*coding.levels.values())]
+    runs = [Configuration(zip(coding.factors, values, strict=True)) for values in product(*coding.levels.values())]
     frame = coding.frame(runs)
 
     @settings(max_examples=300, deadline=None)
@@ -123,7 +124,7 @@ def test_formulas_without_end_or_sense_are_refused(text: str, words: str) -> Non
 
 def test_a_formula_of_more_columns_than_fit_in_memory_is_refused() -> None:
     coding = Coding.of({name: [f"{name}{i}" for i in range(300)] for name in ("a", "b", "c")})
-    frame = coding.frame([{name: f"{name}{i}" for name in "abc"} for i in range(300)])
+    frame = coding.frame([Configuration((name, f"{name}{i}") for name in "abc") for i in range(300)])
     with pytest.raises(StudyError, match="27,000,000 columns for 300 runs"):
         model_matrix(Formula("a*b*c", "levels_0 * levels_1 * levels_2", ("a", "b", "c")), frame)
 

@@ -10,7 +10,7 @@ from sparkcast.errors import StudyError
 from sparkcast.learned.saved import About, LearnedFrom, load, save
 from sparkcast.models import MODELS
 from sparkcast.study import Candidates, Dataset, Expression, Level, Observation, Price
-from sparkcast.study.derive import derive_responses, hourly, hourly_columns, parse_price, parse_response, run_cost
+from sparkcast.study.derive import hourly, hourly_columns, parse_price, run_cost
 from sparkcast.study.file import parse_study
 
 STUDY = """\
@@ -94,38 +94,6 @@ def test_what_has_no_price_is_named(configuration: dict[str, Level], price: Pric
         hourly(configuration, price)
     with pytest.raises(StudyError, match=f"(?s){words}"):
         hourly_columns(Candidates.of([configuration], list(configuration)), {}, price)
-
-
-WORDS = st.sampled_from(
-    "executors vm_type time_s = , 'a' 1 0 1e308 inf hour core_hour + * / ** < ( ) max( log( if else".split()
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.one_of(st.lists(WORDS, max_size=8).map(" ".join), st.lists(WORDS, max_size=8).map("hour = ".join)))
-def test_whatever_is_written_as_a_price_gives_money_or_a_study_error(text: str) -> None:
-    try:
-        money = hourly({"executors": 2, "vm_type": "m4.large", "memory": 10**400}, parse_price(text))
-    except StudyError:
-        return
-    assert 0 <= money < float("inf")
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(WORDS, max_size=8).map(" ".join), st.sampled_from([0.0, 3.5, float("nan"), float("inf")]))
-def test_whatever_is_written_as_a_response_gives_numbers_or_a_study_error(text: str, time_s: float) -> None:
-    data = Dataset(("executors",), (Observation({"executors": 2}, {"time_s": time_s, "executors": 2.0}),))
-    try:
-        found = derive_responses(data, [parse_response(f"made = {text}")]).observations[0].responses
-    except StudyError:
-        return
-    assert "made" not in found or isinstance(found["made"], float)
-
-
-def test_a_response_that_is_a_text_is_refused() -> None:
-    data = Dataset(("executors",), (Observation({"executors": 2}, {"time_s": 1.0}),))
-    with pytest.raises(StudyError, match="response 'made' = \"max\\('a', 'b'\\)\" is the text 'b'"):
-        derive_responses(data, [parse_response("made = max('a', 'b')")])
 
 
 def test_levels_that_no_candidate_has_need_no_price() -> None:

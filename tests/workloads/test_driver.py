@@ -114,7 +114,7 @@ def test_an_unknown_workload_has_failed_with_a_suggestion(tmp_path: Path) -> Non
 
 def test_a_result_can_be_given_only_once(tmp_path: Path) -> None:
     with driver.Report(tmp_path / "report.jsonl") as report:
-        job = driver.DriverJob({}, tmp_path, report)
+        job = driver.DriverJob(Configuration({}), tmp_path, report)
         job.result(time_s=1)
         with pytest.raises(RuntimeError, match="twice"):
             job.result(time_s=1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sparkcast.errors import RunError, StudyError
-from sparkcast.study import Factor, Level, Study
+from sparkcast.study import Configuration, Factor, Level, Study
 from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve
 
 MNIST = WORKLOADS.get("mnist-training")()
@@ -55,7 +55,7 @@ def test_every_combination_of_the_example_can_run(workload: Workload) -> None:
         workload.check(complete(workload, dict(zip(levels, combination, strict=True))))
     factors = tuple(Factor(name, tuple(value)) for name, value in levels.items() if len(value) > 1)
     name = next(name for name in WORKLOADS.names() if WORKLOADS.get(name) is type(workload))
-    resolve(Study("example", name, factors, {n: v[0] for n, v in levels.items() if len(v) == 1}))
+    resolve(Study("example", name, factors, Configuration({n: v[0] for n, v in levels.items() if len(v) == 1})))
 
 
 def test_a_workload_has_a_line_for_the_list(workload: Workload) -> None:
@@ -85,7 +85,7 @@ def test_settings_that_cannot_train_are_refused_with_a_hint(settings: dict[str, 
 
 
 def test_bigdl_gets_its_jars_on_driver_and_executors() -> None:
-    conf = MNIST.spark_conf(mnist())
+    conf = MNIST.spark_conf(Configuration(mnist()))
     jars = conf["spark.driver.extraClassPath"].split(":")
     assert len(jars) == 2
     assert all(Path(jar).is_file() for jar in jars)
@@ -101,7 +101,7 @@ def test_torch_needs_no_jars() -> None:
 def test_without_bigdl_the_hint_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sparkcast.workloads._mnist_bigdl.find_spec", lambda name: None)
     with pytest.raises(RunError, match="pip install --no-deps bigdl-dllib-spark3"):
-        MNIST.spark_conf(mnist())
+        MNIST.spark_conf(Configuration(mnist()))
 
 
 def test_pi_refuses_partitions_without_samples() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Observation, show_configuration
+from sparkcast.study import Dataset, Observation
 
 
 def usable_runs(data: Dataset, response: str) -> tuple[Observation, ...]:
@@ -47,6 +47,6 @@ def _check(run: Observation, factors: Sequence[str], response: str) -> None:
             )
     if not math.isfinite(run.responses[response]):
         raise StudyError(
-            f"the run at {show_configuration(run.configuration, factors)} has {response} = {run.responses[response]}",
+            f"the run at {run.configuration.only(factors)} has {response} = {run.responses[response]}",
             hint="leave the run out, or mark it as failed with an outcome other than ok",
         )

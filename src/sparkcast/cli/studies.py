@@ -11,7 +11,7 @@ from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say,
 if TYPE_CHECKING:
     from sparkcast.designs.describe import Description
     from sparkcast.designs.power import Power
-    from sparkcast.planning import PlanSummary
+    from sparkcast.designs.summary import PlanSummary
 
 _MOST_RUNS = 40  # shown; of more only the first
 _FIRST_RUNS = 20
@@ -112,10 +112,9 @@ def _show_runs(plan: "PlanSummary") -> None:
 
 
 def _show_excluded(plan: "PlanSummary") -> None:
-    from sparkcast.study import show_configuration
 
     for configuration in plan.excluded[:_MOST_LINES]:
-        print(f"  excluded: {show_configuration(configuration)}")
+        print(f"  excluded: {configuration}")
     if (more := plan.n_excluded - len(plan.excluded[:_MOST_LINES])) and plan.excluded:
         print(f"  ... and {more} more" + ("; --json has all" if plan.n_excluded == len(plan.excluded) else ""))
 

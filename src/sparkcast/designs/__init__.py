@@ -65,7 +65,7 @@ def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
     from sparkcast.designs._rules import what_rules_cost
 
     chosen = make_design(study).choose(study, time_of)
-    configurations: list[Configuration] = [{**c, **study.fixed} for c in chosen.configurations]
+    configurations = [Configuration(c) | study.fixed for c in chosen.configurations]
     verdicts = study.space().allows(configurations)
     allowed = [c for c, is_allowed in zip(configurations, verdicts, strict=True) if is_allowed]
     excluded = tuple(c for c, is_allowed in zip(configurations, verdicts, strict=True) if not is_allowed)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from sparkcast.errors import StudyError
-from sparkcast.study import Configuration, Factor, Level, Study, show_configuration
-from sparkcast.study.matrix import natural_order
+from sparkcast.study import Configuration, Factor, Level, Study, natural_order
 from sparkcast.units import as_number
 
 _UNITS = ((2**40, "t"), (2**30, "g"), (2**20, "m"), (2**10, "k"), (1, "b"))
@@ -30,11 +29,11 @@ def centre_points(study: Study) -> CentrePoints:
             f"{', '.join(levels)} {'has' if len(levels) == 1 else 'have'} none",
             hint="use replicates instead, or vary a number",
         )
-    points = [{**dict(zip(levels, values, strict=True)), **study.fixed} for values in product(*levels.values())]
+    points = [Configuration(zip(levels, values, strict=True)) | study.fixed for values in product(*levels.values())]
     verdicts = study.space().allows(points)
     excluded = [point for point, is_allowed in zip(points, verdicts, strict=True) if not is_allowed]
     if excluded:
-        shown = "; ".join(show_configuration(point, levels) for point in excluded[:3])
+        shown = "; ".join(str(point.only(levels)) for point in excluded[:3])
         notes.append(f"the rules exclude {len(excluded)} of {len(points)} centre points: {shown}")
     allowed = [point for point, is_allowed in zip(points, verdicts, strict=True) if is_allowed]
     return CentrePoints(tuple(p for _ in range(study.design.centre_points) for p in allowed), tuple(notes))

@@ -34,4 +34,4 @@ def feasible(study: Study, most: int = _SAMPLED) -> Feasible:
             hint="relax a rule or add levels that satisfy it",
         )
     notes = (note,) if len(found) < space.size else ()
-    return Feasible([{**c, **study.fixed} for c in found.configurations()], is_complete, notes)
+    return Feasible([c | study.fixed for c in found.configurations()], is_complete, notes)

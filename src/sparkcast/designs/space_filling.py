@@ -8,8 +8,7 @@ from typing import Any, Literal
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import StudyError
-from sparkcast.study import Configuration, Level, Study
-from sparkcast.study.matrix import natural_order
+from sparkcast.study import Configuration, Level, Study, natural_order
 from sparkcast.units import as_number
 
 _SWAPS = 4000
@@ -74,7 +73,7 @@ class _Grid:
         chosen: dict[str, Level] = {
             n: self.levels[i][place] for i, (n, place) in enumerate(zip(names, row, strict=True))
         }
-        return {**chosen, **self._study.fixed}
+        return Configuration(chosen) | self._study.fixed
 
     def row(self, configuration: Configuration) -> _Row:
         return [self.levels[i].index(configuration[f.name]) for i, f in enumerate(self._study.factors)]

@@ -2,8 +2,7 @@
 
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.errors import StudyError
-from sparkcast.study import Factor, Level, Study
-from sparkcast.study.matrix import natural_order
+from sparkcast.study import Factor, Level, Study, natural_order
 from sparkcast.units import as_number
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sparkcast.errors import StudyError
-from sparkcast.study import Configuration
+from sparkcast.workloads import Shape
 
 # Properties that add up instead of replacing one another: the last Java option wins, the first class does.
 _JOINED = {
@@ -15,14 +15,13 @@ _JOINED = {
 }
 
 
-def settings_conf(settings: Configuration) -> dict[str, str]:
-    """The cluster settings of a trial in Spark's own names."""
-    executors, cores = int(settings["executors"]), int(settings["cores"])
+def shape_conf(shape: Shape) -> dict[str, str]:
+    """What a trial asks of the cluster in Spark's own names."""
     return {
-        "spark.executor.instances": str(executors),
-        "spark.executor.cores": str(cores),
-        "spark.cores.max": str(executors * cores),
-        "spark.executor.memory": str(settings["memory"]),
+        "spark.executor.instances": str(shape.executors),
+        "spark.executor.cores": str(shape.cores),
+        "spark.cores.max": str(shape.executors * shape.cores),
+        "spark.executor.memory": shape.memory,
     }
 
 

@@ -8,7 +8,7 @@ import secrets
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +22,8 @@ from sparkcast.engines._java import find_java
 from sparkcast.engines._submit import build_submission
 from sparkcast.engines.conf import join_conf
 from sparkcast.errors import RunError, StudyError
-from sparkcast.study import Configuration, SparkOptions
+from sparkcast.study import SparkOptions
+from sparkcast.workloads import Shape
 
 _log = logging.getLogger(__name__)
 _HOST = "127.0.0.1"
@@ -66,8 +67,8 @@ class EmbeddedCluster:
     ) -> None:
         self._stop()
 
-    def capacity(self, settings: list[Configuration]) -> Capacity:
-        self._shape = _shape(settings)
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity:
+        self._shape = _shape(shapes)
         return self._shape
 
     def defaults(self) -> Mapping[str, str]:
@@ -229,12 +230,12 @@ class EmbeddedCluster:
             time.sleep(0.03)
 
 
-def _shape(settings: list[Configuration]) -> Capacity:
+def _shape(shapes: Sequence[Shape]) -> Capacity:
     """Two workers when the widest executor fits in half the machine, else one: a network between them is real."""
     import psutil
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    widest = max((int(s["cores"]) for s in settings), default=1)
+    widest = max((shape.cores for shape in shapes), default=1)
     workers = 2 if widest <= cores // 2 else 1
     memory = int(psutil.virtual_memory().total * _MEMORY_SHARE / workers)
     return Capacity(workers, cores // workers, memory // 2**20 * 2**20)

@@ -2,7 +2,7 @@
 
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,7 +13,8 @@ from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
 from sparkcast.engines._submit import build_submission
 from sparkcast.errors import RunError, StudyError
-from sparkcast.study import Configuration, SparkOptions
+from sparkcast.study import SparkOptions
+from sparkcast.workloads import Shape
 
 _REACH_TIMEOUT_S = 5.0
 
@@ -42,7 +43,7 @@ class SparkCluster:
         if self._family:
             self._family.close()  # the cluster is not ours, but what we submitted is
 
-    def capacity(self, settings: list[Configuration]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
         return None
 
     def defaults(self) -> Mapping[str, str]:

@@ -18,9 +18,9 @@ from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem, Scale
 from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import _grids
-from sparkcast.models.courier import CPUS
 from sparkcast.models.lasso import lasso_slopes, left_out_errors
-from sparkcast.study.roles import CORES, EPOCHS, JOBS, MACHINES, SIZES
+from sparkcast.study import Role
+from sparkcast.study.setting import PASSES, SIZES
 
 Technique = Literal["lasso", "ridge", "forest"]
 LINES: tuple[Technique, ...] = ("lasso", "ridge")
@@ -28,8 +28,8 @@ TECHNIQUES: tuple[Technique, ...] = (*LINES, "forest")
 # The grid of the paper; columns and response are brought to one size first, so that units do not matter.
 ALPHAS = (1e-15, 1e-10, 1e-8, 1e-3, 1e-2, 1.0, 5.0, 10.0, 20.0)
 _TREES = 50
-_INVERSE = (*MACHINES, *CORES, *CPUS)
-_DIRECT = (*SIZES, *EPOCHS, *JOBS)
+_INVERSE = (Role.MACHINES, Role.CORES, Role.TOTAL_CORES)
+_DIRECT = (*SIZES, *PASSES, Role.JOBS)
 _LEAST_SHARE = 0.1  # of the smallest share measured: an extrapolated line may cross zero
 _TIE = 1 + 1e-6
 _TOLERANCE = 1e-10
@@ -138,10 +138,10 @@ def factor_columns(axis: Axis, x: Any) -> Any:
 
     if axis.numbers is None:
         return (x[:, None] == np.arange(len(axis.levels))) * 1.0
-    if not axis.is_positive or axis.name in _DIRECT:
+    if not axis.is_positive or axis.role in _DIRECT:
         return x[:, None]
     inverse = 1 / np.maximum(x, axis.numbers[0] / 1000)
-    return inverse[:, None] if axis.name in _INVERSE else np.column_stack([x, inverse])
+    return inverse[:, None] if axis.role in _INVERSE else np.column_stack([x, inverse])
 
 
 def scaled_times(problem: Problem, factor: int) -> tuple[list[int], Any]:

@@ -14,6 +14,10 @@ class Model(ABC):
 
     auto_from: ClassVar[float] = math.inf  # a candidate of `auto` from this many configurations on
     auto_outside: ClassVar[bool] = True  # and also beyond the measured range
+    extrapolates_by_law: ClassVar[int] = 0  # not by resemblance: always heard beyond the range, the highest first
+    is_usual: ClassVar[bool] = False  # validated when nobody says which
+    is_baseline: ClassVar[bool] = False  # what every other model must beat
+    is_quick: ClassVar[bool] = False  # fitted in milliseconds, and good enough to see whether runs drift
 
     def fit(self, data: Dataset, response: str) -> Distribution:
         return fit(pose(data, response), self.learn)

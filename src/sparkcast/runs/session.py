@@ -29,8 +29,9 @@ from sparkcast.runs.site import Site
 from sparkcast.store import Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Study, Trial
+from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
-from sparkcast.workloads import complete
+from sparkcast.workloads import complete, shape_of
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 3  # a lost run is tried again this often
@@ -163,7 +164,7 @@ class Session:
                 engine.restart()
             observation = self._attempt(engine, trial, [*allowed(), *self._time_left()])
             if observation.outcome is not Outcome.LOST:
-                self._durations += [observation.responses["total_s"]] if "total_s" in observation.responses else []
+                self._durations += [observation.responses[TOTAL_TIME]] if TOTAL_TIME in observation.responses else []
                 return observation
             cause = observation.cause
             self.note(f"trial {trial.position} was lost (attempt {attempt} of {_ATTEMPTS}): {cause.splitlines()[0]}")
@@ -220,7 +221,7 @@ class Session:
         """One run. Raises Stopped when it was stopped from outside and says nothing."""
         run_id, artefacts = self._store.begin_run(self._study.name, trial, search_id=self._search_id)
         settings = complete(self._workload, trial.configuration)
-        folders = job_folders(self._folder / artefacts, int(settings["jobs"]))
+        folders = job_folders(self._folder / artefacts, shape_of(self._workload, settings).jobs)
         launched_at = time.time()
         with HostSampler() as sampler:
             processes = [self._launch(engine, settings, folder) for folder in folders]
@@ -247,7 +248,7 @@ class Session:
         job, notes = make_job(self._study, self._workload, engine, settings, folder)
         for note in notes:
             self.note(note)
-        request = {"workload": self._study.workload, "settings": settings, "data_dir": str(self._folder / "data")}
+        request = {"workload": self._study.workload, "settings": dict(settings), "data_dir": str(self._folder / "data")}
         (folder / "job.json").write_text(json.dumps(request))
         submission = engine.submission(job)
         (folder / "command.sh").write_text(submission.shell() + "\n")
@@ -307,5 +308,4 @@ class Session:
 
 
 def show_trial(study: Study, trial: Trial) -> str:
-    shown = [f"{f.name}={trial.configuration[f.name]}" for f in study.factors]
-    return " ".join([*shown, f"replicate={trial.replicate}"])
+    return f"{study.varied(trial.configuration)}, replicate {trial.replicate}"

@@ -142,7 +142,7 @@ class Store:
 
     def add_trial(self, study: str, configuration: Configuration, replicate: int) -> Trial:
         """The trial with these settings; a new one comes after all that are known."""
-        trial = Trial(dict(configuration), replicate)
+        trial = Trial(configuration, replicate)
         of_study = schema.trials.c.study == study
         with self._transaction() as connection:
             position = sa.select(schema.trials.c.position).where(of_study, schema.trials.c.key == trial.key)
@@ -320,6 +320,13 @@ def _advice(problem: str) -> str:
     return ""
 
 
+def _epoch(entry: Mapping[str, Any]) -> Epoch:
+    # The first version had three responses beside number and time, each with a name of its own.
+    others = {name: value for name, value in entry.items() if name not in ("number", "time_s", "values")}
+    values = {name: value for name, value in others.items() if value is not None}
+    return Epoch(entry["number"], entry["time_s"], entry.get("values", values))
+
+
 def _observation(row: Mapping[str, Any]) -> Observation:
     def part(cls: Any, value: Any) -> Any:
         return None if value is None else cls(**value)
@@ -331,7 +338,7 @@ def _observation(row: Mapping[str, Any]) -> Observation:
         cause=row["cause"],
         replicate=row["replicate"],
         position=row["position"],
-        curve=tuple(Epoch(**epoch) for epoch in row["curve"]),
+        curve=tuple(_epoch(entry) for entry in row["curve"]),
         utilisation=part(Utilisation, row["utilisation"]),
         tasks=part(TaskTotals, row["tasks"]),
         fingerprint=part(Fingerprint, row["fingerprint"]),

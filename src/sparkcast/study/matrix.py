@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkcast.errors import StudyError
+from sparkcast.study.configuration import Configuration, Level, natural_order
 from sparkcast.study.formula import Formula, terms_of
-from sparkcast.study.model import Configuration, Level
 from sparkcast.units import as_number
 
 _MAX_CELLS = 10**8  # of a model's columns: 800 MB
@@ -153,15 +153,3 @@ def _coded(column: Any) -> Any:
     if not hasattr(column, "cat"):
         return column.to_numpy()[:, None]
     return sum_contrasts(len(column.cat.categories))[column.cat.codes.to_numpy()]
-
-
-def natural_order(values: Iterable[Level]) -> tuple[Level, ...]:
-    """The different values: numbers and sizes by size, then categories as they came.
-
-    >>> natural_order(["4g", "lenet5", 2, "1g", 2])
-    (2, '1g', '4g', 'lenet5')
-    """
-    seen = dict.fromkeys(values)
-    numbers = {value: as_number(value) for value in seen}
-    ordered = sorted((v for v in seen if numbers[v] is not None), key=lambda v: numbers[v] or 0.0)
-    return (*ordered, *(v for v in seen if numbers[v] is None))

@@ -9,10 +9,8 @@ from typing import Any, Protocol
 
 from sparkcast.errors import StudyError
 from sparkcast.study._evaluator import as_column
-from sparkcast.study.configuration import same_level
+from sparkcast.study.configuration import Configuration, Level, Levels, natural_order, normal_level
 from sparkcast.study.expression import Expression
-from sparkcast.study.matrix import natural_order
-from sparkcast.study.model import Configuration, Level
 from sparkcast.units import as_number
 
 MOST = 5_000_000  # candidates; more would fill the memory of a laptop
@@ -39,12 +37,13 @@ class Candidates:
     codes: Any  # numpy, one row for each candidate, one column for each name in `levels`
 
     @classmethod
-    def of(cls, configurations: Sequence[Configuration], names: Sequence[str]) -> "Candidates":
+    def of(cls, given: Sequence[Levels], names: Sequence[str]) -> "Candidates":
         """These settings of given configurations; the levels are the values that occur, in their natural order."""
+        configurations = [Configuration(levels) for levels in given]
         for configuration in configurations:
             if missing := [name for name in names if name not in configuration]:
                 raise StudyError(
-                    f"a candidate has no {missing[0]!r}: {dict(configuration)}", hint="give it in every candidate"
+                    f"a candidate has no {missing[0]!r}: {configuration}", hint="give it in every candidate"
                 )
         levels = {name: natural_order(configuration[name] for configuration in configurations) for name in names}
         codes = {name: {level: i for i, level in enumerate(own)} for name, own in levels.items()}
@@ -56,16 +55,17 @@ class Candidates:
     def __len__(self) -> int:
         return int(self.codes.shape[0])
 
-    def configuration(self, i: int) -> dict[str, Level]:
-        return {name: own[code] for (name, own), code in zip(self.levels.items(), self.codes[i].tolist(), strict=True)}
+    def configuration(self, i: int) -> Configuration:
+        return self.configurations([i])[0]
 
-    def configurations(self, rows: Any = None) -> list[dict[str, Level]]:
+    def configurations(self, rows: Any = None) -> list[Configuration]:
         """All of them, or the ones at these rows."""
         codes = self.codes if rows is None else self.codes[rows]
         if not self.levels:
-            return [{} for _ in codes]
+            return [Configuration() for _ in codes]
         columns = [[own[code] for code in codes[:, i].tolist()] for i, own in enumerate(self.levels.values())]
-        return [dict(zip(self.levels, values, strict=True)) for values in zip(*columns, strict=True)]
+        of_normal = Configuration.of_normal
+        return [of_normal(dict(zip(self.levels, values, strict=True))) for values in zip(*columns, strict=True)]
 
     def column(self, name: str) -> Any:
         """The numbers behind the levels of this setting, or the levels themselves when one of them is no number."""
@@ -112,8 +112,8 @@ class Listed:
     """Configurations that somebody listed.
 
     >>> listed = Listed(({"executors": 1, "memory": "1g"}, {"executors": 2, "memory": "2g"}))
-    >>> listed.fixing({"executors": 2}).candidates().configurations()
-    [{'executors': 2, 'memory': '2g'}]
+    >>> print(*listed.fixing({"executors": 2}).candidates().configurations())
+    executors=2, memory=2g
     """
 
     configurations: tuple[Configuration, ...]
@@ -121,23 +121,23 @@ class Listed:
     def __post_init__(self) -> None:
         if not self.configurations:
             raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
+        object.__setattr__(self, "configurations", tuple(dict.fromkeys(map(Configuration, self.configurations))))
 
     def candidates(self) -> Candidates:
-        names = tuple(dict.fromkeys(name for configuration in self.configurations for name in configuration))
-        return Candidates.of(self.configurations, names).only(names)
+        names = dict.fromkeys(name for configuration in self.configurations for name in configuration)
+        return Candidates.of(self.configurations, tuple(names))
 
     def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Listed":
-        others = [{name: value for name, value in c.items() if name not in levels} for c in self.configurations]
-        unique = {tuple(map(str, c.values())): c for c in others}.values()
+        others = dict.fromkeys(c.without(*levels) for c in self.configurations)
         values = [dict(zip(levels, chosen, strict=True)) for chosen in product(*levels.values())]
-        return Listed(tuple({**c, **given} for c in unique for given in values))
+        return Listed(tuple(c | given for c in others for given in values))
 
     def fixing(self, settings: Mapping[str, Level]) -> "Listed":
         """Those that have the given values, or all of them with these put in."""
         left = self.configurations
         for name, value in settings.items():
-            same = tuple(c for c in left if name in c and same_level(c[name], value))
-            left = same or tuple({**c, name: value} for c in left)
+            same = tuple(c for c in left if c.includes({name: value}))
+            left = same or tuple(c | {name: value} for c in left)
         return Listed(left)
 
     def without_each_rule(self) -> Sequence[tuple[Expression, Pool]]:
@@ -149,15 +149,17 @@ class Space:
     """The levels of the settings that vary, and the rules between them. Rules may use the fixed settings too.
 
     >>> space = Space({"executors": (1, 2, 4), "cores": (1, 2)}, rules=(Expression("executors * cores <= 2"),))
-    >>> space.candidates().configurations()
-    [{'executors': 1, 'cores': 1}, {'executors': 1, 'cores': 2}, {'executors': 2, 'cores': 1}]
+    >>> [str(found) for found in space.candidates().configurations()]
+    ['executors=1, cores=1', 'executors=1, cores=2', 'executors=2, cores=1']
     """
 
     levels: Mapping[str, tuple[Level, ...]]
-    fixed: Configuration = field(default_factory=dict)
+    fixed: Configuration = field(default_factory=Configuration)
     rules: tuple[Expression, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", {name: tuple(map(normal_level, own)) for name, own in self.levels.items()})
+        object.__setattr__(self, "fixed", Configuration(self.fixed))
         for name, own in self.levels.items():
             if not own:
                 raise StudyError(f"setting {name!r} has no levels", hint="give at least one")
@@ -174,7 +176,7 @@ class Space:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Space":
         levels = {str(name): tuple(own) for name, own in plain["levels"].items()}
-        return cls(levels, dict(plain["fixed"]), tuple(Expression(text) for text in plain["rules"]))
+        return cls(levels, Configuration(plain["fixed"]), tuple(Expression(text) for text in plain["rules"]))
 
     @property
     def size(self) -> int:
@@ -182,13 +184,12 @@ class Space:
         return prod(len(own) for own in self.levels.values())
 
     def fixing(self, settings: Mapping[str, Level]) -> "Space":
-        """With these settings given, as the levels are written where one of them is the same."""
-        given = {n: next((own for own in self.levels.get(n, ()) if same_level(own, v)), v) for n, v in settings.items()}
-        return self.with_levels({name: (value,) for name, value in given.items()})
+        """With these settings given: any value, not only one of the levels."""
+        return self.with_levels({name: (value,) for name, value in settings.items()})
 
     def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Space":
         """With other levels for some settings, and settings it does not have yet."""
-        fixed = {name: value for name, value in self.fixed.items() if name not in levels}
+        fixed = self.fixed.without(*levels)
         return replace(self, levels={**self.levels, **{name: tuple(own) for name, own in levels.items()}}, fixed=fixed)
 
     def without_each_rule(self) -> Sequence[tuple[Expression, Pool]]:
@@ -286,7 +287,7 @@ class _Check:
         import numpy as np
 
         values = {name: as_column(own) for name, own in space.levels.items() if name in rule.names}
-        check = cls(rule, values, {name: value for name, value in space.fixed.items() if name in rule.names})
+        check = cls(rule, values, space.fixed.only(rule.names))
         shape = tuple(len(own) for own in values.values())
         if prod(shape) > _TABLE:
             return check

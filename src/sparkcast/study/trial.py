@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from sparkcast.study.model import Configuration
+from sparkcast.study.configuration import Configuration
 
 TrialKind = Literal["factorial", "centre"]
 
@@ -17,6 +17,9 @@ class Trial:
     position: int = 0
     block: int = 1
     kind: TrialKind = "factorial"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "configuration", Configuration(self.configuration))
 
     @property
     def key(self) -> str:
@@ -43,5 +46,4 @@ class Plan:
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:
-        unique = {json.dumps(dict(sorted(t.configuration.items()))): t.configuration for t in self.trials}
-        return tuple(unique.values())
+        return tuple(dict.fromkeys(trial.configuration for trial in self.trials))

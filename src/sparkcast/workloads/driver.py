@@ -90,17 +90,8 @@ class DriverJob:
     def started(self) -> None:
         self._report.write("started")
 
-    def epoch(
-        self,
-        number: int,
-        time_s: float,
-        *,
-        accuracy: float | None = None,
-        loss: float | None = None,
-        throughput: float | None = None,
-    ) -> None:
-        measured = _finite({"accuracy": accuracy, "loss": loss, "throughput": throughput})
-        self._report.write("epoch", number=number, time_s=time_s, **measured)
+    def epoch(self, number: int, time_s: float, **responses: float | None) -> None:
+        self._report.write("epoch", number=number, time_s=time_s, values=_finite(responses))
 
     def result(self, **responses: float) -> None:
         if self.has_result:

@@ -18,7 +18,7 @@ from sparkcast.replications.courier2021._laws import (
     spare_rate,
 )
 from sparkcast.replications.courier2021._splits import AUTHORS_SEED, SEEDS, ask, by_settings, settings, times
-from sparkcast.study import Dataset, show_configuration
+from sparkcast.study import Dataset
 
 _EXPLODED = 100  # times the median
 
@@ -60,7 +60,7 @@ def _constrained(runs: Dataset) -> tuple[Law, Problem]:
 
 def _told(runs: Dataset, law: Law) -> str:
     pairs = zip(runs.observations, disk_rate(runs), strict=True)
-    impossible = [show_configuration(run.configuration) for run, rate in pairs if rate < 0]
+    impossible = [str(run.configuration) for run, rate in pairs if rate < 0]
     named = f" ({'; '.join(impossible)})" if impossible else ""
     return (
         f" In {len(impossible)} runs{named} the CPU alone would take longer than the run did, and mu is negative. The "

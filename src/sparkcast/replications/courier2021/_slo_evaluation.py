@@ -94,7 +94,7 @@ def ask(evaluated: Dataset, known: Dataset, model: SavedModel, boostings: dict[t
     for job, runs in by_asked_job(evaluated).items():
         if job not in boostings:
             raise StudyError(f"{BOOSTINGS_CHOICE} has no line for {job}", hint=f"with job_set {_JOB_SET}")
-        candidates = tuple({**runs[0].configuration, "batch": batch} for batch in batches)
+        candidates = tuple(runs[0].configuration | {"batch": batch} for batch in batches)
         slo_s = runs[0].responses["slo_s"]
         answer = recommended(model, candidates, slo_s)
         actual = () if answer is None else _runs_of(answer.chosen.configuration, (evaluated, known))
@@ -105,7 +105,7 @@ def ask(evaluated: Dataset, known: Dataset, model: SavedModel, boostings: dict[t
 def _runs_of(configuration: Configuration, where: Sequence[Dataset]) -> tuple[Observation, ...]:
     """The runs of these settings in the first data that have some."""
     for runs in where:
-        same = tuple(run for run in runs.observations if dict(run.configuration) == dict(configuration))
+        same = tuple(run for run in runs.observations if run.configuration == configuration)
         if same:
             return same
     return ()

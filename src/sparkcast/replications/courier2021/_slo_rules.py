@@ -7,7 +7,8 @@ from typing import Any
 from sparkcast.errors import InfeasibleError
 from sparkcast.learned.saved import SavedModel
 from sparkcast.recommend import Recommendation
-from sparkcast.recommend.choose import recommend
+from sparkcast.recommend.choose import Recommender
+from sparkcast.recommend.question import Question
 from sparkcast.study import Configuration, Listed
 
 CONFIDENCE = 0.95
@@ -51,10 +52,10 @@ def oracles_rule(times_s: Sequence[float], accuracies: Sequence[float]) -> Rule:
 
 def recommended(model: SavedModel, candidates: Sequence[Configuration], deadline_s: float) -> Recommendation | None:
     """What `sparkcast recommend` says; None when nothing meets the deadline."""
+    asked = Recommender(model, Listed(tuple(candidates)))
+    limits = asked.limits(within_s=deadline_s)
     try:
-        return recommend(
-            model, Listed(tuple(candidates)), within_s=deadline_s, confidence=CONFIDENCE, maximize="accuracy"
-        )
+        return asked.ask(Question(limits, CONFIDENCE, maximize="accuracy"))
     except InfeasibleError:
         return None
 
@@ -78,4 +79,4 @@ def upper_limits_s(model: SavedModel, candidates: Sequence[Configuration]) -> li
 
 
 def _place(answer: Recommendation | None, candidates: Sequence[Configuration]) -> int:
-    return REFUSED if answer is None else [dict(c) for c in candidates].index(dict(answer.chosen.configuration))
+    return REFUSED if answer is None else list(candidates).index(answer.chosen.configuration)

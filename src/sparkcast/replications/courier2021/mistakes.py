@@ -166,11 +166,11 @@ def table_of_means(train: Dataset, at: Sequence[Configuration]) -> Any:
     """No model: the mean of the same setting, or of everything where it was never run."""
     import numpy as np
 
-    known: dict[tuple[object, ...], list[float]] = {}
+    known: dict[Configuration, list[float]] = {}
     for run in train.observations:
         known.setdefault(train.key(run), []).append(run.responses["time_s"])
     everything = float(times(train).mean())
-    found = [known.get(tuple(configuration[name] for name in train.factors)) for configuration in at]
+    found = [known.get(configuration.only(train.factors)) for configuration in at]
     return np.array([np.mean(values) if values else everything for values in found])
 
 
@@ -249,8 +249,8 @@ def _percent(are_so: Any) -> float:
     return 100 * sum(map(bool, are_so)) / len(are_so)
 
 
-def _times_and_slos(evaluated: Dataset) -> dict[tuple[object, ...], list[tuple[float, float]]]:
-    jobs: dict[tuple[object, ...], list[tuple[float, float]]] = {}
+def _times_and_slos(evaluated: Dataset) -> dict[Configuration, list[tuple[float, float]]]:
+    jobs: dict[Configuration, list[tuple[float, float]]] = {}
     for run in evaluated.observations:
         jobs.setdefault(evaluated.key(run), []).append((run.responses["time_s"], run.responses["slo_s"]))
     return jobs

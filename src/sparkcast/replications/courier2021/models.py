@@ -44,7 +44,7 @@ from sparkcast.replications.courier2021._techniques import (
     paper_techniques,
     search_forest,
 )
-from sparkcast.study import Dataset
+from sparkcast.study import Configuration, Dataset
 
 NO_NUMBERS = "the paper has no such numbers"
 _OTHERS = "worked out from the same data by other means"
@@ -214,7 +214,7 @@ def _noise(runs: Dataset) -> float:
     """The MSE of a model that knew the mean of each job."""
     import numpy as np
 
-    groups: dict[tuple[object, ...], list[float]] = {}
+    groups: dict[Configuration, list[float]] = {}
     for run in runs.observations:
         groups.setdefault(runs.key(run), []).append(run.responses["time_s"])
     return float(np.mean(np.concatenate([(np.array(group) - np.mean(group)) ** 2 for group in groups.values()])))

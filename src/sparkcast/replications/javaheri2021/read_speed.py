@@ -13,7 +13,7 @@ from sparkcast.errors import StudyError
 from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section
 from sparkcast.replications._compare import show
 from sparkcast.replications.javaheri2021 import PARTS
-from sparkcast.study import Level, Observation
+from sparkcast.study import Configuration, Level, Observation
 
 VARIABLES = ("batch_size", "batches", "repetition", "data_size")
 # Table 1: r of throughput with each of VARIABLES, without and with caching and partitioning.
@@ -65,7 +65,7 @@ def _groups(path: Path) -> dict[Key, list[Observation]]:
         settings = run.configuration
         size = {name: _number(settings[name], name, path, run.position) for name in ("batch_size", "batches")}
         count = run.replicate if repetition is None else int(_number(settings[repetition], repetition, path, 0))
-        configuration: dict[str, Level] = {**size, "data_size": size["batch_size"] * size["batches"]}
+        configuration = Configuration({**size, "data_size": size["batch_size"] * size["batches"]})
         key = (_format(str(settings["format"])), _is_cached(settings.get("cache", "false")))
         groups.setdefault(key, []).append(dataclasses.replace(run, configuration=configuration, replicate=count))
     return dict(sorted(groups.items()))

@@ -17,7 +17,7 @@ _COLUMNS = ("N_nodes", "N_Executors", "NumberExecutorCores", "Max_epochs", "lear
 def table_runs(*, without: tuple[int, ...] = ()) -> Dataset:
     """Table II, three decimals; `without` some of its rows (from 1)."""
     kept = [row for number, row in enumerate(TABLE_II, start=1) if number not in without]
-    return _dataset("Table II", [(dict(zip(FACTORS, levels, strict=True)), costs) for levels, costs in kept])
+    return _dataset("Table II", [(Configuration(zip(FACTORS, levels, strict=True)), costs) for levels, costs in kept])
 
 
 def authors_runs(data: Path) -> Dataset:
@@ -25,7 +25,7 @@ def authors_runs(data: Path) -> Dataset:
     path = data_file(data, "results.csv")
     rows = []
     for run in read_csv(path, factors=(*_COLUMNS, "Cost")).observations:
-        levels = {name: run.configuration[column] for name, column in zip(FACTORS, _COLUMNS, strict=True)}
+        levels = Configuration((n, run.configuration[column]) for n, column in zip(FACTORS, _COLUMNS, strict=True))
         rows.append((levels, _costs(str(run.configuration["Cost"]), path, run.position + 1)))
     return _dataset("results.csv", rows)
 

@@ -8,7 +8,7 @@ from sparkcast.errors import StudyError
 from sparkcast.replications._files import data_file
 from sparkcast.replications.myung2020._generate import Runs, generate, tasks
 from sparkcast.replications.myung2020._tables import CNNS, LEVELS
-from sparkcast.study import Dataset, Observation
+from sparkcast.study import Configuration, Dataset, Observation
 
 FILE = "synthetic_1260.csv"
 # The columns of the file, in the order of LEVELS.
@@ -40,7 +40,9 @@ def as_dataset(network: Runs) -> Dataset:
     rows = zip(network.executors, network.cores, network.sampling_rate, network.minutes, strict=True)
     observations = tuple(
         Observation(
-            {"executors": int(e), "cores": int(c), "sampling_rate": int(s)}, {"time_s": 60 * float(m)}, position=i
+            Configuration({"executors": int(e), "cores": int(c), "sampling_rate": int(s)}),
+            {"time_s": 60 * float(m)},
+            position=i,
         )
         for i, (e, c, s, m) in enumerate(rows, start=1)
     )

@@ -8,7 +8,7 @@ from sparkcast.data.table import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.replications._files import data_file
-from sparkcast.study import Dataset
+from sparkcast.study import Configuration, Dataset
 
 GPU, POWER, MODULES, K_MEANS = (
     "gpu_training_times.csv",
@@ -53,7 +53,9 @@ def k_means(data: Path) -> Dataset:
     """The runs of K-means by data_size and cores, with the times of their jobs and stages as metrics."""
     runs = read_csv(data_file(data, K_MEANS), tuple(_K_MEANS_FACTORS), (RESPONSE,))
     renamed = (
-        replace(run, configuration={new: run.configuration[old] for old, new in _K_MEANS_FACTORS.items()})
+        replace(
+            run, configuration=Configuration((new, run.configuration[old]) for old, new in _K_MEANS_FACTORS.items())
+        )
         for run in runs.observations
     )
     return replace(runs, factors=tuple(_K_MEANS_FACTORS.values()), observations=tuple(renamed))
