@@ -83,8 +83,9 @@ def test_an_hour_costs_what_the_run_holds(configuration: dict[str, Level], price
         ({"executors": "many"}, Price(0.1), "executors = 'many' is no number"),
         ({"executors": 2}, Price(hour=Expression("executors - 3")), "gives -1.0 at executors=2"),
         ({"executors": 2}, Price(hour=Expression("executors > 1")), "gives True"),
-        ({"executors": 2}, Price(hour=Expression("1e308 * 10 * executors")), "gives inf"),
-        ({"executors": 2}, Price(hour=Expression("'a' * 3")), "gives 'aaa'"),
+        ({"executors": 2}, Price(hour=Expression("1e308 * 10 * executors")), "no finite number in 1e308"),
+        ({"executors": 2}, Price(hour=Expression("'a' * 3")), "wrong use of a text in 'a'"),
+        ({"executors": 2}, Price(hour=Expression("max('a', 'b')")), "gives 'b'"),
         ({"executors": 2}, Price(hour=Expression("executor")), "did you mean 'executors'"),
     ],
 )

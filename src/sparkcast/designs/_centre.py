@@ -30,11 +30,12 @@ def centre_points(study: Study) -> CentrePoints:
             hint="use replicates instead, or vary a number",
         )
     points = [Configuration(zip(levels, values, strict=True)) | study.fixed for values in product(*levels.values())]
-    excluded = [point for point in points if not study.allows(point)]
+    verdicts = study.space().allows(points)
+    excluded = [point for point, is_allowed in zip(points, verdicts, strict=True) if not is_allowed]
     if excluded:
         shown = "; ".join(str(point.only(levels)) for point in excluded[:3])
         notes.append(f"the rules exclude {len(excluded)} of {len(points)} centre points: {shown}")
-    allowed = [point for point in points if study.allows(point)]
+    allowed = [point for point, is_allowed in zip(points, verdicts, strict=True) if is_allowed]
     return CentrePoints(tuple(p for _ in range(study.design.centre_points) for p in allowed), tuple(notes))
 
 

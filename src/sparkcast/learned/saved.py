@@ -22,7 +22,7 @@ from sparkcast.learned.feasibility import Feasibility
 from sparkcast.models import MODELS, Fitted
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Fingerprint, Outcome, Price, Role, Vocabulary
-from sparkcast.study.space import Space
+from sparkcast.study.space import Listed, Pool, Space
 
 FORMAT, SCHEMA = "sparkcast-model", 2
 _ABOUT, _CONTENT = "sparkcast.json", "schema.json"
@@ -71,6 +71,10 @@ class About:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)  # what all names mean
     sparkcast: str = ""
     created: str = ""  # ISO 8601
+
+    def pool(self) -> Pool:
+        """Where candidates come from."""
+        return self.space or Listed(self.candidates)
 
 
 @dataclass(frozen=True, slots=True)
