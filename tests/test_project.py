@@ -17,9 +17,8 @@ ROOT = Path(sparkcast.__file__).parent
 # Left to right: the whole house. Only the last few put rooms together.
 ORDER = (
     "errors units registry replications study designs workloads engines observe store runs data analyse fitting models "
-    "learned validate recommend search report planning learning advising api demo cli __main__"
+    "learned validate recommend search testing report api demo cli __main__"
 ).split()
-EDGES = "planning learning advising api demo cli __main__".split()
 
 
 @pytest.mark.parametrize("room", ORDER)
