@@ -40,7 +40,7 @@ from sparkcast.replications.courier2021._slo_simulation import (
 )
 from sparkcast.replications.courier2021._slo_table9 import TABLE_9, chance_in_time
 from sparkcast.replications.courier2021.slo import COURIERS_RULE, ORACLE, Slo
-from sparkcast.study import Dataset
+from sparkcast.study import Configuration, Dataset
 
 BATCHES = (64, 128, 256, 512)
 STALE = 5  # a row of lenet5 whose time is that of the row before
@@ -162,7 +162,7 @@ def test_deadlines_are_positive_and_the_same_for_the_same_seed() -> None:
     assert (draws.deadlines_s == again.deadlines_s).all()
 
 
-JOB = Job(({"batch": 64}, {"batch": 128}), (200.0, 100.0), (0.95, 0.90))
+JOB = Job((Configuration({"batch": 64}), Configuration({"batch": 128})), (200.0, 100.0), (0.95, 0.90))
 
 
 def _draws(deadlines: list[float]) -> Draws:
