@@ -13,7 +13,7 @@ from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation
 
 EXECUTORS = (1, 2, 4, 8, 16)
-INSIDE: list[Configuration] = [
+INSIDE = [
     Configuration({"executors": 3, "net": "lenet5"}),
     Configuration({"executors": 8, "net": "vgg"}),
 ]
