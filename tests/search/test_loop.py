@@ -470,8 +470,8 @@ class Downwards:
     stopped_because = "enough"
 
     def __init__(self, search: Search) -> None:
-        small = [{**c, "samples": int(c["samples"]) // 100} for c in search.candidates]
-        self._left: list[Configuration] = [search.candidates[0], *Configuration(reversed(small))]
+        small = [c | {"samples": int(c["samples"]) // 100} for c in search.candidates]
+        self._left = [search.candidates[0], *reversed(small)]
 
     def ask(self) -> Configuration | None:
         return self._left.pop() if self._left else None
