@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
@@ -12,7 +12,6 @@ IS_NUMBER = {"executors": True, "batch-size": True, "net": False, "C": True}
 WORDS = st.sampled_from([*FACTORS, "C(net)", "+", "-", ":", "*", "(", ")", "**2", "1", "open", "'", "[", ".", "~", " "])
 
 
-@settings(deadline=None)
 @given(text=st.one_of(st.text(max_size=30), st.lists(WORDS, max_size=8).map(" ".join), st.lists(WORDS).map("".join)))
 def test_whatever_is_written_only_internal_names_reach_the_formula_library(text: str) -> None:
     try:
