@@ -12,7 +12,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation
 
-EXECUTORS = (1, 2, 4, 8, 16)
+EXECUTORS = (1, 2, 4, 16)
 INSIDE: list[Configuration] = [{"executors": 3, "net": "lenet5"}, {"executors": 8, "net": "vgg"}]
 
 
@@ -43,6 +43,28 @@ def fitted(name: str) -> Fitted:
     return MODELS.get(name)().fit(runs(), "time_s")
 
 
+@pytest.fixture(scope="module")
+def from_few(name: str) -> Fitted:
+    return fit(name, few())
+
+
+# What takes seconds to learn promises the same with fewer trees or steps.
+QUICK: dict[str, dict[str, int]] = {
+    "boosted-terms": {"trees": 20},
+    "gradient-boosting": {"trees": 20},
+    "mlp": {"networks": 2, "steps": 30},
+}
+
+
+def fit(name: str, data: Dataset, response: str = "time_s") -> Fitted:
+    return MODELS.get(name)(**QUICK.get(name, {})).fit(data, response)
+
+
+def few(times: int = 1) -> Dataset:
+    data = runs((1, 4, 16), replicates=1)
+    return Dataset(data.factors, data.observations * times)
+
+
 def test_the_interval_contains_the_point_and_grows_with_the_level(fitted: Fitted) -> None:
     points = fitted.predict(INSIDE)
     previous = [(point, point) for point in points]
@@ -64,22 +86,17 @@ def test_probability_and_interval_come_from_one_distribution(fitted: Fitted) -> 
     assert fitted.probability_below(INSIDE, math.inf) == [1.0, 1.0]
 
 
-def test_the_same_data_give_the_same_answers(name: str, fitted: Fitted) -> None:
-    again = MODELS.get(name)().fit(runs(), "time_s")
-    assert again.predict(INSIDE) == fitted.predict(INSIDE)
-    assert again.interval(INSIDE) == fitted.interval(INSIDE)
+def test_the_same_data_give_the_same_answers(name: str, from_few: Fitted) -> None:
+    again = fit(name, few())
+    assert again.predict(INSIDE) == from_few.predict(INSIDE)
+    assert again.interval(INSIDE) == from_few.interval(INSIDE)
 
 
-def test_replicates_are_left_out_together(name: str) -> None:
+def test_replicates_are_left_out_together(name: str, from_few: Fitted) -> None:
     # Were a replicate left in while its twin is left out, identical twins would make every error look smaller.
-    once, twice = (MODELS.get(name)().fit(runs_repeated(n), "time_s") for n in (1, 4))
-    for few, many in zip(once.interval(INSIDE), twice.interval(INSIDE), strict=True):
-        assert many == pytest.approx(few, rel=1e-6)
-
-
-def runs_repeated(times: int) -> Dataset:
-    data = runs(replicates=1)
-    return Dataset(data.factors, data.observations * times)
+    from_twins = fit(name, few(times=2))
+    for once, twice in zip(from_few.interval(INSIDE), from_twins.interval(INSIDE), strict=True):
+        assert twice == pytest.approx(once, rel=1e-6)
 
 
 def test_outside_the_measured_range_the_interval_is_wider(fitted: Fitted) -> None:
@@ -102,7 +119,7 @@ def test_accuracy_stays_between_zero_and_one(name: str) -> None:
         ),
     )
     try:
-        fitted = MODELS.get(name)().fit(data, "accuracy")
+        fitted = fit(name, data, "accuracy")
     except StudyError:
         return  # a model may be about times only
     [(low, high)] = fitted.interval([{"executors": 16}], level=0.999)
@@ -114,7 +131,7 @@ def test_accuracy_stays_between_zero_and_one(name: str) -> None:
 def test_two_configurations_are_not_enough(name: str) -> None:
     data = Dataset(("executors",), tuple(Observation({"executors": e}, {"time_s": 9 / e}) for e in (1, 2, 1, 2)))
     with pytest.raises(NotEnoughDataError, match=r"2 different configurations(.|\n)*at least 3"):
-        MODELS.get(name)().fit(data, "time_s")
+        fit(name, data)
 
 
 def test_three_configurations_are_enough_and_the_interval_is_wide(name: str) -> None:
@@ -122,13 +139,13 @@ def test_three_configurations_are_enough_and_the_interval_is_wide(name: str) -> 
         ("executors",),
         tuple(Observation({"executors": e}, {"time_s": 9 / e + e / 7, "stage_0_s": 9 / e}) for e in (1, 2, 4)),
     )
-    [(low, high)] = MODELS.get(name)().fit(data, "time_s").interval([{"executors": 2}])
+    [(low, high)] = fit(name, data).interval([{"executors": 2}])
     assert 0 < low < high
 
 
 def test_an_unknown_response_gets_a_suggestion(name: str) -> None:
     with pytest.raises(StudyError, match="did you mean 'time_s'"):
-        MODELS.get(name)().fit(runs(), "time")
+        fit(name, runs(), "time")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +175,7 @@ def test_a_factor_that_never_changed_can_only_be_asked_at_its_value(name: str) -
             for e in (1, 2, 4, 8)
         ),
     )
-    fitted = MODELS.get(name)().fit(data, "time_s")
+    fitted = fit(name, data)
     assert fitted.predict([{"executors": 2, "cores": 2}])[0] > 0
     with pytest.raises(NotEnoughDataError, match=r"every run has cores = 2"):
         fitted.predict([{"executors": 2, "cores": 4}])

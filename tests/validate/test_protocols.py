@@ -1,7 +1,7 @@
 from itertools import product
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
@@ -79,6 +79,7 @@ def test_a_full_design_can_be_split_in_every_way(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
+@settings(max_examples=30)
 @given(drawn=RUNS)
 def test_a_configuration_is_learned_from_or_tested_and_failed_runs_are_neither(text: str, drawn: Drawn) -> None:
     data, splits = splits_of(text, drawn)
@@ -95,6 +96,7 @@ def test_a_configuration_is_learned_from_or_tested_and_failed_runs_are_neither(t
 
 
 @pytest.mark.parametrize("text", TEXTS)
+@settings(max_examples=10)
 @given(drawn=RUNS, seed=st.integers(0, 9))
 def test_the_same_runs_and_seed_give_the_same_splits(text: str, drawn: Drawn, seed: int) -> None:
     assert splits_of(text, drawn, seed)[1] == splits_of(text, drawn, seed)[1]

@@ -168,7 +168,7 @@ def test_the_only_word_among_numbers_is_named_as_untested() -> None:
 
 def test_the_usual_models_are_tested_when_none_is_named_and_refusals_say_why() -> None:
     data = Dataset(("executors",), tuple(Observation({"executors": e}, {"accuracy": 1 - e / 99}) for e in range(1, 6)))
-    result = validate(data, "accuracy")
+    result = validate(data, "accuracy", "extrapolate:executors>3")
     assert {*(c.model for c in result.scorecards), *(name for name, _ in result.refused)} == {*USUAL, "median"}
     assert dict(result.refused)["ernest"] == "ernest predicts times, accuracy is not one"
 
