@@ -9,7 +9,6 @@ import pytest
 from sparkcast import api
 from tests_support import Call
 
-
 RUNS = "executors,net,time_s,accuracy,outcome\n" + "".join(
     f"{executors},{net},{slow * (5 + 40 / executors) + extra},{0.9 - executors / 100},ok\n"
     for executors in (1, 2, 4, 8)

@@ -4,6 +4,8 @@ import dataclasses
 import io
 import json
 import math
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import skops.io
 from sklearn.ensemble import RandomForestRegressor
 
 from sparkcast.data.sources import is_model_file
@@ -82,6 +83,15 @@ def test_every_model_answers_the_same_after_it_was_saved(name: str, tmp_path: Pa
     assert again.interval(ASKED, level=0.8) == fitted.interval(ASKED, level=0.8)
     assert again.probability_below(ASKED, 30.0) == fitted.probability_below(ASKED, 30.0)
     assert [str(error) for error in again.beyond(ASKED)] == [str(error) for error in fitted.beyond(ASKED)]
+
+
+def test_reading_a_model_file_does_not_wait_for_torch(tmp_path: Path) -> None:
+    path = written(tmp_path / "m.sparkcast")
+    code = (
+        "import sys; from pathlib import Path; from sparkcast.learned.saved import load; "
+        f"load(Path({str(path)!r})); assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_file_tells_what_it_is_and_keeps_what_questions_need(tmp_path: Path) -> None:
@@ -173,7 +183,7 @@ def test_a_zip_of_something_else_is_refused(tmp_path: Path) -> None:
         archive.writestr("photo.txt", "a cat")
     with pytest.raises(StudyError, match="no model file of sparkcast"):
         load(path)
-    (tmp_path / "m.skops").write_bytes(skops.io.dumps({"fitted": 1}))
+    (tmp_path / "m.skops").write_bytes(files._skops().dumps({"fitted": 1}))
     with pytest.raises(StudyError, match="no model file of sparkcast"):
         load(tmp_path / "m.skops")
 
@@ -389,7 +399,7 @@ def forged(folder: Path, content: object) -> Path:
     real = written(folder / "real.sparkcast")
     with zipfile.ZipFile(real) as archive:
         told = archive.read("sparkcast.json")
-    buffer = io.BytesIO(skops.io.dumps(content))
+    buffer = io.BytesIO(files._skops().dumps(content))
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr("sparkcast.json", told)
     path = folder / "forged.sparkcast"
