@@ -30,7 +30,8 @@ def assert_is_picture(figure: Figure) -> None:
     """Valid Vega-Lite that renders, and narrow enough for a phone where it must be."""
     import altair
 
-    altair.Root.validate(figure.spec)
+    for spec in (figure.spec, figure.narrow_spec):
+        altair.Root.validate(spec)
     assert figure.png(scale=1).startswith(b"\x89PNG")
     width = int(figure.svg(narrow=True).split('width="')[1].split('"')[0])
     assert width <= 345, "wider than a phone"

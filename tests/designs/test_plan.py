@@ -86,7 +86,7 @@ def test_a_centre_that_the_design_runs_as_well_gets_its_own_trials_and_leaves_th
 
 
 @given(st.sampled_from([(3, 2), (4, 2), (4, 4), (5, 4), (6, 8)]), st.integers(1, 2), st.integers(0, 9))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_blocks_of_a_two_level_design_are_told_apart_by_the_effects_that_are_named(
     size: tuple[int, int], replicates: int, seed: int
 ) -> None:

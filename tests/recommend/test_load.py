@@ -105,7 +105,7 @@ def test_a_forecast_agrees_with_simulated_jobs() -> None:
 # ---------------------------------------------------------------- late jobs
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.floats(0, 5000), st.floats(0.5, 8000), st.floats(0.01, 0.5), st.floats(1, 3))
 def test_a_running_job_always_ends_later_than_now_and_not_sooner_with_one_more(
     elapsed_s: float, within_s: float, spread: float, slowdown: float

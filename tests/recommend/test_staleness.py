@@ -227,7 +227,7 @@ def test_a_slowdown_within_a_randomised_study_is_found() -> None:
 
 
 def test_false_alarms_within_a_randomised_study_are_rare() -> None:
-    assert alarms_within(400, 1.0) < 0.03
+    assert alarms_within(200, 1.0) < 0.03
 
 
 def test_a_study_repeated_from_beginning_to_end_shows_a_slowdown_of_its_last_runs() -> None:

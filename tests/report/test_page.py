@@ -171,7 +171,7 @@ def test_each_trial_is_listed_with_its_own_run_and_strangers_come_last(example: 
     data = replace(example.data, observations=(stranger, *example.data.observations[:-1]))
     content = build_content(data, created="today", version="0.1.0", plan=example.plan)
     assert len(content.plan) == 13
-    assert content.plan[-1].settings == settings
+    assert content.plan[-1].settings == stranger.configuration
     lost = next(run for run in content.plan if run.outcome == "not run")
     assert (lost.position, lost.settings, lost.replicate) == (6, Configuration({"batch_size": 256, "executors": 2}), 2)
 

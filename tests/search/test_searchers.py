@@ -100,7 +100,7 @@ ANSWERS = st.lists(
 
 
 @pytest.mark.parametrize("name", CHOOSERS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(search=searches(), answers=ANSWERS)
 def test_any_search_with_any_answers_asks_for_candidates_each_at_most_once(
     name: str, search: Search, answers: list[Answer]

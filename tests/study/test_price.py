@@ -47,7 +47,7 @@ PRICES = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(CONFIGURATIONS, st.sampled_from(PRICES), st.sets(st.sampled_from(["executors", "cores", "memory", "vm_type"])))
 def test_the_price_of_many_is_the_price_of_each(
     configurations: list[dict[str, Level]], price: Price, shared: set[str]
