@@ -19,7 +19,7 @@ from sparkcast.analyse import (
     ResidualPoint,
     Verdict,
 )
-from sparkcast.recommend import Candidate, Prediction, Recommendation
+from sparkcast.recommend import Candidate, Limit, Prediction, Recommendation
 from sparkcast.study import (
     Configuration,
     Dataset,
@@ -37,6 +37,7 @@ from sparkcast.study import (
     Trial,
     Utilisation,
 )
+from sparkcast.study.names import usual_vocabulary
 from sparkcast.validate import Scorecard, TestedRun, Validation
 
 MACHINE = Fingerprint(
@@ -51,8 +52,6 @@ MACHINE = Fingerprint(
     data="mnist, 5,000 images, sha256 1f2e3d",
 )
 ORDER = (7, 2, 11, 5, 9, 1, 12, 4, 8, 3, 10, 6)
-from sparkcast.study.names import usual_vocabulary
-
 WORDS = usual_vocabulary(["batch_size", "executors"], ["time_s", "accuracy", "cost"])
 
 

@@ -165,9 +165,9 @@ def test_limits_are_lines_on_their_axes_and_shapes_tell_who_keeps_to_them() -> N
 
 
 def test_a_deadline_alone_is_a_limit_and_one_far_away_is_told_and_not_drawn() -> None:
-    near = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), within_s=60.0)))
+    near = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), limits=(Limit("time_s", 60.0),))))
     assert legend_of(near)[-1] == "deadline of 1 min 00 s"
-    far = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), within_s=36_000.0)))
+    far = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), limits=(Limit("time_s", 36_000.0),))))
     assert not any("deadline of" in name for name in legend_of(far))
     assert "The deadline of 10 h 00 min lies outside the picture." in far.caption
 
