@@ -115,7 +115,7 @@ def test_learning_curves_average_the_replicates_of_a_configuration(example: Simp
     first, second = example.data.observations[:2]
     assert len(rows) == 6 * 3
     assert rows[0]["configuration"] == "64 · 1"
-    assert rows[0]["time_s"] == pytest.approx((first.curve[0].time_s + second.curve[0].time_s) / 2)
+    assert rows[0]["training_s"] == pytest.approx((first.curve[0].time_s + second.curve[0].time_s) / 2)
     assert rows[0]["runs"] == 2
 
 
@@ -182,7 +182,7 @@ def test_levels_written_with_units_are_ticks_of_the_scaling_axis(example: Simple
     data = replace(example.data, factors=("memory",), observations=runs)
     figure = drawn(figures.scaling_curve(data, "time_s", example.fitted["time_s"]))
     assert [row["x"] for row in figure.rows if row["kind"] == "predicted"] == ["512m", "1g"]
-    assert "memory per executor (bytes)" in titles(figure.spec)
+    assert "memory (bytes)" in titles(figure.spec)
     assert figure.png(scale=1).startswith(b"\x89PNG")
 
 
@@ -199,7 +199,7 @@ def test_candidates_carry_both_responses_and_the_chosen_one_is_marked(example: S
 
 
 def test_candidates_without_a_deadline_have_no_deadline_line_and_no_verdicts(example: SimpleNamespace) -> None:
-    figure = drawn(figures.candidates(replace(example.recommendation, within_s=None)))
+    figure = drawn(figures.candidates(replace(example.recommendation, within_s=None, limits=())))
     assert '"deadline"' not in json.dumps(figure.spec)
     assert "deadline" not in figure.caption
 
