@@ -24,11 +24,12 @@ from sklearn.linear_model import Lasso, Ridge
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 from sklearn.neural_network import MLPRegressor
 
-from sparkcast.fitting.loo import lasso_loo, mean_squared_errors, ridge_loo
 from sparkcast.models import MODELS
-from sparkcast.models._grids import columns_per_split, forest_loo
-from sparkcast.replications.myung2020._generate import Runs, generate
-from sparkcast.replications.myung2020._scenarios import (
+from sparkcast.study import Dataset, Observation
+from sparkcast_papers.myung2020._forests import columns_per_split, forest_loo
+from sparkcast_papers.myung2020._generate import Runs, generate
+from sparkcast_papers.myung2020._lines import lasso_loo, mean_squared_errors, ridge_loo
+from sparkcast_papers.myung2020._scenarios import (
     SCENARIOS,
     Scenario,
     Study,
@@ -38,8 +39,8 @@ from sparkcast.replications.myung2020._scenarios import (
     scaled,
     training_runs,
 )
-from sparkcast.replications.myung2020._tables import ALPHAS, TREES
-from sparkcast.replications.myung2020._techniques import (
+from sparkcast_papers.myung2020._tables import ALPHAS, TREES
+from sparkcast_papers.myung2020._techniques import (
     ACTIVATIONS,
     HIDDEN,
     ITERATIONS,
@@ -50,7 +51,6 @@ from sparkcast.replications.myung2020._techniques import (
     Technique,
     search_all,
 )
-from sparkcast.study import Dataset, Observation
 
 SAME = 1e-6
 LEAST_GAIN = 100

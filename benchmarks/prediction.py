@@ -29,9 +29,9 @@ from sparkcast.errors import SparkcastError
 from sparkcast.fitting.problem import pose
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
-from sparkcast.replications.polimi2019._files import RESPONSE as K_MEANS_TIME
-from sparkcast.replications.polimi2019._files import k_means
 from sparkcast.study import Dataset, Observation
+from sparkcast_papers.polimi2019._files import RESPONSE as K_MEANS_TIME
+from sparkcast_papers.polimi2019._files import k_means
 
 LEVEL = 0.9
 SLOW = (

@@ -11,7 +11,7 @@ from sparkcast import api
 from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Setting
 
 REFERENCE = Path(__file__).parent / "reference"
-KINDS = ("designs", "workloads", "engines", "models", "protocols", "searchers", "replications")
+KINDS = ("designs", "workloads", "engines", "models", "protocols", "searchers", "grids", "replications")
 
 
 def pages() -> dict[str, str]:

@@ -33,8 +33,13 @@ def test_a_name_near_nothing_gets_the_whole_list() -> None:
         DESIGNS.get("qqq")
 
 
+def test_where_all_plugs_come_from_packages_and_none_is_installed_the_hint_says_what_to_install() -> None:
+    with pytest.raises(UnknownNameError, match=r"no gadget named 'x'(.|\n)*pip install sparkcast(.|\n)*gadgets"):
+        Registry("gadget").get("x")
+
+
 def test_two_plugs_of_one_name_clash_loudly() -> None:
-    registry: Registry[object] = Registry("thing", "sparkcast.designs")
+    registry: Registry[object] = Registry("thing")
     registry.register("x")(int)
     with pytest.raises(ValueError, match=r"'x'.*clashes"):
         registry.register("x")(str)

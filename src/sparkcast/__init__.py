@@ -6,7 +6,7 @@ What sparkcast does is in `sparkcast.api`; the words it speaks in are here.
     >>> api.run("mnist.yaml")                                         # doctest: +SKIP
     >>> data = api.load_data("mnist.yaml")                            # doctest: +SKIP
     >>> api.recommend(data, within_s=60).chosen.configuration         # doctest: +SKIP
-    {'executors': 2, 'batch_size': 128}
+    Configuration({'executors': 2, 'batch_size': 128})
 """
 
 from typing import Any
@@ -14,10 +14,24 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "sparkcast.api": ["Data", "PredictionAt"],
+    "sparkcast.data.sources": ["Data"],
+    "sparkcast.designs.summary": ["PlanSummary"],
     "sparkcast.errors": ["SparkcastError"],
-    "sparkcast.planning": ["PlanSummary"],
-    "sparkcast.study": ["Dataset", "Factor", "Observation", "Outcome", "Study", "Trial"],
+    "sparkcast.learned.predict": ["Prediction", "PredictionAt"],
+    "sparkcast.study": [
+        "Configuration",
+        "Dataset",
+        "Factor",
+        "Kind",
+        "Observation",
+        "Outcome",
+        "Response",
+        "Role",
+        "Setting",
+        "Study",
+        "Trial",
+        "Vocabulary",
+    ],
 }
 
 __all__ = sorted(["api", *(name for names in _HOMES.values() for name in names)])

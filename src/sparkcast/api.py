@@ -1,4 +1,8 @@
-"""What sparkcast does, as functions: the command line and the web service only parse, call one of these, and print."""
+"""What sparkcast does, as functions: the command line and the web service only parse, call one of these, and print.
+
+Every function raises a `sparkcast.errors.SparkcastError` for what its caller can mend, with a hint; the docstrings name
+the kinds. Files are given as paths or texts. DATA below is what `load_data` returns, MODEL what `load_model` returns.
+"""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -6,35 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparkcast.advising import PresentLoad, recommend
-from sparkcast.data.sources import (
-    Data,
-    Source,
-    load_data,
-    load_study,
-    stored_observations,
-)
+from sparkcast.data.sources import Data, Source, load_data, load_study, stored_observations
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.learning import (
-    FitResult,
-    FittedResponse,
-    GridSearch,
-    PredictionAt,
-    Scores,
-    fit,
-    load_data_or_model,
-    load_model,
-    or_note,
-    predict,
-    save_model,
-)
-from sparkcast.planning import PlanSummary, plan_of, predicted_time, summarise_plan, write_runs
-from sparkcast.study import Dataset, Level, SparkOptions, Study
+from sparkcast.study import Configuration, Dataset, Level, Plan, Price, SparkOptions, Study
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
+    from sparkcast.designs.summary import PlanSummary
+    from sparkcast.learned.fit import FitResult, GridSearch
+    from sparkcast.learned.knowledge import FromRuns, Knowledge
+    from sparkcast.learned.predict import PredictionAt
+    from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
-    from sparkcast.recommend import Recommendation
+    from sparkcast.recommend import Recommendation, RunningJob
     from sparkcast.replications import Replicated
     from sparkcast.report import Check
     from sparkcast.runs.campaign import CampaignResult
@@ -45,12 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Data",
     "DrawnFigures",
-    "FitResult",
-    "FittedResponse",
-    "GridSearch",
-    "PredictionAt",
     "PresentLoad",
-    "Scores",
     "Source",
     "analyze",
     "dry_run",
@@ -79,26 +62,104 @@ __all__ = [
     "write_validation_figures",
 ]
 
+_MOST_LISTED = 100  # candidates of a recommendation
+
 
 # ---------------------------------------------------------------- study and plan
 
 
-def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> PlanSummary:
-    """The runs of a study in order, what they take, and what they can tell."""
+def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> "PlanSummary":
+    """The runs of a study in order, what they take, and what they can tell.
+
+    Args:
+        path: A study file.
+        budget_s: The most seconds all runs may take; by default the study's own limit.
+        effect: The size of effect to look for: "1.5" standard deviations of the noise, or "10%".
+
+    Returns:
+        The plan with its estimated time and price, the trials that the budget leaves out, aliases and power.
+
+    Raises:
+        StudyError: The study file or `effect` is malformed.
+        NotEnoughDataError: An effect in percent needs replicates that were not run yet.
+
+    >>> summary = plan("study.yaml")
+    >>> len(summary.trials), summary.design
+    (8, 'full')
+    """
+    from sparkcast.designs import make_plan
+    from sparkcast.designs.summary import summarise_plan
+    from sparkcast.learned.run_time import run_times
+
     study = load_study(path)
-    time_of = predicted_time(study)
-    made, seen = plan_of(study, time_of), stored_observations(study, Path(path))
-    return summarise_plan(study, made, seen, budget_s=budget_s, effect=effect, time_of=time_of)
+    times = run_times(study)
+    made, seen = make_plan(study, times.predicted), stored_observations(study, Path(path))
+    notes = _impossible_centres(study, made)
+    return summarise_plan(study, made, seen, budget_s=budget_s, effect=effect, time_of=times.given, notes=notes)
 
 
-def write_plan(summary: PlanSummary, target: Source) -> int:
-    """Write the runs of a plan to a CSV in run order; returns how many."""
+def _make_plan(study: Study) -> Plan:
+    """The trials of a study in run order. Never depends on the study's own results, which come in while it runs."""
+    from sparkcast.designs import make_plan
+    from sparkcast.learned.run_time import run_times
+
+    return make_plan(study, run_times(study).predicted)
+
+
+def _impossible_centres(study: Study, made: Plan) -> tuple[str, ...]:
+    """Centre points that the workload will refuse: nobody listed these levels, so nobody has seen them run."""
+    from sparkcast.workloads import WORKLOADS, complete
+
+    workload = WORKLOADS.get(study.workload)()
+    notes: dict[str, None] = {}
+    for trial in made.trials:
+        if trial.kind == "centre":
+            try:
+                workload.check(complete(workload, trial.configuration))
+            except StudyError as error:
+                notes[f"a centre point cannot be run: {error.problem}; {error.hint}"] = None
+    return tuple(notes)
+
+
+def write_plan(summary: "PlanSummary", target: Source) -> int:
+    """Write the runs of a plan to a CSV in run order.
+
+    Args:
+        summary: What `plan` returned.
+        target: The CSV file; an existing one is replaced.
+
+    Returns:
+        How many runs were written.
+
+    Raises:
+        StoreError: The file cannot be written.
+
+    >>> write_plan(plan("study.yaml"), "plan.csv")
+    8
+    """
+    from sparkcast.designs.summary import write_runs
+
     write_runs(summary, Path(target))
     return len(summary.trials)
 
 
-def write_plan_figures(summary: PlanSummary, folder: Source, *, force: bool = False) -> list[Path]:
-    """Write the alias map and the power curve of a plan; returns the files."""
+def write_plan_figures(summary: "PlanSummary", folder: Source, *, force: bool = False) -> list[Path]:
+    """Write the alias map and the power curve of a plan.
+
+    Args:
+        summary: What `plan` returned.
+        folder: Where PNG, SVG and Vega-Lite files go.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: A file exists and `force` is not given.
+
+    >>> sorted({file.suffix for file in write_plan_figures(plan("study.yaml"), "figures")})
+    ['.json', '.png', '.svg']
+    """
     from sparkcast.report.figures import alias_map, power_curve, write_figures
 
     drawn = (alias_map(summary.description), power_curve(summary.description))
@@ -117,14 +178,34 @@ def run(
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
 ) -> "CampaignResult":
-    """Run the trials of a study that have no result yet. Results go to the folder beside the study file."""
+    """Run the trials of a study that have no result yet. Results go to the folder beside the study file.
+
+    Args:
+        path: A study file.
+        resume: Go on with a study of which some trials are done.
+        allow_changed: Keep earlier results that still fit although the study file has changed.
+        master: Another cluster than the study's: "embedded", "spark://host:7077", "yarn", ...
+        conf: Spark properties, which win over sparkcast's own.
+        on_progress: Called with what to show while trials run.
+
+    Returns:
+        What was measured, and what a limit or an interruption left out.
+
+    Raises:
+        StudyError: The study is malformed, or has results and `resume` is not given.
+        StudyChangedError: It has results of another definition.
+        CapacityError, RunError: The cluster is too small, or failed.
+
+    >>> run("study.yaml", resume=True).finished                        # doctest: +SKIP
+    8
+    """
     from sparkcast.runs.campaign import run_campaign
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
     return run_campaign(
         study,
-        plan_of(study),
+        _make_plan(study),
         results_folder(Path(path)),
         resume=resume,
         allow_changed=allow_changed,
@@ -133,16 +214,43 @@ def run(
 
 
 def dry_run(path: Source, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> list[str]:
-    """The spark-submit lines that `run` would execute, in order."""
+    """The spark-submit lines that `run` would execute, in order.
+
+    Args:
+        path: A study file.
+        master: As in `run`.
+        conf: As in `run`.
+
+    Returns:
+        One command for each trial.
+
+    Raises:
+        StudyError, CapacityError: As in `run`.
+
+    >>> len(dry_run("study.yaml"))                                     # doctest: +SKIP
+    8
+    """
     from sparkcast.runs import campaign
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
-    return campaign.dry_run(study, plan_of(study), results_folder(Path(path)))
+    return campaign.dry_run(study, _make_plan(study), results_folder(Path(path)))
 
 
 def with_spark(study: Study, master: str | None, conf: Mapping[str, str] | None) -> Study:
-    """The study on another cluster, with more Spark properties."""
+    """The study on another cluster, with more Spark properties.
+
+    Args:
+        study: What `load_study` returned.
+        master: The cluster; None keeps the study's.
+        conf: Properties to add or replace.
+
+    Returns:
+        A study that is the same otherwise.
+
+    >>> with_spark(load_study("study.yaml"), "local[2]", {"spark.ui.enabled": "false"}).spark.master
+    'local[2]'
+    """
     options = SparkOptions(master or study.spark.master, {**study.spark.conf, **(conf or {})})
     return dataclasses.replace(study, spark=options)
 
@@ -169,9 +277,35 @@ def tune(
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
 ) -> "TuneResult":
-    """Find the best settings of a study by running few of them; without an objective, those with the shortest time.
+    """Find the best settings of a study by running few of them.
 
-    What was measured before is not run again. `earlier` are runs of other workloads; some searchers learn from them.
+    Args:
+        path: A study file; what it measured before is not run again.
+        searcher: See `list_plugs("searchers")`; by default the one that declares itself so.
+        minimize: A response; without any objective, the time.
+        maximize: A response, instead of `minimize`.
+        within_s: A run that takes longer is no answer.
+        max_runs: The most runs to make.
+        max_cost: The most that all runs may cost by the study's price.
+        seed: Of searchers that draw at random.
+        replicates: Runs of each setting; by default the searcher's own.
+        fix: Settings that are given.
+        earlier: Runs of other workloads, from which some searchers learn.
+        resume: Go on with a search that was stopped.
+        allow_changed: Keep results although the study or the options have changed.
+        master: As in `run`.
+        conf: As in `run`.
+        on_progress: As in `run`.
+
+    Returns:
+        The best settings found, the whole history, and why it stopped.
+
+    Raises:
+        StudyError, StudyChangedError: The study or an option is malformed, or has changed.
+        InfeasibleError: No run is an answer.
+        RunError: The cluster failed.
+
+    >>> tune("study.yaml", minimize="cost", max_runs=8).best           # doctest: +SKIP
     """
     from sparkcast.search.base import SEARCHERS
     from sparkcast.search.loop import Budget, Quest, objective_of
@@ -180,12 +314,12 @@ def tune(
 
     study = with_spark(load_study(path), master, conf)
     quest = Quest(
-        searcher=searcher or ("guided" if "guided" in SEARCHERS.names() else "random"),
+        searcher=searcher or SEARCHERS.default(),
         objective=objective_of(study, minimize, maximize),
         within_s=within_s,
         seed=seed,
         replicates=replicates,
-        fix=fix or {},
+        fix=Configuration(fix or {}),
         earlier=tuple(load_data(source).dataset for source in earlier),
     )
     return search(
@@ -199,15 +333,108 @@ def tune(
     )
 
 
-# ---------------------------------------------------------------- data
+# ---------------------------------------------------------------- data and models
 
 
 def export(data: Data, target: Source) -> int:
-    """Write the observations to a .csv or .parquet file; returns how many."""
+    """Write the observations to a table that says what each of its columns is.
+
+    Args:
+        data: Observations.
+        target: A .csv or .parquet file; an existing one is replaced.
+
+    Returns:
+        How many observations were written.
+
+    Raises:
+        StudyError: The file is of another kind, or Parquet needs a package that is missing.
+
+    >>> export(load_data("runs.csv"), "copy.csv")
+    16
+    """
     from sparkcast.data.table import write_table
 
     write_table(data.dataset, Path(target))
     return len(data.dataset.observations)
+
+
+def load_model(path: Source) -> "SavedModel":
+    """A model file that `save_model` wrote. Nothing in it is executed.
+
+    Args:
+        path: The file.
+
+    Returns:
+        What `predict` and `recommend` take in place of DATA.
+
+    Raises:
+        StudyError: The file is damaged, newer or older than this sparkcast reads, or holds what it should not.
+
+    >>> save_model(fit(load_data("runs.csv"), model="ridge").model, "ridge.sparkcast", force=True)
+    >>> load_model("ridge.sparkcast").about.factors
+    ('executors', 'batch_size')
+    """
+    from sparkcast.learned.saved import load
+
+    return load(Path(path))
+
+
+def load_data_or_model(
+    source: Source,
+    *,
+    factors: Sequence[str] = (),
+    responses: Sequence[str] = (),
+    study: str | None = None,
+    roles: Mapping[str, str] | None = None,
+) -> "Data | SavedModel":
+    """What `load_data` takes, or a model file, which is known by its content.
+
+    Args:
+        source: A study file, CSV, store or model file.
+        factors: As in `load_data`; not for a model file, nor are the others.
+        responses: As in `load_data`.
+        study: As in `load_data`.
+        roles: As in `load_data`.
+
+    Returns:
+        DATA or MODEL.
+
+    Raises:
+        StudyError: The file cannot be read, or an option does not fit a model file.
+        NotEnoughDataError: The study has no results yet.
+
+    >>> type(load_data_or_model("runs.csv")).__name__
+    'Data'
+    """
+    from sparkcast.data.sources import is_model_file
+
+    if not is_model_file(Path(source)):
+        return load_data(source, factors=factors, responses=responses, study=study, roles=roles)
+    if factors or study or roles or any("=" in response for response in responses):
+        raise StudyError(
+            f"{Path(source).name} is a model file: its factors, roles and responses were settled when it was fitted",
+            hint="leave out --factors, --role, --study and formulas, or give the data instead",
+        )
+    return load_model(source)
+
+
+def save_model(model: "SavedModel", path: Source, *, force: bool = False) -> None:
+    """Write what `fit` learned to a model file, whole or not at all.
+
+    Args:
+        model: `fit(...).model`.
+        path: The file.
+        force: Replace an existing one.
+
+    Raises:
+        StudyError: The file exists, cannot be written, or the model holds what no model file may hold.
+
+    >>> save_model(fit(load_data("runs.csv"), model="median").model, "median.sparkcast", force=True)
+    """
+    from sparkcast.learned.saved import save
+
+    about, curves, feasibility = model.about, model.curves, model.feasibility
+    save(model.fitted, Path(path), about=about, curves=curves, feasibility=feasibility, force=force)
 
 
 # ---------------------------------------------------------------- answers
@@ -215,18 +442,44 @@ def export(data: Data, target: Source) -> int:
 
 def analyze(
     data: Data,
-    response: str = "time_s",
+    response: str | None = None,
     *,
     formula: str | None = None,
     anova_type: int = 2,
     transform: str = "auto",
 ) -> "Analysis":
-    """Which settings matter for a response, and whether to believe it."""
+    """Which settings matter for a response, and whether to believe it.
+
+    Args:
+        data: Observations.
+        response: What to explain; by default the time.
+        formula: Terms in the notation of R, such as "executors * batch_size"; by default main effects and what else
+            the runs can tell apart.
+        anova_type: Of sums of squares: 1, 2 or 3.
+        transform: "none", "log", "boxcox", or "auto": as measured, and again where Box-Cox proposes.
+
+    Returns:
+        The ANOVA table, effects, checks of its assumptions, and sentences.
+
+    Raises:
+        StudyError: No such response, a malformed formula, or a factor that never varies.
+        NotEnoughDataError: Too few runs.
+
+    >>> analysis = analyze(load_data("runs.csv"))
+    >>> analysis.response, len(analysis.rows) > 2
+    ('time_s', True)
+    """
     from sparkcast.analyse.anova import analyze as analyse
 
     if data.study is None:
         _require_varied(data.dataset)
-    return analyse(data.dataset, response, formula=formula, anova_type=anova_type, transform=transform)
+    name = response or _usual_response(data.dataset)
+    return analyse(data.dataset, name, formula=formula, anova_type=anova_type, transform=transform)
+
+
+def _usual_response(dataset: Dataset) -> str:
+    """What is asked about when nobody says it: the time of a run."""
+    return dataset.vocabulary.time or dataset.responses[0]
 
 
 def _require_varied(dataset: Dataset) -> None:
@@ -241,10 +494,64 @@ def _require_varied(dataset: Dataset) -> None:
 
 
 def write_figures(analysis: "Analysis", folder: Source, *, force: bool = False) -> list[Path]:
-    """The figures of an analysis as PNG, SVG and Vega-Lite files."""
+    """The figures of an analysis as PNG, SVG and Vega-Lite files.
+
+    Args:
+        analysis: What `analyze` returned.
+        folder: Where the files go.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: A file exists and `force` is not given.
+
+    >>> len(write_figures(analyze(load_data("runs.csv")), "analysis")) > 6
+    True
+    """
     from sparkcast.report.figures import analysis_figures, write_figures
 
     return write_figures(analysis_figures(analysis), Path(folder), force=force)
+
+
+def validate(
+    data: Data,
+    response: str | None = None,
+    *,
+    protocol: str = "loo",
+    models: Sequence[str] | None = None,
+    level: float = 0.9,
+    seed: int = 0,
+    on_step: "OnStep | None" = None,
+) -> "Validation":
+    """How well models predict configurations they have not seen.
+
+    Args:
+        data: Observations.
+        response: What to predict; by default the time.
+        protocol: Which configurations are left out: "loo", "kfold:5", "holdout:0.2", "interpolate:executors",
+            "extrapolate:executors>8", "cases:data_size=250+750|1000".
+        models: Names of models; by default those that declare themselves usual.
+        level: Of the intervals.
+        seed: Of the protocols that draw at random.
+        on_step: Called before each fit.
+
+    Returns:
+        A scorecard for each model, best first, beside the noise between replicates.
+
+    Raises:
+        StudyError: No such response, protocol or model.
+        NotEnoughDataError: Too few configurations.
+
+    >>> validation = validate(load_data("runs.csv"), models=["ridge", "median"])
+    >>> [card.model for card in validation.scorecards]
+    ['ridge', 'median']
+    """
+    from sparkcast.validate.score import validate as score
+
+    name = response or _usual_response(data.dataset)
+    return score(data.dataset, name, protocol=protocol, models=models, level=level, seed=seed, on_step=on_step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +572,27 @@ def write_validation_figures(
 ) -> DrawnFigures:
     """The figures of a validation's best models as PNG, SVG and Vega-Lite files.
 
-    A learning curve fits each of the models some 30 times more; `on_step` is called before each of its sizes.
+    Args:
+        data: The observations that were validated on.
+        validation: What `validate` returned.
+        folder: Where the files go.
+        most: How many of the best models are drawn.
+        with_learning_curve: Also the error by number of configurations: each model is fitted some 30 times more.
+        on_step: Called before each size of the learning curve.
+        force: Replace files that exist.
+
+    Returns:
+        The files, and what could not be drawn and why.
+
+    Raises:
+        StudyError: A file exists and `force` is not given.
+
+    >>> data = load_data("runs.csv")
+    >>> drawn = write_validation_figures(data, validate(data, models=["ridge"]), "validation")
+    >>> len(drawn.files) > 2
+    True
     """
+    from sparkcast.learned.fit import or_note
     from sparkcast.models import MODELS
     from sparkcast.report.figures import validation_figures, write_figures
     from sparkcast.validate.learning import learning_curve
@@ -288,31 +614,202 @@ def write_validation_figures(
     return DrawnFigures(tuple(write_figures(drawn, Path(folder), force=force)), (*notes, *undrawn))
 
 
-def validate(
-    data: Data,
-    response: str = "time_s",
-    *,
-    protocol: str = "loo",
-    models: Sequence[str] | None = None,
-    level: float = 0.9,
-    seed: int = 0,
-    on_step: "OnStep | None" = None,
-) -> "Validation":
-    """How well models predict configurations they have not seen.
+def fit(
+    data: Data, responses: Sequence[str] = (), *, model: str = "auto", search: "GridSearch | None" = None
+) -> "FitResult":
+    """Learn responses from runs, once, to ask often.
 
-    `protocol` says which ones those are: "loo", "kfold:5", "holdout:0.2", "interpolate:executors",
-    "extrapolate:executors>8", "cases:data_size=250+750|1000". `seed` is for the random ones; `on_step` is called before
-    each fit.
+    Args:
+        data: Observations.
+        responses: What to learn; by default what `recommend` needs: the time, and the quality if it was measured.
+        model: See `list_plugs("models")`.
+        search: Where to look for the settings of the model; the notes tell which were found.
+
+    Returns:
+        What was learned, how far off it was on left-out configurations, and the model to save or to ask.
+
+    Raises:
+        StudyError: No such response or model.
+        NotEnoughDataError: Too few configurations.
+
+    >>> fit(load_data("runs.csv"), model="ridge").responses[0].configurations
+    8
     """
-    from sparkcast.validate.score import validate as score
+    from sparkcast.learned.fit import fit as learn
 
-    return score(data.dataset, response, protocol=protocol, models=models, level=level, seed=seed, on_step=on_step)
+    return learn(data, responses, model=model, search=search)
+
+
+def predict(
+    data: "Data | Knowledge",
+    at: Mapping[str, Level],
+    *,
+    response: str | None = None,
+    model: str = "auto",
+    level: float = 0.9,
+    extrapolate: bool = False,
+) -> "PredictionAt":
+    """A response at settings that need not have been run, with the interval of the next run.
+
+    Args:
+        data: Observations or a model.
+        at: The settings. Another number of epochs than the runs had may be asked for when they tell the response by
+            epoch.
+        response: What to predict; by default the time.
+        model: See `list_plugs("models")`; a model file brings its own.
+        level: Of the interval.
+        extrapolate: Answer, with a wide interval, also where the runs say nothing about the settings.
+
+    Returns:
+        The median, the interval, the mean, the chance of failing, and who answered.
+
+    Raises:
+        StudyError: No such setting or response.
+        NotEnoughDataError: The runs say nothing about the settings; the hint names the run that would help most.
+
+    >>> answer = predict(load_data("runs.csv"), {"executors": 2, "batch_size": 96}, model="ridge")
+    >>> answer.prediction.low < answer.prediction.value < answer.prediction.high
+    True
+    """
+    from sparkcast.learned.knowledge import knowledge_of
+    from sparkcast.learned.predict import predict as answer
+
+    known = knowledge_of(data, model)
+    name = response or known.about.vocabulary.only(known.responses).time or known.responses[0]
+    return answer(known, at, response=name, level=level, extrapolate=extrapolate)
+
+
+@dataclass(frozen=True, slots=True)
+class PresentLoad:
+    """What the cluster does already."""
+
+    jobs_running: int | str | None = None  # "store": the jobs of a `sparkcast run` of this study that goes on now
+    running: "tuple[RunningJob, ...]" = ()  # those whose deadlines are known
+
+
+def recommend(
+    data: "Data | Knowledge",
+    *,
+    within_s: float | None = None,
+    budget: float | None = None,
+    min_accuracy: float | None = None,
+    limits: Sequence[str] = (),
+    confidence: float = 0.95,
+    maximize: str | None = None,
+    minimize: str | None = None,
+    fix: Mapping[str, Level] | None = None,
+    levels: Mapping[str, Sequence[Level]] | None = None,
+    free_epochs: bool = False,
+    price: Price | None = None,
+    max_failure: float = 0.1,
+    load: PresentLoad | None = None,
+    recent: Data | None = None,
+    model: str = "auto",
+    extrapolate: bool = False,
+) -> "Recommendation":
+    """The settings that keep to every limit with the wanted probability and are best otherwise.
+
+    Candidates are the combinations of the study's levels that its rules allow, or those that a CSV has.
+
+    Args:
+        data: Observations or a model.
+        within_s: The deadline: a limit on the time.
+        budget: A limit on what one run costs.
+        min_accuracy: The least quality: a limit on the response that is a share.
+        limits: On any response, as people write them: "auc >= 0.9", "time_s <= 300s".
+        confidence: The probability with which each limit must be kept.
+        maximize: A response; without an objective the quality under a deadline or budget, else the time.
+        minimize: A response, instead of `maximize`.
+        fix: Settings that are given.
+        levels: Other values to choose from.
+        free_epochs: Choose the number of epochs too, by the curves of the runs.
+        price: Instead of the study's.
+        max_failure: Candidates that were never run and are more likely to fail are left out.
+        load: What the cluster does already; the new job is one more.
+        recent: Runs made since the model was fitted, to see whether it still holds.
+        model: See `list_plugs("models")`; a model file brings its own.
+        extrapolate: Also candidates too far from what was measured.
+
+    Returns:
+        The chosen settings with their predictions, the runner-up, what each limit costs, the Pareto front, and lines to
+        paste.
+
+    Raises:
+        StudyError: No such response or setting, or limits that make no sense.
+        InfeasibleError: No candidate keeps to all limits; the hint names the nearest that would.
+        NotEnoughDataError: Too few runs, or none near the candidates.
+
+    >>> found = recommend(load_data("runs.csv"), within_s=60, model="ridge")
+    >>> found.objective, found.chosen.probability > 0.95
+    ('maximize accuracy', True)
+    """
+    from sparkcast.learned.knowledge import knowledge_of
+    from sparkcast.recommend.advise import Present, advise, candidates_for
+    from sparkcast.recommend.choose import Recommender
+    from sparkcast.recommend.question import Question
+    from sparkcast.runs.here import here
+
+    known = knowledge_of(data, model)
+    price = price or known.about.price
+    pool = candidates_for(known, levels or {}, free_epochs=free_epochs)
+    recommender = Recommender(known, pool, price=price, extrapolate=extrapolate)
+    question = Question(
+        limits=recommender.limits(within_s=within_s, most_money=budget, least=min_accuracy, texts=limits),
+        confidence=confidence,
+        maximize=maximize,
+        minimize=minimize,
+        fix=fix or {},
+        max_failure=max_failure,
+        most=_MOST_LISTED,
+    )
+    n_running, jobs = _present(data, load)
+    machine = here(known.about.fingerprints)
+    present = Present(n_running, jobs, machine, None if recent is None else recent.dataset)
+    return advise(recommender, known, question, present)
+
+
+def _present(data: "Data | Knowledge", load: PresentLoad | None) -> "tuple[int | None, tuple[RunningJob, ...]]":
+    """How many jobs run now, None when nobody asked, and what is known of them."""
+    import time
+
+    from sparkcast.recommend.load import running_jobs
+    from sparkcast.store import open_store, results_folder
+
+    if load is None or (load.jobs_running is None and not load.running):
+        return None, ()
+    if load.jobs_running != "store":
+        n_running = len(load.running) if load.jobs_running is None else int(load.jobs_running)
+        return n_running, load.running
+    study = data.study if isinstance(data, Data) else None
+    if study is None or study.path is None:
+        raise StudyError("only a study has a store whose running jobs can be counted", hint="give their number instead")
+    store = open_store(results_folder(study.path))
+    try:
+        found = running_jobs(store.running(study.name), study.limits.trial_s, time.time(), study.vocabulary)
+    finally:
+        store.close()
+    return len(found) + len(load.running), (*found, *load.running)
 
 
 def write_recommendation_figures(
     recommendation: "Recommendation", folder: Source, *, force: bool = False
 ) -> list[Path]:
-    """The candidates and the Pareto front of a recommendation as PNG, SVG and Vega-Lite files."""
+    """The candidates and the Pareto front of a recommendation as PNG, SVG and Vega-Lite files.
+
+    Args:
+        recommendation: What `recommend` returned.
+        folder: Where the files go.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: A file exists and `force` is not given.
+
+    >>> len(write_recommendation_figures(recommend(load_data("runs.csv"), within_s=60, model="ridge"), "choice")) > 2
+    True
+    """
     from sparkcast.report.figures import recommendation_figures, write_figures
 
     return write_figures(recommendation_figures(recommendation), Path(folder), force=force)
@@ -322,17 +819,44 @@ def write_recommendation_figures(
 
 
 def starter_study(workload: str) -> str:
-    """The text of a commented study file."""
+    """The text of a commented study file.
+
+    Args:
+        workload: See `list_plugs("workloads")`.
+
+    Returns:
+        YAML, with every setting of the workload explained.
+
+    Raises:
+        UnknownNameError: No such workload.
+
+    >>> starter_study("pi").splitlines()[2]
+    'study: pi-study'
+    """
     from sparkcast.workloads.starter import starter_study as make
 
     return make(workload)
 
 
 def list_plugs(kind: str) -> dict[str, str]:
-    """Name and one line for each design, workload, engine, model, searcher, protocol or replication at hand."""
+    """What is at hand of a kind, built in or installed.
+
+    Args:
+        kind: "designs", "workloads", "engines", "models", "searchers", "protocols", "grids" or "replications".
+
+    Returns:
+        Name and one line for each.
+
+    Raises:
+        UnknownNameError: No such kind.
+
+    >>> "ridge" in list_plugs("models")
+    True
+    """
     from sparkcast.designs import DESIGNS
     from sparkcast.engines import ENGINES
     from sparkcast.errors import UnknownNameError
+    from sparkcast.learned.grid_search import GRIDS
     from sparkcast.models import MODELS
     from sparkcast.registry import Registry, did_you_mean
     from sparkcast.replications import REPLICATIONS
@@ -340,7 +864,7 @@ def list_plugs(kind: str) -> dict[str, str]:
     from sparkcast.validate import PROTOCOLS
     from sparkcast.workloads import WORKLOADS
 
-    registries: tuple[Registry[Any], ...] = (DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, REPLICATIONS)
+    registries: list[Registry[Any]] = [DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, GRIDS, REPLICATIONS]
     known = {f"{registry.kind}s": registry for registry in registries}
     if kind not in known:
         raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))
@@ -351,7 +875,23 @@ def list_plugs(kind: str) -> dict[str, str]:
 
 
 def replicate(paper: str, *, part: str | None = None, data: Source | None = None) -> "Replicated":
-    """A paper's numbers beside ours, and its mistakes beside what is true. `data` holds the authors' measurements."""
+    """A paper's numbers beside ours, and its mistakes beside what is true.
+
+    Args:
+        paper: See `list_plugs("replications")`.
+        part: One part of it; by default all that can be done with `data`.
+        data: A folder with the authors' measurements.
+
+    Returns:
+        Rows with the paper's number, ours, and whether they agree.
+
+    Raises:
+        UnknownNameError: No such paper or part.
+        StudyError: The part needs `data`.
+
+    >>> replicate("marinos2020", part="design").paper
+    'marinos2020'
+    """
     from sparkcast.replications import replicate as do_again
 
     return do_again(paper, part, None if data is None else Path(data))
@@ -361,32 +901,55 @@ def replicate(paper: str, *, part: str | None = None, data: Source | None = None
 
 
 def report(path: Source, output: Source, *, within_s: float | None = None, check: "Check | None" = None) -> None:
-    """Write one self-contained HTML file about a study. What cannot be computed yet is left out with a note."""
+    """Write one self-contained HTML file about a study or a table. What cannot be computed is left out with a note.
+
+    Args:
+        path: A study file, CSV or store.
+        output: The HTML file; an existing one is replaced.
+        within_s: A deadline for the recommendation.
+        check: A run made to check a prediction.
+
+    Raises:
+        StudyError: The data cannot be read.
+        NotEnoughDataError: There are no results yet.
+
+    >>> report("study.yaml", "report.html", within_s=60)               # doctest: +SKIP
+    """
     from datetime import datetime
 
     from sparkcast import __version__
+    from sparkcast.learned.fit import or_note
+    from sparkcast.learned.knowledge import FromRuns
     from sparkcast.report import build_content, write_report
-    from sparkcast.validate.score import fit_best
 
     data = load_data(path)
-    assert data.study is not None
     responses = [name for name in data.dataset.responses if data.dataset.successful(name)]
     notes: list[str] = []
     analyses = [a for name in responses if (a := or_note(notes, analyze, data, name))]
     validations = [v for name in responses[:2] if (v := or_note(notes, validate, data, name))]
-    chosen = {v.response: c[1] for v in validations if (c := or_note(notes, fit_best, data.dataset, v))}
-    recommendation = or_note(notes, lambda: recommend(data, within_s=within_s))
+    known = FromRuns(data.dataset, pool=data.pool(), price=data.price)
+    fitted = {v.response: best for v in validations if (best := or_note(notes, _fit_best, known, v))}
+    recommendation = or_note(notes, lambda: recommend(known, within_s=within_s))
     content = build_content(
         data.dataset,
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         version=__version__,
         study=data.study,
-        plan=plan_of(data.study),
+        plan=None if data.study is None else _make_plan(data.study),
         analyses=analyses,
         validations=validations,
         recommendation=recommendation,
         check=check,
-        fitted=chosen,
+        fitted=fitted,
         notes=tuple(dict.fromkeys(notes)),
     )
     write_report(Path(output), content)
+
+
+def _fit_best(known: "FromRuns", validation: "Validation") -> "Fitted":
+    """The best model of a validation, fitted to everything; not again where it was fitted for other questions."""
+    from sparkcast.models import MODELS
+    from sparkcast.validate.score import best_of
+
+    name, response = best_of(validation), validation.response
+    return known.model_of(response)[1] if name == known.model else MODELS.get(name)().fit(known.runs, response)

@@ -12,7 +12,8 @@ from sparkcast.recommend import Prediction, Recommendation
 from sparkcast.report import Check
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.runs.session import OnProgress, Progress
-from sparkcast.study import Configuration, show_configuration
+from sparkcast.study import Configuration
+from sparkcast.study.names import TIME
 
 _STUDY = """\
 # How do batch size and executors change the time and the accuracy of training LeNet-5?
@@ -59,7 +60,7 @@ def run_demo(out: Path, *, quick: bool = False, on_progress: OnProgress = lambda
     if result.interrupted:
         raise KeyboardInterrupt
     data = api.load_data(study_file)
-    deadline = _middling_deadline(api.recommend(data, minimize="time_s"))
+    deadline = _middling_deadline(api.recommend(data, minimize=TIME))
     recommendation = api.recommend(data, within_s=deadline)
     check = _check_run(study_file, recommendation, on_progress)
     report = out / "report.html"
@@ -71,7 +72,7 @@ def run_demo(out: Path, *, quick: bool = False, on_progress: OnProgress = lambda
 
 def _middling_deadline(fastest: Recommendation) -> float:
     """A deadline that about half of the settings meet: neither trivial nor impossible."""
-    return float(math.ceil(median_high(candidate.predicted("time_s").high for candidate in fastest.candidates)))
+    return float(math.ceil(median_high(candidate.predicted(TIME).high for candidate in fastest.candidates)))
 
 
 def _check_run(study_file: Path, recommendation: Recommendation, on_progress: OnProgress) -> Check:
@@ -80,19 +81,20 @@ def _check_run(study_file: Path, recommendation: Recommendation, on_progress: On
     file = study_file.with_name(f"{study_file.stem}-check.yaml")
     file.write_text(_check_study(study_file, chosen.configuration))
     on_progress(Progress(0, 1, "checking the recommendation with a real run", is_note=True))
-    api.run(file, resume=True, allow_changed=True, on_progress=on_progress)
+    if api.run(file, resume=True, allow_changed=True, on_progress=on_progress).interrupted:
+        raise KeyboardInterrupt
     observed = api.load_data(file).dataset.observations[-1]
     if not observed.ok:
         raise RunError(f"the check run failed: {observed.cause}", hint=f"see the log in {observed.artefacts}")
-    predicted: Prediction = chosen.predicted("time_s")
+    predicted: Prediction = chosen.predicted(TIME)
     return Check(
         settings=chosen.configuration,
-        response="time_s",
+        response=recommendation.vocabulary.response(TIME),
         predicted=predicted.value,
         low=predicted.low,
         high=predicted.high,
         level=predicted.level,
-        measured=observed.responses["time_s"],
+        measured=observed.responses[TIME],
     )
 
 
@@ -110,7 +112,7 @@ def _story(
     result: CampaignResult, data: api.Data, recommendation: Recommendation, check: Check, report: Path
 ) -> tuple[str, ...]:
     analysis = api.analyze(data)
-    chosen = show_configuration(recommendation.chosen.configuration)
+    chosen = str(recommendation.chosen.configuration)
     inside = "inside" if check.inside else "outside"
     return (
         f"Measured     {result.finished} of {result.planned} planned training runs, on a real Spark cluster",

@@ -16,11 +16,12 @@ class Registry(Generic[T]):
     """Classes by name.
 
     The first lookup imports every public module of `package`, then every entry point of the group named after the
-    kind (`sparkcast.models`, `sparkcast.searchers`, ...), so built-in and third-party plugs take the same road. Plug
-    modules import heavy libraries inside the functions that need them: listing names must stay cheap.
+    kind (`sparkcast.models`, `sparkcast.searchers`, ...), so built-in and third-party plugs take the same road. Without
+    a package all of them come from entry points. Plug modules import heavy libraries inside the functions that need
+    them: listing names must stay cheap.
     """
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, package: str | None = None) -> None:
         self.kind = kind
         self._package = package
         self._classes: dict[str, type[T]] = {}
@@ -42,22 +43,44 @@ class Registry(Generic[T]):
     def get(self, name: str) -> type[T]:
         known = self.names()
         if name not in known:
-            raise UnknownNameError(f"no {self.kind} named {name!r}", hint=did_you_mean(name, known))
+            hint = did_you_mean(name, known) if known else self._how_to_install
+            raise UnknownNameError(f"no {self.kind} named {name!r}", hint=hint)
         return self._classes[name]
 
     def summaries(self) -> dict[str, str]:
         """The first line of each plug's docstring, by name."""
         return {name: (self._classes[name].__doc__ or "").strip().split("\n")[0] for name in self.names()}
 
+    def declaring(self, attribute: str) -> tuple[str, ...]:
+        """The names of the plugs whose class sets this attribute to something true: what they say of themselves."""
+        return tuple(name for name in self.names() if getattr(self._classes[name], attribute, False))
+
+    def default(self) -> str:
+        """The plug that declares `is_default = True`: what is taken when nobody says which."""
+        return self.declaring("is_default")[0]
+
     def _discover(self) -> None:
         if self._discovered:
             return
         self._discovered = True
-        for module in pkgutil.iter_modules(import_module(self._package).__path__):
-            if not module.name.startswith("_"):
-                import_module(f"{self._package}.{module.name}")
-        for entry_point in entry_points(group=f"sparkcast.{self.kind}s"):
+        if self._package is not None:
+            for module in pkgutil.iter_modules(import_module(self._package).__path__):
+                if not module.name.startswith("_"):
+                    import_module(f"{self._package}.{module.name}")
+        for entry_point in entry_points(group=self._group):
             entry_point.load()
+
+    @property
+    def _group(self) -> str:
+        return f"sparkcast.{self.kind}s"
+
+    @property
+    def _how_to_install(self) -> str:
+        # An installer writes the entry points: a source tree that was only copied has none.
+        return (
+            f"no {self.kind} is installed: `pip install sparkcast`, or `pip install -e .` in its source tree, installs "
+            f"those that come with it (entry points {self._group!r})"
+        )
 
 
 def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> str:

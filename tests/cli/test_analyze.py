@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast import cli
-from sparkcast.replications.marinos2020._tables import FACTORS, TABLE_II
+from sparkcast_papers.marinos2020._tables import FACTORS, TABLE_II
 from tests_support import Call
 
 

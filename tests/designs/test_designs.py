@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sparkcast.designs import DESIGNS, make_design, make_plan
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.study import DesignChoice, Expression, Factor, Level, Study
+from sparkcast.study import Configuration, DesignChoice, Expression, Factor, Level, Study
 
 
 @st.composite
@@ -19,7 +19,7 @@ def studies(draw: st.DrawFn, kinds: tuple[str, ...] = DESIGNS.names()) -> Study:
     counts = draw(st.lists(st.integers(2, most), min_size=3, max_size=5))
     factors = tuple(Factor(f"f{i}", tuple(range(1, n + 1))) for i, n in enumerate(counts))
     design = DesignChoice(kind, draw(st.integers(1, 3)), draw(st.integers(0, 99)))
-    return Study("s", "pi", factors, {"fixed": "x"}, design=design)
+    return Study("s", "pi", factors, Configuration({"fixed": "x"}), design=design)
 
 
 @given(studies())

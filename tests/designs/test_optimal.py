@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sparkcast.designs import make_plan
 from sparkcast.designs._exchange import Problem, best_runs, best_within
 from sparkcast.errors import StudyError
-from sparkcast.study import DesignChoice, Expression, Factor, Limits, Price, Study
+from sparkcast.study import Configuration, DesignChoice, Expression, Factor, Limits, Price, Study
 
 FACTORS = (Factor("executors", (1, 2, 4, 8)), Factor("batch_size", (64, 128, 256)), Factor("network", ("a", "b")))
 
@@ -89,7 +89,9 @@ def test_rules_are_obeyed_and_repeated_runs_are_replicates_of_each_other() -> No
 def test_ernest_s_terms_spread_machines_and_sizes() -> None:
     factors = (Factor("executors", (1, 2, 4, 8, 16)), Factor("sampling_rate", (0.1, 0.5, 1.0)))
     options = {"runs": 6, "formula": "ernest"}
-    plan = make_plan(Study("s", "pi", factors, {"cores": 2}, design=DesignChoice("optimal", options=options)))
+    plan = make_plan(
+        Study("s", "pi", factors, Configuration({"cores": 2}), design=DesignChoice("optimal", options=options))
+    )
     assert "1 + size / machines + log(machines) + machines (4 coefficients)" in plan.notes[0]
     assert {t.configuration["executors"] for t in plan.trials} >= {1, 16}
 

@@ -109,7 +109,7 @@ def test_categories_have_their_own_odds() -> None:
             for _ in range(5)
         ),
     )
-    at: list[Configuration] = [{"net": "vgg"}, {"net": "lenet5"}]
+    at: list[Configuration] = [Configuration({"net": "vgg"}), Configuration({"net": "lenet5"})]
     large, small = fit_feasibility(data).probability_of_failure(at)
     assert small < 0.2 < 0.7 < large
     assert fit_feasibility(data).probability_of_failure([]) == []

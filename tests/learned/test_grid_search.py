@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import Problem, pose
-from sparkcast.learned.grid_search import Estimator, Range, left_out_error, paper_grid, search
+from sparkcast.learned.grid_search import Range, left_out_error, search
 from sparkcast.models.decision_tree import DecisionTree
 from sparkcast.models.stepwise import Stepwise
 from sparkcast.study import Dataset, Observation
@@ -78,42 +78,5 @@ def test_tpe_finds_what_the_grid_finds() -> None:
     found = search(problem(), DecisionTree, grid, method="tpe", n_trials=30, seed=3)
     assert found.error == pytest.approx(search(problem(), DecisionTree, grid).error)
     assert found == search(problem(), DecisionTree, grid, method="tpe", n_trials=30, seed=3)
-    drawn = search(
-        problem(),
-        Estimator,
-        {"technique": ("ridge",), "alpha": Range(1e-3, 1e3, is_log=True)},
-        method="tpe",
-        n_trials=8,
-    )
-    assert all(1e-3 <= float(str(trial.settings["alpha"])) <= 1e3 for trial in drawn.trials)
-
-
-@pytest.mark.parametrize(
-    ("paper", "technique", "points"),
-    [
-        ("myung2020", "lasso", 9),
-        ("myung2020", "ridge", 9),
-        ("myung2020", "random-forest", 27),
-        ("myung2020", "mlp", 108),
-        ("polimi2019", "decision-tree", 480),
-        ("polimi2019", "lasso", 2),
-        ("polimi2019", "random-forest", 135),
-        ("polimi2019", "mlp", 486),
-        ("polimi2019", "svr", 576),
-        ("courier2021", "courier", 210),
-    ],
-)
-def test_the_grids_of_the_papers_can_be_asked_for_and_used(paper: str, technique: str, points: int) -> None:
-    space = paper_grid(paper, technique)
-    sizes = [len(values.values if isinstance(values, Range) else values) for values in space.grid.values()]
-    assert math.prod(sizes) == points
-    cheap = {name: (values.values if isinstance(values, Range) else values)[:1] for name, values in space.grid.items()}
-    cheap |= {"max_iter": (20,)} if "max_iter" in cheap else {}
-    assert search(problem().subset(range(0, 12, 3)), space.make, cheap).error > 0
-
-
-def test_unknown_grids_get_a_suggestion() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'myung2020'"):
-        paper_grid("myung2021", "lasso")
-    with pytest.raises(UnknownNameError, match="did you mean 'ridge'"):
-        paper_grid("myung2020", "rigde")
+    drawn = search(problem(), DecisionTree, {"leaf": Range(1e-3, 0.5, is_log=True)}, method="tpe", n_trials=8)
+    assert all(1e-3 <= float(str(trial.settings["leaf"])) <= 0.5 for trial in drawn.trials)

@@ -26,10 +26,10 @@ from sparkcast.learned.standins import PlainTrees, Trees, from_plain, to_plain
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
 
-ASKED: list[Configuration] = [
-    {"executors": 3, "net": "vgg"},
-    {"executors": 8, "net": "lenet5"},
-    {"executors": 12, "net": "vgg"},
+ASKED = [
+    Configuration({"executors": 3, "net": "vgg"}),
+    Configuration({"executors": 8, "net": "lenet5"}),
+    Configuration({"executors": 12, "net": "vgg"}),
 ]
 
 
@@ -57,7 +57,7 @@ def about(name: str) -> About:
         runs=16,
         fixed=constants_in(runs()),
         seen=seen_in(runs()),
-        candidates=({"executors": 3, "net": "vgg"},),
+        candidates=(Configuration({"executors": 3, "net": "vgg"}),),
         price=Price(core_hour=0.05),
     )
 
@@ -98,14 +98,14 @@ def test_a_file_tells_what_it_is_and_keeps_what_questions_need(tmp_path: Path) -
     path = written(tmp_path / "m.sparkcast")
     with zipfile.ZipFile(path) as archive:
         told = json.loads(archive.read("sparkcast.json"))
-    assert (told["format"], told["schema"], told["runs"]) == ("sparkcast-model", 1, 16)
+    assert (told["format"], told["schema"], told["runs"]) == ("sparkcast-model", 2, 16)
     assert told["responses"] == {"time_s": {"model": "ridge", "runs": 16, "configurations": 8}}
     read = load(path)
     assert read.about.factors == ("executors", "net")
     assert read.about.fixed == {"cores": 2}
     assert read.about.price == Price(core_hour=0.05)
-    assert read.about.seen[0] == Seen({"executors": 1, "net": "lenet5"}, ok=2, failed=0)
-    assert read.about.candidates == ({"executors": 3, "net": "vgg"},)
+    assert read.about.seen[0] == Seen(Configuration({"executors": 1, "net": "lenet5"}), ok=2, failed=0)
+    assert read.about.candidates == (Configuration({"executors": 3, "net": "vgg"}),)
     assert read.about.created.startswith("20")
     assert read.feasibility is not None
     assert read.feasibility.probability_of_failure(ASKED) == [1 / 18] * 3
@@ -190,8 +190,15 @@ def test_a_zip_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_of_a_newer_sparkcast_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
-    changed(path, lambda told: told | {"schema": 2, "sparkcast": "9.0.0"})
+    changed(path, lambda told: told | {"schema": 3, "sparkcast": "9.0.0"})
     with pytest.raises(StudyError, match=r"written by a newer sparkcast \(9\.0\.0\)(.|\n)*upgrade"):
+        load(path)
+
+
+def test_a_file_of_an_older_sparkcast_is_refused_with_the_way_to_make_it_again(tmp_path: Path) -> None:
+    path = written(tmp_path / "m.sparkcast")
+    changed(path, lambda told: told | {"schema": 1, "sparkcast": "0.1.0"})
+    with pytest.raises(StudyError, match=r"written by an older sparkcast \(0\.1\.0\)(.|\n)*sparkcast fit DATA --save"):
         load(path)
 
 
@@ -362,7 +369,7 @@ def test_another_library_is_mentioned_only_when_it_changes_what_the_model_says(t
 @pytest.mark.parametrize("name", ["random-forest", "gaussian-process", "ridge"])
 def test_a_thousand_predictions_with_intervals_ask_the_learned_part_once_each(name: str, tmp_path: Path) -> None:
     fitted: Any = load(written(tmp_path / "m.sparkcast", name)).fitted["time_s"]
-    many: list[Configuration] = [{"executors": 1 + i % 8, "net": ("vgg", "lenet5")[i % 2]} for i in range(1000)]
+    many = [Configuration({"executors": 1 + i % 8, "net": ("vgg", "lenet5")[i % 2]}) for i in range(1000)]
     asked: list[int] = []
 
     def points(x: Any) -> Any:
@@ -381,7 +388,7 @@ def test_a_thousand_predictions_with_intervals_ask_the_learned_part_once_each(na
 def test_lost_runs_count_for_nothing() -> None:
     outcomes = (Outcome.OK, Outcome.OOM, Outcome.LOST)
     data = Dataset(("executors",), tuple(Observation({"executors": 2}, {}, outcome=outcome) for outcome in outcomes))
-    assert seen_in(data) == (Seen({"executors": 2}, ok=1, failed=1),)
+    assert seen_in(data) == (Seen(Configuration({"executors": 2}), ok=1, failed=1),)
 
 
 def changed(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

@@ -39,7 +39,8 @@ def measured() -> Dataset:
 def fitted(request: pytest.FixtureRequest) -> Any:
     name = "ridge" if request.param == "extrapolating" else request.param
     model = MODELS.get(name)().fit(measured(), "time_s")
-    return Extrapolating(model, "time_s", {"net": ("a", "b")}) if request.param == "extrapolating" else model
+    time = measured().vocabulary.response("time_s")
+    return Extrapolating(model, time, {"net": ("a", "b")}) if request.param == "extrapolating" else model
 
 
 def test_a_table_says_of_each_candidate_what_the_model_says(fitted: Any) -> None:

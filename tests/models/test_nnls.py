@@ -63,7 +63,7 @@ def epochs_of_batches(epochs: float, batch_size: float, size: float) -> float:
 def test_a_law_made_of_physical_terms_is_recovered_far_outside_the_measured_range(
     law: Law, levels: Mapping[str, Sequence[Level]], at: dict[str, float]
 ) -> None:
-    assert predict(grid(law, **levels), at) == [pytest.approx(law(**at), rel=1e-3)]
+    assert predict(grid(law, **levels), Configuration(at)) == [pytest.approx(law(**at), rel=1e-3)]
 
 
 @pytest.mark.parametrize("power", [1, -1])
@@ -72,7 +72,7 @@ def test_a_number_of_unknown_meaning_may_slow_down_or_speed_up(power: int) -> No
         return 5 + 3 * size * widgets**power
 
     data = grid(law, size=(1, 2, 4), widgets=(1, 2, 4))
-    assert predict(data, {"size": 8, "widgets": 8}) == [pytest.approx(law(8, 8), rel=1e-3)]
+    assert predict(data, Configuration({"size": 8, "widgets": 8})) == [pytest.approx(law(8, 8), rel=1e-3)]
 
 
 def test_a_number_that_may_be_zero_has_a_slope() -> None:
@@ -80,7 +80,7 @@ def test_a_number_that_may_be_zero_has_a_slope() -> None:
         return 5 + size * (3 + 4 * share)
 
     data = grid(law, size=(1, 2, 4), share=(0.0, 0.5, 1.0))
-    assert predict(data, {"size": 8, "share": 0.25}) == [pytest.approx(law(8, 0.25), rel=1e-3)]
+    assert predict(data, Configuration({"size": 8, "share": 0.25})) == [pytest.approx(law(8, 0.25), rel=1e-3)]
 
 
 def test_levels_of_a_category_are_ratios() -> None:
@@ -90,7 +90,7 @@ def test_levels_of_a_category_are_ratios() -> None:
         return slow[net] * ernest(size, executors)
 
     data = grid(law, size=(1, 2, 4), executors=(1, 2, 4, 8), net=tuple(slow))
-    at: list[Configuration] = [{"size": 40, "executors": 16, "net": net} for net in slow]
+    at = [Configuration({"size": 40, "executors": 16, "net": net}) for net in slow]
     small, large = predict(data, *at)
     assert large / small == pytest.approx(3, rel=0.06)  # a level with few runs is kept near the others
     assert small == pytest.approx(ernest(40, 16), rel=0.06)

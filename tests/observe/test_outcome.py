@@ -6,7 +6,7 @@ import pytest
 from sparkcast.observe import Run, observe
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.report import JobReport, read_report
-from sparkcast.study import Outcome, TaskTotals, Trial
+from sparkcast.study import Configuration, Outcome, TaskTotals, Trial
 
 DONE = JobReport(responses={"time_s": 1.0})
 TASKS = TaskTotals(1, 1, 2, 0, 1, 0, 1.0, 1.0, 0.0, 0.0, 0, 0, 0)
@@ -44,10 +44,10 @@ def test_a_run_that_lost_an_executor_on_the_way_is_not_comparable() -> None:
 def test_a_report_cut_off_in_the_middle_of_a_line_is_still_read(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     path.write_text(
-        '{"kind":"started","at":5.0}\n{"kind":"epoch","at":6,"number":1,"time_s":1.0,"accuracy":0.5}\n{"kind":"resu'
+        '{"kind":"started","at":5.0}\n{"kind":"epoch","at":6,"number":1,"time_s":1.0,"values":{"accuracy":0.5}}\n{"kind":"resu'
     )
     report = read_report(path)
-    assert (report.started_at, report.curve[0].accuracy, report.responses) == (5.0, 0.5, {})
+    assert (report.started_at, report.curve[0].values["accuracy"], report.responses) == (5.0, 0.5, {})
 
 
 def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: P
         folder.mkdir()
         lines = ['{"kind":"started","at":103}', f'{{"kind":"result","at":9,"responses":{{"time_s":{seconds}}}}}']
         (folder / "report.jsonl").write_text("\n".join(lines))
-    run = Run(Trial({"jobs": 2}), folders, (JobEnd(0), JobEnd(0)), 100.0, 125.0, None, None)
+    run = Run(Trial(Configuration({"jobs": 2})), folders, (JobEnd(0), JobEnd(0)), 100.0, 125.0, None, None)
     assert observe(run).responses == {"time_s": 15.0, "startup_s": 3.0, "total_s": 25.0}
     failed = dataclasses.replace(run, ends=(JobEnd(0), JobEnd(1)))
     assert observe(failed).outcome is Outcome.ERROR

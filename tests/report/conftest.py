@@ -82,10 +82,10 @@ class Known:
 def make_dataset() -> Dataset:
     runs = []
     for index, (batch, executors, replicate) in enumerate(product((64, 128, 256), (1, 2), (1, 2))):
-        at: Configuration = {"batch_size": batch, "executors": executors, "epochs": 3}
+        at = Configuration({"batch_size": batch, "executors": executors, "epochs": 3})
         time_s = expected_time(at) * (1 + 0.03 * (index % 5 - 2))
         accuracy = expected_accuracy(at) + 0.003 * (index % 4 - 1.5)
-        curve = tuple(Epoch(n, time_s * n / 3, accuracy * (1 - 0.3 / n**2 + 0.3 / 9)) for n in (1, 2, 3))
+        curve = tuple(Epoch(n, time_s * n / 3, {"accuracy": accuracy * (1 - 0.3 / n**2 + 0.3 / 9)}) for n in (1, 2, 3))
         busy = Utilisation(62.0 + 9 * executors, 12.0 / executors, 3e9, 2e5, 4e6, samples=40)
         responses = {"time_s": time_s, "accuracy": accuracy}
         runs.append(
@@ -128,7 +128,7 @@ def make_study() -> Study:
         name="mnist-batch-size",
         workload="mnist-training",
         factors=(Factor("batch_size", (64, 128, 256)), Factor("executors", (1, 2))),
-        fixed={"epochs": 3},
+        fixed=Configuration({"epochs": 3}),
         rules=(Expression("batch_size % executors == 0"),),
         design=DesignChoice("full", 2, 7),
         responses=(Response("time_s"), Response("accuracy")),
@@ -210,7 +210,7 @@ def make_validation(response: str = "time_s") -> Validation:
             width = 0.12 if index != 3 else 0.01
             low, high = value * (1 - width), value * (1 + width)
             at = {name: run.configuration[name] for name in data.factors}
-            tested.append(TestedRun(at, run.replicate, actual, value, low, high))
+            tested.append(TestedRun(Configuration(at), run.replicate, actual, value, low, high))
         return Scorecard(name, mape, mape * 0.9, 1.2, 1.6, 0.96, 11 / 12, 0.24, 0.08, tuple(tested))
 
     cards = (card("ernest", 4.3, 0.04), card("forest", 9.8, 0.1), card("median", 38.0, 0.3))
@@ -221,7 +221,7 @@ def make_recommendation() -> Recommendation:
     time, accuracy = Known(), Known(accuracy=True)
 
     def candidate(batch: int, executors: int) -> Candidate:
-        at = {"batch_size": batch, "executors": executors}
+        at = Configuration({"batch_size": batch, "executors": executors})
         predictions = []
         for response, model in (("time_s", time), ("accuracy", accuracy)):
             [value], [(low, high)] = model.predict([at]), model.interval([at])

@@ -50,7 +50,9 @@ def on_the_front(n: int, responses: Sequence[str], *, slowest: float = 90.0) -> 
         share = step / max(n - 1, 1)
         values = {"time_s": 20.0 + share * (slowest - 20), "accuracy": 0.8 + 0.15 * share, "cost": 0.5 - 0.4 * share}
         kept = {name: values[name] for name in responses}
-        made.append(candidate({"batch_size": 512 - step, "executors": 4}, 0.97 if share < 0.67 else 0.2, **kept))
+        made.append(
+            candidate(Configuration({"batch_size": 512 - step, "executors": 4}), 0.97 if share < 0.67 else 0.2, **kept)
+        )
     return made
 
 
@@ -97,7 +99,7 @@ THREE = ("time_s", "accuracy", "cost")
 
 @pytest.mark.parametrize("responses", [THREE, ("time_s", "accuracy"), ("time_s", "cost")], ids=" ".join)
 def test_the_front_of_two_or_three_responses_is_a_picture_that_fits_a_phone(responses: tuple[str, ...]) -> None:
-    beaten = candidate({"batch_size": 7, "executors": 1}, 0.97, **dict.fromkeys(responses, 80.0))
+    beaten = candidate(Configuration({"batch_size": 7, "executors": 1}), 0.97, **dict.fromkeys(responses, 80.0))
     assert_is_picture(drawn(figures.pareto_front(recommended(on_the_front(9, responses), beaten, limits=ALL_LIMITS))))
 
 
@@ -133,7 +135,7 @@ def test_one_response_or_one_candidate_makes_no_front() -> None:
 
 def test_the_chosen_and_the_runner_up_are_marked_even_when_they_are_not_on_the_front() -> None:
     front = on_the_front(4, THREE)
-    off = candidate({"batch_size": 7, "executors": 1}, time_s=70.0, accuracy=0.81, cost=0.6)
+    off = candidate(Configuration({"batch_size": 7, "executors": 1}), time_s=70.0, accuracy=0.81, cost=0.6)
     figure = drawn(figures.pareto_front(recommended(front, chosen=off)))
     marks = {row["place"]: (row["configuration"], row["on_front"]) for row in figure.rows if row["place"]}
     assert marks == {"chosen": ("7 · 1", False), "runner-up": ("511 · 4", True)}
@@ -183,7 +185,11 @@ def test_the_line_passes_only_through_what_is_best_in_the_two_drawn_responses() 
 
 def test_settings_that_are_only_names_are_labelled_in_lines_that_fit() -> None:
     front = [
-        candidate({"network": f"a-network-with-a-long-name-{n}", "optimiser": "adam"}, time_s=500.0 + n, accuracy=a)
+        candidate(
+            Configuration({"network": f"a-network-with-a-long-name-{n}", "optimiser": "adam"}),
+            time_s=500.0 + n,
+            accuracy=a,
+        )
         for n, a in enumerate((0.91, 0.93, 0.95))
     ]
     figure = drawn(figures.pareto_front(recommended(front)))
@@ -246,7 +252,7 @@ def test_the_runner_up_is_named_beside_its_point_where_the_axis_is_too_near_belo
         return marks[1].get("dx"), marks[1].get("dy")
 
     front = on_the_front(9, ("time_s", "cost"))
-    low = candidate({"batch_size": 7, "executors": 1}, time_s=70.0, cost=0.002)
+    low = candidate(Configuration({"batch_size": 7, "executors": 1}), time_s=70.0, cost=0.002)
     assert offset(figures.candidates(recommended(front))) == (None, 19)
     assert offset(figures.candidates(recommended(front, low, runner_up=low))) == (14, None)
 
@@ -267,7 +273,7 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
         runner_up=None,
         limits=ALL_LIMITS,
         alternatives=(Alternative(BUDGET, 0.31, front[1], 4.0, "0.06 more and batch_size=511 fits: time_s 20 -> 16"),),
-        nearest=Nearest({"batch_size": 256, "executors": 4}, 0.25),
+        nearest=Nearest(Configuration({"batch_size": 256, "executors": 4}), 0.25),
     )
     lines = recommendation_details(asked)
     assert lines[3:] == (
@@ -300,7 +306,7 @@ def test_settings_that_were_run_are_not_compared_with_others() -> None:
 
 
 def running(*, would_miss: bool, within_s: float | None = 300.0) -> RunningForecast:
-    job = RunningJob({"batch_size": 64}, 120.0, within_s)
+    job = RunningJob(Configuration({"batch_size": 64}), 120.0, within_s)
     before, after = (None, None) if within_s is None else (0.97, 0.4 if would_miss else 0.96)
     return RunningForecast(job, 280.0, 330.0, before, after, would_miss)
 

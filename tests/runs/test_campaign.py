@@ -1,8 +1,12 @@
 """Running a plan, with an engine that plays its part in milliseconds: limits, losses, hopeless studies."""
 
 import json
+import math
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
@@ -12,17 +16,20 @@ import pytest
 from sparkcast.designs import make_plan
 from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
 from sparkcast.errors import RunError, StoreError, StudyError
-from sparkcast.runs import site
+from sparkcast.runs import session, site
 from sparkcast.runs.campaign import CampaignResult, run_campaign
 from sparkcast.runs.session import Progress
-from sparkcast.store import open_store
+from sparkcast.store import Store, open_store
 from sparkcast.study import Configuration, DesignChoice, Factor, Limits, Outcome, SparkOptions, Study
+from sparkcast.workloads.pi import MonteCarloPi
 
 # Plays the driver: reports as the n-th entry of the script says, then ends.
 _DRIVER = """\
-import json, sys, time
+import json, os, sys, time
 report, act = sys.argv[1], json.loads(sys.argv[2])
 time.sleep(act.get("sleep", 0))
+while "until" in act and not os.path.exists(act["until"]):
+    time.sleep(0.01)
 with open(report, "a") as file:
     for line in act.get("lines", []):
         file.write(json.dumps({"at": time.time(), **line}) + "\\n")
@@ -38,7 +45,9 @@ class PlayedEngine:
     """Does what its script says, trial by trial; the last entry again and again."""
 
     def __init__(self, script: list[Act], troubles: list[str] | None = None) -> None:
-        self.script, self.troubles, self.restarts = list(script), troubles or [], 0
+        self.script, self.troubles = list(script), troubles or []
+        self.restarts = self.looks = self.notes_of_life = 0
+        self.started: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -59,7 +68,8 @@ class PlayedEngine:
 
     def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
         with log.open("wb") as output:
-            return subprocess.Popen(submission.argv, stdout=output, stderr=output)
+            self.started.append(subprocess.Popen(submission.argv, stdout=output, stderr=output))
+        return self.started[-1]
 
     def stop(self, process: "subprocess.Popen[bytes]") -> None:
         process.kill()
@@ -69,6 +79,7 @@ class PlayedEngine:
         return ClusterFacts("3.5.9", "17", "played")
 
     def trouble(self) -> str:
+        self.looks += 1
         return self.troubles.pop(0) if self.troubles else ""
 
     def restart(self) -> None:
@@ -79,7 +90,7 @@ STUDY = Study(
     "s",
     "pi",
     (Factor("executors", (1, 2)),),
-    {"samples": 1000},
+    Configuration({"samples": 1000}),
     design=DesignChoice(replicates=2),
     spark=SparkOptions("played"),
 )
@@ -121,10 +132,102 @@ def test_a_trial_lost_three_times_ends_the_run_and_resume_goes_on(
 
 
 def test_a_cluster_in_trouble_is_started_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    engine = PlayedEngine([{"sleep": 5}, OK], troubles=["", "the master ended", "the master ended"])
+    monkeypatch.setattr(session, "_LOOK_S", 0.0)
+    engine = PlayedEngine([{"sleep": 60}, OK], troubles=["", *["the master ended"] * 4])
     result, _ = run(monkeypatch, tmp_path / "r", engine)
     assert result.finished == 4
     assert engine.restarts == 1
+    assert "was lost (attempt 1 of 3): the master ended" in " ".join(result.notes)
+
+
+def test_trouble_that_passes_loses_no_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Engine(PlayedEngine):
+        def trouble(self) -> str:
+            if len(self.troubles) == 1:
+                (tmp_path / "go").touch()  # only now may the run end
+            return super().trouble()
+
+    monkeypatch.setattr(session, "_LOOK_S", 0.0)
+    act: Act = {**OK, "until": str(tmp_path / "go")}
+    engine = Engine([act], troubles=["", "refused", "", "refused", "refused", ""])
+    result, _ = run(monkeypatch, tmp_path / "r", engine)
+    assert (result.finished, engine.restarts, result.notes) == (4, 0, ())
+    assert engine.troubles == []
+
+
+def test_a_cluster_is_looked_after_rarely_and_trouble_believed_when_it_stays() -> None:
+    engine = PlayedEngine([OK], troubles=["refused", "refused", "", "refused", "refused", "refused", "refused"])
+    lookout = session._Lookout(engine)
+    told = [(second, problem) for second in range(60) if (problem := lookout.trouble(second))]
+    assert told == [(30, "refused"), (35, "refused")]
+    assert engine.looks == 11  # in the 1,200 rounds of the wait loop that a minute has
+
+
+def test_nobody_looks_after_the_cluster_in_a_short_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(session, "_LOOK_S", math.inf)  # shorter than that, that is
+    engine = PlayedEngine([OK])
+    run(monkeypatch, tmp_path / "r", engine)
+    assert engine.looks == 4  # before each trial
+
+
+# ---------------------------------------------------------------- killed together with sparkcast
+
+
+class Killed(BaseException):
+    """Nothing of sparkcast gets to do anything more."""
+
+
+def _run_until_killed(monkeypatch: pytest.MonkeyPatch, folder: Path, study: Study) -> None:
+    """The first run is noted to go on twice, then all is over."""
+    engine = PlayedEngine([{"sleep": 60}])
+    noted = Store.note_running
+
+    def note_then_die(store: Store, run_id: str) -> None:
+        noted(store, run_id)
+        engine.notes_of_life += 1
+        if engine.notes_of_life == 2:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session, "SEEN_EVERY_S", 0.0)
+        patch.setattr(Store, "note_running", note_then_die)
+        with pytest.raises(Killed):
+            run(patch, folder, engine, study)
+    for process in engine.started:
+        engine.stop(process)
+
+
+def test_a_run_killed_with_sparkcast_counts_against_the_total_limit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("sparkcast.store.store.time.time", lambda: now[0])
+    launch = PlayedEngine.start
+
+    def start_and_go_on(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        now[0] += 40.0  # until it is seen for the first time
+        return launch(engine, submission, log)
+
+    monkeypatch.setattr(PlayedEngine, "start", start_and_go_on)
+    study = _limited(total_s=45.0)
+    _run_until_killed(monkeypatch, tmp_path / "r", study)
+    now[0] += 3600.0
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([{"sleep": 60}]), study, resume=True)
+    assert (result.finished, len(result.left_out)) == (0, 4)
+    assert result.reason == "the limit on the total time"
+    store = open_store(tmp_path / "r")
+    assert store.spent_s("s") == 45.0 + 40.0  # the killed one: 40 s, and the 5 s in which nobody looked
+    store.close()
+
+
+def test_a_note_that_cannot_be_written_loses_no_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fail(store: Store, run_id: str) -> None:
+        raise StoreError("the store failed: database is locked")
+
+    monkeypatch.setattr(session, "SEEN_EVERY_S", 0.0)
+    monkeypatch.setattr(Store, "note_running", fail)
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]))
+    assert result.finished == 4
 
 
 def test_two_errors_at_the_start_end_the_run_with_the_cause(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -194,3 +297,69 @@ def test_running_again_without_resume_is_refused_half_way(monkeypatch: pytest.Mo
         run(monkeypatch, tmp_path / "r", PlayedEngine([OK, LOST]))
     with pytest.raises(StudyError, match="1 of 4 trials"):
         run(monkeypatch, tmp_path / "r", PlayedEngine([OK]))
+
+
+# ---------------------------------------------------------------- interrupted while nothing is measured
+
+
+class Interrupted(PlayedEngine):
+    """Somebody wants it to stop at a certain point, and again while it does."""
+
+    def __init__(self, at: str, number: int, troubles: list[str] | None = None) -> None:
+        super().__init__([OK], troubles)
+        self._at, self._number, self.passed, self.is_up = at, number, list[str](), False
+
+    def _pass(self, point: str) -> None:
+        if point == self._at:
+            os.kill(os.getpid(), self._number)
+            time.sleep(60)
+        self.passed.append(point)
+
+    def __enter__(self) -> Self:
+        self._pass("start")
+        self.is_up = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.kill(os.getpid(), self._number)  # heard, and no reason to leave anything behind
+        self.is_up = False
+
+    def warm_up(self, job: SparkJob) -> None:
+        self._pass("warm-up")
+
+    def restart(self) -> None:
+        self._pass("restart")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("at", "passed"), [("start", []), ("warm-up", ["start"]), ("restart", ["start", "warm-up"])])
+def test_a_signal_stops_at_once_what_is_not_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, at: str, passed: list[str]
+) -> None:
+    engine = Interrupted(at, number, troubles=["the master ended"] if at == "restart" else [])
+    result, _ = run(monkeypatch, tmp_path / "r", engine)
+    assert result.interrupted
+    assert (result.reason, result.finished, len(result.left_out)) == ("interrupted", 0, 4)
+    assert (engine.passed, engine.is_up, engine.started) == (passed, False, [])
+    again, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]), resume=True)
+    assert again.finished == 4
+
+
+def test_a_signal_stops_the_making_of_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made: list[Configuration] = []
+
+    def prepare(self: object, settings: Configuration, data_dir: Path) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+        made.append(settings)
+        return ""
+
+    monkeypatch.setattr(MonteCarloPi, "prepare", prepare)
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]))
+    assert (result.interrupted, result.finished, made) == (True, 0, [])
+
+
+def test_signals_mean_again_what_they_meant_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    run(monkeypatch, tmp_path / "r", Interrupted("start", signal.SIGINT))
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before

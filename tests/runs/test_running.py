@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast import api
+from sparkcast.engines.conf import read_properties
 from sparkcast.engines.embedded import EmbeddedCluster
 from sparkcast.study import Outcome, SparkOptions
 from tests_support import Sparkcast
@@ -134,6 +135,9 @@ def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp
         assert cluster.trouble() == ""
     (folder,) = (tmp_path / "s.results" / "runs").iterdir()
     assert f"--master {cluster._master}" in (folder / "command.sh").read_text()
+    secret = read_properties(tmp_path / "secret.conf")["spark.authenticate.secret"]  # without it nothing had run
+    for file in (tmp_path / "s.results").rglob("*"):
+        assert file.is_dir() or secret.encode() not in file.read_bytes(), file
 
 
 GLUTTON = """\
@@ -191,10 +195,33 @@ def test_ctrl_c_finishes_the_trial_and_a_second_one_stops_at_once(tmp_path: Path
     assert len(api.load_data(tmp_path / "s.yaml").dataset.observations) == 1
 
 
-def _start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+@pytest.mark.parametrize(
+    ("number", "message"), [(signal.SIGINT, "starting the cluster"), (signal.SIGTERM, "warming up (not measured)")]
+)
+def test_a_signal_before_the_first_trial_is_heard_at_once(
+    tmp_path: Path, no_orphans: None, number: int, message: str
+) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY)
+    process = _start(tmp_path, "run", "s.yaml", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})  # nothing is warm yet
+    assert process.stderr is not None
+    while message not in (line := process.stderr.readline()):
+        assert line, "it ended before that"
+    process.send_signal(number)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130, messages
+    assert "Continue with: sparkcast run s.yaml --resume" in messages
+    assert not (tmp_path / "s.results" / "runs").exists()
+
+
+def _start(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "sparkcast", *arguments]
     return subprocess.Popen(
-        command, cwd=folder, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env={**os.environ, **(env or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

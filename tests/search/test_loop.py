@@ -266,7 +266,7 @@ def test_a_formula_of_the_study_is_minimized_and_one_that_cannot_be_computed_cou
 
 def test_settings_are_fixed_by_the_studys_own_levels(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     engine = PlayedEngine()
-    search(monkeypatch, folder, dataclasses.replace(RANDOM, fix={"executors": 2.0}), engine=engine)
+    search(monkeypatch, folder, dataclasses.replace(RANDOM, fix=Configuration({"executors": 2.0})), engine=engine)
     assert [g["executors"] for g in engine.ran] == [2] * 4
     assert {json.dumps(o.configuration["executors"]) for o in measured(folder)} == {"2"}
 
@@ -290,7 +290,7 @@ def test_fixing_what_is_not_there_is_refused(
 def test_rules_that_leave_nothing_are_infeasible(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     study = dataclasses.replace(STUDY, rules=(Expression("executors == 1"),))
     with pytest.raises(InfeasibleError, match="exclude all"):
-        search(monkeypatch, folder, dataclasses.replace(RANDOM, fix={"executors": 2}), study=study)
+        search(monkeypatch, folder, dataclasses.replace(RANDOM, fix=Configuration({"executors": 2})), study=study)
 
 
 def test_candidates_that_the_cluster_cannot_hold_are_left_out(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -385,7 +385,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Play:
 def test_runs_stop_before_they_cost_more_than_allowed(
     monkeypatch: pytest.MonkeyPatch, folder: Path, slowly: Play
 ) -> None:
-    quest = dataclasses.replace(RANDOM, fix={"executors": 1})
+    quest = dataclasses.replace(RANDOM, fix=Configuration({"executors": 1}))
     budget = Budget(max_cost=70)
     result = search(monkeypatch, folder, quest, engine=PlayedEngine(slowly), study=PRICED, budget=budget)
     assert (result.runs, result.spent_cost) == (3, 60)
@@ -440,7 +440,7 @@ def test_a_bound_on_money_needs_a_price(monkeypatch: pytest.MonkeyPatch, folder:
 # ---------------------------------------------------------------- asking elsewhere
 
 
-DOUBLING = Quest("doubling", TIME, replicates=1, fix={"executors": 1})
+DOUBLING = Quest("doubling", TIME, replicates=1, fix=Configuration({"executors": 1}))
 
 
 def test_a_searcher_may_ask_for_what_is_no_candidate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -476,8 +476,8 @@ class Downwards:
     stopped_because = "enough"
 
     def __init__(self, search: Search) -> None:
-        small = [{**c, "samples": int(c["samples"]) // 100} for c in search.candidates]
-        self._left: list[Configuration] = [search.candidates[0], *reversed(small)]
+        small = [c | {"samples": int(c["samples"]) // 100} for c in search.candidates]
+        self._left = [search.candidates[0], *reversed(small)]
 
     def ask(self) -> Configuration | None:
         return self._left.pop() if self._left else None
@@ -515,7 +515,7 @@ MNIST = resolve(
         "s",
         "mnist-training",
         (Factor("learning_rate", (0.002, 10.0)),),
-        {"dataset": "digits", "batch_size": 64},
+        Configuration({"dataset": "digits", "batch_size": 64}),
         responses=(Response("cost", Expression("time_s / (100 * accuracy) ** 2")),),
         spark=SparkOptions("local[1]"),
     )
@@ -593,7 +593,7 @@ def killed_at(patch: pytest.MonkeyPatch, folder: Path, quest: Quest, at: int, en
     return False
 
 
-QUESTS = (RANDOM, dataclasses.replace(RANDOM, replicates=2, fix={"executors": 1}), DOUBLING)
+QUESTS = (RANDOM, dataclasses.replace(RANDOM, replicates=2, fix=Configuration({"executors": 1})), DOUBLING)
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])

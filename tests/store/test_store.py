@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from sparkcast.designs import make_plan
 from sparkcast.errors import BusyError, NotEnoughDataError, StoreError, StudyChangedError, StudyError
-from sparkcast.store import Store, open_store, schema
+from sparkcast.store import Store, open_store, schema, snapshot
 from sparkcast.store.lock import exclusive
 from sparkcast.study import (
+    Configuration,
     DesignChoice,
     Epoch,
     Factor,
@@ -48,7 +49,7 @@ def run(store: Store, trial: Trial, outcome: Outcome = Outcome.OK) -> Observatio
         outcome,
         replicate=trial.replicate,
         position=trial.position,
-        curve=(Epoch(1, 0.7, accuracy=0.5), Epoch(2, 1.5, accuracy=0.8, loss=0.1, throughput=99.0)),
+        curve=(Epoch(1, 0.7, {"accuracy": 0.5}), Epoch(2, 1.5, {"accuracy": 0.8, "loss": 0.1, "throughput": 99.0})),
         utilisation=Utilisation(50, 1, 2e9, 1e3, 1e4, 7),
         tasks=TaskTotals(1, 2, 3, 0, 2, 0, 1.0, 0.9, 0.1, 0.1, 5, 6, 0, 1.7e9),
         fingerprint=Fingerprint("cpu", 2, 1, "Linux", "3.11", "3.5.9", "17", "embedded"),
@@ -184,7 +185,7 @@ def test_a_store_from_before_there_were_searches_is_read_where_it_cannot_be_writ
 ) -> None:
     archive = Path(shutil.copy(GOLDEN, tmp_path))
     before = archive.read_bytes()
-    monkeypatch.setattr("os.access", lambda path, mode: False)
+    _as_seen_by_a_colleague(monkeypatch)
     stored = open_store(archive)
     assert len(stored.observations("golden")) == 2
     stored.close()
@@ -196,9 +197,9 @@ def test_a_trial_is_found_again_by_its_settings_and_a_new_one_comes_last(store: 
     assert store.add_trial("s", known.configuration, known.replicate) == Trial(
         known.configuration, known.replicate, known.position
     )
-    made = store.add_trial("s", {"executors": 3, "samples": 10}, 1)
+    made = store.add_trial("s", Configuration({"executors": 3, "samples": 10}), 1)
     assert made.position == len(PLAN.trials) + 1
-    assert store.add_trial("s", {"samples": 10, "executors": 3}, 1).position == made.position
+    assert store.add_trial("s", Configuration({"samples": 10, "executors": 3}), 1).position == made.position
 
 
 def _search_run(store: Store, search_id: int, trial: Trial) -> str:
@@ -241,7 +242,7 @@ def test_a_store_in_a_folder_that_cannot_be_written_is_still_read(
 ) -> None:
     run(store, PLAN.trials[0])
     store.close()
-    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write wherever the file system lets it
+    _as_seen_by_a_colleague(monkeypatch)
     before = sorted(p.name for p in (tmp_path / "r").iterdir())
     reader = open_store(tmp_path / "r")
     assert len(reader.observations("s")) == 1
@@ -249,6 +250,148 @@ def test_a_store_in_a_folder_that_cannot_be_written_is_still_read(
         reader.begin_run("s", PLAN.trials[1])
     reader.close()
     assert sorted(p.name for p in (tmp_path / "r").iterdir()) == before
+
+
+def _as_seen_by_a_colleague(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may be written. Root, who runs these tests in containers, may write wherever the file system lets it."""
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+
+
+def test_a_colleague_sees_a_running_study_whose_runs_are_still_in_the_log(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(store, PLAN.trials[0])
+    file, log = tmp_path / "r" / "store.sqlite", tmp_path / "r" / "store.sqlite-wal"
+    assert log.stat().st_size > 0  # the writer is alive, and nothing has moved into the database yet
+    alone = sqlite3.connect(f"{file.as_uri()}?immutable=1", uri=True)
+    assert alone.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    alone.close()
+    _as_seen_by_a_colleague(monkeypatch)
+    before = {p: p.read_bytes() for p in (tmp_path / "r").iterdir()}
+    for made in (1, 2):
+        reader = open_store(tmp_path / "r")
+        assert len(reader.observations("s")) == made
+        with pytest.raises(StoreError, match=rf"{file}.*readonly"):
+            reader.begin_run("s", PLAN.trials[2])
+        reader.close()
+        assert {p: p.read_bytes() for p in (tmp_path / "r").iterdir()} == before
+        run(store, PLAN.trials[made])
+        before = {p: p.read_bytes() for p in (tmp_path / "r").iterdir()}
+    store.close()
+
+
+def test_a_study_that_was_killed_is_read_with_its_log_and_without_its_shared_memory(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(store, PLAN.trials[0])
+    (tmp_path / "archive").mkdir()
+    for name in ("store.sqlite", "store.sqlite-wal"):
+        shutil.copy(tmp_path / "r" / name, tmp_path / "archive")
+    store.close()
+    _as_seen_by_a_colleague(monkeypatch)
+    reader = open_store(tmp_path / "archive")
+    assert len(reader.observations("s")) == 1
+    reader.close()
+
+
+def test_a_colleague_sees_whole_observations_while_the_log_moves_into_the_database(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _as_seen_by_a_colleague(monkeypatch)
+    stop = threading.Event()
+
+    def write() -> None:
+        connection = sqlite3.connect(tmp_path / "r" / "store.sqlite", timeout=10)
+        connection.execute("PRAGMA synchronous=OFF")
+        number = 0
+        while not stop.is_set():
+            number += 1  # two rows that must agree, far apart in the file
+            with connection:
+                connection.execute("INSERT OR REPLACE INTO meta VALUES ('a', ?)", [str(number)])
+                connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [f"filler {number % 50}", "x" * 5000])
+                connection.execute("INSERT OR REPLACE INTO meta VALUES ('z', ?)", [str(number)])
+            if number % 7 == 0:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            time.sleep(0.001)
+        connection.close()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    seen = []
+    try:
+        for _ in range(30):
+            reader = open_store(tmp_path / "r")
+            with reader._engine.connect() as connection:
+                assert connection.execute(sa.text("PRAGMA integrity_check")).scalar() == "ok"
+                pair = connection.execute(sa.text("SELECT value FROM meta WHERE key IN ('a', 'z')")).scalars().all()
+            reader.close()
+            assert len(set(pair)) <= 1
+            seen.append(int(pair[0]) if pair else 0)
+    finally:
+        stop.set()
+        writer.join()
+    assert seen == sorted(seen)
+    assert seen[-1] > 0
+
+
+def test_a_store_that_never_stands_still_is_an_error_and_not_empty(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _as_seen_by_a_colleague(monkeypatch)
+    monkeypatch.setattr(snapshot, "_PAUSE_S", 0)
+    counter = itertools.count()
+    monkeypatch.setattr(Path, "read_bytes", lambda path: b"%032d" % next(counter))
+    with pytest.raises(StoreError, match="changes faster than it can be read"):
+        open_store(tmp_path / "r")
+
+
+def test_a_log_that_may_not_be_read_is_an_error_and_not_an_empty_answer(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _as_seen_by_a_colleague(monkeypatch)
+    read_bytes = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name.endswith("-wal"):
+            raise PermissionError(13, "Permission denied")
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(StoreError, match="Permission denied") as caught:
+        open_store(tmp_path / "r")
+    assert "owner" in caught.value.hint
+
+
+def test_an_older_store_that_cannot_be_written_is_read_as_well(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(store, PLAN.trials[0])
+    store.close()
+    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(schema, "MIGRATIONS", {1: ("ALTER TABLE runs ADD COLUMN note VARCHAR",)})
+    _as_seen_by_a_colleague(monkeypatch)
+    reader = open_store(tmp_path / "r")
+    assert len(reader.observations("s")) == 1
+    reader.close()
+
+
+@pytest.mark.parametrize("name", ["a?b", "a%20b", "a#b", "a b", "é&c=d", "file:x?mode=memory"])
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_results_are_found_again_whatever_their_folder_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_writable: bool
+) -> None:
+    folder = tmp_path / name / "s.results"
+    made = open_store(folder, create=True)
+    made.register(STUDY, PLAN)
+    run(made, PLAN.trials[0])
+    made.close()
+    assert sorted(p.name for p in tmp_path.iterdir()) == [name]
+    assert [p.name for p in folder.iterdir()] == ["store.sqlite"]
+    if not is_writable:
+        _as_seen_by_a_colleague(monkeypatch)
+    found = open_store(folder)
+    assert len(found.observations("s")) == 1
+    found.close()
 
 
 def test_a_lock_is_free_again_after_its_holder(tmp_path: Path) -> None:
@@ -283,4 +426,51 @@ def test_a_run_is_running_until_it_ends_or_is_given_up(store: Store, monkeypatch
     assert [configuration for configuration, _ in store.running("s")] == [second.configuration]
     assert store.running("another") == ()
     store.close_interrupted("s")
+    assert store.running("s") == ()
+
+
+# ---------------------------------------------------------------- what a run that nobody ended has spent
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1000.0]
+    monkeypatch.setattr("sparkcast.store.store.time.time", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize(
+    ("seen_at", "resumed_at", "spent_s"),
+    [
+        ([1005.0, 1010.0, 1015.2], 5000.0, 20.2),  # until it was last seen, and the interval in which it ended
+        ([], 5000.0, 5.0),  # never seen: killed within the first interval
+        ([1005.0], 1006.0, 6.0),  # it has certainly not gone on after now
+        ([1005.0], 900.0, 5.0),  # the clock was set back
+    ],
+)
+def test_a_run_that_was_killed_is_charged_until_it_was_last_seen(
+    store: Store, clock: list[float], seen_at: list[float], resumed_at: float, spent_s: float
+) -> None:
+    search_id = store.begin_search("s", {"seed": 1})
+    run_id, _ = store.begin_run("s", PLAN.trials[0], search_id=search_id)
+    for clock[0] in seen_at:
+        store.note_running(run_id)
+    assert [launched for _, launched in store.running("s")] == [1000.0]
+    clock[0] = resumed_at
+    assert store.close_interrupted("s") == 1
+    assert store.spent_s("s") == pytest.approx(spent_s)
+    assert [r.duration_s for r in store.search_runs(search_id)] == [pytest.approx(spent_s)]
+    assert store.close_interrupted("s") == 0
+    assert [t.position for t in store.pending("s", PLAN)] == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_what_a_run_is_seen_to_spend_is_not_counted_twice_when_it_ends(store: Store, clock: list[float]) -> None:
+    run_id, artefacts = store.begin_run("s", PLAN.trials[0])
+    clock[0] += 5
+    store.note_running(run_id)
+    assert store.spent_s("s") == 5.0
+    clock[0] += 2
+    trial = PLAN.trials[0]
+    store.finish_run("s", trial, Observation(trial.configuration, {}, artefacts=artefacts, run_id=run_id))
+    assert store.spent_s("s") == 7.0
     assert store.running("s") == ()

@@ -39,8 +39,8 @@ def larger(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         written("(-{})", parts),
         written("(not {})", parts),
         written("{}({}, {})", st.sampled_from("min max round".split()), parts, parts),
-        written("{}({}, {}, {})", st.sampled_from("min max sqrt".split()), parts, parts, parts),
-        written("{}({})", st.sampled_from("abs ceil floor round sqrt exp log log2 min".split()), parts),
+        written("{}({}, {}, {})", st.sampled_from("min max".split()), parts, parts, parts),
+        written("{}({})", st.sampled_from("abs ceil floor round sqrt exp log log2".split()), parts),
     )
 
 

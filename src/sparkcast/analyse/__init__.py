@@ -1,9 +1,9 @@
 """Which settings matter, and can one trust that? Observations in, tables and sentences out; no side effects."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sparkcast.study import Level
+from sparkcast.study import Level, Response, Vocabulary
 
 RESIDUAL = "Residual"  # the row of an ANOVA table that no term explains
 
@@ -178,3 +178,8 @@ class Analysis:
     residuals: tuple[ResidualPoint, ...] = ()  # at most 1,000: the largest, the others evenly taken
     proposal: Proposal | None = None
     untransformed: "Analysis | None" = None  # the same analysis on the response's own scale, when that was changed
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
+
+    @property
+    def meaning(self) -> Response:
+        return self.vocabulary.response(self.response)

@@ -15,7 +15,7 @@ from sparkcast.analyse.scale import TRANSFORMS, Scale, make_scale, propose, prop
 from sparkcast.analyse.sentences import Findings, factor_verdicts, summarise
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Observation
+from sparkcast.study import Dataset, Observation, Vocabulary
 
 
 def analyze(
@@ -75,6 +75,7 @@ class _Question:
     anova_type: int
     regressions: tuple[Regression, ...]
     notes: tuple[str, ...]
+    words: Vocabulary  # what the names mean
 
     def fit(self, scale: Scale) -> Fit:
         return Fit(self.model, scale, scale.forward(self.values))
@@ -118,8 +119,9 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
         settings=runs.codes.groupby(list(data.factors), sort=False).ngroup().to_numpy(),
         model=model,
         anova_type=anova_type,
-        regressions=regressions(runs, observations, response),
+        regressions=regressions(data.factors, observations, response),
         notes=tuple(notes),
+        words=data.vocabulary,
     )
 
 
@@ -138,6 +140,7 @@ def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
         means=level_means(fit),
     )
     verdicts = factor_verdicts(found, question.model.formula.names)
+    doubts = fit_caveats(fit, question.observations, question.words.response(response), found.means)
     return Analysis(
         response=response,
         formula=f"{fit.scale.label} ~ {question.model.formula.text}",
@@ -147,7 +150,7 @@ def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
         r_squared=found.r_squared,
         rows=rows,
         means=tuple(found.means),
-        warnings=(*question.notes, *fit_caveats(fit, question.observations, response, found.means)),
+        warnings=(*question.notes, *doubts),
         summary=summarise(found, verdicts, checks),
         effects=tuple(found.effects),
         factors=verdicts,
@@ -156,4 +159,5 @@ def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
         comparisons=tukey(fit),
         regressions=question.regressions,
         residuals=residual_points(fit, order),
+        vocabulary=question.words,
     )

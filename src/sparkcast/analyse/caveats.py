@@ -10,11 +10,10 @@ from sparkcast.analyse.estimable import Runs
 from sparkcast.analyse.fit import Fit, Model
 from sparkcast.analyse.runs import left_out
 from sparkcast.analyse.sentences import SIGNIFICANCE
-from sparkcast.study import Dataset, Fingerprint, Observation
+from sparkcast.study import Dataset, Fingerprint, Observation, Response
 
 _MOSTLY = 0.5  # the share of the order's variation that a setting explains when it was changed once or twice
 _PRECISE = 5  # significant digits beyond which two equal measurements are no coincidence
-_MORE_IS_BETTER = ("accuracy", "throughput")
 
 
 def data_caveats(data: Dataset, runs: Sequence[Observation], response: str, model: Model, anova_type: int) -> list[str]:
@@ -31,7 +30,7 @@ def data_caveats(data: Dataset, runs: Sequence[Observation], response: str, mode
     return [sentence for sentence in found if sentence]
 
 
-def fit_caveats(fit: Fit, runs: Sequence[Observation], response: str, means: Sequence[LevelMean]) -> list[str]:
+def fit_caveats(fit: Fit, runs: Sequence[Observation], response: Response, means: Sequence[LevelMean]) -> list[str]:
     """One sentence per reason for doubt that shows only once a model is fitted."""
     found = [
         _warm_up(fit, runs),
@@ -196,7 +195,7 @@ def _outliers(fit: Fit, runs: Sequence[Observation]) -> str:
     )
 
 
-def _optimum_at_edge(fit: Fit, response: str, means: Sequence[LevelMean]) -> list[str]:
+def _optimum_at_edge(fit: Fit, response: Response, means: Sequence[LevelMean]) -> list[str]:
     """Settings whose best level is the last one tried, by more than the noise."""
     coding = fit.runs.coding
     sentences = []
@@ -204,7 +203,7 @@ def _optimum_at_edge(fit: Fit, response: str, means: Sequence[LevelMean]) -> lis
         own = [mean for mean in means if mean.factor == name]
         if len(own) < len(coding.levels[name]):  # ranges of a continuous setting have no edge
             continue
-        best, side = (max, "higher") if response in _MORE_IS_BETTER else (min, "lower")
+        best, side = (max, "higher") if response.better == "more" else (min, "lower")
         place = own.index(best(own, key=lambda mean: mean.mean))
         if place not in (0, len(own) - 1):
             continue
@@ -213,8 +212,8 @@ def _optimum_at_edge(fit: Fit, response: str, means: Sequence[LevelMean]) -> lis
         if here.low <= neighbour.mean <= here.high:
             continue
         sentences.append(
-            f"the best {name} for {response} ({here.level}) lies at the edge of what was tried: {side} values may lie "
-            "beyond it"
+            f"the best {name} for {response.name} ({here.level}) lies at the edge of what was tried: {side} values may "
+            "lie beyond it"
         )
     return sentences
 

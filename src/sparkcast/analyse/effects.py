@@ -16,9 +16,9 @@ from sparkcast.analyse import (
     Regression,
     ResidualPoint,
 )
-from sparkcast.analyse.estimable import Runs
 from sparkcast.analyse.fit import Fit
 from sparkcast.study import Level, Observation
+from sparkcast.study.matrix import Coding
 
 _MAX_LEVELS = 12  # beyond it, pairs of levels and cells of two factors fill pages that nobody reads
 _MAX_MEANS = 30
@@ -162,13 +162,14 @@ def _tukey_limit(count: int, df: float) -> float:
     return float(studentized_range.ppf(0.95, count, df))
 
 
-def regressions(settings: Runs, runs: Sequence[Observation], response: str) -> tuple[Regression, ...]:
+def regressions(factors: Sequence[str], runs: Sequence[Observation], response: str) -> tuple[Regression, ...]:
     """The response on each numeric setting alone, and on the repetition, which should not matter."""
     import numpy as np
     from scipy.stats import linregress
 
-    coding = settings.coding
-    variables = {name: np.array(own)[settings.codes[name]] for name, own in coding.numbers.items()}
+    at = [run.configuration for run in runs]
+    coding = Coding.of({name: [configuration[name] for configuration in at] for name in factors})
+    variables = {name: np.array(own)[coding.codes(name, at)] for name, own in coding.numbers.items()}
     variables["repetition"] = np.array([float(run.replicate) for run in runs])
     y = np.array([run.responses[response] for run in runs])
     found = []

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Level, Observation, show_configuration
-from sparkcast.units import as_number
+from sparkcast.study import Dataset, Observation
 
 
 def usable_runs(data: Dataset, response: str) -> tuple[Observation, ...]:
@@ -36,16 +35,6 @@ def left_out(data: Dataset, response: str) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
 
-def same_level(a: Level, b: Level) -> bool:
-    """Equal as settings: 2 and 2.0 and "2" are one level, and so are "1g" and "1024m".
-
-    >>> same_level("1g", "1024m"), same_level(2, "2"), same_level("adam", "sgd")
-    (True, True, False)
-    """
-    first, second = as_number(a), as_number(b)
-    return str(a) == str(b) if first is None or second is None else first == second
-
-
 def _check(run: Observation, factors: Sequence[str], response: str) -> None:
     settings = tuple(run.configuration)
     for name in factors:
@@ -58,6 +47,6 @@ def _check(run: Observation, factors: Sequence[str], response: str) -> None:
             )
     if not math.isfinite(run.responses[response]):
         raise StudyError(
-            f"the run at {show_configuration(run.configuration, factors)} has {response} = {run.responses[response]}",
+            f"the run at {run.configuration.only(factors)} has {response} = {run.responses[response]}",
             hint="leave the run out, or mark it as failed with an outcome other than ok",
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from sparkcast.analyse import Proposal
 from sparkcast.errors import StudyError
-from sparkcast.study import Observation, show_configuration
+from sparkcast.study import Observation
 
 Spread = Callable[[Any], float]
 TRANSFORMS = ("auto", "none", "log", "boxcox")
@@ -44,7 +44,7 @@ def make_scale(transform: str, response: str, runs: Sequence[Observation], sprea
         return Scale(response)
     for run in runs:
         if run.responses[response] <= 0:
-            at = show_configuration(run.configuration)
+            at = str(run.configuration)
             raise StudyError(
                 f"transform {transform!r} needs positive values: {response} = {run.responses[response]:g} "
                 f"in row {run.position} ({at})",

@@ -1,7 +1,7 @@
 """Printing: one JSON document on stdout with --json, else text for people. Messages go to stderr."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -36,9 +36,13 @@ def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:
 
 
 def _plain(value: Any) -> Any:
+    from sparkcast.study import Vocabulary
+
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, dict):
+    if isinstance(value, Vocabulary):
+        return value.as_plain()
+    if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]

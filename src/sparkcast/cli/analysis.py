@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, say, table
-from sparkcast.cli.answers import DataSource, Factors, ResponseName, StudyName, load, response_name
+from sparkcast.cli.answers import DataSource, Factors, ResponseName, Roles, StudyName, load, response_name
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis, AnovaRow, Effect
@@ -21,8 +21,9 @@ def register(app: typer.Typer) -> None:
 
 def analyze(
     data: DataSource,
-    response: ResponseName = "time_s",
+    response: ResponseName = None,
     factors: Factors = None,
+    role: Roles = None,
     formula: Annotated[str | None, typer.Option(help="Terms, e.g. 'executors * batch_size'.")] = None,
     anova_type: Annotated[int, typer.Option("--type", min=1, max=3, help="Type of sums of squares.")] = 2,
     transform: Annotated[
@@ -41,7 +42,7 @@ def analyze(
     """
     from sparkcast import api
 
-    loaded = load(data, factors, response, study)
+    loaded = load(data, factors, [response] if response else [], study, role)
     result = api.analyze(loaded, response_name(response), formula=formula, anova_type=anova_type, transform=transform)
     if figures is not None:
         written = api.write_figures(result, figures, force=force)

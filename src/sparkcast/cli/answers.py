@@ -10,7 +10,9 @@ import typer
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
 
 if TYPE_CHECKING:
-    from sparkcast.api import Data, FitResult, FittedResponse, PredictionAt, Scores
+    from sparkcast.api import Data
+    from sparkcast.learned.fit import FitResult, FittedResponse, Scores
+    from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Prediction
     from sparkcast.study import Level
@@ -26,7 +28,12 @@ DataOrModel = Annotated[
 ]
 Factors = Annotated[str | None, typer.Option(help="Columns of a CSV that were varied, e.g. executors,batch_size.")]
 ResponseName = Annotated[
-    str, typer.Option("--response", help="What to explain or predict; of a CSV also 'cost = time_s / accuracy'.")
+    str | None,
+    typer.Option(
+        "--response",
+        help="What to explain or predict; of a CSV also 'cost = time_s / accuracy'. Default: the time.",
+        show_default=False,
+    ),
 ]
 ModelName = Annotated[
     str, typer.Option("--model", help="See: sparkcast list models. auto: those that did best where the question lies.")
@@ -43,6 +50,14 @@ Extrapolate = Annotated[
     bool,
     typer.Option("--extrapolate", help="Answer also where the runs say little, with a wide interval."),
 ]
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="NAME=ROLE",
+        help="What a name means: hosts=machines, rows=data-size, auc=share, minutes=time:min. Repeatable.",
+    ),
+]
 StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
 
 
@@ -57,7 +72,7 @@ def validate(
     model: Annotated[
         str | None, typer.Option("--model", help="Models to test: ridge,ernest or all; default: the usual ones.")
     ] = None,
-    response: ResponseName = "time_s",
+    response: ResponseName = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
     seed: Annotated[int, typer.Option(help="For protocols that draw at random.")] = 0,
     figures: Annotated[
@@ -72,6 +87,7 @@ def validate(
     ] = False,
     force: Force = False,
     factors: Factors = None,
+    role: Roles = None,
     study: StudyName = None,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -86,11 +102,9 @@ def validate(
     if learning_curve and figures is None:
         raise StudyError("--learning-curve draws a figure", hint="say where to: --figures DIR")
     models = None if model is None else _names(model)
-    loaded = load(data, factors, response, study)
-    response = response_name(response)
-    result = api.validate(
-        loaded, response, protocol=protocol, models=models, level=level, seed=seed, on_step=_tell_when_slow()
-    )
+    loaded = load(data, factors, [response] if response else [], study, role)
+    name, on_step = response_name(response), _tell_when_slow()
+    result = api.validate(loaded, name, protocol=protocol, models=models, level=level, seed=seed, on_step=on_step)
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
     emit(result, as_json, _show_validation)
     if figures is not None:
@@ -110,13 +124,15 @@ def fit(
     ] = None,
     model: ModelName = "auto",
     grid: Annotated[
-        str | None, typer.Option(metavar="PAPER", help="Search the model's settings among those of myung2020, ...")
+        str | None,
+        typer.Option(metavar="PAPER", help="Search the model's settings among a paper's. See: sparkcast list grids."),
     ] = None,
     search: Annotated[str, typer.Option(help="How to search: grid, or tpe (needs optuna).")] = "grid",
     trials: Annotated[int | None, typer.Option(help="The most combinations to try; default: the whole grid.")] = None,
     save: Annotated[Path | None, typer.Option(help="A file for what was learned, e.g. mnist.sparkcast.")] = None,
     force: Force = False,
     factors: Factors = None,
+    role: Roles = None,
     study: StudyName = None,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -126,15 +142,16 @@ def fit(
     Example: sparkcast fit mnist.yaml --save mnist.sparkcast
     """
     from sparkcast import api
+    from sparkcast.learned.fit import GridSearch
 
     if save is not None:
         require_free(save, force)
     responses = _responses(response or "")
-    loaded = api.load_data(data, factors=_names(factors or ""), responses=responses, study=study)
+    loaded = load(data, factors, responses, study, role)
     if grid is None and (trials is not None or search != "grid"):
         raise typer.BadParameter("--search and --trials need --grid", param_hint="--grid")
-    wanted = None if grid is None else api.GridSearch(grid, search, trials)
-    result = api.fit(loaded, [response_name(text) for text in responses], model=model, search=wanted)
+    wanted = None if grid is None else GridSearch(grid, search, trials)
+    result = api.fit(loaded, [text.partition("=")[0].strip() for text in responses], model=model, search=wanted)
     if save is not None:
         api.save_model(result.model, save, force=force)
     learned = {"responses": result.responses, "notes": result.notes, "saved": save}
@@ -146,11 +163,12 @@ def fit(
 def predict(
     data: DataOrModel,
     at: Annotated[str, typer.Option(help="The settings, e.g. executors=4,batch_size=256.")],
-    response: ResponseName = "time_s",
+    response: ResponseName = None,
     model: ModelName = "auto",
     level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.9,
     extrapolate: Extrapolate = False,
     factors: Factors = None,
+    role: Roles = None,
     study: StudyName = None,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -161,10 +179,10 @@ def predict(
     """
     from sparkcast import api
 
-    loaded = load_any(data, factors, response, study, model)
-    response = response_name(response)
+    loaded = load_any(data, factors, response, study, model, role)
     settings = parse_settings(at)
-    result = api.predict(loaded, settings, response=response, model=model, level=level, extrapolate=extrapolate)
+    name = response_name(response)
+    result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, _show_prediction)
 
 
@@ -187,22 +205,35 @@ def export(
     emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"))
 
 
-def load(data: str, factors: str | None, response: str | None, study: str | None) -> "Data":
+def load(
+    data: str, factors: str | None, responses: Sequence[str], study: str | None, roles: Sequence[str] | None = None
+) -> "Data":
+    """Observations; says which meanings only names told."""
     from sparkcast import api
 
-    return api.load_data(data, factors=_names(factors or ""), responses=[response] if response else [], study=study)
+    loaded = api.load_data(
+        data, factors=_names(factors or ""), responses=responses, study=study, roles=parse_roles(roles or ())
+    )
+    say_meanings(loaded)
+    return loaded
 
 
 def load_any(
-    data: str, factors: str | None, response: str | None, study: str | None, model: str
+    data: str,
+    factors: str | None,
+    response: str | None,
+    study: str | None,
+    model: str,
+    roles: Sequence[str] | None = None,
 ) -> "Data | SavedModel":
     """Data or a model file; says what its reader should know."""
     from sparkcast import api
     from sparkcast.errors import StudyError
 
-    responses = [response] if response else []
-    loaded = api.load_data_or_model(data, factors=_names(factors or ""), responses=responses, study=study)
+    given = {"factors": _names(factors or ""), "responses": [response] if response else []}
+    loaded = api.load_data_or_model(data, **given, study=study, roles=parse_roles(roles or ()))
     if isinstance(loaded, api.Data):
+        say_meanings(loaded)
         return loaded
     if model != "auto":
         raise StudyError(f"{data} is a model file, so no model is fitted", hint="leave out --model, or give the data")
@@ -211,9 +242,33 @@ def load_any(
     return loaded
 
 
-def response_name(response: str) -> str:
+def say_meanings(data: "Data") -> None:
+    """How columns were understood when only their names told it."""
+    taken: dict[str, list[str]] = {}
+    for role, name in data.taken_as:
+        taken.setdefault(role, []).append(name)
+    if taken:
+        say("taken as " + "; ".join(f"{role}: {', '.join(names)}" for role, names in taken.items()))
+
+
+def parse_roles(texts: Sequence[str]) -> dict[str, str]:
+    """Parse `hosts=machines`, one or several between commas."""
+    from sparkcast.errors import StudyError
+
+    roles: dict[str, str] = {}
+    for part in (part for text in texts for part in _names(text)):
+        name, separator, role = (piece.strip() for piece in part.partition("="))
+        if not (name and separator and role):
+            raise StudyError(f"--role {part!r} is not NAME=ROLE", hint="e.g. --role hosts=machines --role auc=share")
+        if roles.get(name, role) != role:
+            raise StudyError(f"--role gives {name} twice: {roles[name]} and {role}", hint="a name has one role")
+        roles[name] = role
+    return roles
+
+
+def response_name(response: str | None) -> str | None:
     """The name of a response that may be given with its formula: `cost = time_s / accuracy`."""
-    return response.partition("=")[0].strip()
+    return None if response is None else response.partition("=")[0].strip()
 
 
 def _names(text: str) -> list[str]:
@@ -248,8 +303,8 @@ def parse_settings(text: str) -> "dict[str, Level]":
 
 def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
     """What all `--fix` together give; a setting that is given twice must be given the same."""
-    from sparkcast.analyse.runs import same_level
     from sparkcast.errors import StudyError
+    from sparkcast.study import same_level
 
     settings: dict[str, Level] = {}
     for text in texts:
@@ -280,7 +335,6 @@ def _tell_when_slow(
 
 
 def _show_validation(result: "Validation") -> None:
-    from sparkcast.study import show_configuration
 
     splits = f"{result.n_splits} split{'' if result.n_splits == 1 else 's'}"
     header = "model,MAPE %,median %,≥30 %,RMSE,R²,in interval,width %,collect,build".split(",")
@@ -291,7 +345,7 @@ def _show_validation(result: "Validation") -> None:
     for model, reason in result.refused:
         say(f"{model}: not tested: {reason.splitlines()[0]}")
     if result.untested:
-        example = show_configuration(result.untested[0])
+        example = str(result.untested[0])
         say(f"not tested, for lack of runs like them to learn from: {len(result.untested)}, e.g. {example}")
 
 
@@ -337,9 +391,10 @@ def _show_scores(choice: "Scores") -> None:
 
 
 def _show_prediction(result: "PredictionAt") -> None:
-    from sparkcast.study import show_configuration
-
-    print(f"{show_configuration(result.configuration)}: {show_predicted(result.prediction)}  (model {result.model})")
+    told = show_predicted(result.prediction)
+    print(f"{result.configuration}: {told}; mean {result.mean:.4g}  (model {result.model})")
+    for note in result.notes:
+        say(f"note: {note}")
     if result.question:
         error = (
             ""
@@ -352,4 +407,4 @@ def _show_prediction(result: "PredictionAt") -> None:
 
 
 def show_predicted(p: "Prediction") -> str:
-    return f"{p.response} {p.value:.4g}, {p.level:.0%} of runs between {p.low:.4g} and {p.high:.4g}"
+    return f"{p.response} {p.value:.4g} (median), {p.level:.0%} of runs between {p.low:.4g} and {p.high:.4g}"

@@ -11,6 +11,7 @@ from sparkcast.cli.answers import (
     Extrapolate,
     Factors,
     ModelName,
+    Roles,
     StudyName,
     load,
     load_any,
@@ -35,6 +36,9 @@ def recommend(
     within: Annotated[str | None, typer.Option(help="The deadline, e.g. 300s or 5m.")] = None,
     budget: Annotated[float | None, typer.Option(help="The most that a run may cost; needs a price.")] = None,
     min_accuracy: Annotated[float | None, typer.Option(help="The least accuracy, e.g. 0.95.")] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(help="A limit on any response: 'auc >= 0.9', 'time_s <= 300s'. Repeatable.")
+    ] = None,
     confidence: Annotated[float, typer.Option(help="Probability with which each of these must be kept.")] = 0.95,
     maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy, or 'name = formula'.")] = None,
     minimize: Annotated[str | None, typer.Option(help="A response, e.g. cost or time_s, or 'name = formula'.")] = None,
@@ -72,11 +76,12 @@ def recommend(
     model: ModelName = "auto",
     extrapolate: Extrapolate = False,
     factors: Factors = None,
+    role: Roles = None,
     study: StudyName = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """The settings for a deadline or a budget.
+    """The settings for a deadline, a budget or any other limit.
 
     Example: sparkcast recommend mnist.yaml --within 60s --maximize accuracy
     """
@@ -86,22 +91,23 @@ def recommend(
     from sparkcast.units import parse_seconds
 
     objective = maximize or minimize or ""
-    loaded = load_any(data, factors, objective if "=" in objective else None, study, model)
+    loaded = load_any(data, factors, objective if "=" in objective else None, study, model, role)
     result = api.recommend(
         loaded,
         within_s=None if within is None else parse_seconds(within),
         budget=budget,
         min_accuracy=min_accuracy,
+        limits=limit or (),
         confidence=confidence,
-        maximize=None if maximize is None else response_name(maximize),
-        minimize=None if minimize is None else response_name(minimize),
+        maximize=response_name(maximize),
+        minimize=response_name(minimize),
         fix=parse_fixed(fix or ()),
         levels=dict(parse_levels(text) for text in levels or ()),
         free_epochs=free_epochs,
         price=None if price is None else parse_price(price),
         max_failure=max_failure,
         load=api.PresentLoad(_jobs_running(jobs_running), tuple(parse_running(text) for text in running or ())),
-        recent=None if recent is None else load(recent, factors, None, study),
+        recent=None if recent is None else load(recent, factors, [], study, role),
         model=model,
         extrapolate=extrapolate,
     )
@@ -149,17 +155,15 @@ def _jobs_running(text: str | None) -> int | str | None:
 
 
 def _show_recommendation(result: "Recommendation") -> None:
-    from sparkcast.study import show_configuration
-
-    print(f"{result.objective}: {show_configuration(result.chosen.configuration)}")
+    print(f"{result.objective}: {result.chosen.configuration}")
     print(f"  {result.why}")
     for prediction in result.chosen.predictions:
         print(f"  {show_predicted(prediction)}")
     if result.nearest and result.nearest.distance > 0:
-        near = show_configuration(result.nearest.configuration)
+        near = str(result.nearest.configuration)
         print(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
     if result.runner_up:
-        print(f"runner-up: {show_configuration(result.runner_up.configuration)} ({_short(result.runner_up)})")
+        print(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up)})")
     for alternative in result.alternatives:
         print(f"what it costs: {alternative.text}")
     _show_front(result)
@@ -179,24 +183,24 @@ def _show_recommendation(result: "Recommendation") -> None:
 def _show_front(result: "Recommendation") -> None:
     if len(result.pareto) < 2:
         return
-    from sparkcast.study import show_configuration
 
-    responses = [p.response for p in result.pareto[0].predictions if p.response in ("time_s", "cost", "accuracy")]
+    words = result.vocabulary
+    known = [p.response for p in result.pareto[0].predictions]
+    responses = [name for name in known if name in (words.time, words.money, words.quality)]
     print(f"not beaten in {', '.join(responses)} at once ({len(result.pareto)}):")
     for candidate in result.pareto[:_MOST_SHOWN]:
         mark = "*" if candidate.configuration == result.chosen.configuration else " "
-        print(f"  {mark} {show_configuration(candidate.configuration)}: {_short(candidate)}")
+        print(f"  {mark} {candidate.configuration}: {_short(candidate)}")
     if len(result.pareto) > _MOST_SHOWN:
         print(f"    and {len(result.pareto) - _MOST_SHOWN} more: --json or --figures DIR shows them")
 
 
 def _running_line(forecast: "RunningForecast") -> str:
-    from sparkcast.study import show_configuration
     from sparkcast.units import show_seconds
 
     job = forecast.job
     line = (
-        f"running job {show_configuration(job.configuration)}: ends after {show_seconds(forecast.ends_s)}, "
+        f"running job {job.configuration}: ends after {show_seconds(forecast.ends_s)}, "
         f"with the new job after {show_seconds(forecast.ends_with_new_s)}"
     )
     if job.within_s is None or forecast.probability is None or forecast.probability_with_new is None:

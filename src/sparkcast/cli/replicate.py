@@ -61,7 +61,7 @@ def _show_section(section: "Section") -> None:
 
 
 def _cells(row: "Row") -> list[str]:
-    from sparkcast.replications._compare import at_digits
+    from sparkcast.replications import at_digits
 
     if row.ours is None:
         ours = "-"

@@ -88,8 +88,12 @@ def demo(
     """
     from sparkcast.demo import run_demo
 
-    with show_progress() as on_progress:
-        result = run_demo(out, quick=quick, on_progress=on_progress)
+    try:
+        with show_progress() as on_progress:
+            result = run_demo(out, quick=quick, on_progress=on_progress)
+    except KeyboardInterrupt:
+        say("Interrupted. The same command continues.")
+        raise typer.Exit(INTERRUPTED) from None
     emit(result, as_json, _show_demo)
 
 

@@ -11,7 +11,7 @@ from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say,
 if TYPE_CHECKING:
     from sparkcast.designs.describe import Description
     from sparkcast.designs.power import Power
-    from sparkcast.planning import PlanSummary
+    from sparkcast.designs.summary import PlanSummary
 
 _MOST_RUNS = 40  # shown; of more only the first
 _FIRST_RUNS = 20
@@ -41,7 +41,9 @@ def init(workload: WorkloadName, as_json: Json = False, verbose: Verbose = False
 
 
 def list_plugs(
-    kind: Annotated[str, typer.Argument(help="designs, workloads, engines, models, searchers or protocols")],
+    kind: Annotated[
+        str, typer.Argument(help="designs, workloads, engines, models, searchers, protocols, grids or replications")
+    ],
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -86,7 +88,7 @@ def design(
 
 def _show_plan(plan: "PlanSummary") -> None:
     _show_runs(plan)
-    print(f"{len(plan.trials)} runs, {plan.done} done; {len(plan.excluded)} combinations excluded by rules")
+    print(f"{len(plan.trials)} runs, {plan.done} done; {plan.n_excluded} combinations excluded by rules")
     _show_excluded(plan)
     _show_resolution(plan.description)
     _show_aliases(plan.description)
@@ -112,12 +114,11 @@ def _show_runs(plan: "PlanSummary") -> None:
 
 
 def _show_excluded(plan: "PlanSummary") -> None:
-    from sparkcast.study import show_configuration
 
     for configuration in plan.excluded[:_MOST_LINES]:
-        print(f"  excluded: {show_configuration(configuration)}")
-    if len(plan.excluded) > _MOST_LINES:
-        print(f"  ... and {len(plan.excluded) - _MOST_LINES} more; --json has all")
+        print(f"  excluded: {configuration}")
+    if (more := plan.n_excluded - len(plan.excluded[:_MOST_LINES])) and plan.excluded:
+        print(f"  ... and {more} more" + ("; --json has all" if plan.n_excluded == len(plan.excluded) else ""))
 
 
 def _show_resolution(description: "Description") -> None:

@@ -89,7 +89,9 @@ def tune(
 
 
 def _this_command() -> str:
-    words = [word for word in sys.argv[1:] if word != "--resume"]
+    from sparkcast.study.redaction import redact_word
+
+    words = [redact_word(word) for word in sys.argv[1:] if word != "--resume"]
     return shlex.join(["sparkcast", *words, "--resume"])
 
 
@@ -114,18 +116,19 @@ def _show(result: "TuneResult", study: str) -> None:
 
 def _show_best(result: "TuneResult", best: "Tried") -> None:
     from sparkcast.search.loop import show_value
-    from sparkcast.study import show_configuration
+    from sparkcast.units import show_seconds
 
-    response = result.objective.split()[1]
-    print(f"{result.objective}: {show_configuration(best.configuration)}")
+    words = result.vocabulary
+    response = words.response(result.objective.split()[1])
+    print(f"{result.objective}: {best.configuration}")
     runs = "1 run" if best.replicates == 1 else f"the mean of {best.replicates} runs"
-    time = "" if response == "time_s" or best.time_s is None else f", {show_value('time_s', best.time_s)}"
+    time = "" if response.name == words.time or best.time_s is None else f", {show_seconds(best.time_s)}"
     print(f"  {show_value(response, best.value)}{time} ({runs})")
     first = result.first
     if first is not None and first.configuration != best.configuration and first.value:
         change = 100 * (best.value / first.value - 1)
         more = "more" if change > 0 else "less"
-        began = f"{show_value(response, first.value)} at {show_configuration(first.configuration)}"
+        began = f"{show_value(response, first.value)} at {first.configuration}"
         print(f"  {abs(change):.0f} % {more} than the first: {began}")
 
 

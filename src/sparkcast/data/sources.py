@@ -1,22 +1,27 @@
 """What questions are asked about: a study with its results, a CSV, a store, or a model file."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Dataset, Observation, Price, Space, Study
+from sparkcast.study import Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
+from sparkcast.study.names import COST, usual_vocabulary
 
 Source = str | Path
 
 
-def load_study(path: Source) -> Study:
-    """Read a study file, check it against its workload and design, and fill in the workload's defaults."""
+def load_study(path: Source, roles: Mapping[str, str] | None = None) -> Study:
+    """Read a study file, check it against its workload and design, and fill in the workload's defaults.
+
+    `roles` say what names mean, in place of what the file says of the same names.
+    """
     from sparkcast.designs import make_design
     from sparkcast.study.file import load_study as read
     from sparkcast.workloads import resolve
 
-    study = resolve(read(Path(path)))
+    study = read(Path(path))
+    study = resolve(replace(study, roles={**study.roles, **(roles or {})}))
     make_design(study)
     return study
 
@@ -27,48 +32,74 @@ class Data:
 
     dataset: Dataset
     study: Study | None = None
+    taken_as: tuple[tuple[str, str], ...] = ()  # role and name, where only the name told it
 
     @property
     def price(self) -> Price | None:
         """What makes a cost of a time; None where the study says by a formula of its own what `cost` is."""
-        if self.study is None or any(r.name == "cost" and r.formula for r in self.study.responses):
+        if self.study is None or any(r.name == COST and r.formula for r in self.study.responses):
             return None
         return self.study.price
 
-    def pool(self) -> "Space | list[Configuration]":
+    def pool(self) -> Space | Listed:
         """Where candidates come from: what the rules of the study allow of its levels, or what the data have."""
         if self.study is not None:
             return self.study.space()
-        return list({self.dataset.key(o): dict(o.configuration) for o in self.dataset.observations}.values())
+        found = dict.fromkeys(o.configuration.only(self.dataset.factors) for o in self.dataset.observations)
+        return Listed(tuple(found))
 
 
 def load_data(
-    source: Source, *, factors: Sequence[str] = (), responses: Sequence[str] = (), study: str | None = None
+    source: Source,
+    *,
+    factors: Sequence[str] = (),
+    responses: Sequence[str] = (),
+    study: str | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> Data:
     """A study file (with its results), a CSV, or a store (folder, file or database URL).
 
     A response may be a formula over measured ones: `cost = time_s / (100 * accuracy) ** 2`.
     When `factors` names the settings of a CSV, its other columns of numbers become metrics of the runs, which the model
-    gray-box learns from.
+    gray-box learns from. `roles` say what names mean: {"hosts": "machines", "auc": "share"}.
     """
-    from sparkcast.data.table import read_csv
-    from sparkcast.store import open_store
-    from sparkcast.study.derive import derive_responses, make_dataset, parse_response
+    from sparkcast.study.derive import derive_responses, parse_response
 
     path, wanted = Path(source), [parse_response(text) for text in responses]
     if is_model_file(path):
         raise StudyError(
             f"{path.name} is a model file, and this needs runs", hint="give the study, store or CSV instead"
         )
-    if path.suffix in (".yaml", ".yml"):
-        loaded = load_study(path)
-        observations = stored_observations(loaded, path)
-        if not observations:
-            raise NotEnoughDataError(f"study {loaded.name!r} has no results yet", hint=f"sparkcast run {path.name}")
-        return Data(derive_responses(make_dataset(loaded, observations), wanted), loaded)
-    if path.suffix == ".csv":
-        return Data(derive_responses(read_csv(path, factors, [n for r in wanted for n in r.needs]), wanted))
-    store = open_store(str(source))
+    if path.suffix.lower() in (".yaml", ".yml"):
+        loaded = _study_data(path, roles or {})
+    elif path.suffix.lower() == ".csv":
+        loaded = _table_data(path, factors, [name for response in wanted for name in response.needs], roles or {})
+    else:
+        loaded = _store_data(str(source), factors, study, roles or {})
+    return replace(loaded, dataset=derive_responses(loaded.dataset, wanted))
+
+
+def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
+    from sparkcast.study.derive import make_dataset
+
+    study = load_study(path, roles)
+    observations = stored_observations(study, path)
+    if not observations:
+        raise NotEnoughDataError(f"study {study.name!r} has no results yet", hint=f"sparkcast run {path.name}")
+    return Data(make_dataset(study, observations), study)
+
+
+def _table_data(path: Path, factors: Sequence[str], responses: Sequence[str], roles: Mapping[str, str]) -> Data:
+    from sparkcast.data.table import read_table
+
+    dataset, declared = read_table(path, factors, responses, roles)
+    return Data(dataset, taken_as=_by_name(dataset, declared))
+
+
+def _store_data(source: str, factors: Sequence[str], study: str | None, roles: Mapping[str, str]) -> Data:
+    from sparkcast.store import open_store
+
+    store = open_store(source)
     try:
         name = store.only_study(study)
         stored = store.observations(name)
@@ -78,7 +109,18 @@ def load_data(
         raise NotEnoughDataError(f"study {name!r} has no results yet", hint="make some: sparkcast run STUDY")
     varied = tuple(n for n in stored[0].configuration if len({o.configuration.get(n) for o in stored}) > 1)
     measured = tuple(dict.fromkeys(n for o in stored for n in o.responses))
-    return Data(derive_responses(Dataset(tuple(factors) or varied, stored, name, measured), wanted))
+    declared = usual_vocabulary(stored[0].configuration, measured).assigning(roles)
+    return Data(Dataset(tuple(factors) or varied, stored, name, measured, declared))
+
+
+def _by_name(dataset: Dataset, declared: Vocabulary) -> tuple[tuple[str, str], ...]:
+    """What only the usual names told, for people to see."""
+    words, told = dataset.vocabulary, declared.names
+    settings = [
+        (s.role.value, s.name) for s in words.settings if s.role is not Role.OTHER and s.name in dataset.factors
+    ]
+    responses = [(r.kind.value, r.name) for r in words.responses if r.kind is not Kind.OTHER]
+    return tuple((role, name) for role, name in (*settings, *responses) if name not in told)
 
 
 def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
@@ -93,7 +135,7 @@ def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
         stored = store.observations(study.name)
     finally:
         store.close()
-    return tuple(o for o in stored if all(o.configuration.get(name) == v for name, v in study.fixed.items()))
+    return tuple(o for o in stored if o.configuration.includes(study.fixed))
 
 
 def is_model_file(path: Path) -> bool:

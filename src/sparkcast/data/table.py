@@ -1,61 +1,105 @@
 """Observations as flat tables: CSV in and out, Parquet out."""
 
 import csv
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Level, Observation, Outcome
+from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome, Vocabulary
+from sparkcast.study.names import MEASURED, TIME
 
-# Columns of an exported table that are not settings.
+# Columns of an exported table that are neither settings nor responses.
 _BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
-_MEASURED = "accuracy cost cpu_percent iowait_percent loss startup_s throughput time_s total_s".split()
+# The last column of a table that sparkcast wrote: its first cell says what all others are.
+_MEANING = "sparkcast"
 
 
 def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] = ()) -> Dataset:
-    """A table with a header: one run a row. Without `factors`: every column that varies, less known responses.
+    """See `read_table`."""
+    return read_table(path, factors, responses)[0]
 
-    With `factors`, the remaining columns of numbers are what else the runs showed (times of stages, bytes). Every
-    observation has them among its responses, where models find them; `Dataset.responses` does not name them.
+
+def read_table(
+    path: Path, factors: Sequence[str] = (), responses: Sequence[str] = (), roles: Mapping[str, str] | None = None
+) -> tuple[Dataset, Vocabulary]:
+    """A table with a header, one run a row; and what was declared of its columns, by `roles` or by the table itself.
+
+    Without `factors`: every column that varies, less responses. With `factors`, the remaining columns of numbers are
+    what else the runs showed (times of stages, bytes). Every observation has them among its responses, where models
+    find them; `Dataset.responses` does not name them.
     """
     header, rows = _read_rows(path)
-    for name in (*factors, *responses):
+    written = _written_meaning(header, rows, path)
+    declared = written.vocabulary.assigning(roles or {})
+    for name in (*factors, *responses, *(roles or {})):
         if name not in header:
             raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, header))
     if len(set(factors)) < len(factors):
         raise StudyError(f"a factor is named twice: {', '.join(factors)}", hint="name each column once")
-    measured = [n for n in header if n in responses or (n in _MEASURED and n not in factors)]
+    yielded = {*responses, *(r.name for r in declared.responses), *(n for n in MEASURED if n not in factors)}
+    measured = [n for n in header if n in yielded and n not in {s.name for s in declared.settings}]
     others = [n for n in header if n not in measured and n not in _BOOKKEEPING]
-    varied = tuple(factors) or tuple(n for n in others if len({row[n] for row in rows}) > 1)
+    varied = tuple(factors or written.factors) or tuple(n for n in others if len({row[n] for row in rows}) > 1)
     if not varied:
         raise StudyError(f"{path.name} has no column that could be a factor", hint="name them: --factors a,b")
-    metrics = [n for n in others if factors and n not in factors and _is_measured(row[n] for row in rows)]
-    seen: dict[tuple[Level, ...], int] = {}
+    fixed = [n for n in others if n not in varied and n in {s.name for s in written.vocabulary.settings}]
+    metrics = [n for n in others if factors and n not in (*varied, *fixed) and _is_measured(row[n] for row in rows)]
+    seen: dict[Configuration, int] = {}
     observations = []
     for line, row in enumerate(rows, start=2):
-        configuration = {name: parse_level(row[name]) for name in varied}
-        _require_values(configuration, path, line)
-        key = tuple(configuration.values())
-        seen[key] = seen.get(key, 0) + 1
+        configuration = Configuration((name, parse_level(row[name])) for name in (*varied, *fixed) if row[name] != "")
+        _require_values(configuration, varied, path, line)
+        seen[configuration] = seen.get(configuration, 0) + 1
         observations.append(
             Observation(
                 configuration=configuration,
                 responses={n: _number(row[n], n, path, line) for n in (*measured, *metrics) if row[n] != ""},
                 outcome=_outcome(row.get("outcome", "ok"), path, line),
-                replicate=seen[key],
+                replicate=seen[configuration],
                 position=line - 1,
             )
         )
-    return Dataset(varied, tuple(observations), path.stem, tuple(responses) or tuple(measured) or ("time_s",))
+    named = tuple(responses) or tuple(n for n in measured if n in written.responses) or tuple(measured)
+    return Dataset(varied, tuple(observations), path.stem, named or (TIME,), declared), declared
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """What a table that sparkcast wrote says of its own columns."""
+
+    factors: tuple[str, ...] = ()
+    responses: tuple[str, ...] = ()
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+
+
+def _written_meaning(header: list[str], rows: list[dict[str, str]], path: Path) -> _Meaning:
+    if header[-1] != _MEANING:
+        return _Meaning()
+    header.pop()
+    try:
+        plain = json.loads(rows[0][_MEANING])
+        found = _Meaning(tuple(plain["factors"]), tuple(plain["responses"]), Vocabulary.from_plain(plain["vocabulary"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise StudyError(
+            f"{path.name}: the column {_MEANING!r} does not say what the others are", hint="remove that column"
+        ) from error
+    kept = tuple(name for name in found.factors if name in header)
+    return replace(found, factors=kept, vocabulary=found.vocabulary.only(header))
 
 
 def write_table(data: Dataset, path: Path) -> None:
     """Write one row per observation to a .csv or .parquet file."""
     rows = [_flat(observation) for observation in data.observations]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [*dict.fromkeys(name for row in rows for name in row), _MEANING]
+    words = data.vocabulary.only(columns)
+    meaning = {"factors": data.factors, "responses": data.responses, "vocabulary": words.as_plain()}
+    if rows:
+        rows[0][_MEANING] = json.dumps(meaning)
     if path.suffix == ".parquet":
         _write_parquet(rows, columns, path)
         return
@@ -126,8 +170,9 @@ def _is_measured(cells: Iterable[str]) -> bool:
         return False
 
 
-def _require_values(configuration: dict[str, Level], path: Path, line: int) -> None:
-    for name, value in configuration.items():
+def _require_values(configuration: Configuration, names: Sequence[str], path: Path, line: int) -> None:
+    for name in names:
+        value = configuration.get(name, "")
         if value == "" or (isinstance(value, float) and not math.isfinite(value)):
             raise StudyError(
                 f"{path.name} line {line}: factor {name!r} has no value", hint="fill it in or drop the row"

@@ -9,8 +9,7 @@ from typing import Any
 from sparkcast.designs._columns import coding_of, main_columns
 from sparkcast.designs._regular import Fraction, bits, effects, find_fraction
 from sparkcast.errors import StudyError
-from sparkcast.study import Configuration, Study
-from sparkcast.study.matrix import natural_order
+from sparkcast.study import Configuration, Study, natural_order
 
 _MAX_LISTED = 50_000  # products looked at to name everything that is confounded
 _MAX_STARTS = 64

@@ -11,8 +11,7 @@ from sparkcast.designs._generators import LETTERS, MAX_LOG_RUNS, generators_for,
 from sparkcast.designs._regular import find_fraction, signs
 from sparkcast.errors import SparkcastError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Factor, Level, Study
-from sparkcast.study.matrix import natural_order
+from sparkcast.study import Configuration, Factor, Level, Study, natural_order
 from sparkcast.units import as_number
 
 _ROMAN = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV")
@@ -72,9 +71,8 @@ class Fractional:
             runs, stated = runs_of(words, m), resolution_of(words, m)
         require_fraction(runs, k, stated)
         names = [factor.name for factor in study.factors]
-        return Chosen(
-            [{**{name: levels[i][run >> i & 1] for i, name in enumerate(names)}, **study.fixed} for run in runs]
-        )
+        chosen = [Configuration((name, levels[i][run >> i & 1]) for i, name in enumerate(names)) for run in runs]
+        return Chosen([configuration | study.fixed for configuration in chosen])
 
     def _log_runs(self, study: Study, k: int) -> int:
         if self.runs is not None:

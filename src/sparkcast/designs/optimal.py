@@ -7,15 +7,15 @@ from itertools import combinations
 from typing import Any, Literal
 
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
-from sparkcast.designs._candidates import Candidates, feasible
 from sparkcast.designs._centre import centre_points
-from sparkcast.designs._time import RunTime
+from sparkcast.designs.feasible import feasible
+from sparkcast.designs.run_time import RunTime
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Study
+from sparkcast.study import Configuration, Role, Study, Vocabulary
 from sparkcast.study.derive import run_cost
 from sparkcast.study.formula import Formula, make_formula, read_formula
 from sparkcast.study.matrix import Coding, model_matrix
-from sparkcast.study.roles import CORES, MACHINES, SIZES
+from sparkcast.study.setting import SIZES
 from sparkcast.units import as_number, parse_seconds, show_seconds
 
 ERNEST = "ernest"  # Venkataraman et al., NSDI 2016
@@ -57,21 +57,22 @@ class Optimal:
             RunTime(self.time).check()
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
+        import numpy as np
+
         from sparkcast.designs._exchange import Problem, best_runs
 
         candidates = feasible(study)
         model = self._model(study, candidates.configurations)
         rows, notes = model.rows, (*candidates.notes, *model.notes)
         if self.budget is None:
-            import numpy as np
-
             runs = self.runs or math.ceil(1.5 * rows.shape[1])
             if runs < rows.shape[1]:
                 raise _too_few(study, "runs", f"{runs} runs", rows.shape[1], model.text)
             problem = Problem(rows, np.ones(len(rows)), self.criterion)
             chosen = best_runs(problem, runs, study.design.seed)
         else:
-            problem = Problem(rows, self._costs(study, candidates, time_of), self.criterion)
+            costs = np.array([self._cost(study, c, time_of) for c in candidates.configurations])
+            problem = Problem(rows, costs, self.criterion)
             chosen = self._within_budget(study, problem, model.text, time_of)
         note = (
             f"{self.criterion}-optimal among {len(rows):,} combinations for {model.text} ({rows.shape[1]} coefficients)"
@@ -102,11 +103,6 @@ class Optimal:
 
     # ------------------------------------------------------------ money and time
 
-    def _costs(self, study: Study, candidates: Candidates, time_of: TimeOf | None) -> Any:
-        import numpy as np
-
-        return np.array([self._cost(study, c, time_of) for c in candidates.configurations])
-
     def _cost(self, study: Study, configuration: Configuration, time_of: TimeOf | None) -> float:
         """What a run takes out of the budget: seconds or money."""
         seconds = self._run_time(study, configuration, time_of)
@@ -117,7 +113,7 @@ class Optimal:
                 f"{study.where('design', 'budget')}design.budget = {self.budget} is money, and the study has no price",
                 hint="add price: {core_hour: 0.05}, or write a time: budget: 2h",
             )
-        cost = run_cost(seconds, configuration, study.price)
+        cost = run_cost(seconds, configuration, study.price, study.vocabulary)
         if cost <= 0:
             raise StudyError(
                 f"{study.where('price')}at the study's price a run costs nothing", hint="price: {core_hour: 0.05}"
@@ -209,8 +205,9 @@ def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
     """Ernest's terms that vary: 1, size / machines, log(machines), machines."""
     import numpy as np
 
-    machines = np.array([_first(c, MACHINES) * _first(c, CORES) for c in configurations])
-    sizes = np.array([_first(c, SIZES) for c in configurations])
+    words = study.vocabulary
+    machines = np.array([_first(words, c, Role.MACHINES) * _first(words, c, Role.CORES) for c in configurations])
+    sizes = np.array([_first(words, c, *SIZES) for c in configurations])
     if (machines <= 0).any() or (sizes <= 0).any():
         raise StudyError(
             f"{study.where('design', 'formula')}ernest needs positive numbers of machines and data",
@@ -230,14 +227,15 @@ def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
     if len(kept) < 2:
         raise StudyError(
             f"{study.where('design', 'formula')}formula: ernest needs settings that change machines or data size",
-            hint=f"vary one of {', '.join((*MACHINES, *CORES, *SIZES))}",
+            hint="vary one of them; roles: {NAME: machines} or {NAME: data-size} says which setting is which",
         )
     return _Model(" + ".join(kept), np.stack(list(kept.values()), axis=1))
 
 
-def _first(configuration: Configuration, names: Sequence[str]) -> float:
-    found = (as_number(configuration[name]) for name in names if name in configuration)
-    return next((number for number in found if number is not None), 1.0)
+def _first(words: Vocabulary, configuration: Configuration, *roles: Role) -> float:
+    numbers = [name for name, level in configuration.items() if as_number(level) is not None]
+    name = words.first(*roles, among=numbers)
+    return 1.0 if name is None else as_number(configuration[name]) or 0.0
 
 
 def _rank(rows: Any) -> int:

@@ -45,8 +45,13 @@ class ClassArchive:
         """Archive Java's own classes, which archives of other classes build on (a second's work)."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if self._base and not self._base.exists():
-            command = [self.java.executable(), "-Xshare:dump", f"-XX:SharedArchiveFile={self._base}"]
-            subprocess.run(command, capture_output=True, check=False)
+            part = self._base.with_suffix(f".{secrets.token_hex(4)}")
+            command = [self.java.executable(), "-Xshare:dump", f"-XX:SharedArchiveFile={part}"]
+            try:
+                if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+                    part.replace(self._base)
+            finally:
+                part.unlink(missing_ok=True)
 
     def keep(self, draft: Path) -> None:
         """Put a draft in place, if it is complete. No reader ever sees half a file."""

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from sparkcast.engines import _warden
+from sparkcast.engines import Submission, _warden
+from sparkcast.engines.conf import property_line
 
 
 class Family:
@@ -42,6 +43,20 @@ class Family:
             )
         self._started.append(process)
         return process
+
+    def submit(self, submission: Submission, log: Path, *, defaults: str = "") -> subprocess.Popen[bytes]:
+        """Start a spark-submit whose secrets go through a file that only this user can read.
+
+        Given such a file, Spark does not read its spark-defaults.conf: `defaults` is the text of it.
+        """
+        argv = submission.argv
+        if submission.secrets:
+            lines = [defaults, *(property_line(key, value) for key, value in submission.secrets.items()), ""]
+            descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=".conf")  # readable by its owner only
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write("\n".join(lines))
+            argv = (argv[0], "--properties-file", name, *argv[1:])
+        return self.start(argv, submission.env, log)
 
     def has_member(self, word: str) -> bool:
         """Whether a living member has `word` in its command line."""

@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 from sparkcast.engines import SparkJob, Submission
 from sparkcast.engines._distribution import Distribution
 from sparkcast.engines._java import Java
+from sparkcast.study.redaction import split_secrets
 
 
 def build_submission(
@@ -16,12 +16,10 @@ def build_submission(
     java: Java,
     *,
     env: Mapping[str, str] | None = None,
-    properties: Path | None = None,
 ) -> Submission:
     argv = [str(spark.home / "bin" / "spark-submit"), "--master", master, "--name", job.name]
-    if properties:
-        argv += ["--properties-file", str(properties)]
-    for key, value in sorted(job.conf.items()):
+    conf, secrets = split_secrets(job.conf)
+    for key, value in sorted(conf.items()):
         argv += ["--conf", f"{key}={value}"]
     argv += [str(job.application), *job.arguments]
     base = {
@@ -30,4 +28,4 @@ def build_submission(
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    return Submission(tuple(argv), base | dict(env or {}))
+    return Submission(tuple(argv), base | dict(env or {}), secrets)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sparkcast.errors import StudyError
-from sparkcast.study import Configuration
+from sparkcast.study.redaction import redact, redact_word
+from sparkcast.workloads import Shape
 
 # Properties that add up instead of replacing one another: the last Java option wins, the first class does.
 _JOINED = {
@@ -15,14 +16,13 @@ _JOINED = {
 }
 
 
-def settings_conf(settings: Configuration) -> dict[str, str]:
-    """The cluster settings of a trial in Spark's own names."""
-    executors, cores = int(settings["executors"]), int(settings["cores"])
+def shape_conf(shape: Shape) -> dict[str, str]:
+    """What a trial asks of the cluster in Spark's own names."""
     return {
-        "spark.executor.instances": str(executors),
-        "spark.executor.cores": str(cores),
-        "spark.cores.max": str(executors * cores),
-        "spark.executor.memory": str(settings["memory"]),
+        "spark.executor.instances": str(shape.executors),
+        "spark.executor.cores": str(shape.cores),
+        "spark.cores.max": str(shape.executors * shape.cores),
+        "spark.executor.memory": shape.memory,
     }
 
 
@@ -34,7 +34,7 @@ def merge_conf(ours: Mapping[str, str], users: Mapping[str, str]) -> tuple[dict[
             merged[key] = _JOINED[key].format(ours=ours[key], users=value)
             continue
         if key in ours and ours[key] != value:
-            notes.append(f"your {key}={value} replaces {ours[key]}")
+            notes.append(f"your {key}={redact({key: value})[key]} replaces {redact({key: ours[key]})[key]}")
         merged[key] = value
     return merged, tuple(notes)
 
@@ -60,14 +60,26 @@ def read_properties(path: Path) -> dict[str, str]:
             continue
         key, _, value = text.replace("=", " ", 1).partition(" ") if "=" in text.split()[0] else text.partition(" ")
         if not key.startswith("spark.") or not value.strip():
-            raise StudyError(f"{path.name} line {number}: {text!r} is not `spark.some.key value`")
+            shown = f"{key} ..." if value else key  # the value may be a secret
+            raise StudyError(f"{path.name} line {number}: {shown!r} is not `spark.some.key value`")
         properties[key] = value.strip().removeprefix("=").strip()
     return properties
+
+
+def property_line(key: str, value: str) -> str:
+    r"""A line of a properties file that Java reads as this property.
+
+    >>> print(property_line("spark.ssl.password", r"a=b\c#d"))
+    spark.ssl.password=a=b\\c#d
+    """
+    escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return f"{key}={escaped}"
 
 
 def parse_conf_option(text: str) -> tuple[str, str]:
     """One `--conf key=value`."""
     key, separator, value = text.partition("=")
     if not separator or not key.startswith("spark."):
-        raise StudyError(f"--conf {text!r} is not spark.some.key=value", hint="e.g. --conf spark.executor.memory=2g")
+        shown = redact_word(text)
+        raise StudyError(f"--conf {shown!r} is not spark.some.key=value", hint="e.g. --conf spark.executor.memory=2g")
     return key, value

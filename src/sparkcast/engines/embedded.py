@@ -2,13 +2,12 @@
 
 import contextlib
 import logging
-import os
 import re
 import secrets
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -20,9 +19,11 @@ from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
 from sparkcast.engines._submit import build_submission
-from sparkcast.engines.conf import join_conf
+from sparkcast.engines.conf import join_conf, read_properties
+from sparkcast.engines.machine import this_machine
 from sparkcast.errors import RunError, StudyError
-from sparkcast.study import Configuration, SparkOptions
+from sparkcast.study import SparkOptions
+from sparkcast.workloads import Shape
 
 _log = logging.getLogger(__name__)
 _HOST = "127.0.0.1"
@@ -66,8 +67,8 @@ class EmbeddedCluster:
     ) -> None:
         self._stop()
 
-    def capacity(self, settings: list[Configuration]) -> Capacity:
-        self._shape = _shape(settings)
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity:
+        self._shape = _shape(shapes)
         return self._shape
 
     def defaults(self) -> Mapping[str, str]:
@@ -87,10 +88,9 @@ class EmbeddedCluster:
         archive = find_archive(self._spark, self._java, job.conf)
         if archive and archive.exists:
             job = replace(job, conf=join_conf(job.conf, archive.options_to_use()))
-        properties = self._family.folder / "cluster.conf" if self._family else None
-        return build_submission(
-            job, self._master, self._spark, self._java, env=self._environment(), properties=properties
-        )
+        if self._family:
+            job = replace(job, conf=join_conf(read_properties(self._family.folder / "cluster.conf"), job.conf))
+        return build_submission(job, self._master, self._spark, self._java, env=self._environment())
 
     def warm_up(self, job: SparkJob) -> None:
         """Make the class archive for jobs like this one, if this machine has none yet."""
@@ -112,7 +112,7 @@ class EmbeddedCluster:
         archive.keep(draft)
 
     def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
-        return self._running().start(submission.argv, submission.env, log)
+        return self._running().submit(submission, log)
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
         stop_process(process)
@@ -229,15 +229,13 @@ class EmbeddedCluster:
             time.sleep(0.03)
 
 
-def _shape(settings: list[Configuration]) -> Capacity:
+def _shape(shapes: Sequence[Shape]) -> Capacity:
     """Two workers when the widest executor fits in half the machine, else one: a network between them is real."""
-    import psutil
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    widest = max((int(s["cores"]) for s in settings), default=1)
-    workers = 2 if widest <= cores // 2 else 1
-    memory = int(psutil.virtual_memory().total * _MEMORY_SHARE / workers)
-    return Capacity(workers, cores // workers, memory // 2**20 * 2**20)
+    machine = this_machine()
+    widest = max((shape.cores for shape in shapes), default=1)
+    workers = 2 if widest <= machine.cores // 2 else 1
+    memory = int(machine.memory * _MEMORY_SHARE / workers)
+    return Capacity(workers, machine.cores // workers, memory // 2**20 * 2**20)
 
 
 def _parse_port(master: str) -> int:

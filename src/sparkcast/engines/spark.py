@@ -1,8 +1,10 @@
 """Any Spark cluster, through spark-submit in client mode."""
 
+import os
 import socket
 import subprocess
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,9 +15,11 @@ from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
 from sparkcast.engines._submit import build_submission
 from sparkcast.errors import RunError, StudyError
-from sparkcast.study import Configuration, SparkOptions
+from sparkcast.study import SparkOptions
+from sparkcast.workloads import Shape
 
 _REACH_TIMEOUT_S = 5.0
+_RETURN_PAUSES_S = (0.0, 5.0, 10.0)  # before each look whether a master that was gone is back
 
 
 @ENGINES.register("spark")
@@ -42,7 +46,7 @@ class SparkCluster:
         if self._family:
             self._family.close()  # the cluster is not ours, but what we submitted is
 
-    def capacity(self, settings: list[Configuration]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
         return None
 
     def defaults(self) -> Mapping[str, str]:
@@ -56,7 +60,12 @@ class SparkCluster:
 
     def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
         assert self._family is not None, "enter the engine first"
-        return self._family.start(submission.argv, submission.env, log)
+        return self._family.submit(submission, log, defaults=self._defaults())
+
+    def _defaults(self) -> str:
+        folder = Path(os.environ.get("SPARK_CONF_DIR") or self._spark.home / "conf")
+        file = folder / "spark-defaults.conf"
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
         stop_process(process)
@@ -72,8 +81,14 @@ class SparkCluster:
         return "; ".join(failures) if len(failures) == len(addresses) else ""
 
     def restart(self) -> None:
-        if problem := self.trouble():
-            raise RunError(problem, hint="bring the cluster back, then: sparkcast run STUDY --resume")
+        """Nothing of it is ours to start: wait a little until it is back."""
+        problem = ""
+        for pause_s in _RETURN_PAUSES_S:
+            time.sleep(pause_s)
+            problem = self.trouble()
+            if not problem:
+                return
+        raise RunError(problem, hint="bring the cluster back, then: sparkcast run STUDY --resume")
 
 
 def _address(text: str, master: str) -> tuple[str, int]:

@@ -4,14 +4,14 @@ Everything here is learned from the settings alone, never from the response.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sparkcast.analyse.runs import same_level
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Level, show_configuration
+from sparkcast.study import Configuration, Level, Role, Setting, Vocabulary, same_level
+from sparkcast.study.configuration import Levels
 from sparkcast.units import as_number
 
 _TOO_FAR = 1.0 + 1e-9  # asked further from the measured range than that range is wide (as a ratio, for positive ones)
@@ -24,6 +24,7 @@ class Axis:
     name: str
     levels: tuple[Level, ...]
     numbers: tuple[float, ...] | None  # the levels as numbers in order; None for a category
+    role: Role = Role.OTHER
 
     @property
     def is_constant(self) -> bool:
@@ -97,8 +98,14 @@ class Domain:
     axes: tuple[Axis, ...]
     fixed: tuple[tuple[str, Level], ...]  # settings that are no factors and had one value in every run
     known: tuple[str, ...]  # every setting that any run had
+    roles: tuple[tuple[str, Role], ...] = ()  # of the settings whose meaning is known, by precedence
 
-    def encode(self, configurations: Sequence[Configuration]) -> Any:
+    def first(self, *roles: Role, among: Iterable[str] | None = None) -> str | None:
+        """The setting with one of these roles: a factor or a fixed one, or among these names."""
+        names = {*(axis.name for axis in self.axes), *(name for name, _ in self.fixed)} if among is None else set(among)
+        return next((name for name, role in self.roles if role in roles and name in names), None)
+
+    def encode(self, configurations: Sequence[Levels]) -> Any:
         """One row per configuration, one column per factor; raises for what nothing measured can speak about."""
         import numpy as np
 
@@ -125,7 +132,7 @@ class Domain:
         ]
         return replace(self, axes=tuple(axes))
 
-    def _check_names(self, configuration: Configuration) -> None:
+    def _check_names(self, configuration: Levels) -> None:
         for name in configuration:
             if name not in self.known:
                 raise StudyError(f"no run has a setting {name!r}", hint=did_you_mean(name, self.known))
@@ -137,7 +144,7 @@ class Domain:
         """How far outside the measured ranges, summed over the factors, for each row."""
         return sum(axis.overshoot(x[:, j]) for j, axis in enumerate(self.axes))
 
-    def beyond(self, configuration: Configuration) -> NotEnoughDataError | None:
+    def beyond(self, configuration: Levels) -> NotEnoughDataError | None:
         """Why an answer at these settings would be a guess: a number too far from all that was measured."""
         try:
             [row] = self.encode([configuration])
@@ -148,17 +155,16 @@ class Domain:
         if axis is None or distance <= _TOO_FAR:
             return None
         assert axis.numbers is not None
-        helpful = {**configuration, axis.name: _rounded(axis.reachable(x))}
+        helpful = Configuration({**configuration, axis.name: _rounded(axis.reachable(x))})
         return NotEnoughDataError(
             f"{axis.name} = {configuration[axis.name]} is too far from what was measured "
             f"({axis.numbers[0]:g} to {axis.numbers[-1]:g})",
-            hint=f"the run that would help most: {show_configuration(helpful)}; "
-            "--extrapolate answers all the same, with a wide interval",
+            hint=f"the run that would help most: {helpful}; --extrapolate answers all the same, with a wide interval",
         )
 
 
-def domain_of(factors: Sequence[str], configurations: Sequence[Configuration]) -> Domain:
-    axes = tuple(_axis(name, configurations) for name in factors)
+def domain_of(factors: Sequence[str], configurations: Sequence[Levels], words: Vocabulary) -> Domain:
+    axes = tuple(_axis(words.setting(name), configurations) for name in factors)
     first = configurations[0]
     fixed = tuple(
         (name, value)
@@ -166,15 +172,16 @@ def domain_of(factors: Sequence[str], configurations: Sequence[Configuration]) -
         if name not in factors and all(c.get(name) == value for c in configurations)
     )
     known = tuple(dict.fromkeys((*factors, *(name for c in configurations for name in c))))
-    return Domain(axes, fixed, known)
+    roles = tuple((setting.name, setting.role) for setting in words.settings if setting.role is not Role.OTHER)
+    return Domain(axes, fixed, known, roles)
 
 
-def _axis(name: str, configurations: Sequence[Configuration]) -> Axis:
-    levels = tuple(dict.fromkeys(c[name] for c in configurations))
+def _axis(setting: Setting, configurations: Sequence[Levels]) -> Axis:
+    levels = tuple(dict.fromkeys(c[setting.name] for c in configurations))
     numbers = [number for level in levels if (number := as_number(level)) is not None]
     if len(numbers) < len(levels):
-        return Axis(name, levels, None)
-    return Axis(name, levels, tuple(sorted(set(numbers))))
+        return Axis(setting.name, levels, None, setting.role)
+    return Axis(setting.name, levels, tuple(sorted(set(numbers))), setting.role)
 
 
 def _encoded(axis: Axis, values: Sequence[Level]) -> list[float]:
@@ -183,7 +190,7 @@ def _encoded(axis: Axis, values: Sequence[Level]) -> list[float]:
     return [codes[value] for value in values]
 
 
-def _value(axis: Axis, configuration: Configuration) -> Level:
+def _value(axis: Axis, configuration: Levels) -> Level:
     try:
         return configuration[axis.name]
     except KeyError:

@@ -10,11 +10,9 @@ from typing import Any
 from sparkcast.analyse.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain, domain_of
-from sparkcast.study import Configuration, Dataset, Level, Observation
+from sparkcast.study import Configuration, Dataset, Kind, Observation, Response
 
 MIN_CONFIGURATIONS = 3
-_SHARES = ("accuracy",)
-_POSITIVE = ("time_s", "cost", "throughput")
 _TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write_bytes spilled_bytes".split()
 
 
@@ -47,7 +45,7 @@ class Scale:
 class Problem:
     """One response by configuration: replicates stay together, so every row is another configuration."""
 
-    response: str
+    response: Response
     domain: Domain
     scale: Scale
     configurations: tuple[Configuration, ...]
@@ -98,7 +96,7 @@ class Problem:
 def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Problem:
     """The learning problem behind `data`; refuses data from which no error can be estimated."""
     runs = usable_runs(data, response)
-    groups: dict[tuple[Level, ...], list[Observation]] = defaultdict(list)
+    groups: dict[Configuration, list[Observation]] = defaultdict(list)
     for run in runs:
         groups[data.key(run)].append(run)
     if len(groups) < least:
@@ -108,23 +106,26 @@ def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Pr
         )
     configurations = tuple(group[0].configuration for group in groups.values())
     values = tuple(tuple(run.responses[response] for run in group) for group in groups.values())
-    _check_values(response, [value for group in values for value in group])
-    domain = domain_of(data.factors, configurations)
-    scale = scale_of(response, [value for group in values for value in group])
+    meaning = replace(data.vocabulary.response(response), formula=None)
+    _check_values(meaning, [value for group in values for value in group])
+    domain = domain_of(data.factors, configurations, data.vocabulary)
+    scale = scale_of(meaning, [value for group in values for value in group])
     metrics, names = _metrics(list(groups.values()), response)
-    x = domain.encode([{name: c[name] for name in data.factors} for c in configurations])
-    return Problem(response, domain, scale, configurations, values, x, _means(scale, values), metrics, names)
+    x = domain.encode(list(groups))
+    return Problem(meaning, domain, scale, configurations, values, x, _means(scale, values), metrics, names)
 
 
-def scale_of(response: str, values: Sequence[float]) -> Scale:
-    if response in _SHARES and min(values) >= 0 and max(values) <= 100:
+def scale_of(response: Response, values: Sequence[float]) -> Scale:
+    if response.kind is Kind.SHARE and min(values) >= 0 and max(values) <= 100:
         return Scale(is_log=False, low=0.0, high=1.0 if max(values) <= 1 else 100.0)  # some write shares as percent
     return Scale(is_log=True, low=5e-324) if min(values) > 0 else Scale(is_log=False)
 
 
-def _check_values(response: str, values: Sequence[float]) -> None:
-    if response in _POSITIVE and min(values) < 0:
-        raise StudyError(f"{response} is {min(values):g} in a run, which cannot be", hint="correct or remove that run")
+def _check_values(response: Response, values: Sequence[float]) -> None:
+    if response.is_never_negative and min(values) < 0:
+        raise StudyError(
+            f"{response.name} is {min(values):g} in a run, which cannot be", hint="correct or remove that run"
+        )
 
 
 def _means(scale: Scale, values: Sequence[Sequence[float]]) -> Any:

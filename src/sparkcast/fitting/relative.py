@@ -5,21 +5,21 @@ from typing import Any
 from sparkcast.errors import StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem
-from sparkcast.study.roles import first_of
+from sparkcast.study import Role
 from sparkcast.units import as_number
 
 
 def require_times(problem: Problem, model: str) -> None:
     if not problem.scale.is_log:
-        raise StudyError(f"{model} predicts times, {problem.response} is not one", hint="use another model for it")
+        raise StudyError(f"{model} predicts times, {problem.response.name} is not one", hint="use another model for it")
 
 
-def positive_setting(model: str, domain: Domain, x: Any, names: tuple[str, ...]) -> Any:
-    """The first of these settings that is present, in every row; 1 when none is."""
+def positive_setting(model: str, domain: Domain, x: Any, *roles: Role) -> Any:
+    """The setting with one of these roles, in every row; 1 when there is none."""
     import numpy as np
 
     factors, fixed = [axis.name for axis in domain.axes], dict(domain.fixed)
-    name = first_of(names, (*factors, *fixed))
+    name = domain.first(*roles)
     if name in factors:
         values = x[:, factors.index(name)]
     else:

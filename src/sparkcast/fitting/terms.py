@@ -16,13 +16,20 @@ from typing import Any
 
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem
-from sparkcast.study.roles import BATCH, CORES, EPOCHS, ITERATIONS, JOBS, MACHINES, SIZES, first_of
+from sparkcast.study import Role
+from sparkcast.study.setting import PASSES, SIZES
 
 Part = tuple[int, str]  # a column of x, and its shape
 Term = tuple[Part, ...]  # their product; the empty one is constant
 Effects = tuple[tuple[float, ...], ...]  # of the levels of each category
 
-_ROLES = {"machines": MACHINES, "cores": CORES, "size": SIZES, "batch": BATCH, "jobs": JOBS}
+_PARTS = {
+    "machines": (Role.MACHINES,),
+    "cores": (Role.CORES,),
+    "size": SIZES,
+    "batch": (Role.BATCH,),
+    "jobs": (Role.JOBS,),
+}
 _WORK = ("size", "passes", "steps", "batch")
 _PENALTY = 1e-7  # of unit columns: terms that the runs cannot tell apart share the work, exact laws stay exact
 NEAR_ZERO = 1e-3  # of the smallest number and of the shortest run: neither goes below this share
@@ -77,7 +84,7 @@ def sums_of(problem: Problem, terms: Sequence[Term], *, overlap: float = 1.0) ->
 
 
 def physical_terms(domain: Domain) -> tuple[Term, ...]:
-    """Every term that the settings of this domain can have, from what their names mean."""
+    """Every term that the settings of this domain can have, from what they mean."""
     roles = roles_of(domain)
     *amounts, records = _amounts(roles)
     if amounts:
@@ -100,14 +107,15 @@ def physical_terms(domain: Domain) -> tuple[Term, ...]:
 
 
 def roles_of(domain: Domain) -> dict[str, int]:
-    """The columns of the settings whose meaning is known and that vary: of several names of one thing the first."""
+    """The columns of the settings whose meaning is known and that vary: of several with one meaning the first."""
     columns = {axis.name: j for j, axis in enumerate(domain.axes) if axis.is_positive and not axis.is_constant}
-    named = {role: first_of(names, tuple(columns)) for role, names in _ROLES.items()}
-    found = {role: columns[name] for role, name in named.items() if name is not None}
+    named = {part: domain.first(*roles, among=columns) for part, roles in _PARTS.items()}
+    found = {part: columns[name] for part, name in named.items() if name is not None}
     # With a batch size, iterations are steps of one batch; without one they are passes over the data, like epochs.
-    passes = first_of(EPOCHS, tuple(columns))
+    passes = domain.first(*PASSES, among=columns)
     if passes is not None:
-        found["steps" if passes in ITERATIONS and "batch" in found else "passes"] = columns[passes]
+        is_step = domain.axes[columns[passes]].role is Role.ITERATIONS and "batch" in found
+        found["steps" if is_step else "passes"] = columns[passes]
     return found
 
 

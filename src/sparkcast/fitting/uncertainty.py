@@ -25,7 +25,8 @@ from typing import Any, Protocol
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
-from sparkcast.study import Configuration
+from sparkcast.study import Response
+from sparkcast.study.configuration import Levels
 
 MAX_LOO = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
 _FOLDS = 10
@@ -149,20 +150,20 @@ class Distribution:
     """A model that has seen data (the Fitted of every built-in model but auto)."""
 
     points: Points
-    response: str
+    response: Response
     domain: Domain
     scale: Scale
     errors: Errors
     forms: Forms = _NO_FORMS
 
-    def predict(self, at: Sequence[Configuration]) -> list[float]:
+    def predict(self, at: Sequence[Levels]) -> list[float]:
         return self.predict_rows(self.domain.encode(at)) if at else []
 
-    def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
+    def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
         check_level(level)
         return self.interval_rows(self.domain.encode(at), level) if at else []
 
-    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+    def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
         return self.probability_rows(self.domain.encode(at), limit) if at else []
 
     def predict_rows(self, x: Any) -> list[float]:
@@ -182,7 +183,7 @@ class Distribution:
         centre, width = self._centre_and_width(x, values)
         return Answers(values, centre, width, self.errors, self.scale)
 
-    def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
+    def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
         return [self.domain.beyond(configuration) for configuration in at]
 
     def _centre(self, x: Any) -> Any:

@@ -17,27 +17,26 @@ from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, Scale, pose
 from sparkcast.fitting.uncertainty import Distribution, Points, errors_of, folds_of
 from sparkcast.models.ridge import Ridge
-from sparkcast.study import Dataset, Level, Observation
+from sparkcast.study import Configuration, Dataset, Kind, Observation, Response, Role, Vocabulary
+from sparkcast.study.names import EPOCHS
 
-EPOCHS = "epochs"
-_TIME, _ACCURACY = "time_s", "accuracy"
 _ODDS_FLOOR = 1e-3  # an accuracy of 0 or 1 in a few test images is not certainty
 
-Kind = Literal["time", "share"]
+Law = Literal["time", "share"]
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
     """The points: settings and, in the last column, the epoch."""
 
-    kind: Kind
+    law: Law
     height: Points  # at epoch `last`
     shape: Points
     last: float
     top: float  # of a share: 1, or 100 when written as percent
 
     def __call__(self, x: Any) -> Any:
-        return _value(self.kind, self.height(x[:, :-1]), self.shape(x[:, :-1]), x[:, -1] / self.last, self.top)
+        return _value(self.law, self.height(x[:, :-1]), self.shape(x[:, :-1]), x[:, -1] / self.last, self.top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +49,40 @@ class Run:
 
 def has_curves(data: Dataset, response: str) -> bool:
     """Whether runs tell `response` by epoch, for a number of epochs that is not among the factors."""
-    is_told = any(len(_curve(run, response)) > 1 for run in data.observations if run.ok)
-    return response in (_TIME, _ACCURACY) and EPOCHS not in data.factors and is_told
+    if epochs_of(data.vocabulary) in data.factors or not _can_have(data, response):
+        return False
+    meaning = data.vocabulary.response(response)
+    return any(len(_curve(run, meaning)) > 1 for run in data.observations if run.ok)
+
+
+def epochs_of(words: Vocabulary) -> str:
+    """The setting that counts epochs; what it is usually called where the runs have none."""
+    return words.first(Role.EPOCHS) or EPOCHS
+
+
+def _can_have(data: Dataset, response: str) -> bool:
+    """Runs tell their time by epoch, and whatever their workload reports with each."""
+    return response == data.vocabulary.time or data.vocabulary.response(response).kind is Kind.SHARE
 
 
 def fit_curve(data: Dataset, response: str) -> Distribution:
-    """Learn `response` over the factors and `epochs` from the curves of the runs."""
-    if response not in (_TIME, _ACCURACY):
-        raise StudyError(f"runs do not tell {response} by epoch", hint=f"ask for {_TIME} or {_ACCURACY}")
+    """Learn `response` over the factors and the number of epochs from the curves of the runs."""
+    if not _can_have(data, response):
+        raise StudyError(f"runs do not tell {response} by epoch", hint="ask for a time or a share")
     problem, runs = _posed(data, response)
     last = float(max(run.epochs.max() for group in runs for run in group))
     curve = _learn(problem, runs, last)
-    return Distribution(curve, response, _domain(problem.domain, runs), problem.scale, _errors(problem, runs, last))
+    domain = _domain(problem.domain, epochs_of(data.vocabulary), runs)
+    return Distribution(curve, problem.response, domain, problem.scale, _errors(problem, runs, last))
 
 
 def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[Run]]]:
     """The problem at the end of the runs that have a curve, and the curves by configuration in the same order."""
-    told = [run for run in usable_runs(data, response) if len(_curve(run, response)) > 1]
-    groups: dict[tuple[Level, ...], list[Run]] = defaultdict(list)
+    meaning = data.vocabulary.response(response)
+    told = [run for run in usable_runs(data, response) if len(_curve(run, meaning)) > 1]
+    groups: dict[Configuration, list[Run]] = defaultdict(list)
     for run in told:
-        groups[data.key(run)].append(_run(run, response))
+        groups[data.key(run)].append(_run(run, meaning))
     if len(groups) < MIN_CONFIGURATIONS:
         raise NotEnoughDataError(
             f"{len(groups)} configurations with {response} by epoch are too few to predict another number of epochs",
@@ -79,52 +92,52 @@ def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[Run]]]:
     return problem, list(groups.values())
 
 
-def _curve(run: Observation, response: str) -> list[tuple[int, float]]:
-    if response == _TIME:
+def _curve(run: Observation, response: Response) -> list[tuple[int, float]]:
+    if response.kind is Kind.TIME:
         return [(epoch.number, epoch.time_s) for epoch in run.curve if epoch.time_s > 0]
-    return [(epoch.number, epoch.accuracy) for epoch in run.curve if epoch.accuracy is not None]
+    return [(epoch.number, epoch.values[response.name]) for epoch in run.curve if response.name in epoch.values]
 
 
-def _run(run: Observation, response: str) -> Run:
+def _run(run: Observation, response: Response) -> Run:
     import numpy as np
 
     epochs, values = np.array(_curve(run, response), dtype=float).T
-    if response == _TIME:
+    if response.kind is Kind.TIME:
         # The response also counts what comes after the last epoch, and is the mean of jobs that ran at once.
-        values = values * (run.responses[response] / values[-1])
+        values = values * (run.responses[response.name] / values[-1])
     return Run(epochs, values)
 
 
-def _domain(domain: Domain, runs: Sequence[Sequence[Run]]) -> Domain:
+def _domain(domain: Domain, name: str, runs: Sequence[Sequence[Run]]) -> Domain:
     numbers = sorted({float(epoch) for group in runs for run in group for epoch in run.epochs.tolist()})
-    axis = Axis(EPOCHS, tuple(int(number) for number in numbers), tuple(numbers))
-    fixed = tuple((name, value) for name, value in domain.fixed if name != EPOCHS)
-    return Domain((*domain.axes, axis), fixed, tuple(dict.fromkeys((*domain.known, EPOCHS))))
+    axis = Axis(name, tuple(int(number) for number in numbers), tuple(numbers), Role.EPOCHS)
+    fixed = tuple((other, value) for other, value in domain.fixed if other != name)
+    return replace(domain, axes=(*domain.axes, axis), fixed=fixed, known=tuple(dict.fromkeys((*domain.known, name))))
 
 
 def _learn(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Curve:
     import numpy as np
 
-    kind: Kind = "time" if problem.scale.is_log else "share"
-    top = problem.scale.high if kind == "share" else 1.0
-    fits = np.array([_height_and_shape(kind, group, last, top) for group in runs])
-    shapes = replace(problem, scale=_shape_scale(kind), y=fits[:, 1], values=tuple((shape,) for shape in fits[:, 1]))
+    law: Law = "time" if problem.scale.is_log else "share"
+    top = problem.scale.high if law == "share" else 1.0
+    fits = np.array([_height_and_shape(law, group, last, top) for group in runs])
+    shapes = replace(problem, scale=_shape_scale(law), y=fits[:, 1], values=tuple((shape,) for shape in fits[:, 1]))
     heights = replace(problem, y=problem.scale.forward(fits[:, 0]))
-    return Curve(kind, Ridge().learn(heights).points, Ridge().learn(shapes).points, last, top)
+    return Curve(law, Ridge().learn(heights).points, Ridge().learn(shapes).points, last, top)
 
 
-def _shape_scale(kind: Kind) -> Scale:
-    return Scale(is_log=False, low=0.0, high=1.0) if kind == "time" else Scale(is_log=False, low=0.0)
+def _shape_scale(law: Law) -> Scale:
+    return Scale(is_log=False, low=0.0, high=1.0) if law == "time" else Scale(is_log=False, low=0.0)
 
 
-def _height_and_shape(kind: Kind, runs: Sequence[Run], last: float, top: float) -> tuple[float, float]:
+def _height_and_shape(law: Law, runs: Sequence[Run], last: float, top: float) -> tuple[float, float]:
     """Of one configuration: the curve nearest to all epochs of its runs, in ratios of times or log-odds of shares."""
     import numpy as np
     from scipy.optimize import nnls
 
     epochs = np.concatenate([run.epochs for run in runs]) / last
     values = np.concatenate([run.values for run in runs])
-    if kind == "time":
+    if law == "time":
         start, rest = nnls(np.column_stack([np.ones_like(epochs), epochs]) / values[:, None], np.ones_like(values))[0]
         return float(start + rest), float(start / (start + rest))
     slope, at_last = np.polyfit(np.log(epochs), _log_odds(values / top), 1)
@@ -133,11 +146,11 @@ def _height_and_shape(kind: Kind, runs: Sequence[Run], last: float, top: float) 
     return float(top / (1 + np.exp(-at_last))), float(slope)
 
 
-def _value(kind: Kind, height: Any, shape: Any, epochs: Any, top: float) -> Any:
+def _value(law: Law, height: Any, shape: Any, epochs: Any, top: float) -> Any:
     """The curve at `epochs`, which are relative to the last one."""
     import numpy as np
 
-    if kind == "time":
+    if law == "time":
         return height * (shape + (1 - shape) * epochs)
     # No epoch at all is not on the curve; very few are a guess like a random one.
     odds = _log_odds(height / top) + shape * np.log(np.maximum(epochs, 1e-6))

@@ -14,7 +14,8 @@ from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.encoding import Domain, domain_of
 from sparkcast.fitting.regression import Columns
 from sparkcast.learned.support import like_known
-from sparkcast.study import Configuration, Dataset, Observation, Outcome
+from sparkcast.study import Dataset, Outcome
+from sparkcast.study.configuration import Levels
 
 _SLOPE_SD = 2.0  # of the prior: one standard deviation of a setting seldom changes the odds more than 50-fold
 _PSEUDO_RUNS = 0.5  # of either kind
@@ -33,10 +34,10 @@ class Feasibility:
     mean: Any  # intercept and slopes
     covariance: Any
 
-    def probability_of_failure(self, at: Sequence[Configuration]) -> list[float]:
+    def probability_of_failure(self, at: Sequence[Levels]) -> list[float]:
         return self.probability_rows(self.domain.encode(at)).tolist() if at else []
 
-    def worst_at(self, configuration: Configuration) -> float:
+    def worst_at(self, configuration: Levels) -> float:
         """Like `probability_of_failure`; of a category that was never run, that of the worst known one."""
         known = {axis.name: axis.levels for axis in self.domain.axes if not axis.is_number}
         return max(self.probability_of_failure(like_known(configuration, known)))
@@ -59,8 +60,8 @@ def fit_feasibility(data: Dataset) -> Feasibility:
     runs = [run for run in data.observations if run.outcome is not Outcome.LOST]
     if not runs:
         raise NotEnoughDataError(f"{data.name} has no runs that could tell what fails", hint="run the study first")
-    configurations = [_settings(run, data) for run in runs]
-    domain = domain_of(data.factors, configurations)
+    configurations = [data.key(run) for run in runs]
+    domain = domain_of(data.factors, configurations, data.vocabulary)
     columns = _COLUMNS.of(domain, domain.encode(configurations))
     spread = columns.std(axis=0)
     spread[spread == 0] = 1.0
@@ -69,10 +70,6 @@ def fit_feasibility(data: Dataset) -> Feasibility:
     failed = np.array([not run.ok for run in runs], dtype=float)
     mean, covariance = _posterior(rows, failed)
     return Feasibility(domain, len(runs), int(failed.sum()), centre, spread, mean, covariance)
-
-
-def _settings(run: Observation, data: Dataset) -> Configuration:
-    return {name: run.configuration[name] for name in data.factors}
 
 
 def _rows(domain: Domain, x: Any, centre: Any, spread: Any) -> Any:

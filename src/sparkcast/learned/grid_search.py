@@ -1,23 +1,16 @@
-"""Settings of a method by the error on configurations that were left out; and the grids that the papers searched."""
+"""Settings of a method by the error on configurations that were left out, and the registry of grids to choose from."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
-from sparkcast.fitting.plain import in_own_unit
-from sparkcast.fitting.problem import Problem
-from sparkcast.fitting.regression import Columns, regress
-from sparkcast.fitting.uncertainty import Learned, left_out_predictions
-from sparkcast.models.base import Model
-from sparkcast.models.courier import Courier
-from sparkcast.models.decision_tree import DecisionTree
-from sparkcast.registry import did_you_mean
+from sparkcast.models.base import Model, Problem, left_out_predictions
+from sparkcast.registry import Registry, did_you_mean
 
 Value = None | bool | int | float | str | tuple[int, ...]
 Settings = Mapping[str, Value]
@@ -76,6 +69,23 @@ class Space:
 
     make: Callable[..., Model]
     grid: Grid
+
+
+class Grids(Protocol):
+    """What somebody searched, a paper for example: a space for each of some models."""
+
+    spaces: ClassVar[Mapping[str, Space]]
+
+
+GRIDS: Registry[Grids] = Registry("grid")
+
+
+def space_of(grids: str, model: str) -> Space:
+    """What was searched for a model: `search(problem, space.make, space.grid)`."""
+    known = GRIDS.get(grids).spaces
+    if model not in known:
+        raise UnknownNameError(f"{grids} has no grid for {model!r}", hint=did_you_mean(model, tuple(known)))
+    return known[model]
 
 
 def search(
@@ -211,145 +221,3 @@ def _quiet(optuna: Any) -> Iterator[None]:
         yield
     finally:
         optuna.logging.set_verbosity(before)
-
-
-class Estimator(Model):
-    """A technique of scikit-learn on x and 1/x under its own settings, as the papers' grids name them.
-
-    `is_scaled` standardises columns and response (Polimi; here on the training rows only); `log` learns logarithms.
-    """
-
-    columns = Columns(inverses=True)
-
-    def __init__(self, technique: str, *, is_scaled: bool = True, log: bool = False, seed: int = 0, **settings: Any):
-        self._technique = technique
-        self._is_scaled = is_scaled
-        self._log = log
-        self._seed = seed
-        self._settings = settings
-
-    def learn(self, problem: Problem) -> Learned:
-        import warnings
-
-        from sklearn.compose import TransformedTargetRegressor
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-
-        model = self._estimator()
-        if self._is_scaled:
-            model = TransformedTargetRegressor(make_pipeline(StandardScaler(), model), transformer=StandardScaler())
-        with warnings.catch_warnings():
-            # What did not converge, overflowed or was singular is judged by its error like anything else.
-            warnings.simplefilter("ignore")
-            return regress(problem if self._log else in_own_unit(problem), self.columns, model)
-
-    def _estimator(self) -> Any:
-        module, name = _TECHNIQUES[self._technique]
-        estimator = getattr(import_module(module), name)(**self._settings)
-        return estimator.set_params(random_state=self._seed) if "random_state" in estimator.get_params() else estimator
-
-
-_TECHNIQUES = {
-    "lasso": ("sklearn.linear_model", "Lasso"),
-    "ridge": ("sklearn.linear_model", "Ridge"),
-    "forest": ("sklearn.ensemble", "RandomForestRegressor"),
-    "mlp": ("sklearn.neural_network", "MLPRegressor"),
-    "svr": ("sklearn.svm", "SVR"),
-}
-
-_MYUNG_ALPHAS = (1e-15, 1e-10, 1e-8, 1e-3, 1e-2, 1.0, 5.0, 10.0, 20.0)
-_WIDTHS = (3, 4, 5)
-
-
-def _unscaled(technique: str) -> Callable[..., Model]:
-    return partial(Estimator, technique, is_scaled=False)
-
-
-# Names of scikit-learn today: max_features "auto" was all columns for regressors, "sigmoid" is "logistic", friedman_mse
-# is squared_error. Where only the ends of a list are known it is a range.
-_GRIDS: Mapping[str, Mapping[str, Space]] = {
-    "myung2020": {
-        "lasso": Space(_unscaled("lasso"), {"alpha": _MYUNG_ALPHAS}),
-        "ridge": Space(_unscaled("ridge"), {"alpha": _MYUNG_ALPHAS}),
-        "random-forest": Space(
-            _unscaled("forest"),
-            {"n_estimators": (50, 100, 150), "max_features": (1.0, "sqrt", "log2"), "max_depth": (50, 100, 150)},
-        ),
-        "mlp": Space(
-            _unscaled("mlp"),
-            {
-                "solver": ("lbfgs", "adam", "sgd"),
-                "activation": ("logistic", "relu"),
-                "max_iter": (5000, 10000, 20000),
-                "alpha": (0.01, 0.05),
-                "hidden_layer_sizes": ((50,), (100,), (150,)),
-            },
-        ),
-    },
-    "polimi2019": {
-        "decision-tree": Space(
-            partial(DecisionTree, log=False),
-            {
-                "criterion": ("squared_error", "absolute_error"),
-                "depth": (3, 5, 10, 20),
-                "features": (1.0, "sqrt", "log2"),
-                "split": (0.01, 0.1, 0.2, 0.5),
-                "leaf": (0.01, 0.05, 0.1, 0.2, 0.3),
-            },
-        ),
-        "random-forest": Space(
-            partial(Estimator, "forest"),
-            {
-                "n_estimators": Range(5, 200, steps=5, is_log=True, is_whole=True),
-                "max_depth": (3, 10, 20),
-                "min_samples_split": (0.1, 0.5, 1.0),
-                "min_samples_leaf": (1, 2, 4),
-            },
-        ),
-        "lasso": Space(partial(Estimator, "lasso"), {"alpha": (0.001,), "fit_intercept": (True, False)}),
-        "mlp": Space(
-            partial(Estimator, "mlp", solver="adam"),
-            {
-                "hidden_layer_sizes": tuple((width,) * layers for layers in (1, 2, 3) for width in _WIDTHS),
-                "activation": ("logistic", "relu", "tanh"),
-                "learning_rate_init": Range(0.001, 0.1, steps=3, is_log=True),
-                "beta_1": Range(0.7, 0.9, steps=3),
-                "alpha": Range(0.01, 0.1, steps=2, is_log=True),
-            },
-        ),
-        "svr": Space(
-            partial(Estimator, "svr"),
-            {
-                "C": Range(0.001, 75, steps=6, is_log=True),
-                "epsilon": Range(0.05, 0.5, steps=3),
-                "gamma": Range(1e-7, 1, steps=8, is_log=True),
-                "kernel": ("linear", "rbf", "poly", "sigmoid"),
-            },
-        ),
-    },
-    "courier2021": {
-        "courier": Space(
-            partial(Courier, log=False),
-            {
-                "trees": Range(50, 2000, steps=5, is_log=True, is_whole=True),
-                "depth": (4, 5, 6, 7, 8, 9, 10),
-                "criterion": ("squared_error", "absolute_error"),
-                "features": (1.0, "sqrt", "log2"),
-            },
-        ),
-    },
-}
-
-
-def paper_grid(paper: str, technique: str) -> Space:
-    """What a paper searched: `search(problem, space.make, space.grid)`.
-
-    >>> paper_grid("myung2020", "lasso").grid["alpha"][-1]
-    20.0
-    """
-    if paper not in _GRIDS:
-        raise UnknownNameError(f"no grids of a paper named {paper!r}", hint=did_you_mean(paper, tuple(_GRIDS)))
-    known = _GRIDS[paper]
-    if technique not in known:
-        raise UnknownNameError(f"{paper} has no grid for {technique!r}", hint=did_you_mean(technique, tuple(known)))
-    return known[technique]

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
+from sparkcast.fitting.uncertainty import Distribution
 from sparkcast.learned.feasibility import Feasibility
 from sparkcast.models import MODELS, Fitted
-from sparkcast.study import Configuration, Dataset, Fingerprint, Level, Outcome, Price
-from sparkcast.study.space import Space
+from sparkcast.registry import did_you_mean
+from sparkcast.study import Configuration, Dataset, Fingerprint, Outcome, Price, Role, Vocabulary
+from sparkcast.study.space import Listed, Pool, Space
 
-FORMAT, SCHEMA = "sparkcast-model", 1
+FORMAT, SCHEMA = "sparkcast-model", 2
 _ABOUT, _CONTENT = "sparkcast.json", "schema.json"
 _FIT_AGAIN = "make it again: sparkcast fit DATA --save FILE"
 # Compiled code follows the indices in these; `_standins` keeps their arrays instead, and checks them.
@@ -59,44 +61,84 @@ class About:
     factors: tuple[str, ...]
     responses: Mapping[str, LearnedFrom]
     runs: int
-    fixed: Configuration = field(default_factory=dict)  # settings that are no factors, with one value in every run
+    fixed: Configuration = field(
+        default_factory=Configuration
+    )  # settings that are no factors, with one value in every run
     seen: tuple[Seen, ...] = ()
     candidates: tuple[Configuration, ...] = ()  # that a recommendation chooses from; or
     space: Space | None = None  # all that the levels and rules of a study allow
     price: Price | None = None
     fingerprints: tuple[Fingerprint, ...] = ()  # where the runs were made
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)  # what all names mean
     sparkcast: str = ""
     created: str = ""  # ISO 8601
+
+    def pool(self) -> Pool:
+        """Where candidates come from."""
+        return self.space or Listed(self.candidates)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedModel:
     about: About
     fitted: Mapping[str, Fitted]  # by response
-    curves: Mapping[str, Fitted] = field(default_factory=dict)  # by response, over the factors and epochs
+    curves: Mapping[str, Distribution] = field(default_factory=dict)  # by response, over the factors and epochs
     feasibility: Feasibility | None = None
     notes: tuple[str, ...] = ()  # what its reader should know
+
+    # What questions ask of it, see `Knowledge`.
+
+    @property
+    def runs(self) -> None:
+        return None
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        return tuple(self.fitted)
+
+    @property
+    def last_epoch(self) -> int:
+        axes = [axis for curve in self.curves.values() for axis in curve.domain.axes]
+        return max((int(axis.numbers[-1]) for axis in axes if axis.role is Role.EPOCHS and axis.numbers), default=0)
+
+    def model_of(self, response: str) -> tuple[str, Fitted]:
+        if response not in self.fitted:
+            hint = did_you_mean(response, self.responses)
+            raise StudyError(f"the model file has no model of {response!r}", hint=hint)
+        return self.about.responses[response].model, self.fitted[response]
+
+    def has_curve(self, response: str) -> bool:
+        return response in self.curves
+
+    def curve_of(self, response: str) -> tuple[str, Fitted]:
+        if response not in self.curves:
+            raise not_by_epoch(response)
+        return "curve", self.curves[response]
+
+
+def not_by_epoch(response: str) -> NotEnoughDataError:
+    return NotEnoughDataError(
+        f"the runs do not tell {response} by epoch, so the number of epochs cannot be free",
+        hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
+    )
 
 
 def seen_in(data: Dataset) -> tuple[Seen, ...]:
     """Every configuration that was run, by its varied settings. A lost run says nothing about settings."""
-    counts: dict[tuple[Level, ...], list[int]] = {}
+    counts: dict[Configuration, list[int]] = {}
     for run in data.observations:
         count = counts.setdefault(data.key(run), [0, 0])
         if run.outcome is not Outcome.LOST:
             count[0 if run.ok else 1] += 1
-    return tuple(Seen(dict(zip(data.factors, key, strict=True)), *count) for key, count in counts.items())
+    return tuple(Seen(key, *count) for key, count in counts.items())
 
 
 def constants_in(data: Dataset) -> Configuration:
     """Settings that are no factors and had one value in every run."""
     if not data.observations:
-        return {}
-    return {
-        name: value
-        for name, value in data.observations[0].configuration.items()
-        if name not in data.factors and all(o.configuration.get(name) == value for o in data.observations)
-    }
+        return Configuration()
+    first = data.observations[0].configuration.without(*data.factors)
+    return first.only(n for n in first if all(o.configuration.get(n) == first[n] for o in data.observations))
 
 
 def fingerprints_in(data: Dataset) -> tuple[Fingerprint, ...]:
@@ -115,6 +157,7 @@ def about_of(data: Dataset, responses: Iterable[str], model: str) -> About:
         fixed=constants_in(data),
         seen=seen_in(data),
         fingerprints=fingerprints_in(data),
+        vocabulary=data.vocabulary,
     )
 
 
@@ -126,7 +169,7 @@ def save(
     path: Path,
     *,
     about: About,
-    curves: Mapping[str, Fitted] | None = None,
+    curves: Mapping[str, Distribution] | None = None,
     feasibility: Feasibility | None = None,
     force: bool = False,
 ) -> None:
@@ -186,9 +229,10 @@ def _about_bytes(about: About, fitted: Mapping[str, Fitted]) -> bytes:
     written = {"sparkcast": __version__, "created": datetime.now(UTC).isoformat(timespec="seconds")}
     probes = {response: _probes(model, about.seen) for response, model in fitted.items()}
     options = orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
-    told = asdict(replace(about, price=None, space=None))
+    told = asdict(replace(about, price=None, space=None, vocabulary=Vocabulary()))
     told |= {"price": about.price and about.price.as_plain(), "space": about.space and about.space.as_plain()}
-    return orjson.dumps(head | told | written | {"probes": probes}, option=options)
+    told |= {"vocabulary": about.vocabulary.as_plain()}
+    return orjson.dumps(head | told | written | {"probes": probes}, option=options, default=dict)
 
 
 def _libraries() -> dict[str, str]:
@@ -198,7 +242,7 @@ def _libraries() -> dict[str, str]:
 def _probes(fitted: Fitted, seen: Sequence[Seen]) -> list[Any]:
     """Questions with today's answers: with other libraries the model is asked again."""
     found: list[Any] = []
-    for configuration in [dict(known.configuration) for known in seen if known.ok][:_PROBES]:
+    for configuration in [known.configuration for known in seen if known.ok][:_PROBES]:
         try:
             found.append([configuration, *fitted.predict([configuration])])
         except NotEnoughDataError:
@@ -263,6 +307,8 @@ def _head(content: bytes, name: str) -> dict[str, Any]:
             f"this one reads up to {SCHEMA}",
             hint="upgrade sparkcast, or fit the model again with this one",
         )
+    if head["schema"] < SCHEMA:
+        raise StudyError(f"{name} was written by an older sparkcast ({head.get('sparkcast')})", hint=_FIT_AGAIN)
     return head
 
 
@@ -299,7 +345,7 @@ def _is_ours(name: str) -> bool:
 def _homes() -> tuple[str, ...]:
     """Where parts of models may come from. Whoever installed a package with a model trusts it to run already."""
     others = {MODELS.get(name).__module__.partition(".")[0] for name in MODELS.names()} - {"sparkcast"}
-    return ("sparkcast.fitting", "sparkcast.models", "sparkcast.learned", *sorted(others))
+    return ("sparkcast.study.response", "sparkcast.fitting", "sparkcast.models", "sparkcast.learned", *sorted(others))
 
 
 def _model(content: bytes, head: Mapping[str, Any]) -> SavedModel:
@@ -334,12 +380,13 @@ def _about(head: Mapping[str, Any]) -> About:
         factors=tuple(str(name) for name in head["factors"]),
         responses={str(name): LearnedFrom(**part) for name, part in head["responses"].items()},
         runs=int(head["runs"]),
-        fixed=dict(head["fixed"]),
-        seen=tuple(Seen(**part) for part in head["seen"]),
-        candidates=tuple(dict(configuration) for configuration in head["candidates"]),
+        fixed=Configuration(head["fixed"]),
+        seen=tuple(Seen(**{**part, "configuration": Configuration(part["configuration"])}) for part in head["seen"]),
+        candidates=tuple(Configuration(levels) for levels in head["candidates"]),
         space=None if head.get("space") is None else Space.from_plain(head["space"]),
         price=None if head["price"] is None else Price.from_plain(head["price"]),
         fingerprints=tuple(Fingerprint(**part) for part in head.get("fingerprints", ())),
+        vocabulary=Vocabulary.from_plain(head["vocabulary"]),
         sparkcast=str(head["sparkcast"]),
         created=str(head["created"]),
     )

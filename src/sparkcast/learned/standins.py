@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from sparkcast.errors import StudyError
+from sparkcast.study import Configuration, Kind, Level, Role
 
 _KERNELS = (
     "ConstantKernel DotProduct Exponentiation ExpSineSquared Matern Product RBF RationalQuadratic Sum WhiteKernel"
@@ -36,6 +37,19 @@ class PlainKernel:
 
     name: str
     parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainWord:
+    """A role or a kind by its value."""
+
+    kind: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlainConfiguration:
+    levels: dict[str, Level]
 
 
 class Trees:
@@ -103,6 +117,10 @@ def _with_attributes(value: Any, attributes: dict[str, Any]) -> Any:
 def _plain(value: Any) -> Any:
     if isinstance(value, Trees):
         return value.plain
+    if isinstance(value, Role | Kind):
+        return PlainWord(type(value).__name__, value.value)
+    if isinstance(value, Configuration):
+        return PlainConfiguration(dict(value))
     if type(value).__module__.startswith(("sklearn.tree.", "sklearn.ensemble.")):
         return _plain_trees(value)
     if type(value).__module__ == "sklearn.gaussian_process.kernels" and type(value).__name__ in _KERNELS.split():
@@ -147,6 +165,10 @@ def _restored(value: Any) -> Any:
         return Trees(value)
     if isinstance(value, PlainKernel):
         return _kernel(value)
+    if isinstance(value, PlainWord):
+        return Role(value.value) if value.kind == Role.__name__ else Kind(value.value)
+    if isinstance(value, PlainConfiguration):
+        return Configuration(value.levels)
     return value
 
 

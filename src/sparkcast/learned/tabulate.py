@@ -10,7 +10,7 @@ from sparkcast.fitting.uncertainty import Distribution
 from sparkcast.learned.feasibility import Feasibility
 from sparkcast.models import Fitted
 from sparkcast.models.auto import Combined
-from sparkcast.study import Configuration
+from sparkcast.study.configuration import Levels
 from sparkcast.study.space import Candidates
 
 
@@ -36,7 +36,7 @@ class _Asked:
     """The answers of a model that knows nothing but configurations."""
 
     fitted: Fitted
-    configurations: Sequence[Configuration]
+    configurations: Sequence[Levels]
     values: Any
 
     def interval(self, level: float) -> tuple[Any, Any]:
@@ -90,7 +90,7 @@ def failure_table(failures: Feasibility, candidates: Candidates) -> Any:
         return failures.probability_rows(_encode(failures.domain, candidates))
     except NotEnoughDataError:
         names = [axis.name for axis in failures.domain.axes]
-        return np.array([failures.worst_at({name: c[name] for name in names}) for c in candidates.configurations()])
+        return np.array([failures.worst_at(c.only(names)) for c in candidates.configurations()])
 
 
 def _encode(domain: Domain, candidates: Candidates) -> Any:

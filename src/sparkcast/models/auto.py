@@ -36,12 +36,12 @@ from sparkcast.fitting.uncertainty import (
 )
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
-from sparkcast.study import Configuration, Dataset
+from sparkcast.study import Dataset
+from sparkcast.study.configuration import Levels
 
 INSIDE = "inside the measured range"
 _KEPT = 2.0  # a candidate answers when its error is at most this multiple of the best one's
 _FOLDS = 5  # enough to compare models, and each costs a fit of every candidate
-_SHAPES = ("scaling", "nnls")  # who extrapolates by a law rather than by resemblance
 
 
 Members = tuple[tuple[str, Distribution], ...]  # each candidate by name, fitted to everything
@@ -132,17 +132,17 @@ class Combined:
     def domain(self) -> Domain:
         return self.problem.domain
 
-    def predict(self, at: Sequence[Configuration]) -> list[float]:
+    def predict(self, at: Sequence[Levels]) -> list[float]:
         return list(self.answers(self.domain.encode(at)).values.tolist()) if at else []
 
-    def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
+    def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
         check_level(level)
         if not at:
             return []
         low, high = self.answers(self.domain.encode(at)).interval(level)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
-    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+    def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
         return list(self.answers(self.domain.encode(at)).probability_below(limit).tolist()) if at else []
 
     def answers(self, x: Any) -> "Answers | AnswersByChoice":
@@ -158,10 +158,10 @@ class Combined:
         parts = [self._choice(step).distribution.answers(x[i]) for step, i in by_step.items()]
         return AnswersByChoice(rows, tuple(parts))
 
-    def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
+    def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
         return self.inside.distribution.beyond(at)
 
-    def choice_for(self, configuration: Configuration) -> Choice:
+    def choice_for(self, configuration: Levels) -> Choice:
         """Who answers a question about these settings."""
         [step] = _steps(self.domain, self.domain.encode([configuration]))
         return self._choice(step)
@@ -177,6 +177,8 @@ class Combined:
 @MODELS.register("auto")
 class Auto:
     """The models that did best where the question lies, together: inside the measured range or beyond it."""
+
+    is_usual = True
 
     def __init__(self, candidates: Sequence[str] | None = None) -> None:
         self._candidates = candidates
@@ -204,7 +206,7 @@ def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Member
         except (NotEnoughDataError, StudyError) as error:
             reasons.append(f"{name}: {error.problem}")
     if not members:
-        raise NotEnoughDataError(f"no model can learn {problem.response}; {reasons[0]}", hint="run more configurations")
+        raise NotEnoughDataError(f"no model can learn from these runs; {reasons[0]}", hint="run more configurations")
     return tuple(members), unseen
 
 
@@ -327,7 +329,7 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
         return _by_shape(members, inside, str(step))
     errors = [_error(tested, said[i]) for i in able]
     good = [able[i] for i in _good_enough(errors)]
-    used = [*good, *(i for i in able if members[i][0] in _SHAPES and i not in good)]
+    used = [*good, *(i for i in able if members[i][0] in _by_law() and i not in good)]
     together = median_of([said[i] for i in used])
     laws = tuple(law for i in used for law in (members[i][1].points, *members[i][1].forms.laws))
     numbers = tuple(j for j, axis in enumerate(problem.domain.axes) if axis.is_number)
@@ -347,6 +349,12 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
             forms=Forms(laws, numbers),
         ),
     )
+
+
+def _by_law() -> list[str]:
+    """Who extrapolates by a law rather than by resemblance, whom to ask first in front."""
+    found = {name: MODELS.get(name).extrapolates_by_law for name in MODELS.declaring("extrapolates_by_law")}  # type: ignore[attr-defined]
+    return sorted(found, key=lambda name: -found[name])
 
 
 def _extrapolates(name: str) -> bool:
@@ -385,5 +393,5 @@ def _distances(problem: Problem, step: Step, train: Sequence[int], test: Sequenc
 def _by_shape(members: Members, inside: Choice, question: str) -> Choice:
     """Too few runs to leave some out, so no data can say who extrapolates best: the physical shape decides."""
     known = dict(members)
-    name = next((name for name in _SHAPES if name in known), inside.answering[0])
+    name = next((name for name in _by_law() if name in known), inside.answering[0])
     return Choice(question, "none: too few runs to leave some out", (), (name,), None, known[name])

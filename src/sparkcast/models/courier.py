@@ -10,10 +10,9 @@ from sparkcast.fitting.regression import Columns
 from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
-from sparkcast.study.roles import CORES, JOBS, MACHINES, first_of
+from sparkcast.study import Role
 from sparkcast.units import as_number
 
-CPUS = ("cpu", "cpus")  # cores of all executors together
 _SETTINGS = Columns()
 _MIN_TREES_OUT_OF_BAG = 50  # with fewer, a configuration may be in the bag of every tree
 
@@ -73,27 +72,23 @@ def columns(domain: Domain, x: Any) -> Any:
     import numpy as np
 
     cpus = cpu(domain, x)
-    return np.column_stack([cpus * setting(domain, x, JOBS), cpus, _SETTINGS.of(domain, x)])
+    return np.column_stack([cpus * setting(domain, x, Role.JOBS), cpus, _SETTINGS.of(domain, x)])
 
 
 def cpu(domain: Domain, x: Any) -> Any:
     """The cores that one job has: given as such, or as cores of each executor."""
-    named = first_of(CPUS, names(domain))
-    return setting(domain, x, CPUS) if named else setting(domain, x, MACHINES) * setting(domain, x, CORES)
+    if domain.first(Role.TOTAL_CORES):
+        return setting(domain, x, Role.TOTAL_CORES)
+    return setting(domain, x, Role.MACHINES) * setting(domain, x, Role.CORES)
 
 
-def names(domain: Domain) -> tuple[str, ...]:
-    """Every setting that is known of all runs, varied or not."""
-    return (*(axis.name for axis in domain.axes), *(name for name, _ in domain.fixed))
-
-
-def setting(domain: Domain, x: Any, aliases: tuple[str, ...]) -> Any:
-    """The number that the first of these settings has in every row; 1 where there is none."""
+def setting(domain: Domain, x: Any, *roles: Role) -> Any:
+    """The number that the setting with one of these roles has in every row; 1 where there is none."""
     import numpy as np
 
     numbers = [axis.name for axis in domain.axes if axis.is_number]
     fixed = {name: number for name, level in domain.fixed if (number := as_number(level)) is not None}
-    name = first_of(aliases, (*numbers, *fixed))
+    name = domain.first(*roles, among=(*numbers, *fixed))
     if name in numbers:
         return x[:, [axis.name for axis in domain.axes].index(name)]
     return np.full(len(x), 1.0 if name is None else fixed[name])

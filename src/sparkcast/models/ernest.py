@@ -18,10 +18,10 @@ from sparkcast.fitting.relative import positive_setting, relative_nnls, require_
 from sparkcast.fitting.uncertainty import Distribution, Learned, fit
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
-from sparkcast.study import Dataset
-from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
+from sparkcast.study import Dataset, Role
+from sparkcast.study.setting import SIZES
 
-_ROLES = (MACHINES, CORES, SIZES)
+_ROLES = ((Role.MACHINES,), (Role.CORES,), SIZES)
 _MIN_PER_LAW = 3
 Key = tuple[float, ...]
 
@@ -58,6 +58,8 @@ class Laws:
 class Ernest(Model):
     """Time from data size and machines by Ernest's law; one law per combination of the other factors."""
 
+    is_usual = True
+
     def fit(self, data: Dataset, response: str) -> Distribution:
         problem = pose(data, response)
         _laws(problem, _MIN_PER_LAW)
@@ -83,9 +85,8 @@ def _laws(problem: Problem, least: int) -> Laws:
 
 
 def _own(domain: Domain) -> list[str | None]:
-    """The settings that are Ernest's machines, cores and size: of several names of one thing the first."""
-    present = [axis.name for axis in domain.axes] + [name for name, _ in domain.fixed]
-    return [first_of(names, present) for names in _ROLES]
+    """The settings that are Ernest's machines, cores and size: of several with one meaning the first."""
+    return [domain.first(*roles) for roles in _ROLES]
 
 
 def _check(problem: Problem, own: list[str | None]) -> None:
@@ -94,7 +95,7 @@ def _check(problem: Problem, own: list[str | None]) -> None:
     if not varied:
         raise NotEnoughDataError(
             "ernest needs runs that differ in machines or data size",
-            hint=f"vary one of {', '.join(name for names in _ROLES for name in names)}",
+            hint="vary one of them; say which setting is which with --role NAME=machines, NAME=data-size",
         )
     if not all(axis.is_positive for axis in varied):
         raise StudyError("ernest needs machines and data sizes as positive numbers", hint="use another model")
@@ -123,6 +124,6 @@ def _law(problem: Problem) -> tuple[float, ...]:
 def _features(domain: Domain, x: Any) -> Any:
     import numpy as np
 
-    machines, cores, size = (positive_setting("ernest", domain, x, names) for names in _ROLES)
+    machines, cores, size = (positive_setting("ernest", domain, x, *roles) for roles in _ROLES)
     processes = machines * cores
     return np.column_stack([np.ones(len(x)), size / processes, np.log(processes), processes])

@@ -13,6 +13,7 @@ from sparkcast.models.base import Model
 class GradientBoosting(Model):
     """Boosted shallow trees; follows steps and interactions, never predicts beyond what was measured."""
 
+    is_usual = True
     auto_from = 24
     auto_outside = False  # trees stay at the last value they saw
     columns = Columns(ratios=True)

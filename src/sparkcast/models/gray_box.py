@@ -27,10 +27,12 @@ from sparkcast.fitting.relative import positive_setting, require_times
 from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
-from sparkcast.study.roles import CORES, MACHINES, SIZES, first_of
+from sparkcast.study import Role
+from sparkcast.study.setting import SIZES
 
 Replacement = Literal["predict", "mean"]
 
+_ROLES = ((Role.MACHINES,), (Role.CORES,), SIZES)
 _KNEES = 24  # places that are tried
 _MIN_LOADS = 4  # fewer different ones cannot tell a knee from a line
 _NOISE = 1e-3  # no two runs agree better than this, relative: exact data must not be certain of a knee
@@ -122,7 +124,7 @@ class GrayBox(Model):
 def _require_metrics(problem: Problem) -> None:
     if not problem.metric_names:
         raise NotEnoughDataError(
-            f"gray-box learns from what runs showed beside {problem.response}, and these runs have nothing else",
+            f"gray-box learns from what runs showed beside {problem.response.name}, and these runs have nothing else",
             hint="of a CSV name the settings with --factors: its other columns of numbers are then taken as metrics",
         )
 
@@ -200,7 +202,7 @@ def _non_negative(columns: Any, values: Any, weights: Any) -> tuple[Any, float]:
 
 def load_and_machines(domain: Domain, x: Any) -> tuple[Any, Any]:
     """Data per machine (per core where they are known), and machines; 1 of what the settings do not name."""
-    machines, cores, size = (positive_setting("gray-box", domain, x, names) for names in (MACHINES, CORES, SIZES))
+    machines, cores, size = (positive_setting("gray-box", domain, x, *roles) for roles in _ROLES)
     return size / (machines * cores), machines * cores
 
 
@@ -208,8 +210,7 @@ def _effects(domain: Domain, x: Any) -> list[Any]:
     """What the settings that are no machines and no size may scale a term with; 1 comes first."""
     import numpy as np
 
-    present = [axis.name for axis in domain.axes] + [name for name, _ in domain.fixed]
-    own = [first_of(names, present) for names in (MACHINES, CORES, SIZES)]
+    own = [domain.first(*roles) for roles in _ROLES]
     others = [(axis, x[:, j]) for j, axis in enumerate(domain.axes) if axis.name not in own and not axis.is_constant]
     return [np.ones(len(x)), *(effect for axis, values in others for effect in _effects_of(axis, values))]
 

@@ -23,6 +23,8 @@ class Constant:
 class Median(Model):
     """The median of all runs, whatever the settings: the baseline."""
 
+    is_baseline = True
+
     def learn(self, problem: Problem) -> Learned:
         import numpy as np
 

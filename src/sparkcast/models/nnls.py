@@ -12,6 +12,7 @@ from sparkcast.models.base import Model
 class NonNegativeLeastSquares(Model):
     """Sums of non-negative physical terms (start-up, work shared by machines, waiting), on relative errors."""
 
+    extrapolates_by_law = 1
     auto_from = 3
 
     def learn(self, problem: Problem) -> Learned:

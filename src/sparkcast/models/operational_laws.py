@@ -19,11 +19,12 @@ from sparkcast.fitting.relative import relative_nnls, require_times
 from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
-from sparkcast.models.courier import CPUS, cpu, names, setting
-from sparkcast.study import show_configuration
-from sparkcast.study.roles import BATCH, CORES, EPOCHS, ITERATIONS, JOBS, MACHINES, SIZES, first_of
+from sparkcast.models.courier import cpu, setting
+from sparkcast.study import Role
+from sparkcast.study.setting import PASSES, SIZES
 
-_KNOWN = (*BATCH, *EPOCHS, *SIZES, *CPUS, *MACHINES, *CORES, *JOBS)
+_LOAD = (Role.TOTAL_CORES, Role.MACHINES, Role.CORES, Role.JOBS)  # who asks the disk at once
+_KNOWN = (Role.BATCH, *PASSES, *SIZES, *_LOAD)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,30 +79,31 @@ class OperationalLaws(Model):
         found = relative_nnls(problem, passes(domain, x)[:, None] * np.column_stack([kinds, loads]))
         cpu_s, disk_s = np.split(found, [kinds.shape[1]])
         too_fast = np.flatnonzero(problem.target < passes(domain, x) * (kinds @ cpu_s) * (1 - 1e-9))
-        unexplained = tuple(show_configuration(problem.configurations[i]) for i in too_fast)
+        unexplained = tuple(str(problem.configurations[i]) for i in too_fast)
         return Learned(Law(domain, self._workers, tuple(cpu_s.tolist()), tuple(disk_s.tolist()), unexplained))
 
 
 def passes(domain: Domain, x: Any) -> Any:
     """Batches that are worked through: epochs * records / batch, each 1 where it is not a setting."""
-    if first_of(EPOCHS, names(domain)) in ITERATIONS and first_of(BATCH, names(domain)):
-        return setting(domain, x, ITERATIONS)
-    return setting(domain, x, EPOCHS) * setting(domain, x, SIZES) / setting(domain, x, BATCH)
+    batch = setting(domain, x, Role.BATCH)
+    if domain.first(Role.BATCH) and not domain.first(Role.EPOCHS) and domain.first(Role.ITERATIONS):
+        return setting(domain, x, Role.ITERATIONS)
+    return setting(domain, x, *PASSES) * setting(domain, x, *SIZES) / batch
 
 
 def load(domain: Domain, x: Any, workers: float) -> Any:
     """How many ask the disk at once: max(1, processes / workers)."""
     import numpy as np
 
-    return np.maximum(1.0, cpu(domain, x) * setting(domain, x, JOBS) / workers)
+    return np.maximum(1.0, cpu(domain, x) * setting(domain, x, Role.JOBS) / workers)
 
 
 def _load_terms(domain: Domain, x: Any, workers: float) -> Any:
     import numpy as np
 
-    batch, waiting = setting(domain, x, BATCH), load(domain, x, workers)
+    batch, waiting = setting(domain, x, Role.BATCH), load(domain, x, workers)
     # What is the same in every run belongs to the CPU: only a batch or load that varies shows the disk.
-    terms = (batch * _varies(domain, BATCH), waiting * _varies(domain, (*CPUS, *MACHINES, *CORES, *JOBS)))
+    terms = (batch * _varies(domain, Role.BATCH), waiting * _varies(domain, *_LOAD))
     return np.column_stack([*terms, terms[0] * terms[1]])
 
 
@@ -118,16 +120,16 @@ def _categories(domain: Domain, x: Any) -> Any:
     return np.column_stack(found) if found else np.ones((len(x), 1))
 
 
-def _varies(domain: Domain, aliases: tuple[str, ...]) -> bool:
-    return any(axis.name in aliases and axis.is_number and not axis.is_constant for axis in domain.axes)
+def _varies(domain: Domain, *roles: Role) -> bool:
+    return any(axis.role in roles and axis.is_number and not axis.is_constant for axis in domain.axes)
 
 
 def _check(domain: Domain) -> None:
-    if not any(axis.name in _KNOWN and not axis.is_constant for axis in domain.axes):
+    if not any(axis.role in _KNOWN and not axis.is_constant for axis in domain.axes):
         raise NotEnoughDataError(
-            f"operational-laws knows nothing of {', '.join(names(domain))}",
-            hint="vary one of batch_size, epochs, records, executors, cores or jobs",
+            f"operational-laws knows nothing of {', '.join(axis.name for axis in domain.axes)}",
+            hint="vary the batch size, epochs, records, machines, cores or jobs; --role NAME=batch says which is which",
         )
-    wrong = [axis.name for axis in domain.axes if axis.name in _KNOWN and not axis.is_positive]
+    wrong = [axis.name for axis in domain.axes if axis.role in _KNOWN and not axis.is_positive]
     if wrong:
         raise StudyError(f"operational-laws needs {wrong[0]} as positive numbers", hint="use another model")

@@ -11,6 +11,7 @@ from sparkcast.models.base import Model
 class RandomForest(Model):
     """Averages 100 regression trees; never predicts beyond what was measured."""
 
+    is_usual = True
     columns = Columns()
 
     def __init__(self, trees: int = 100, seed: int = 0) -> None:

@@ -12,6 +12,8 @@ class Ridge(Model):
     """Linear in x, log x and 1/x of each setting; the logarithm of the response when it is positive."""
 
     auto_from = 3
+    is_usual = True
+    is_quick = True
     auto_outside = False  # a free power law: start-up time bends it, and outside the range the bend goes on
     columns = Columns(logs=True, inverses=True)
 

@@ -131,6 +131,8 @@ class Continued:
 class Scaling(Model):
     """Physical terms (start-up, shared work, waiting) times smooth effects of all factors; made to extrapolate."""
 
+    extrapolates_by_law = 2
+    is_usual = True
     auto_from = 3
 
     def learn(self, problem: Problem) -> Learned:

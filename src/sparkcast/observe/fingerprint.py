@@ -1,21 +1,20 @@
 """Which hardware and software a number came from."""
 
 import functools
-import os
 import platform
 from pathlib import Path
 
 from sparkcast.engines import ClusterFacts
+from sparkcast.engines.machine import this_machine
 from sparkcast.study import Fingerprint
 
 
 def fingerprint(facts: ClusterFacts, data: str) -> Fingerprint:
-    import psutil
-
+    machine = this_machine()
     return Fingerprint(
         cpu=_cpu_model(),
-        cores=os.cpu_count() or 1,
-        memory_bytes=psutil.virtual_memory().total,
+        cores=machine.cores,
+        memory_bytes=machine.memory,
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         python=platform.python_version(),
         spark=facts.spark,

@@ -33,8 +33,7 @@ def read_report(path: Path) -> JobReport:
             case "started":
                 started_at = float(entry["at"])
             case "epoch":
-                names = ("time_s", "accuracy", "loss", "throughput")
-                curve.append(Epoch(int(entry["number"]), **{name: entry.get(name) for name in names}))
+                curve.append(Epoch(int(entry["number"]), float(entry["time_s"]), entry.get("values", {})))
             case "result":
                 responses = {name: float(value) for name, value in entry["responses"].items()}
             case "failed":

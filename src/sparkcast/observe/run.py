@@ -9,6 +9,7 @@ from sparkcast.observe.eventlog import read_task_totals
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.study import Fingerprint, Observation, Outcome, TaskTotals, Trial, Utilisation
+from sparkcast.study.names import STARTUP_TIME, TOTAL_TIME
 
 _TAIL_BYTES = 20_000
 _WORST_FIRST = (Outcome.LOST, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.OK)
@@ -69,8 +70,8 @@ def _mean_responses(jobs: list[_ObservedJob], run: Run) -> Mapping[str, float]:
     responses = {name: fmean(job.report.responses[name] for job in jobs) for name in sorted(names)}
     begun = [job.report.started_at for job in jobs if job.report.started_at is not None]
     if begun:
-        responses["startup_s"] = fmean(begun) - run.launched_at
-    responses["total_s"] = run.ended_at - run.launched_at
+        responses[STARTUP_TIME] = fmean(begun) - run.launched_at
+    responses[TOTAL_TIME] = run.ended_at - run.launched_at
     return responses
 
 

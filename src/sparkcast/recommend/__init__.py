@@ -1,20 +1,25 @@
-"""Which settings meet the deadline? Decided on the probability of meeting it, never on the mean."""
+"""Which settings meet the deadline? Decided on the probability of meeting it, never on a typical time.
 
-from dataclasses import dataclass
+A question and something that was learned go in (`advise`), a recommendation comes out. Nothing is run or read here.
+"""
+
+from dataclasses import dataclass, field
 from typing import Literal
 
-from sparkcast.study import Configuration
+from sparkcast.learned.predict import Prediction
+from sparkcast.study import Configuration, Vocabulary
 
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """A response at one configuration, and where the next run falls with probability `level`."""
-
-    response: str
-    value: float
-    low: float
-    high: float
-    level: float
+__all__ = [
+    "Alternative",
+    "Candidate",
+    "Limit",
+    "Nearest",
+    "Prediction",
+    "Recommendation",
+    "RunningForecast",
+    "RunningJob",
+    "Staleness",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ class Staleness:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    objective: str  # "maximize accuracy", "minimize cost", "minimize time_s"
+    objective: str  # "maximize auc", "minimize cost"
     within_s: float | None
     confidence: float
     models: dict[str, str]  # response -> model that predicted it
@@ -102,7 +107,8 @@ class Recommendation:
     limits: tuple[Limit, ...] = ()
     n_candidates: int = 0
     alternatives: tuple[Alternative, ...] = ()  # what each limit costs
-    pareto: tuple[Candidate, ...] = ()  # not beaten in time, cost and accuracy at once; by time
+    pareto: tuple[Candidate, ...] = ()  # Pareto-optimal in time, cost and quality; by time
     nearest: Nearest | None = None
     running: tuple[RunningForecast, ...] = ()
     staleness: Staleness | None = None
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean

@@ -1,63 +1,29 @@
-"""The best settings that keep to a deadline, a budget or an accuracy with the wanted probability."""
+"""The best settings that keep to every limit with the wanted probability."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
-from sparkcast.analyse.runs import same_level
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.learned.curves import EPOCHS, fit_curve, has_curves
-from sparkcast.learned.feasibility import Feasibility, fit_feasibility
-from sparkcast.learned.saved import SavedModel, constants_in, seen_in
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import Table, failure_table, is_supported, tabulate
-from sparkcast.models import MODELS, Fitted
+from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
 from sparkcast.recommend.nearest import Measured
 from sparkcast.recommend.pareto import pareto_front
-from sparkcast.recommend.question import ACCURACY, COST, TIME, Objective, Question, objective_of
-from sparkcast.recommend.standing import Asked, Known, Paid, View, rows_like, same_for_all, significant
+from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
+from sparkcast.recommend.standing import Asked, Known, Paid, View, rows_like, significant
 from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Dataset, Level, Price, show_configuration
+from sparkcast.study import Configuration, Kind, Level, Price, Response, Vocabulary, same_level
 from sparkcast.study.derive import hourly_columns
-from sparkcast.study.space import Candidates, Space
+from sparkcast.study.names import COST
+from sparkcast.study.space import Candidates, Pool
 
-Pool = Space | Sequence[Configuration]  # where candidates come from
 _MOST_OF_THE_FRONT = 50
 _PRICE_HINT = "give a price in the study, e.g. price: {core_hour: 0.05}, or --price core_hour=0.05"
-
-
-def _known(data: Dataset | SavedModel) -> Known:
-    if isinstance(data, SavedModel):
-        about = data.about
-        return Known(about.factors, about.fixed, about.seen, tuple(data.fitted))
-    measured = dict.fromkeys(name for run in data.observations if run.ok for name in run.responses)
-    return Known(data.factors, constants_in(data), seen_in(data), tuple(measured))
-
-
-def _feasibility(data: Dataset | SavedModel) -> Feasibility | None:
-    return data.feasibility if isinstance(data, SavedModel) else fit_feasibility(data)
-
-
-def recommend(
-    data: Dataset | SavedModel,
-    candidates: Pool,
-    *,
-    price: Price | None = None,
-    model: str = "auto",
-    extrapolate: bool = False,
-    **question: Any,
-) -> Recommendation:
-    """The candidate that is best for the objective among those that keep to every limit with `confidence`.
-
-    Takes what `Question` has. A candidate that was run and never succeeded is left out, and so is one too far from what
-    was measured unless `extrapolate`. Raises InfeasibleError when none keeps to the limits. A model file brings its own
-    models.
-    """
-    return Recommender(data, candidates, price=price, model=model, extrapolate=extrapolate).ask(Question(**question))
 
 
 class Recommender:
@@ -67,26 +33,24 @@ class Recommender:
     """
 
     def __init__(
-        self,
-        data: Dataset | SavedModel,
-        candidates: Pool,
-        *,
-        price: Price | None = None,
-        model: str = "auto",
-        extrapolate: bool = False,
+        self, knowledge: Knowledge, candidates: Pool, *, price: Price | None = None, extrapolate: bool = False
     ) -> None:
-        self._data, self._pool, self._price, self._model = data, candidates, price, model
-        self._extrapolate = extrapolate
-        self.known = _known(data)
-        self._runs = {self.known.key(seen.configuration): seen.ok for seen in self.known.seen}
+        self._knowledge, self._pool, self._price, self._extrapolate = knowledge, candidates, price, extrapolate
+        self.known = Known.of(knowledge)
+        self.words = self.known.words if price is None else _with_cost(self.known.words)
+        self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
         self.measured = Measured(self.known)
         self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
-        self._failures: Feasibility | None = None
-        self._views: dict[tuple[tuple[str, str], ...], View] = {}
+        self._views: dict[Configuration, View] = {}
+
+    def limits(self, **given: Any) -> tuple[Limit, ...]:
+        """What `limits_of` takes, of the responses known here."""
+        known = dict.fromkeys((*self.known.responses, *(response.name for response in self.words.responses)))
+        return limits_of(self.words, tuple(known), **given)
 
     def ask(self, question: Question) -> Recommendation:
-        objective = objective_of(question, self.known.responses)
+        objective = objective_of(question, self.words)
         asked = self._asked(*self._view(question.fix), question, objective)
         if not asked.meets.any():
             raise infeasible(asked, self._freed(question))
@@ -96,7 +60,7 @@ class Recommender:
         """Every candidate, and the probability that it keeps to all limits."""
         import numpy as np
 
-        asked = self._asked(*self._view(question.fix), question, objective_of(question, self.known.responses))
+        asked = self._asked(*self._view(question.fix), question, objective_of(question, self.words))
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
 
@@ -125,10 +89,10 @@ class Recommender:
         """
         import numpy as np
 
-        whole = self._views.get(())
+        whole = self._views.get(Configuration())
         if whole is not None and fix and (like := _having(whole.candidates, fix, self.known)).any():
             return whole, like
-        key = tuple(sorted((name, str(value)) for name, value in fix.items()))
+        key = Configuration(fix)
         if key not in self._views:
             self._views[key] = self.view_of(candidates_of(self._pool, fix, self.known), fix)
         return self._views[key], np.ones(len(self._views[key].candidates), dtype=bool)
@@ -168,77 +132,64 @@ class Recommender:
     def fitted(self, response: str, is_by_epoch: bool) -> tuple[str, Fitted]:
         key = (response, is_by_epoch)
         if key not in self._fitted:
-            name, found = self._fit_by_epoch(response) if is_by_epoch else self._fit(response)
+            name, found = (self._knowledge.curve_of if is_by_epoch else self._knowledge.model_of)(response)
             if self._extrapolate:
                 categories = categories_of([seen.configuration for seen in self.known.seen], self.known.factors)
-                found = Extrapolating(found, response, categories)
+                found = Extrapolating(found, self.words.response(response), categories)
             self._fitted[key] = (name, found)
         return self._fitted[key]
 
     def _require(self, response: str) -> None:
-        if response in self.known.responses:
-            return
-        if response == COST:
+        if response == COST and response not in self.known.responses:
             raise StudyError("the cost is unknown without a price", hint=_PRICE_HINT)
-        lacks = "the model file has no model of" if isinstance(self._data, SavedModel) else "no run has a response"
-        raise StudyError(f"{lacks} {response!r}", hint=did_you_mean(response, self.known.responses))
-
-    def _fit(self, response: str) -> tuple[str, Fitted]:
-        if not isinstance(self._data, SavedModel):
-            return self._model, MODELS.get(self._model)().fit(self._data, response)
-        return self._data.about.responses[response].model, self._data.fitted[response]
-
-    def _fit_by_epoch(self, response: str) -> tuple[str, Fitted]:
-        if isinstance(self._data, Dataset) and has_curves(self._data, response):
-            return "curve", fit_curve(self._data, response)
-        if isinstance(self._data, SavedModel) and response in self._data.curves:
-            return "curve", self._data.curves[response]
-        raise NotEnoughDataError(
-            f"the runs do not tell {response} by epoch, so the number of epochs cannot be free",
-            hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
-        )
+        if response not in self.known.responses:
+            self._knowledge.model_of(response)  # says what it has instead
 
     def _has_failures(self) -> bool:
         return any(seen.failed for seen in self.known.seen)
 
     def failures(self, view: View) -> Any:
         """How likely each candidate fails, or None when no run has failed: a rule of thumb would exclude everything."""
-        if view.failure is None and self._has_failures():
-            if self._failures is None:
-                self._failures = _feasibility(self._data)
-            view.failure = None if self._failures is None else failure_table(self._failures, view.candidates)
+        if view.failure is None and self._has_failures() and self._knowledge.feasibility is not None:
+            view.failure = failure_table(self._knowledge.feasibility, view.candidates)
         return view.failure
 
     # ------------------------------------------------------------ one question
 
     def _asked(self, view: View, wanted: Any, question: Question, objective: Objective) -> Asked:
+        words = self.words
         must = {objective.response, *(limit.response for limit in question.limits)}
         if self._price is not None and COST in must:
-            must = must - {COST} | {TIME}
+            must = must - {COST} | {words.required_time()}
         for response in must:
             self._require(response)
         tables = {response: self.table(view, response) for response in sorted(must)}
-        for response in (TIME, ACCURACY):  # worth telling wherever it is known
-            if response in self.known.responses and response not in {*tables, *self._hopeless}:
+        for told in (words.time, words.quality):  # worth telling wherever it is known
+            if told is not None and told not in {*tables, *self._hopeless}:
                 try:
-                    tables[response] = self.table(view, response)
+                    tables[told] = self.table(view, told)
                 except (NotEnoughDataError, StudyError):
-                    self._hopeless.add(response)
-        if self._price is not None and TIME in tables:
-            if view.per_second is None:
-                view.per_second = hourly_columns(view.candidates, self.known.constants, self._price) / 3600
-            tables[COST] = Paid(tables[TIME], view.per_second)
-        _check_accuracy(question, tables)
-        order = [r for r in (TIME, ACCURACY, COST, objective.response) if r in tables]
-        asked = Asked(
-            question, objective, {r: tables[r] for r in dict.fromkeys(order)}, self.failures(view), view, wanted
-        )
+                    self._hopeless.add(told)
+        if self._price is not None and words.time in tables:
+            tables[COST] = self._paid(view, words.time, tables[words.time])
+        _check_shares(question, words, tables)
+        limited = [limit.response for limit in question.limits]
+        order = [r for r in (words.time, words.quality, words.money, objective.response, *limited) if r in tables]
+        known = {response: tables[response] for response in dict.fromkeys(order)}
+        asked = Asked(question, objective, known, self.failures(view), view, wanted, words)
         if not asked.allowed.any():
             raise NotEnoughDataError(
                 f"no candidate is near enough to what was measured for all of {', '.join(asked.tables)}",
                 hint="run more configurations; --extrapolate answers all the same, with wide intervals",
             )
         return asked
+
+    def _paid(self, view: View, name: str, time: Table) -> Paid:
+        assert self._price is not None
+        if view.per_second is None:
+            hourly = hourly_columns(view.candidates, self.known.constants, self._price, self.words)
+            view.per_second = hourly / 3600
+        return Paid(time, view.per_second * self.words.response(name).seconds(1.0))
 
     def candidates(self, asked: Asked, rows: Any) -> list[Candidate]:
         import numpy as np
@@ -253,25 +204,30 @@ class Recommender:
 
     def _runs_of(self, candidates: Candidates) -> list[int]:
         """How often each was run, as it is: also for as many epochs."""
-        keys = {name: [same_for_all(level) for level in levels] for name, levels in candidates.levels.items()}
-        columns = [[keys[name][code] for code in candidates.position(name).tolist()] for name in self.known.factors]
-        runs = [self._runs.get(key, 0) for key in zip(*columns, strict=True)]
-        if EPOCHS not in candidates.levels or EPOCHS in self.known.factors:
+        runs = [self._runs.get(c.only(self.known.factors), 0) for c in candidates.configurations()]
+        epochs = self.known.epochs
+        if epochs not in candidates.levels or epochs in self.known.factors:
             return runs
-        whole = [_is_repeated(self.known, EPOCHS, level) for level in candidates.levels[EPOCHS]]
-        return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(EPOCHS).tolist(), strict=True)]
+        whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
+        return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(epochs).tolist(), strict=True)]
 
     def models(self, asked: Asked) -> dict[str, str]:
         is_by_epoch = asked.view.is_by_epoch(self.known)
         return {r: self._fitted[r, is_by_epoch][0] for r in asked.tables if (r, is_by_epoch) in self._fitted}
 
 
-def _check_accuracy(question: Question, tables: Mapping[str, Table]) -> None:
-    wanted = question.min_accuracy
-    if wanted is not None and wanted > 1 and tables[ACCURACY].values.max() <= 1:
-        raise StudyError(
-            f"an accuracy of {wanted:g} is never reached: accuracies here are shares", hint=f"write {wanted / 100:g}"
-        )
+def _with_cost(words: Vocabulary) -> Vocabulary:
+    return words if COST in words.names else words.declaring(Vocabulary(responses=(Response(COST, kind=Kind.MONEY),)))
+
+
+def _check_shares(question: Question, words: Vocabulary, tables: Mapping[str, Table]) -> None:
+    for limit in question.limits:
+        is_share = words.response(limit.response).kind is Kind.SHARE
+        if is_share and limit.value > 1 and tables[limit.response].values.max() <= 1:
+            raise StudyError(
+                f"{limit.response} never reaches {limit.value:g}: it is a share here",
+                hint=f"write {limit.value / 100:g}",
+            )
 
 
 def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
@@ -285,14 +241,16 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
     front = _front(asked)
     candidates = recommender.candidates(asked, [*listed.tolist(), *front])
     chosen, row = candidates[0], int(good[0])
-    margin_s = None
-    if question.within_s is not None:
-        deadline = Limit(TIME, question.within_s)
-        margin_s = float(asked.kept_value(deadline)[row] - asked.values[TIME][row])
-    settings = {**recommender.known.constants, **chosen.configuration}
+    words, within_s, margin_s = recommender.words, None, None
+    for limit in question.limits:
+        if limit.response == asked.time and limit.is_upper:
+            response = words.response(limit.response)
+            within_s = response.seconds(limit.value)
+            margin_s = response.seconds(float(asked.kept_value(limit)[row] - asked.values[limit.response][row]))
+    settings = recommender.known.constants | chosen.configuration
     return Recommendation(
         objective=str(asked.objective),
-        within_s=question.within_s,
+        within_s=within_s,
         confidence=question.confidence,
         models=recommender.models(asked),
         chosen=chosen,
@@ -300,25 +258,27 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         candidates=tuple(candidates[: len(listed)]),
         why=why(asked, row, chosen, margin_s),
         margin_s=margin_s,
-        conf=conf_lines(settings),
-        arguments=job_arguments(settings),
+        conf=conf_lines(settings, words),
+        arguments=job_arguments(settings, words),
         limits=question.limits,
         n_candidates=int(asked.kept.sum()),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
         pareto=tuple(candidates[len(listed) :]),
         nearest=recommender.measured.nearest(chosen.configuration),
+        vocabulary=words,
     )
 
 
 def _front(asked: Asked) -> list[int]:
-    """The rows that are not beaten in time, cost and accuracy at once, by time; some of them if they are many."""
+    """The rows that are Pareto-optimal in time, cost and quality, by time; some of them if they are many."""
     import numpy as np
 
-    signs = {TIME: 1, COST: 1, ACCURACY: -1}
-    compared = [response for response in signs if response in asked.values]
+    words = asked.words
+    compared = [response for response in (words.time, words.money, words.quality) if response in asked.values]
+    signs = {response: -1 if words.response(response).better == "more" else 1 for response in compared}
     if len(compared) < 2:
         return []
-    key = (*asked.tables, asked.question.max_failure, *sorted(asked.question.fix.items()))
+    key = (*asked.tables, asked.question.max_failure, Configuration(asked.question.fix))
     if key not in asked.view.fronts:
         losses = np.column_stack([signs[r] * significant(asked.values[r]) for r in compared])
         rows = np.flatnonzero(asked.kept)
@@ -336,42 +296,38 @@ def candidates_of(pool: Pool, fix: Mapping[str, Level], known: Known) -> Candida
     """The candidates with the fixed settings, which may have values that no candidate has by itself."""
     given = {name: value for name, value in fix.items() if not _is_repeated(known, name, value)}
     for name, value in given.items():
-        if name in known.factors or (name == EPOCHS and name in known.constants):
+        if name in known.factors or (name == known.epochs and name in known.constants):
             continue
         if name in known.constants:
             raise _never_varied(name, value, known.constants[name])
         names = tuple(dict.fromkeys((*known.factors, *known.constants)))
         raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, names))
-    if isinstance(pool, Space):
-        written = {n: next((own for own in pool.levels.get(n, ()) if same_level(own, v)), v) for n, v in given.items()}
-        return pool.with_levels({name: (value,) for name, value in written.items()}).candidates()
-    return _listed(pool, given, known)
+    return _as_known(pool.fixing(given).candidates(), known)
 
 
-def with_levels(pool: Pool, levels: Mapping[str, Sequence[Level]]) -> Pool:
-    """The same candidates with other values of some settings: every one of them with all others."""
-    if not levels:
-        return pool
-    if isinstance(pool, Space):
-        return pool.with_levels(levels)
-    others = [{name: value for name, value in c.items() if name not in levels} for c in pool]
-    unique = {tuple(map(str, c.values())): c for c in others}.values()
-    return [{**c, **dict(zip(levels, values, strict=True))} for c in unique for values in product(*levels.values())]
+def _as_known(candidates: Candidates, known: Known) -> Candidates:
+    """The candidates by the settings that models know; others must be what every run had."""
+    kept = list(known.factors)
+    for name, levels in candidates.levels.items():
+        others = [level for level in levels if not _is_repeated(known, name, level)]
+        if name == known.epochs and others and name not in kept:
+            kept.append(name)
+        elif name not in kept and name in known.constants and others:
+            raise _never_varied(name, others[0], known.constants[name])
+    for name in kept:
+        if name not in candidates.levels:
+            raise StudyError(f"a candidate has no value for {name!r}", hint="give every varied setting")
+    return candidates if kept == list(candidates.levels) else candidates.only(kept)
 
 
-def measured_epochs(data: Dataset | SavedModel) -> tuple[int, ...]:
+def measured_epochs(knowledge: Knowledge) -> tuple[int, ...]:
     """1 to the longest run; raises NotEnoughDataError when no run tells its epochs."""
-    if isinstance(data, SavedModel):
-        known = [axis.numbers for curve in data.curves.values() for axis in curve.domain.axes if axis.name == EPOCHS]  # type: ignore[attr-defined]
-        last = max((int(numbers[-1]) for numbers in known if numbers), default=0)
-    else:
-        last = max((epoch.number for run in data.observations if run.ok for epoch in run.curve), default=0)
-    if last < 1:
+    if knowledge.last_epoch < 1:
         raise NotEnoughDataError(
             "no run tells its epochs, so their number cannot be free",
             hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
         )
-    return tuple(range(1, last + 1))
+    return tuple(range(1, knowledge.last_epoch + 1))
 
 
 def _having(candidates: Candidates, fix: Mapping[str, Level], known: Known) -> Any:
@@ -396,38 +352,16 @@ def _never_varied(name: str, value: Level, seen: Level) -> NotEnoughDataError:
     )
 
 
-def _listed(pool: Sequence[Configuration], fix: Mapping[str, Level], known: Known) -> Candidates:
-    """Of configurations that somebody listed: those that have the fixed values, or all of them with these put in."""
-    if not pool:
-        raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
-    left: list[Configuration] = [{n: v for n, v in c.items() if not _is_repeated(known, n, v)} for c in pool]
-    for name, value in fix.items():
-        same = [c for c in left if name in c and same_level(c[name], value)]
-        left = same or [{**c, name: value} for c in left]
-    names = [*known.factors, *(name for name in (EPOCHS,) if name not in known.factors and name in left[0])]
-    for candidate in left:
-        for name in names:
-            if name not in candidate:
-                raise StudyError(f"a candidate has no value for {name!r}", hint="give every varied setting")
-        for name, value in candidate.items():
-            if name not in names and name in known.constants:
-                raise _never_varied(name, value, known.constants[name])
-    unique = {tuple(str(c[name]) for name in names): {name: c[name] for name in names} for c in left}
-    return Candidates.of(list(unique.values()), names)
-
-
 def _nothing_left(pool: Pool, fix: Mapping[str, Level]) -> InfeasibleError:
     """No candidate is left: which fixed setting or which rule alone stands in the way."""
-    assert isinstance(pool, Space)
-    fixed = {name: (value,) for name, value in fix.items()}
     hints = [
         f"leave out --fix {name}={fix[name]}"
         for name in fix
-        if len(pool.with_levels({n: v for n, v in fixed.items() if n != name}).candidates())
+        if len(pool.fixing({other: value for other, value in fix.items() if other != name}).candidates())
     ]
-    left = pool.with_levels(fixed)
-    hints += [f"change the rule {rule.text!r}" for rule in pool.rules if len(left.without_rule(rule).candidates())]
-    given = f" with {show_configuration(fix)}" if fix else ""
+    relaxed = pool.fixing(fix).without_each_rule()
+    hints += [f"change the rule {rule.text!r}" for rule, left in relaxed if len(left.candidates())]
+    given = f" with {Configuration(fix)}" if fix else ""
     return InfeasibleError(
         f"the rules leave no candidate{given}", hint=", or ".join(hints) or "more than one of the rules must change"
     )

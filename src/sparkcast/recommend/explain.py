@@ -6,9 +6,9 @@ from typing import Any
 
 from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit
-from sparkcast.recommend.question import ACCURACY, COST, TIME, Objective
+from sparkcast.recommend.question import Objective, show_limit
 from sparkcast.recommend.standing import Asked
-from sparkcast.study import show_configuration
+from sparkcast.study import Kind, Response, Vocabulary
 from sparkcast.units import show_seconds
 
 _CLOSE = 1e-9
@@ -17,13 +17,13 @@ _CLOSE = 1e-9
 def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> str:
     objective, confidence = asked.objective, asked.question.confidence
     parts = []
-    if any(p.response == TIME for p in chosen.predictions):
-        parts.append(f"predicted {show_seconds(chosen.predicted(TIME).value)}")
+    if asked.time is not None:
+        parts.append(f"predicted {_seconds(asked, chosen.predicted(asked.time).value)}")
     if margin_s is not None:
         parts.append(f"{show_seconds(max(margin_s, 0.0))} of margin needed for {100 * confidence:g} %")
     for limit in asked.question.limits:
-        parts.append(f"{_show_limit(limit)} met with probability {asked.chances(limit, [row])[0]:.2f}")
-    if objective.response != TIME:
+        parts.append(f"{show_limit(limit, asked.words)} met with probability {asked.chances(limit, [row])[0]:.2f}")
+    if objective.response != asked.time:
         parts.append(f"{objective.response} {chosen.predicted(objective.response).value:.4g}")
     if not chosen.measured_runs:
         parts.append("this configuration was never run")
@@ -35,7 +35,12 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> st
         parts.append(f"{_candidates(n_unsafe)} left out for being likely to fail")
     if n_beyond := int((asked.wanted & ~asked.view.broke & ~asked.allowed).sum()):
         parts.append(f"{_candidates(n_beyond)} left out for being too far from what was measured")
-    return f"{show_configuration(chosen.configuration)}: {'; '.join(parts)}"
+    return f"{chosen.configuration}: {'; '.join(parts)}"
+
+
+def _seconds(asked: Asked, time: float) -> str:
+    assert asked.time is not None
+    return show_seconds(asked.words.response(asked.time).seconds(time))
 
 
 def _candidates(n: int) -> str:
@@ -73,26 +78,25 @@ def _keeps_others(asked: Asked, limit: Limit) -> Any:
 def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: int, candidate: Candidate) -> Alternative:
     values = asked.values[asked.objective.response]
     gain = float(values[row] - values[chosen]) * (1 if asked.objective.is_maximum else -1)
-    settings = show_configuration(candidate.configuration)
-    text = (
-        f"{_show_change(limit, needed)} and {settings} fits: {_show_gain(asked.objective, values[chosen], values[row])}"
-    )
+    settings = str(candidate.configuration)
+    gained = _show_gain(asked.objective, asked.words, values[chosen], values[row])
+    text = f"{_show_change(limit, needed, asked.words.response(limit.response))} and {settings} fits: {gained}"
     return Alternative(limit, needed, candidate, gain, text)
 
 
-def _show_change(limit: Limit, needed: float) -> str:
-    if limit.response == TIME:
-        return f"{show_seconds(math.ceil(10 * (needed - limit.value)) / 10)} more"
+def _show_change(limit: Limit, needed: float, response: Response) -> str:
     change = abs(needed - limit.value)
-    if limit.response == ACCURACY:
-        return f"{change:.3g} less accuracy"
-    return f"{_money(change)} more"
+    if response.kind is Kind.TIME and limit.is_upper:
+        return f"{show_seconds(math.ceil(10 * response.seconds(change)) / 10)} more"
+    if response.kind is Kind.MONEY and limit.is_upper:
+        return f"{_money(change)} more"
+    return f"{change:.3g} {'more' if limit.is_upper else 'less'} {limit.response}"
 
 
-def _show_gain(objective: Objective, now: float, then: float) -> str:
+def _show_gain(objective: Objective, words: Vocabulary, now: float, then: float) -> str:
     change = then - now
-    if objective.response == ACCURACY and now <= 1:
-        return f"{100 * change:+.2g} points of accuracy"
+    if words.response(objective.response).kind is Kind.SHARE and now <= 1:
+        return f"{100 * change:+.2g} points of {objective.response}"
     percent = f" ({100 * change / abs(now):+.2g} %)" if now else ""
     return f"{objective.response} {now:.4g} -> {then:.4g}{percent}"
 
@@ -111,7 +115,7 @@ def _problem(asked: Asked) -> str:
     import numpy as np
 
     question = asked.question
-    wanted = " and ".join(_show_limit(limit) for limit in question.limits)
+    wanted = " and ".join(show_limit(limit, asked.words) for limit in question.limits)
     rows = np.flatnonzero(asked.kept)
     if not len(rows):
         return (
@@ -122,8 +126,10 @@ def _problem(asked: Asked) -> str:
     configuration = _settings(asked, best)
     it = "it" if len(question.limits) == 1 else "all of these"
     chance = f"meets {it} with probability {asked.probability([best])[0]:.2f}"
-    if TIME in asked.values:
-        fastest = f"the fastest, {configuration}, is predicted at {show_seconds(float(asked.values[TIME][best]))}"
+    if asked.time is not None:
+        fastest = (
+            f"the fastest, {configuration}, is predicted at {_seconds(asked, float(asked.values[asked.time][best]))}"
+        )
     else:
         fastest = f"the nearest is {configuration}: it"
     return f"no candidate meets {wanted} with probability {question.confidence:g}; {fastest} and {chance}"
@@ -132,13 +138,13 @@ def _problem(asked: Asked) -> str:
 def _nearest_row(asked: Asked, rows: Any) -> int:
     import numpy as np
 
-    if TIME in asked.values:
-        return int(rows[np.argmin(asked.values[TIME][rows])])
+    if asked.time is not None:
+        return int(rows[np.argmin(asked.values[asked.time][rows])])
     return int(rows[np.argmax(asked.probability(rows))])
 
 
 def _settings(asked: Asked, row: int) -> str:
-    return show_configuration(asked.view.candidates.configuration(row))
+    return str(asked.view.candidates.configuration(row))
 
 
 def _relaxations(asked: Asked) -> list[str]:
@@ -152,7 +158,8 @@ def _relaxations(asked: Asked) -> list[str]:
             needed = asked.kept_value(limit)[rows]
             best = int(np.argmin(needed) if limit.is_upper else np.argmax(needed))
             configuration = _settings(asked, int(rows[best]))
-            found.append(_relaxed_text(limit, float(needed[best]), asked.question.confidence, configuration))
+            response = asked.words.response(limit.response)
+            found.append(_relaxed_text(limit, response, float(needed[best]), asked.question.confidence, configuration))
     if asked.failure is not None:
         unsafe = np.logical_and.reduce([asked.allowed & ~asked.kept, *asked.keeps.values()])
         if unsafe.any():
@@ -162,18 +169,20 @@ def _relaxations(asked: Asked) -> list[str]:
     return found
 
 
-def _relaxed_text(limit: Limit, needed: float, confidence: float, settings: str) -> str:
-    if limit.response == TIME:
-        return f"the nearest deadline met with probability {confidence:g} is {_round_up(needed)} s, by {settings}"
-    if limit.response == COST:
-        return f"the smallest budget kept with probability {confidence:g} is {_money(needed, up=True)}, by {settings}"
-    accuracy = math.floor(needed * 1e4) / 1e4
-    return f"the highest accuracy reached with probability {confidence:g} is {accuracy:g}, by {settings}"
+def _relaxed_text(limit: Limit, response: Response, needed: float, confidence: float, settings: str) -> str:
+    kept = f"with probability {confidence:g} is"
+    if response.kind is Kind.TIME and limit.is_upper:
+        return f"the nearest deadline met {kept} {_round_up(response.seconds(needed))} s, by {settings}"
+    if response.kind is Kind.MONEY and limit.is_upper:
+        return f"the smallest budget kept {kept} {_money(needed, up=True)}, by {settings}"
+    if limit.is_upper:
+        return f"the lowest {limit.response} kept {kept} {math.ceil(needed * 1e4) / 1e4:g}, by {settings}"
+    return f"the highest {limit.response} reached {kept} {math.floor(needed * 1e4) / 1e4:g}, by {settings}"
 
 
 def _freed_text(asked: Asked, name: str, chosen: Candidate) -> str:
     value = asked.question.fix[name]
-    return f"without --fix {name}={value}, {show_configuration(chosen.configuration)} fits"
+    return f"without --fix {name}={value}, {chosen.configuration} fits"
 
 
 def _each_alone(asked: Asked) -> str:
@@ -186,16 +195,9 @@ def _each_alone(asked: Asked) -> str:
         if len(rows):
             needed = asked.kept_value(limit)[rows]
             best = float(np.min(needed) if limit.is_upper else np.max(needed))
-            parts.append(f"alone, {_show_limit(Limit(limit.response, best, limit.is_upper))} is possible")
+            alone = show_limit(Limit(limit.response, best, limit.is_upper), asked.words)
+            parts.append(f"alone, {alone} is possible")
     return "; ".join(parts) or "run more configurations"
-
-
-def _show_limit(limit: Limit) -> str:
-    if limit.response == TIME:
-        return f"deadline {show_seconds(limit.value)}"
-    if limit.response == COST:
-        return f"budget {_money(limit.value)}"
-    return f"{limit.response} {'at most' if limit.is_upper else 'at least'} {limit.value:.4g}"
 
 
 def _money(amount: float, *, up: bool = False) -> str:

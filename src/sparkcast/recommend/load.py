@@ -15,19 +15,14 @@ have been the same since the job began.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import Fitted
 from sparkcast.recommend import RunningForecast, RunningJob
-from sparkcast.study import Configuration, Level
-from sparkcast.study.roles import JOBS, first_of
+from sparkcast.study import Configuration, Level, Role, Vocabulary
 from sparkcast.units import as_number, parse_seconds
-
-if TYPE_CHECKING:
-    from sparkcast.store import Store
 
 _EXAMPLE = "batch_size=128,executors=2,elapsed=120s,within=300s"
 _ELAPSED, _WITHIN = "elapsed", "within"
@@ -35,17 +30,17 @@ _HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those 
 _EXACT = 1e-7  # of a probability
 
 
-def jobs_factor(factors: Sequence[str]) -> str:
+def jobs_factor(factors: Sequence[str], words: Vocabulary) -> str:
     """The factor that counts jobs running at once.
 
-    >>> jobs_factor(["executors", "njobs"])
-    'njobs'
+    >>> jobs_factor(["hosts", "at_once"], Vocabulary((Setting("at_once", role=Role.JOBS),)))
+    'at_once'
     """
-    if (name := first_of(JOBS, factors)) is None:
+    if (name := words.first(Role.JOBS, among=factors)) is None:
         raise NotEnoughDataError(
             f"no factor among {', '.join(factors) or 'none'} says how many jobs ran at once, so what one more job "
             "does to the others is unknown",
-            hint="vary it in the study: `jobs: [1, 2, 4]`",
+            hint="vary it in the study: `jobs: [1, 2, 4]`; or say which setting counts them: --role NAME=jobs",
         )
     return name
 
@@ -54,7 +49,7 @@ def parse_running(text: str) -> RunningJob:
     """A job in a line.
 
     >>> parse_running("batch_size=128,executors=2,elapsed=2m,within=300s")
-    RunningJob(configuration={'batch_size': 128, 'executors': 2}, elapsed_s=120.0, within_s=300.0)
+    RunningJob(configuration=Configuration({'batch_size': 128, 'executors': 2}), elapsed_s=120.0, within_s=300.0)
     """
     values: dict[str, str] = {}
     for part in text.split(","):
@@ -70,21 +65,24 @@ def parse_running(text: str) -> RunningJob:
     within_s = _seconds(text, values.pop(_WITHIN)) if _WITHIN in values else None
     if within_s == 0:
         raise _malformed(text, "a deadline of 0 s cannot be met")
-    return RunningJob({name: _level(text, name, value) for name, value in values.items()}, elapsed_s, within_s)
+    settings = Configuration((name, _level(text, name, value)) for name, value in values.items())
+    return RunningJob(settings, elapsed_s, within_s)
 
 
-def running_in(store: "Store", study: str, within_s: float | None, now: float) -> tuple[RunningJob, ...]:
-    """The jobs of the runs that a study has open at `now` (seconds since the Unix epoch).
+def running_jobs(
+    open_runs: Iterable[tuple[Configuration, float]], within_s: float | None, now: float, words: Vocabulary
+) -> tuple[RunningJob, ...]:
+    """The jobs of runs that have not ended at `now`: settings and launch, in seconds since the Unix epoch.
 
     They are counted from their launch, start-up included. A run that a crash left open counts until the study is run
     again: only who holds the study's lock can tell.
     """
     found = []
-    for configuration, launched_at in store.running(study):
-        counts = [as_number(value) for name, value in configuration.items() if name in JOBS]
-        settings = {name: value for name, value in configuration.items() if name not in JOBS}
+    for configuration, launched_at in open_runs:
+        name = words.first(Role.JOBS, among=configuration)
+        settings = configuration if name is None else configuration.without(name)
         job = RunningJob(settings, max(0.0, now - launched_at), within_s)
-        found += [job] * int(next((count for count in counts if count), 1))
+        found += [job] * int((name and as_number(configuration[name])) or 1)
     return tuple(found)
 
 
@@ -97,8 +95,8 @@ def forecast_running(
     about so many jobs; whoever wants a guess passes `Extrapolating` times.
     """
     _check(jobs, n_running, confidence)
-    now = [{**job.configuration, factor: n_running} for job in jobs]
-    then = [{**job.configuration, factor: n_running + 1} for job in jobs]
+    now = [job.configuration | {factor: n_running} for job in jobs]
+    then = [job.configuration | {factor: n_running + 1} for job in jobs]
     _require_measured(times, now, "a running job cannot be forecast")
     _require_measured(times, then, f"one more job would make {n_running + 1}")
     rests = [_rest(times, *parts) for parts in zip(jobs, now, then, strict=True)]

@@ -3,7 +3,6 @@
 from typing import Any
 
 from sparkcast.fitting.encoding import Axis, domain_of
-from sparkcast.learned.curves import EPOCHS
 from sparkcast.recommend import Nearest
 from sparkcast.recommend.standing import Known
 from sparkcast.study import Configuration, Level
@@ -18,7 +17,7 @@ class Measured:
 
         self._known = known
         self._ran = [seen.configuration for seen in known.seen if seen.ok]
-        self._axes = domain_of(known.factors, self._ran).axes if self._ran else ()
+        self._axes = domain_of(known.factors, self._ran, known.words).axes if self._ran else ()
         self._places = np.array([[_place(axis, c[axis.name]) for axis in self._axes] for c in self._ran])
 
     def nearest(self, configuration: Configuration) -> Nearest | None:
@@ -32,14 +31,16 @@ class Measured:
         is_category = np.array([not axis.is_number for axis in self._axes], dtype=bool)
         distances = np.where(is_category, apart > 0, apart).sum(axis=1)
         best = int(distances.argmin())
-        found = {name: self._ran[best][name] for name in self._known.factors}
-        return Nearest(found, float(distances[best]) + self._further_epochs(configuration))
+        return Nearest(
+            self._ran[best].only(self._known.factors), float(distances[best]) + self._further_epochs(configuration)
+        )
 
     def _further_epochs(self, configuration: Configuration) -> float:
-        if EPOCHS not in configuration or EPOCHS in self._known.factors:
+        epochs = self._known.epochs
+        if epochs not in configuration or epochs in self._known.factors:
             return 0.0
-        ran_for = float(self._known.constants.get(EPOCHS, 1))
-        return abs(float(configuration[EPOCHS]) - ran_for) / ran_for
+        ran_for = float(self._known.constants.get(epochs, 1))
+        return abs(float(configuration[epochs]) - ran_for) / ran_for
 
 
 def _place(axis: Axis, level: Level) -> Any:

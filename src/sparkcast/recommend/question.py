@@ -1,21 +1,24 @@
 """What is asked of a recommendation: an objective, and limits to keep to."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.errors import StudyError
 from sparkcast.recommend import Limit
-from sparkcast.study import Level
+from sparkcast.registry import did_you_mean
+from sparkcast.study import Kind, Level, Response, Vocabulary
+from sparkcast.study.names import COST
+from sparkcast.units import parse_seconds, show_seconds
 
-TIME, ACCURACY, COST = "time_s", "accuracy", "cost"
+_LIMIT = re.compile(r"\s*(?P<name>[^<>=]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<value>[^<>=]+?)\s*")
+_WRITE_IT = "write it like 'auc >= 0.9' or 'time_s <= 300s'"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    within_s: float | None = None
-    budget: float | None = None  # money for one run
-    min_accuracy: float | None = None
+    limits: tuple[Limit, ...] = ()
     confidence: float = 0.95  # with which each of these must be kept to
     maximize: str | None = None
     minimize: str | None = None
@@ -24,25 +27,18 @@ class Question:
     most: int = 20  # how many of the candidates the answer lists
 
     def __post_init__(self) -> None:
-        if self.within_s is not None and not (math.isfinite(self.within_s) and self.within_s > 0):
-            raise StudyError(f"a deadline of {self.within_s:g} s cannot be met", hint="give a positive time, e.g. 300s")
-        if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):
-            raise StudyError(f"a budget of {self.budget:g} buys nothing", hint="give a positive amount, e.g. 0.25")
-        if self.min_accuracy is not None and not 0 <= self.min_accuracy <= 100:
-            raise StudyError(f"no accuracy is {self.min_accuracy:g}", hint="write 0.95 for 95 %")
         for name, share in (("confidence", self.confidence), ("max_failure", self.max_failure)):
             if not 0 < share < 1:
                 raise StudyError(f"{name} {share:g} is not between 0 and 1", hint="write 0.95 for 95 %")
         if self.maximize and self.minimize:
             raise StudyError(
                 f"cannot both maximize {self.maximize} and minimize {self.minimize}",
-                hint="choose one; a deadline, a budget or --min-accuracy can bound the other",
+                hint="choose one; --limit can bound the other",
             )
-
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        given = ((TIME, self.within_s, True), (COST, self.budget, True), (ACCURACY, self.min_accuracy, False))
-        return tuple(Limit(response, value, is_upper) for response, value, is_upper in given if value is not None)
+        sides = [(limit.response, limit.is_upper) for limit in self.limits]
+        if len(set(sides)) < len(sides):
+            name = next(name for name, is_upper in sides if sides.count((name, is_upper)) > 1)
+            raise StudyError(f"{name} is limited twice on the same side", hint="give one limit")
 
     @property
     def quantile_level(self) -> float:
@@ -59,10 +55,104 @@ class Objective:
         return f"{'maximize' if self.is_maximum else 'minimize'} {self.response}"
 
 
-def objective_of(question: Question, known: Sequence[str]) -> Objective:
-    """What to optimise. Not said: the accuracy, if it is known and there is a deadline or budget, else the time."""
+def objective_of(question: Question, words: Vocabulary) -> Objective:
+    """What to optimise. Not said: the quality, if it is known and there is a deadline or budget, else the time."""
     response = question.maximize or question.minimize
     if response is not None:
         return Objective(response, question.maximize is not None)
-    is_bounded = question.within_s is not None or question.budget is not None
-    return Objective(ACCURACY, True) if is_bounded and ACCURACY in known else Objective(TIME, False)
+    spent = {words.response(limit.response).kind for limit in question.limits} & {Kind.TIME, Kind.MONEY}
+    if spent and words.quality is not None:
+        return Objective(words.quality, True)
+    return Objective(words.required_time(), False)
+
+
+# ---------------------------------------------------------------- limits
+
+
+def deadline(seconds: float, words: Vocabulary) -> Limit:
+    """`--within`: at most this long."""
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise StudyError(f"a deadline of {seconds:g} s cannot be met", hint="give a positive time, e.g. 300s")
+    name = words.required_time()
+    return Limit(name, words.response(name).from_seconds(seconds))
+
+
+def budget(amount: float, words: Vocabulary) -> Limit:
+    """`--budget`: at most this much money for one run."""
+    if not (math.isfinite(amount) and amount > 0):
+        raise StudyError(f"a budget of {amount:g} buys nothing", hint="give a positive amount, e.g. 0.25")
+    return Limit(words.money or COST, amount)
+
+
+def least_quality(share: float, words: Vocabulary) -> Limit:
+    """`--min-accuracy`: at least this good."""
+    if not 0 <= share <= 100:
+        raise StudyError(f"no accuracy is {share:g}", hint="write 0.95 for 95 %")
+    if words.quality is None:
+        raise StudyError(
+            "none of the responses is an accuracy",
+            hint="say which one is: --role NAME=share; or bound any response: --limit 'NAME >= 0.9'",
+        )
+    return Limit(words.quality, share, is_upper=False)
+
+
+def parse_limit(text: str, words: Vocabulary, known: Sequence[str]) -> Limit:
+    """`--limit`: any response, with the sign and the unit people write.
+
+    >>> minutes, auc = Response("minutes", kind=Kind.TIME, unit="min"), Response("auc", kind=Kind.SHARE)
+    >>> words, known = Vocabulary(responses=(minutes, auc)), ["minutes", "auc"]
+    >>> parse_limit("minutes <= 300s", words, known).value, parse_limit("auc >= 90%", words, known).value
+    (5.0, 0.9)
+    """
+    found = _LIMIT.fullmatch(text)
+    if found is None:
+        raise StudyError(f"{text!r} is no limit", hint=_WRITE_IT)
+    if found["name"] not in known:
+        raise StudyError(
+            f"--limit {text!r}: there is no response {found['name']!r}", hint=did_you_mean(found["name"], list(known))
+        )
+    return Limit(found["name"], _bound(text, found["value"], words.response(found["name"])), found["sign"][0] == "<")
+
+
+def _bound(text: str, value: str, response: Response) -> float:
+    try:
+        number = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        if response.kind is not Kind.TIME:
+            raise StudyError(f"{text!r}: {value!r} is not a number", hint=_WRITE_IT) from None
+        number = response.from_seconds(parse_seconds(value))
+    if not math.isfinite(number):
+        raise StudyError(f"{text!r}: {value} is not finite", hint=_WRITE_IT)
+    return number
+
+
+def limits_of(
+    words: Vocabulary,
+    known: Sequence[str],
+    *,
+    within_s: float | None = None,
+    least: float | None = None,
+    most_money: float | None = None,
+    texts: Sequence[str] = (),
+) -> tuple[Limit, ...]:
+    """All limits together: the short forms and those that are written out."""
+    short = [
+        None if within_s is None else deadline(within_s, words),
+        None if most_money is None else budget(most_money, words),
+        None if least is None else least_quality(least, words),
+    ]
+    return (*(limit for limit in short if limit is not None), *(parse_limit(text, words, known) for text in texts))
+
+
+def show_limit(limit: Limit, words: Vocabulary) -> str:
+    """A limit for people.
+
+    >>> show_limit(Limit("minutes", 5.0), Vocabulary(responses=(Response("minutes", kind=Kind.TIME, unit="min"),)))
+    'deadline 5 min 00 s'
+    """
+    response = words.response(limit.response)
+    if response.kind is Kind.TIME and limit.is_upper:
+        return f"deadline {show_seconds(response.seconds(limit.value))}"
+    if response.kind is Kind.MONEY and limit.is_upper:
+        return f"budget {limit.value:.3g}"
+    return f"{limit.response} {'at most' if limit.is_upper else 'at least'} {limit.value:.4g}"

@@ -7,24 +7,20 @@ none to think that the present has changed: that is said, and the verdict stays.
 
 import dataclasses
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, median
 
-from sparkcast.engines import engine_for
-from sparkcast.errors import NotEnoughDataError, RunError, StudyError
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import Fitted
-from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.recommend import Staleness
-from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, SparkOptions
-from sparkcast.study.roles import JOBS
-from sparkcast.units import as_number, show_bytes
+from sparkcast.study import Configuration, Dataset, Fingerprint, Kind, Observation, Role, Vocabulary
+from sparkcast.study.environment import environment_differences, is_local, mixed_environments
+from sparkcast.units import as_number
 
 SIGNIFICANCE = 0.01
 _LEVEL = 0.9
-_SAME_MEMORY = 0.05  # kernels and virtual machines keep a little of it for themselves
 _FEWEST_RECENT = 3
 _FEWEST_RUNS = 10
 _FEWEST_LAST, _LAST_SHARE = 5, 0.2
@@ -36,19 +32,19 @@ def staleness(
     present: Fingerprint | None,
     *,
     n_jobs: int | None = None,
-    measured: Sequence[Configuration] = (),
+    most_jobs: float = 1.0,
     drifted: str | None = None,
 ) -> Staleness:
     """The verdict, and each reason in a full sentence.
 
     training: where the runs were made that the model learned from; present: where the next job would run (see `here`).
-    n_jobs: jobs at once, the new one included; measured: the settings of the training runs, fixed ones included.
+    n_jobs: jobs at once, the new one included; most_jobs: in any training run, see `most_jobs_in`.
     drifted: what `drift` or `drift_within` found.
     """
     changed = "" if present is None else _changed_hardware(training, present)
-    alarms = [changed, _overload(n_jobs, measured), f"{drifted}." if drifted else ""]
+    alarms = [changed, _overload(n_jobs, most_jobs), f"{drifted}." if drifted else ""]
     is_compared = (present is not None and bool(training)) or drifted is not None
-    notes = [_mixed(training), "" if is_compared else _why_unknown(training)]
+    notes = [mixed_environments(training), "" if is_compared else _why_unknown(training)]
     reasons = tuple(sentence for sentence in (*alarms, *notes) if sentence)
     if any(alarms):
         return Staleness("retrain", reasons)
@@ -58,38 +54,9 @@ def staleness(
 # ---------------------------------------------------------------- hardware
 
 
-def here(training: Sequence[Fingerprint]) -> Fingerprint | None:
-    """This machine, when the training runs were made by an embedded or local cluster: then the next run is made here.
-
-    None for runs on any other cluster, about which the machine that asks says nothing, and on a machine without Spark,
-    where nothing will run. Starts nothing.
-    """
-    if not training or not all(_is_local(known.cluster) for known in training):
-        return None
-    like = training[-1].cluster
-    is_embedded = _kind(like) == "embedded"
-    try:
-        engine = engine_for(SparkOptions("embedded" if is_embedded else like))
-    except RunError:
-        return None
-    if is_embedded:
-        # One worker is what an executor as wide as the machine gets: compare with as many as the runs had.
-        engine.capacity([{"cores": 10**6 if " 1 worker" in like else 1}])
-    return fingerprint(engine.facts(), data="")
-
-
-def _is_local(cluster: str) -> bool:
-    return _kind(cluster) in ("embedded", "local", "local-cluster")
-
-
-def _kind(cluster: str) -> str:
-    """The first word: of "embedded: 2 worker(s) x 1 core(s)", of "local[2]", of "spark://host:7077"."""
-    return re.split(r"[:\[]", cluster, maxsplit=1)[0]
-
-
 def _changed_hardware(training: Sequence[Fingerprint], present: Fingerprint) -> str:
     """What differs from the training run that is most like the present; "" when one is like it, or there is none."""
-    by_run = [_differences(known, present) for known in dict.fromkeys(reversed(training))]
+    by_run = [environment_differences(known, present) for known in dict.fromkeys(reversed(training))]
     if not by_run or not all(by_run):
         return ""
     nearest = min(by_run, key=len)
@@ -97,53 +64,11 @@ def _changed_hardware(training: Sequence[Fingerprint], present: Fingerprint) -> 
     return f"No training run was made on a machine like the present one: {changes}."
 
 
-def _differences(known: Fingerprint, other: Fingerprint) -> dict[str, tuple[str, str]]:
-    """What matters for time and differs, as shown to people. What one of the two does not say is not compared.
-
-    Versions of Python, Java and the kernel, and Spark's third number, matter less than the noise between runs.
-    """
-    pairs = {
-        "cpu": (known.cpu, other.cpu),
-        "cores": (str(known.cores or ""), str(other.cores or "")),
-        "memory": _memory(known, other),
-        "Spark": (_minor(known.spark), _minor(other.spark)),
-        "cluster": (known.cluster, other.cluster),
-    }
-    return {name: (a, b) for name, (a, b) in pairs.items() if a and b and a != b}
-
-
-def _memory(known: Fingerprint, other: Fingerprint) -> tuple[str, str]:
-    sizes = known.memory_bytes, other.memory_bytes
-    if max(sizes) - min(sizes) <= _SAME_MEMORY * max(sizes) or not min(sizes):
-        return "", ""
-    return show_bytes(sizes[0]), show_bytes(sizes[1])
-
-
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])
-
-
-def _mixed(training: Sequence[Fingerprint]) -> str:
-    kinds: list[Fingerprint] = []
-    differing: dict[str, None] = {}
-    for known in training:
-        found = [_differences(kind, known) for kind in kinds]
-        if all(found):
-            kinds.append(known)
-            differing |= {name: None for differences in found for name in differences}
-    if len(kinds) < 2:
-        return ""
-    return (
-        f"The training runs come from {len(kinds)} environments that differ in {', '.join(differing)}: predictions mix "
-        "them."
-    )
-
-
 def _why_unknown(training: Sequence[Fingerprint]) -> str:
     if not training:
         return "The runs do not say which hardware they were made on."
     clusters = ", ".join(dict.fromkeys(known.cluster or "an unnamed cluster" for known in training))
-    if all(_is_local(known.cluster) for known in training):
+    if all(is_local(known.cluster) for known in training):
         return f"There is no Spark on this machine to compare with that of the training runs ({clusters})."
     return f"The training runs were made on {clusters}, about whose hardware this machine says nothing."
 
@@ -151,17 +76,17 @@ def _why_unknown(training: Sequence[Fingerprint]) -> str:
 # ---------------------------------------------------------------- load
 
 
-def _overload(n_jobs: int | None, measured: Sequence[Configuration]) -> str:
-    if n_jobs is None or not measured:
+def _overload(n_jobs: int | None, most: float) -> str:
+    if n_jobs is None or n_jobs <= most:
         return ""
-    most = max(_jobs(configuration) for configuration in measured)
-    return f"{n_jobs} jobs at once are more than in any training run (at most {most:g})." if n_jobs > most else ""
+    return f"{n_jobs} jobs at once are more than in any training run (at most {most:g})."
 
 
-def _jobs(configuration: Configuration) -> float:
-    """A run that does not say how many jobs ran beside it is taken to have been alone."""
-    counts = [as_number(configuration[name]) for name in JOBS if name in configuration]
-    return next((count for count in counts if count is not None), 1.0)
+def most_jobs_in(measured: Sequence[Configuration], words: Vocabulary) -> float:
+    """Jobs at once; a run that does not say how many ran beside it is taken to have been alone."""
+    names = [words.first(Role.JOBS, among=configuration) for configuration in measured]
+    counts = [as_number(c[name]) for c, name in zip(measured, names, strict=True) if name is not None]
+    return max((count for count in counts if count is not None), default=1.0)
 
 
 # ---------------------------------------------------------------- drift
@@ -178,7 +103,9 @@ class _Tested:
     rank: float  # where in the predicted distribution it lies, from 0 to 1
 
 
-def drift(times: Fitted, recent: Sequence[Observation], response: str, *, n_learned: int = 10) -> str | None:
+def drift(
+    times: Fitted, recent: Sequence[Observation], response: str, *, n_learned: int = 10, is_time: bool = True
+) -> str | None:
     """What is wrong with recent runs that the model has not seen; "" when nothing is, None when too few can tell.
 
     Runs of one configuration share what the model gets wrong there, so each configuration counts once: its median run.
@@ -191,14 +118,14 @@ def drift(times: Fitted, recent: Sequence[Observation], response: str, *, n_lear
     tested = _tested(times, [run for run in recent if run.ok and response in run.responses], response)
     if len(tested) < _FEWEST_RECENT:
         return None
-    groups: dict[tuple[tuple[str, str], ...], list[_Tested]] = defaultdict(list)
+    groups: dict[Configuration, list[_Tested]] = defaultdict(list)
     for run in tested:
-        groups[tuple(sorted((name, str(value)) for name, value in run.configuration.items()))].append(run)
+        groups[run.configuration].append(run)
     by_configuration = list(groups.values())
     if not _misses(by_configuration, n_learned) and not _shifted(by_configuration, n_learned):
         return ""
     n_outside = sum(not run.is_inside for run in tested)
-    return f"{n_outside} of the last {len(tested)} runs were outside the 90 % interval, {_shift(tested, response)}"
+    return f"{n_outside} of the last {len(tested)} runs were outside the 90 % interval, {_shift(tested, is_time)}"
 
 
 def drift_within(data: Dataset, response: str, fit: Callable[[Dataset, str], Fitted]) -> str | None:
@@ -221,7 +148,8 @@ def drift_within(data: Dataset, response: str, fit: Callable[[Dataset, str], Fit
         times = fit(dataclasses.replace(data, observations=tuple(earlier)), response)
     except NotEnoughDataError:
         return None
-    return drift(times, comparable, response, n_learned=len({data.key(run) for run in earlier})) or None
+    is_time = data.vocabulary.response(response).kind is Kind.TIME
+    return drift(times, comparable, response, n_learned=len({*map(data.key, earlier)}), is_time=is_time) or None
 
 
 def _like_earlier(
@@ -284,8 +212,8 @@ def _shifted(groups: Sequence[Sequence[_Tested]], n_learned: int) -> bool:
     return 2 * normal.cdf(-abs(mean) / math.sqrt(1 / len(groups) + 1 / n_learned)) < SIGNIFICANCE
 
 
-def _shift(tested: Sequence[_Tested], response: str) -> str:
-    more, less = ("longer", "shorter") if response == "time_s" else ("higher", "lower")
+def _shift(tested: Sequence[_Tested], is_time: bool) -> str:
+    more, less = ("longer", "shorter") if is_time else ("higher", "lower")
     if min(run.predicted for run in tested) <= 0:
         typical = median(run.value - run.predicted for run in tested)
         return f"{abs(typical):.3g} {more if typical > 0 else less} than predicted in the median"

@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sparkcast.analyse.runs import same_level
-from sparkcast.learned.curves import EPOCHS
+from sparkcast.learned.curves import epochs_of
+from sparkcast.learned.knowledge import Knowledge
+from sparkcast.learned.predict import Prediction
 from sparkcast.learned.saved import Seen
 from sparkcast.learned.tabulate import Table
-from sparkcast.recommend import Limit, Prediction
-from sparkcast.recommend.question import TIME, Objective, Question
-from sparkcast.study import Configuration, Level
+from sparkcast.recommend import Limit
+from sparkcast.recommend.question import Objective, Question
+from sparkcast.study import Configuration, Kind, Vocabulary, same_level
+from sparkcast.study.configuration import Levels
 from sparkcast.study.space import Candidates
-from sparkcast.units import as_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +24,18 @@ class Known:
     constants: Configuration
     seen: tuple[Seen, ...]
     responses: tuple[str, ...]  # that successful runs measured
+    words: Vocabulary  # what the names of all these mean
 
-    def key(self, configuration: Configuration) -> tuple[object, ...]:
-        """Equal for the same settings, however they are written."""
-        return tuple(same_for_all(configuration[name]) for name in self.factors)
+    @classmethod
+    def of(cls, known: Knowledge) -> "Known":
+        about = known.about
+        words = about.vocabulary.only((*about.factors, *about.fixed, *known.responses))
+        return cls(about.factors, about.fixed, about.seen, known.responses, words)
 
-
-def same_for_all(level: Level) -> object:
-    """The same for "1g" and "1024m", for 2 and "2"."""
-    return str(level) if (number := as_number(level)) is None else number
+    @property
+    def epochs(self) -> str:
+        """The setting that counts epochs."""
+        return epochs_of(self.words)
 
 
 @dataclass(slots=True, eq=False)
@@ -49,7 +53,7 @@ class View:
     ranks: dict[Objective, "Ranks"] = field(default_factory=dict)
 
     def is_by_epoch(self, known: Known) -> bool:
-        return EPOCHS in self.candidates.levels and EPOCHS not in known.factors
+        return known.epochs in self.candidates.levels and known.epochs not in known.factors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,37 +64,37 @@ class Ranks:
     order: Any  # which the shorter time wins; best first
 
     @classmethod
-    def of(cls, objective: Objective, values: Mapping[str, Any]) -> "Ranks":
+    def of(cls, objective: Objective, values: Mapping[str, Any], time: str | None) -> "Ranks":
         import numpy as np
 
         loss = (-1 if objective.is_maximum else 1) * significant(values[objective.response])
-        return cls(loss, np.lexsort((values[TIME], loss)) if TIME in values else np.argsort(loss, kind="stable"))
+        return cls(loss, np.argsort(loss, kind="stable") if time is None else np.lexsort((values[time], loss)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paid:
-    """Money from time: what a second costs, for each candidate."""
+    """Money from time: what a unit of it costs, for each candidate."""
 
     time: Table
-    per_second: Any
+    per_unit: Any
 
     @property
     def values(self) -> Any:
-        return self.time.values * self.per_second
+        return self.time.values * self.per_unit
 
     def interval(self, level: float) -> tuple[Any, Any]:
         low, high = self.time.interval(level)
-        return low * self.per_second, high * self.per_second
+        return low * self.per_unit, high * self.per_unit
 
     def probability_below(self, limit: Any) -> Any:
         import numpy as np
 
-        free = self.per_second == 0
-        seconds = limit / np.where(free, 1.0, self.per_second)
-        return np.where(free, 1.0, self.time.probability_below(seconds))
+        free = self.per_unit == 0
+        amounts = limit / np.where(free, 1.0, self.per_unit)
+        return np.where(free, 1.0, self.time.probability_below(amounts))
 
     def take(self, rows: Any) -> "Paid":
-        return Paid(self.time.take(rows), self.per_second[rows])
+        return Paid(self.time.take(rows), self.per_unit[rows])
 
 
 class Asked:
@@ -104,11 +108,13 @@ class Asked:
         failure: Any,
         view: View,
         wanted: Any,
+        words: Vocabulary,
     ) -> None:
         import numpy as np
 
         self.question, self.objective, self.tables = question, objective, tables
-        self.view, self.failure, self.wanted = view, failure, wanted
+        self.view, self.failure, self.wanted, self.words = view, failure, wanted, words
+        self.time = words.of_kind(Kind.TIME, among=tables)  # None when nobody knows it
         # Near enough to what was run for every model that is asked, and not known to fail ...
         self.allowed = np.logical_and.reduce(
             [wanted & ~view.broke, *(view.supported[r] for r in tables if r in view.supported)]
@@ -122,7 +128,7 @@ class Asked:
         self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in question.limits}
         self.meets = np.logical_and.reduce([self.kept, *self.keeps.values()])
         if objective not in view.ranks:
-            view.ranks[objective] = Ranks.of(objective, self.values)
+            view.ranks[objective] = Ranks.of(objective, self.values, self.time)
         self.loss, self.order = view.ranks[objective].loss, view.ranks[objective].order
 
     def chances(self, limit: Limit, rows: Any) -> Any:
@@ -185,7 +191,7 @@ def significant(values: Any, digits: int = 3) -> Any:
     return np.round(values / unit) * unit
 
 
-def rows_like(candidates: Candidates, configuration: Configuration, names: Sequence[str]) -> Any:
+def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Any:
     """Which candidates have these settings, however they are written."""
     import numpy as np
 

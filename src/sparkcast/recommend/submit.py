@@ -1,18 +1,22 @@
 """Settings as people paste them: options of spark-submit, and arguments of the job."""
 
-from sparkcast.study import Configuration
-from sparkcast.units import as_number
+from sparkcast.study import Configuration, Role, Vocabulary
+from sparkcast.study.setting import CLUSTER
+from sparkcast.units import as_number, shortest_size
 
-_OF_THE_CLUSTER = ("executors", "cores", "memory", "jobs")
 
-
-def conf_lines(settings: Configuration) -> tuple[str, ...]:
+def conf_lines(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
     """The cluster settings as options of spark-submit.
 
-    >>> conf_lines({"executors": 2, "cores": 4})
+    Where machines have a type, they are machines of a cloud and not executors: Spark is told nothing of them.
+
+    >>> from sparkcast.study.names import usual_vocabulary
+    >>> conf_lines(Configuration({"executors": 2, "cores": 4}), usual_vocabulary(["executors", "cores"], []))
     ('--conf spark.executor.cores=4', '--conf spark.cores.max=8', '--conf spark.executor.instances=2')
     """
-    executors, cores = as_number(settings.get("executors")), as_number(settings.get("cores"))
+    if words.first(Role.MACHINE_TYPE, among=settings):
+        return ()
+    executors, cores = _number(settings, words, Role.MACHINES), _number(settings, words, Role.CORES)
     properties = {
         "spark.executor.cores": cores,
         # A standalone cluster counts cores, YARN and Kubernetes count executors.
@@ -20,16 +24,21 @@ def conf_lines(settings: Configuration) -> tuple[str, ...]:
         "spark.executor.instances": executors,
     }
     lines = [f"--conf {name}={value:g}" for name, value in properties.items() if value]
-    if "memory" in settings:
-        lines.append(f"--conf spark.executor.memory={settings['memory']}")
+    if memory := words.first(Role.MEMORY, among=settings):
+        lines.append(f"--conf spark.executor.memory={shortest_size(words.setting(memory).bytes(settings[memory]))}")
     return tuple(lines)
 
 
-def job_arguments(settings: Configuration) -> tuple[str, ...]:
+def _number(settings: Configuration, words: Vocabulary, role: Role) -> float | None:
+    name = words.first(role, among=settings)
+    return None if name is None else as_number(settings[name])
+
+
+def job_arguments(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
     """The settings that are not the cluster's, as arguments of the job.
 
-    >>> job_arguments({"executors": 2, "batch_size": 64, "data_path": ""})
+    >>> job_arguments(Configuration({"batch_size": 64, "data_path": ""}), Vocabulary())
     ('--batch-size 64',)
     """
-    own = {name: value for name, value in settings.items() if name not in _OF_THE_CLUSTER and value != ""}
+    own = {name: value for name, value in settings.items() if words.role(name) not in CLUSTER and value != ""}
     return tuple(f"--{name.replace('_', '-')} {value}" for name, value in own.items())

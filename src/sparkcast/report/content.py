@@ -1,8 +1,7 @@
 """What a report says, before anyone decides how it looks. Takes the types of the stages, and nothing else."""
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sparkcast.analyse import Analysis
@@ -11,13 +10,12 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
-from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Study, show_configuration
+from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Response, Study
+from sparkcast.study.redaction import redact
 from sparkcast.units import show_bytes, show_seconds
 from sparkcast.validate import Validation
 
 NOT_RUN = "not run"
-# What Spark itself hides in its own pages (spark.redaction.regex): reports are passed around.
-_SECRET = re.compile(r"secret|password|token|access[.]?key", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Check:
     """A run made to see whether a prediction holds. `measured` is None when the run did not end well."""
 
     settings: Configuration
-    response: str
+    response: Response
     predicted: float
     low: float
     high: float
@@ -116,19 +114,19 @@ def planned_runs(data: Dataset, plan: Plan | None) -> tuple[PlannedRun, ...]:
         waiting = [run for run in waiting if run not in made]
         lines.extend(_line(run, data, trial.position) for run in made)
         if not made:
-            settings = {name: trial.configuration[name] for name in data.factors if name in trial.configuration}
-            lines.append(PlannedRun(trial.position, settings, trial.replicate, NOT_RUN, {}))
+            lines.append(
+                PlannedRun(trial.position, trial.configuration.only(data.factors), trial.replicate, NOT_RUN, {})
+            )
     waiting.sort(key=lambda run: run.position)
     return (*lines, *(_line(run, data, run.position) for run in waiting))
 
 
 def _same(run: Observation, configuration: Configuration, data: Dataset) -> bool:
-    return all(run.configuration.get(name) == configuration.get(name) for name in data.factors)
+    return data.key(run) == configuration.only(data.factors)
 
 
 def _line(run: Observation, data: Dataset, position: int) -> PlannedRun:
-    settings = {name: run.configuration[name] for name in data.factors}
-    return PlannedRun(position, settings, run.replicate, str(run.outcome), dict(run.responses), run.cause)
+    return PlannedRun(position, data.key(run), run.replicate, str(run.outcome), dict(run.responses), run.cause)
 
 
 def draw_figures(
@@ -150,7 +148,7 @@ def draw_figures(
     undrawn: list[str] = []
     models = {v.response: v.scorecards[0].model for v in validations if v.scorecards}
     models |= recommendation.models if recommendation else {}
-    at = recommendation.chosen.configuration if recommendation else {}
+    at = recommendation.chosen.configuration if recommendation else None
     for response, model in fitted.items():
         name = models.get(response, "")
         try:
@@ -165,7 +163,7 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
     for name in data.factors:
         yield f"Varied: {name}", ", ".join(str(level) for level in data.levels(name)) or "no runs"
     if study and study.fixed:
-        yield "Held fixed", show_configuration(study.fixed)
+        yield "Held fixed", str(study.fixed)
     if study and study.rules:
         yield "Rules", "; ".join(rule.text for rule in study.rules)
     if plan:
@@ -177,7 +175,8 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
         yield "Limits", _limits(study)
         yield "Spark master", study.spark.master
         if study.spark.conf:
-            yield "Spark properties", ", ".join(_properties(study.spark.conf))
+            shown = redact(study.spark.conf)  # reports are passed around
+            yield "Spark properties", ", ".join(f"{name}={value}" for name, value in shown.items())
     if study and study.price:
         yield "Price", str(study.price)
 
@@ -189,10 +188,6 @@ def _limits(study: Study) -> str:
         f"{show_seconds(trial)} for each run" if trial is not None else "",
     ]
     return ", ".join(part for part in parts if part) or "none"
-
-
-def _properties(conf: Mapping[str, str]) -> Iterable[str]:
-    return (f"{name}={'(hidden)' if _SECRET.search(name) else value}" for name, value in conf.items())
 
 
 def _left_out(runs: Sequence[PlannedRun], places: int) -> Iterator[str]:

@@ -5,83 +5,60 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 
 from sparkcast.analyse import RESIDUAL
-from sparkcast.study import Configuration, Level
+from sparkcast.study import Configuration, Kind, Level, Response, Setting
 from sparkcast.units import as_number, show_bytes, show_seconds
 
-_TITLES = {
-    "accuracy": "accuracy (share correct)",
-    "batch_size": "batch size (records)",
-    "cores": "cores per executor",
-    "cost": "cost (as the study defines it)",
-    "cpu_percent": "CPU in use (%)",
-    "driver_memory": "driver memory (bytes)",
-    "epochs": "epochs (passes over the data)",
-    "executors": "executors (number)",
-    "iowait_percent": "waiting for I/O (%)",
-    "jobs": "jobs at once (number)",
-    "memory": "memory per executor (bytes)",
-    "partition_size": "partition size (bytes)",
-    "partitions": "partitions (number)",
-    "sampling_rate": "sampling rate (share of the data)",
-    "throughput": "throughput (records/s)",
-}
-# Longest first: "_bytes_per_s" also ends in "_s".
-_SUFFIXES = (
-    ("_bytes_per_s", "bytes/s"),
-    ("_per_s", "per second"),
-    ("_percent", "%"),
-    ("_bytes", "bytes"),
-    ("_ms", "ms"),
-    ("_s", "s"),
-)
+# How names end that carry a unit: the longest first, because "_bytes_per_s" also ends in "_s".
+_ENDINGS = ("_bytes_per_s", "_per_s", "_percent", "_bytes", "_gib", "_min", "_ms", "_mb", "_gb", "_s", "_h")
+Word = Setting | Response
 
 
-def axis_title(name: str) -> str:
+def axis_title(word: Word) -> str:
     """A setting or response with its unit, as written on an axis or a table's head.
 
-    >>> axis_title("time_s"), axis_title("accuracy"), axis_title("shuffle_read_bytes"), axis_title("learning_rate")
-    ('time (s)', 'accuracy (share correct)', 'shuffle read (bytes)', 'learning rate')
+    >>> axis_title(Response("time_s", kind=Kind.TIME)), axis_title(Response("auc", kind=Kind.SHARE))
+    ('time (s)', 'auc (share)')
+    >>> axis_title(Setting("hosts", role=Role.MACHINES)), axis_title(Setting("learning_rate"))
+    ('hosts (number)', 'learning rate')
     """
-    if name in _TITLES:
-        return _TITLES[name]
-    for suffix, unit in _SUFFIXES:
-        if name.endswith(suffix) and name != suffix:
-            return f"{_words(name.removesuffix(suffix))} ({unit})"
-    return _words(name)
+    unit = word.unit
+    if isinstance(word, Response) and word.kind is Kind.MONEY and not unit:
+        unit = "as the study defines it"
+    return f"{plain_name(word)} ({unit})" if unit else plain_name(word)
 
 
-def plain_name(name: str) -> str:
+def plain_name(word: Word) -> str:
     """A name inside a sentence, where the numbers carry the unit.
 
-    >>> plain_name("time_s"), plain_name("batch_size")
+    >>> plain_name(Response("time_s", kind=Kind.TIME)), plain_name(Setting("batch_size"))
     ('time', 'batch size')
     """
-    for suffix, _ in _SUFFIXES:
-        if name.endswith(suffix) and name != suffix:
-            return _words(name.removesuffix(suffix))
-    return _words(name)
+    ending = next((ending for ending in _ENDINGS if word.name.endswith(ending)), "") if word.unit else ""
+    return _words(word.name.removesuffix(ending) or word.name)
 
 
-def show_value(name: str, value: float | None) -> str:
-    """A number with the unit its name asks for.
+def show_value(word: Word, value: float | None) -> str:
+    """A number with its unit.
 
-    >>> show_value("time_s", 93), show_value("accuracy", 0.91234), show_value("throughput", 1234.5)
-    ('1 min 33 s', '0.912', '1,234 records/s')
+    >>> show_value(Response("time_s", kind=Kind.TIME), 93), show_value(Response("auc", kind=Kind.SHARE), 0.91234)
+    ('1 min 33 s', '0.912')
+    >>> show_value(Response("throughput", kind=Kind.COUNT, unit="records/s"), 1234.5)
+    '1,234 records/s'
     """
     if value is None:
         return "–"
     if not isfinite(value):
         return "no bound" if value == value else "unknown"
     sign, size = ("−", -value) if value < 0 else ("", value)
-    if name.endswith("_bytes") or name in ("memory", "driver_memory", "partition_size"):
-        return sign + show_bytes(size)
-    if name.endswith("_percent"):
-        return f"{sign}{size:.1f} %"
-    if name.endswith("_s") and not name.endswith("_per_s"):
-        return sign + show_seconds(size)
-    if name == "accuracy":
+    if isinstance(word, Response) and word.kind is Kind.TIME:
+        return sign + show_seconds(word.seconds(size))
+    if isinstance(word, Response) and word.kind is Kind.SHARE:
         return f"{sign}{size:.3f}"
-    return sign + show_number(size) + (" records/s" if name == "throughput" else "")
+    if word.unit == "bytes":
+        return sign + show_bytes(size)
+    if word.unit == "%":
+        return f"{sign}{size:.1f} %"
+    return sign + show_number(size) + (f" {word.unit}" if word.unit and isinstance(word, Response) else "")
 
 
 def show_percent(share: float) -> str:

@@ -13,7 +13,7 @@ from sparkcast.report.content import ReportContent, describe
 from sparkcast.report.figures import Figure, Section
 from sparkcast.report.figures.choice import verdicts
 from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_term, show_value
-from sparkcast.study import show_configuration
+from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -109,6 +109,7 @@ def _environment() -> "Environment":
     helpers: dict[str, Any] = {
         "asked": words.asked_sentence,
         "axis_title": axis_title,
+        "seconds": show_seconds,
         "cell": show_cell,
         "changes": words.changes,
         "percent": show_percent,
@@ -125,7 +126,7 @@ def _environment() -> "Environment":
         "picture": picture,
         "protocol": words.protocol_sentence,
         "plain": plain_name,
-        "settings_line": show_configuration,
+        "settings_line": str,
         "term": show_term,
         "told": words.with_terms,
         "trust": words.trust_sentence,

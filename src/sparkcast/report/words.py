@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from sparkcast.analyse import RESIDUAL, Analysis, Verdict
-from sparkcast.recommend import Candidate, Limit, Nearest, Prediction, Recommendation, RunningForecast
+from sparkcast.recommend import Candidate, Nearest, Prediction, Recommendation, RunningForecast
 from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
-from sparkcast.report.figures.choice import limit_words, limits_of
+from sparkcast.report.figures.choice import limit_words
 from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_term, show_value
-from sparkcast.study import Outcome, show_configuration
+from sparkcast.study import Outcome, Response
 from sparkcast.units import show_seconds
 from sparkcast.validate import PROTOCOLS, Validation
 
@@ -40,29 +40,33 @@ def headline(content: ReportContent) -> str:
 
 
 def recommendation_sentence(recommendation: Recommendation) -> str:
-    chosen = recommendation.chosen
-    values = [f"{plain_name(p.response)} {show_value(p.response, p.value)}" for p in chosen.predictions]
-    return f"Use {show_configuration(chosen.configuration)}: expect {listing(values)}."
+    chosen, words = recommendation.chosen, recommendation.vocabulary
+    values = [
+        f"{plain_name(words.response(p.response))} {show_value(words.response(p.response), p.value)}"
+        for p in chosen.predictions
+    ]
+    return f"Use {chosen.configuration}: expect {listing(values)}."
 
 
 def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
     """How sure that is: intervals, limits and what they cost, the reason, what was measured, the runner-up."""
-    chosen = recommendation.chosen
-    lines = [f"The next run's {plain_name(p.response)} is {interval(p)}." for p in chosen.predictions]
-    if limits := limits_of(recommendation):
-        lines.append(kept_sentence(limits, chosen.probability, recommendation.confidence))
+    chosen, words = recommendation.chosen, recommendation.vocabulary
+    told = [(words.response(p.response), p) for p in chosen.predictions]
+    lines = [f"The next run's {plain_name(response)} is {interval(response, p)}." for response, p in told]
+    if recommendation.limits:
+        lines.append(kept_sentence(recommendation))
     if chosen.failure_probability is not None:
         lines.append(f"A run with these settings fails with {show_percent(chosen.failure_probability)} probability.")
     if recommendation.why:
         lines.append(f"Why: {recommendation.why.rstrip('.')}.")
     lines += [
-        f"What the {limit_words(alternative.limit)} costs: {alternative.text.rstrip('.')}."
+        f"What the {limit_words(alternative.limit, words)} costs: {alternative.text.rstrip('.')}."
         for alternative in recommendation.alternatives[:_MOST_LINES]
     ]
     if measured := measured_sentence(chosen, recommendation.nearest):
         lines.append(measured)
     if recommendation.runner_up:
-        lines.append(f"Next best: {show_configuration(recommendation.runner_up.configuration)}.")
+        lines.append(f"Next best: {recommendation.runner_up.configuration}.")
     if unharmed := unharmed_sentence(recommendation.running):
         lines.append(unharmed)
     return tuple(lines)
@@ -92,22 +96,25 @@ def _first(sentences: Sequence[str], what: str) -> list[str]:
 def asked_sentence(recommendation: Recommendation) -> str:
     """The question: the objective, and what was to be kept to."""
     goal, _, response = recommendation.objective.partition(" ")
-    limits = listing([f"{_article(limit)} {limit_words(limit)}" for limit in limits_of(recommendation)])
+    words = recommendation.vocabulary
+    limits = listing([_with_article(limit_words(limit, words)) for limit in recommendation.limits])
     kept = f", keeping to {limits} with {show_percent(recommendation.confidence)} probability" if limits else ""
-    return f"Asked: {goal} {plain_name(response)}{kept}."
+    return f"Asked: {goal} {plain_name(words.response(response))}{kept}."
 
 
-def _article(limit: Limit) -> str:
-    return "an" if limit_words(limit)[0] in "aeiou" else "a"
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def kept_sentence(limits: Sequence[Limit], probability: float, confidence: float) -> str:
+def kept_sentence(recommendation: Recommendation) -> str:
     """With which probability the limits are kept to; of several, that of the one that is kept to least likely."""
-    what = listing([f"the {limit_words(limit)}" for limit in limits])
-    chance = f"with {show_percent(probability)} probability; {show_percent(confidence)} was asked for"
+    limits, words = recommendation.limits, recommendation.vocabulary
+    what = listing([f"the {limit_words(limit, words)}" for limit in limits])
+    chance = f"with {show_percent(recommendation.chosen.probability)} probability"
+    chance += f"; {show_percent(recommendation.confidence)} was asked for"
     if len(limits) > 1:
         return f"It keeps to {what}, to the least likely of these {chance}."
-    return f"It {'meets' if limits[0].response == 'time_s' else 'keeps to'} {what} {chance}."
+    return f"It {'meets' if limits[0].response == words.time else 'keeps to'} {what} {chance}."
 
 
 def measured_sentence(chosen: Candidate, nearest: Nearest | None) -> str:
@@ -116,7 +123,7 @@ def measured_sentence(chosen: Candidate, nearest: Nearest | None) -> str:
         return f"Exactly these settings were run {_times(chosen.measured_runs)}."
     if nearest is None or not nearest.distance:
         return ""
-    where = show_configuration(nearest.configuration)
+    where = str(nearest.configuration)
     return f"These settings were never run. The most similar that were: {where}, {distance_words(nearest.distance)}."
 
 
@@ -133,7 +140,7 @@ def distance_words(distance: float) -> str:
 def missed_sentence(forecast: RunningForecast) -> str:
     """What one more job does to a running one that would miss its deadline with it."""
     job = forecast.job
-    where = show_configuration(job.configuration)
+    where = str(job.configuration)
     line = f"The running job {where} would miss its deadline" if where else "A running job would miss its deadline"
     if job.within_s is not None:
         line += f" of {show_seconds(job.within_s)}"
@@ -157,16 +164,15 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def interval(prediction: Prediction) -> str:
-    name = prediction.response
-    low, high = show_value(name, prediction.low), show_value(name, prediction.high)
+def interval(response: Response, prediction: Prediction) -> str:
+    low, high = show_value(response, prediction.low), show_value(response, prediction.high)
     return f"between {low} and {high} with {show_percent(prediction.level)} probability"
 
 
 def check_sentence(check: Check) -> str:
     """What the check run showed."""
     promised = f"{show_value(check.response, check.low)} to {show_value(check.response, check.high)}"
-    name, where = plain_name(check.response), show_configuration(check.settings)
+    name, where = plain_name(check.response), str(check.settings)
     if check.measured is None:
         return f"The check run at {where} did not end well, so its {name} is unknown; {promised} was predicted."
     verdict = "inside" if check.inside else "outside"
@@ -209,7 +215,7 @@ def changes(analysis: Analysis) -> Mapping[str, str]:
             told[effect.term] = f"× {effect.ratio:.3g}"
         elif alone and effect.change is not None and analysis.transform == "none":
             sign = "+" if effect.change > 0 else ""
-            told[effect.term] = sign + show_value(analysis.response, effect.change)
+            told[effect.term] = sign + show_value(analysis.meaning, effect.change)
     return told
 
 
@@ -279,7 +285,7 @@ def show_f(f: float | None) -> str:
 
 def trust_sentence(validation: Validation) -> str:
     """The best model's error on unseen configurations, beside a blind guess and beside what repeats differ by."""
-    name = plain_name(validation.response)
+    name = plain_name(validation.meaning)
     if not validation.scorecards:
         return f"No model of the {name} could be tested."
     best = validation.scorecards[0]

@@ -1,6 +1,5 @@
 """Running the trials of a plan: every trial that has no final observation yet."""
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +10,7 @@ from sparkcast.runs.session import OnProgress, Progress, Session, Stopped, hold_
 from sparkcast.runs.site import Site, checked, require_capacity
 from sparkcast.store import Store
 from sparkcast.study import Observation, Plan, Study, Trial
-from sparkcast.workloads import WORKLOADS
-
-_log = logging.getLogger(__name__)
-_ATTEMPTS = 3  # a lost run is tried again this often
-_HOPELESS = 2  # so many errors at the start, with no success, and the rest is not worth its time
-_POLL_S = 0.05
+from sparkcast.workloads import WORKLOADS, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +29,7 @@ def dry_run(study: Study, plan: Plan, folder: Path) -> list[str]:
     engine = engine_for(study.spark)
     workload = WORKLOADS.get(study.workload)()
     settings = [checked(workload, trial.configuration) for trial in plan.trials]
-    require_capacity(engine, settings)
+    require_capacity(engine, [shape_of(workload, values) for values in settings])
     lines = []
     for trial, values in zip(plan.trials, settings, strict=True):
         target = folder / "runs" / f"{trial.position:04d}-{trial.key[:8]}-1"
@@ -79,8 +73,8 @@ class _Campaign:
             )
         if not pending:
             return self._result((), "")
-        self._site.require([trial.configuration for trial in plan.trials])
         with self._session:
+            self._site.require([trial.configuration for trial in plan.trials])
             return self._run_trials(pending)
 
     def _run_trials(self, pending: tuple[Trial, ...]) -> CampaignResult:
@@ -122,7 +116,7 @@ def _result_text(study: Study, trial: Trial, observation: Observation) -> str:
     settings = show_trial(study, trial)
     if not observation.ok:
         return f"trial {trial.position}: {settings}: {observation.outcome}: {observation.cause.splitlines()[0]}"
-    shown = [
-        f"{name}={observation.responses[name]:.4g}" for name in ("time_s", "accuracy") if name in observation.responses
-    ]
+    words = study.vocabulary
+    names = [name for name in (words.time, words.quality) if name is not None]
+    shown = [f"{name}={observation.responses[name]:.4g}" for name in names if name in observation.responses]
     return f"trial {trial.position}: {settings} -> {' '.join(shown)}"

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from sparkcast.engines import Engine, SparkJob
-from sparkcast.engines.conf import join_conf, merge_conf, settings_conf
+from sparkcast.engines.conf import join_conf, merge_conf, shape_conf
 from sparkcast.study import Configuration, Study
-from sparkcast.workloads import Workload, driver
+from sparkcast.study.redaction import SECRET
+from sparkcast.workloads import Workload, driver, shape_of
 
 
 def make_job(
@@ -19,8 +20,10 @@ def make_job(
         "spark.eventLog.dir": (folder / "eventlog").resolve().as_uri(),
         "spark.eventLog.compress": "true",
         "spark.eventLog.rolling.enabled": "false",
+        "spark.redaction.regex": SECRET,  # the event log has all properties
     }
-    ours = join_conf(engine.defaults(), workload.spark_conf(settings), measuring, settings_conf(settings))
+    shape = shape_conf(shape_of(workload, settings))
+    ours = join_conf(engine.defaults(), workload.spark_conf(settings), measuring, shape)
     conf, notes = merge_conf(ours, study.spark.conf)
     arguments = (str(folder / "job.json"), str(folder / "report.jsonl"))
     return SparkJob(Path(driver.__file__), arguments, conf, f"sparkcast {study.name}"), notes

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -26,16 +26,19 @@ from sparkcast.observe.host import HostSampler
 from sparkcast.observe.outcome import JobEnd
 from sparkcast.runs.job import job_folders, make_job
 from sparkcast.runs.site import Site
-from sparkcast.store import Store, open_store
+from sparkcast.store import SEEN_EVERY_S, Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Study, Trial
+from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
-from sparkcast.workloads import complete
+from sparkcast.workloads import complete, shape_of
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 3  # a lost run is tried again this often
 _HOPELESS = 2  # so many errors at the start, with no success, and the rest is not worth its time
 _POLL_S = 0.05
+_LOOK_S = 5.0  # how often to look after the cluster while a run goes on: looking may cost a connection to it
+_BELIEVED = 3  # trouble is believed when seen so often in a row: one refused connection is no reason to lose a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,34 @@ class Allowance:
     reason: str
 
 
+class _Every:
+    """Comes due each `period_s` of a run, for the first time after one."""
+
+    def __init__(self, period_s: float) -> None:
+        self._period_s = self._next_s = period_s
+
+    def is_due(self, elapsed_s: float) -> bool:
+        if elapsed_s < self._next_s:
+            return False
+        self._next_s = elapsed_s + self._period_s
+        return True
+
+
+class _Lookout:
+    """Looks after a cluster while a run goes on."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._look, self._in_a_row = engine, _Every(_LOOK_S), 0
+
+    def trouble(self, elapsed_s: float) -> str:
+        """Why the cluster cannot be used any more; "" when all is well, or when it is too early to tell."""
+        if not self._look.is_due(elapsed_s):
+            return ""
+        problem = self._engine.trouble()
+        self._in_a_row = self._in_a_row + 1 if problem else 0
+        return problem if self._in_a_row >= _BELIEVED else ""
+
+
 class Session:
     """A study on its cluster: trials become final observations in the store, one after the other.
 
@@ -113,6 +144,7 @@ class Session:
         self._notes: dict[str, None] = {}  # an ordered set: each is shown once
         self._durations: list[float] = []
         self._interrupts = 0
+        self._is_idle = False  # between runs
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._watch_signals())
@@ -137,17 +169,16 @@ class Session:
         return fmean(self._durations) if self._durations else 0.0
 
     def prepare(self, trials: Sequence[Trial]) -> None:
-        """Make their data and the cluster ready, as far as they are not."""
-        for trial in trials:
-            self._data[trial.key] = self._prepare_data(trial)
+        """Make their data and the cluster ready, as far as they are not. Raises Stopped when interrupted."""
         engine = self._site.engine
-        if self._interrupts:
-            raise Stopped("interrupted")
-        if not self._is_up:
-            self._on_message("starting the cluster", False)
-            self._open.enter_context(engine)
-            self._is_up = True
-        self._warm_up(engine, trials)
+        with self._interruptible():
+            for trial in trials:
+                self._data[trial.key] = self._prepare_data(trial)
+            if not self._is_up:
+                self._on_message("starting the cluster", False)
+                self._open.enter_context(engine)
+                self._is_up = True
+            self._warm_up(engine, trials)
 
     def measure(self, trial: Trial, allowed: Callable[[], Sequence[Allowance]] = tuple) -> Observation:
         """Run a prepared trial to its final observation. Raises Stopped when it may not start or was cut short.
@@ -160,10 +191,11 @@ class Session:
         for attempt in range(1, _ATTEMPTS + 1):
             if problem := engine.trouble():
                 self.note(f"{problem}; starting it again")
-                engine.restart()
+                with self._interruptible():
+                    engine.restart()
             observation = self._attempt(engine, trial, [*allowed(), *self._time_left()])
             if observation.outcome is not Outcome.LOST:
-                self._durations += [observation.responses["total_s"]] if "total_s" in observation.responses else []
+                self._durations += [observation.responses[TOTAL_TIME]] if TOTAL_TIME in observation.responses else []
                 return observation
             cause = observation.cause
             self.note(f"trial {trial.position} was lost (attempt {attempt} of {_ATTEMPTS}): {cause.splitlines()[0]}")
@@ -220,12 +252,12 @@ class Session:
         """One run. Raises Stopped when it was stopped from outside and says nothing."""
         run_id, artefacts = self._store.begin_run(self._study.name, trial, search_id=self._search_id)
         settings = complete(self._workload, trial.configuration)
-        folders = job_folders(self._folder / artefacts, int(settings["jobs"]))
+        folders = job_folders(self._folder / artefacts, shape_of(self._workload, settings).jobs)
         launched_at = time.time()
         with HostSampler() as sampler:
             processes = [self._launch(engine, settings, folder) for folder in folders]
             try:
-                stopped_because = self._wait(engine, processes, allowances)
+                stopped_because = self._wait(run_id, engine, processes, allowances)
             except Stopped:
                 self._store.abandon_run(run_id)
                 raise
@@ -247,7 +279,7 @@ class Session:
         job, notes = make_job(self._study, self._workload, engine, settings, folder)
         for note in notes:
             self.note(note)
-        request = {"workload": self._study.workload, "settings": settings, "data_dir": str(self._folder / "data")}
+        request = {"workload": self._study.workload, "settings": dict(settings), "data_dir": str(self._folder / "data")}
         (folder / "job.json").write_text(json.dumps(request))
         submission = engine.submission(job)
         (folder / "command.sh").write_text(submission.shell() + "\n")
@@ -261,13 +293,24 @@ class Session:
             return []
         return [Allowance(total_s - self._store.spent_s(self._study.name), "the limit on the total time")]
 
-    def _wait(self, engine: Engine, processes: list[subprocess.Popen[bytes]], allowances: Sequence[Allowance]) -> str:
+    def _wait(
+        self,
+        run_id: str,
+        engine: Engine,
+        processes: list[subprocess.Popen[bytes]],
+        allowances: Sequence[Allowance],
+    ) -> str:
         """Wait for all; returns why the run had to end, or "". Raises Stopped when that says nothing of the trial."""
         begun = time.monotonic()
+        lookout, seen = _Lookout(engine), _Every(SEEN_EVERY_S)
         while any(process.poll() is None for process in processes):
+            elapsed_s = time.monotonic() - begun
             if self._interrupts == 1:
                 self.note("finishing the current trial; Ctrl-C again to stop it now")
-            end, stop = self._end(engine, time.monotonic() - begun, allowances)
+            if seen.is_due(elapsed_s):
+                with suppress(StoreError):  # what the run will show is worth more than this note
+                    self._store.note_running(run_id)
+            end, stop = self._end(lookout, elapsed_s, allowances)
             if end or stop:
                 for process in processes:
                     engine.stop(process)
@@ -278,7 +321,7 @@ class Session:
             time.sleep(_POLL_S)
         return ""
 
-    def _end(self, engine: Engine, elapsed_s: float, allowances: Sequence[Allowance]) -> tuple[str, str]:
+    def _end(self, lookout: _Lookout, elapsed_s: float, allowances: Sequence[Allowance]) -> tuple[str, str]:
         """Why the run must end now, and why the session must, or "" each."""
         if self._interrupts > 1:
             return "", "interrupted"
@@ -286,7 +329,21 @@ class Session:
         if trial_s is not None and elapsed_s > trial_s:
             return "timeout", ""
         over = [allowance.reason for allowance in allowances if elapsed_s > allowance.seconds]
-        return ("", over[0]) if over else (engine.trouble(), "")
+        return ("", over[0]) if over else (lookout.trouble(elapsed_s), "")
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Nothing is being measured, so there is nothing to finish: the first Ctrl-C stops it now, whatever it does."""
+        try:
+            try:
+                self._is_idle = True
+                if self._interrupts:
+                    raise Stopped("interrupted")
+                yield
+            finally:
+                self._is_idle = False
+        except KeyboardInterrupt:
+            raise Stopped("interrupted") from None
 
     @contextmanager
     def _watch_signals(self) -> Iterator[None]:
@@ -297,6 +354,9 @@ class Session:
 
         def interrupt(number: int, _frame: FrameType | None) -> None:
             self._interrupts += 2 if number == signal.SIGTERM else 1
+            if self._is_idle:
+                self._is_idle = False  # only once: what was started is taken down now
+                raise KeyboardInterrupt
 
         previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
@@ -307,5 +367,4 @@ class Session:
 
 
 def show_trial(study: Study, trial: Trial) -> str:
-    shown = [f"{f.name}={trial.configuration[f.name]}" for f in study.factors]
-    return " ".join([*shown, f"replicate={trial.replicate}"])
+    return f"{study.varied(trial.configuration)}, replicate {trial.replicate}"

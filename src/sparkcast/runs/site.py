@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sparkcast.engines import Capacity, Engine, engine_for
 from sparkcast.errors import CapacityError, SparkcastError, StudyError
-from sparkcast.study import Configuration, Level, Study
-from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete
+from sparkcast.study import Configuration, Study
+from sparkcast.workloads import WORKLOADS, Shape, Workload, complete, settings_of, shape_of
 
 
 class Site:
@@ -25,7 +25,9 @@ class Site:
 
     def require(self, configurations: Sequence[Configuration]) -> None:
         """Raise when one of these cannot be run: StudyError for the workload, CapacityError for the cluster."""
-        require_capacity(self.engine, [checked(self.workload, configuration) for configuration in configurations])
+        for configuration in configurations:
+            checked(self.workload, configuration)
+        require_capacity(self.engine, [shape_of(self.workload, configuration) for configuration in configurations])
 
     def possible(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Those that can be run; the cluster is shaped for them."""
@@ -36,32 +38,33 @@ class Site:
 
     def refusal(self, configuration: Configuration) -> SparkcastError | None:
         """Why these settings cannot be run: a level, a rule, the workload or the size of the cluster. Else None."""
-        known = {setting.name: setting for setting in (*CLUSTER_SETTINGS, *self.workload.settings)}
+        known = {setting.name: setting for setting in settings_of(self.workload)}
         try:
             for name, level in configuration.items():
                 known[name].check(level)
             for rule in self.study.rules:
                 if not rule.evaluate(configuration):
                     return StudyError(f"the rule {rule.text!r} excludes it")
-            settings = checked(self.workload, configuration)
+            checked(self.workload, configuration)
             if self._capacity is not None:
-                self._capacity.require(settings)
+                self._capacity.require(shape_of(self.workload, configuration))
         except (StudyError, CapacityError) as error:
             return error
         return None
 
     def _shape(self, configurations: Sequence[Configuration]) -> None:
-        self._capacity = self.engine.capacity([complete(self.workload, c) for c in configurations])
+        self._capacity = self.engine.capacity([shape_of(self.workload, c) for c in configurations])
 
 
-def checked(workload: Workload, configuration: Configuration) -> dict[str, Level]:
+def checked(workload: Workload, configuration: Configuration) -> Configuration:
+    """The complete settings; raises StudyError when the workload cannot run them."""
     settings = complete(workload, configuration)
     workload.check(settings)
     return settings
 
 
-def require_capacity(engine: Engine, settings: list[dict[str, Level]]) -> None:
-    capacity = engine.capacity(list(settings))
-    for values in settings:
+def require_capacity(engine: Engine, shapes: Sequence[Shape]) -> None:
+    capacity = engine.capacity(shapes)
+    for shape in shapes:
         if capacity is not None:
-            capacity.require(values)
+            capacity.require(shape)

@@ -1,11 +1,12 @@
-"""Ways to find good settings with few runs: ask for the next one, run it, tell what it gave. One file each."""
+"""What a searcher is: the base for those who write one. Ask for the next settings, run them, tell what they gave."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from sparkcast.registry import Registry
-from sparkcast.study import Configuration, Dataset
+from sparkcast.study import Configuration, Dataset, Vocabulary
+from sparkcast.study.names import completed
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,12 @@ class Search:
     within_s: float | None = None  # a run that takes longer is no answer, however good it is otherwise
     earlier: tuple[Dataset, ...] = field(default=(), repr=False)  # runs of other workloads with the same settings
     replicates: int | None = None  # runs of each configuration; None: as many as the searcher thinks right
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the settings mean
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", tuple(map(Configuration, self.candidates)))
+        settings = dict.fromkeys(name for candidate in self.candidates for name in candidate)
+        object.__setattr__(self, "vocabulary", completed(self.vocabulary, settings, ()))
 
 
 @dataclass(frozen=True, slots=True)

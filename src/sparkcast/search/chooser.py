@@ -12,7 +12,7 @@ class Chooser(ABC):
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._space = space_of(search.candidates)
+        self._space = space_of(search)
         self._told: list[Told] = []
         self._why = ""
 

@@ -51,10 +51,11 @@ def _runs_of(data: Dataset, space: Space) -> Known:
     """The runs of candidates, as logarithms of their times."""
     import numpy as np
 
+    time = data.vocabulary.time
     told = [
-        Told(run.configuration, float(np.log(max(run.responses["time_s"], _TINY))) if run.ok else None)
+        Told(run.configuration, float(np.log(max(run.responses[time], _TINY))) if run.ok and time else None)
         for run in data.observations
-        if not run.ok or "time_s" in run.responses
+        if not run.ok or time in run.responses
     ]
     known = known_from(told, space)
     kept = list(known.values)[:: -(-len(known.values) // _MOST_RUNS) or 1]

@@ -16,9 +16,10 @@ from typing import Any
 
 from sparkcast.fitting.encoding import Axis
 from sparkcast.search.points import Space
-from sparkcast.study.roles import CORES, EPOCHS, MACHINES, MEMORY, SIZES, first_of
+from sparkcast.study import Role
+from sparkcast.study.setting import PASSES, SIZES
 
-_ROLES = {"machines": MACHINES, "cores": CORES, "memory": MEMORY}
+_ROLES = {"machines": Role.MACHINES, "cores": Role.CORES, "memory": Role.MEMORY}
 _SPARSE = 0.5  # of Dirichlet's distribution (Jeffreys): most of the time goes into one or two kinds of work
 _AGAIN = (0.1, 30.0)  # the work of making dropped data again, in terms of the work itself
 _SLOPE_SD = 0.5  # of the power of an unknown setting
@@ -66,8 +67,8 @@ def _roles(space: Space) -> dict[str, Any]:
 
 def _role_names(space: Space) -> dict[str, str]:
     positive = tuple(axis.name for axis in space.domain.axes if axis.is_positive)
-    found = {role: first_of(names, positive) for role, names in _ROLES.items()}
-    return {role: name for role, name in found.items() if name is not None}
+    found = {part: space.domain.first(role, among=positive) for part, role in _ROLES.items()}
+    return {part: name for part, name in found.items() if name is not None}
 
 
 def _parts(machines: Any, cores: Any) -> tuple[Any, Any, Any, Any]:
@@ -111,7 +112,7 @@ def _others(rng: Any, space: Space, n: int) -> Any:
         column = space.encoded[:, j]
         if axis.numbers is None:
             found += rng.normal(0, _LEVEL_SD, (n, len(axis.levels)))[:, column.astype(int)]
-        elif axis.name in (*SIZES, *EPOCHS) and axis.is_positive:
+        elif axis.role in (*SIZES, *PASSES) and axis.is_positive:
             found += rng.uniform(0, 1, (n, 1)) * np.log(column)  # between no matter and proportional
         else:
             found += rng.normal(0, _SLOPE_SD, (n, 1)) * _centred(axis, column)

@@ -5,20 +5,15 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
-from sparkcast.search.quest import TIME, TIMES, Quest
-from sparkcast.study import Configuration, Level, Observation, Study, show_configuration
+from sparkcast.search.quest import Quest
+from sparkcast.study import Configuration, Kind, Observation, Response, Study
 from sparkcast.study.derive import run_cost
+from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Guessable, Workload
 
 _AT_CHANCE = 1.5  # times what guessing gives: no better than that, for all that a few runs can tell
 _SIGNIFICANT = 0.05
-
-Key = tuple[tuple[str, Level], ...]
-
-
-def key_of(configuration: Configuration) -> Key:
-    return tuple(sorted(configuration.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +26,7 @@ class Step:
     value: float | None
     cause: str = ""
     was_known: bool = False
-
-    @property
-    def time_s(self) -> float | None:
-        return None if self.observation is None else self.observation.responses.get(TIME)
+    time_s: float | None = None
 
     @property
     def outcome(self) -> str:
@@ -74,7 +66,9 @@ class Tried:
 class Ledger:
     """The answers so far. `answers` are the settings that may be the best; None: all."""
 
-    def __init__(self, study: Study, workload: Workload, quest: Quest, answers: frozenset[Key] | None) -> None:
+    def __init__(
+        self, study: Study, workload: Workload, quest: Quest, answers: frozenset[Configuration] | None
+    ) -> None:
         self._study, self._quest, self._answers = study, quest, answers
         self._chance = workload.chance if isinstance(workload, Guessable) else {}
         self.steps: list[Step] = []
@@ -106,9 +100,9 @@ class Ledger:
 
     def ranked(self) -> list[Tried]:
         """The configurations that are an answer, best first: those with as many runs as any, all good and in time."""
-        groups: dict[Key, list[Step]] = {}
+        groups: dict[Configuration, list[Step]] = {}
         for step in self.steps:
-            groups.setdefault(key_of(step.configuration), []).append(step)
+            groups.setdefault(step.configuration, []).append(step)
         good = [group for group in groups.values() if self._may_answer(group[0]) and all(map(self._is_in_time, group))]
         most = max(map(len, good), default=0)
         sign = -1 if self._quest.objective.is_maximum else 1
@@ -133,9 +127,9 @@ class Ledger:
     def typical_s(self, configuration: Configuration | None = None) -> float:
         """How long a run of these settings took so far, or of any when they were not run; 0 when none was."""
         took = [
-            (step.configuration, step.observation.responses["total_s"])
+            (step.configuration, step.observation.responses[TOTAL_TIME])
             for step in self.steps
-            if step.observation is not None and "total_s" in step.observation.responses
+            if step.observation is not None and TOTAL_TIME in step.observation.responses
         ]
         same = [seconds for c, seconds in took if c == configuration] or [seconds for _, seconds in took]
         return fmean(same) if same else 0.0
@@ -153,7 +147,7 @@ class Ledger:
         if runner_up is not None and is_noise(best.values, runner_up.values):
             found.append(
                 f"the best differs from the next ({self.show_value(runner_up.value)} at "
-                f"{show_configuration(runner_up.configuration)}) by no more than replicates do"
+                f"{runner_up.configuration}) by no more than replicates do"
             )
         return found
 
@@ -183,7 +177,7 @@ class Ledger:
         return NotEnoughDataError(f"no run was made: {reason}", hint="allow more, then continue with --resume")
 
     def _may_answer(self, step: Step) -> bool:
-        return self._answers is None or key_of(step.configuration) in self._answers
+        return self._answers is None or step.configuration in self._answers
 
     def _is_in_time(self, step: Step) -> bool:
         within_s = self._quest.within_s
@@ -204,33 +198,35 @@ class Ledger:
 
     def _cost(self, step: Step) -> float | None:
         price = self._study.price
-        return None if price is None or step.time_s is None else run_cost(step.time_s, step.configuration, price)
+        if price is None or step.time_s is None:
+            return None
+        return run_cost(step.time_s, step.configuration, price, self._study.vocabulary)
 
     # ------------------------------------------------------------ in words
 
     def shown(self, configuration: Configuration) -> Configuration:
         """What the study varies, and what the searcher changed beside."""
         fixed = self._study.fixed
-        return {name: v for name, v in configuration.items() if name not in fixed or v != fixed[name]}
+        return configuration.only(name for name, level in configuration.items() if fixed.get(name) != level)
 
     def show(self, configuration: Configuration) -> str:
-        return show_configuration(self.shown(configuration))
+        return str(self.shown(configuration))
 
     def show_value(self, value: float) -> str:
-        return show_value(self._quest.objective.response, value)
+        return show_value(self._study.vocabulary.response(self._quest.objective.response), value)
 
     def show_step(self, step: Step) -> str:
         gave = f"{step.outcome}: {first_line(step.cause)}" if step.value is None else self.show_value(step.value)
         return f"{self.show(step.configuration)} -> {gave}{' (already measured)' if step.was_known else ''}"
 
 
-def show_value(response: str, value: float) -> str:
+def show_value(response: Response, value: float) -> str:
     """A value of the objective for people.
 
-    >>> show_value("time_s", 12.34), show_value("accuracy", 0.9123)
-    ('12.3 s', 'accuracy 0.9123')
+    >>> show_value(Response("time_s", kind=Kind.TIME), 12.34), show_value(Response("auc"), 0.9123)
+    ('12.3 s', 'auc 0.9123')
     """
-    return show_seconds(value) if response in TIMES else f"{response} {value:.4g}"
+    return show_seconds(response.seconds(value)) if response.kind is Kind.TIME else f"{response.name} {value:.4g}"
 
 
 def first_line(text: str) -> str:

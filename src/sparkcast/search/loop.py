@@ -15,11 +15,13 @@ from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Told
-from sparkcast.search.ledger import Key, Ledger, Step, Tried, TunedRun, key_of, show_value
+from sparkcast.search.ledger import Ledger, Step, Tried, TunedRun, show_value
 from sparkcast.search.quest import Budget, Quest, candidates_of, definition_of, objective_of, search_of, value_of
 from sparkcast.store import Store
-from sparkcast.study import Configuration, Observation, Plan, Study, Trial, show_configuration
+from sparkcast.study import Configuration, Observation, Plan, Study, Trial, Vocabulary
 from sparkcast.study.derive import run_cost
+from sparkcast.study.redaction import redact
+from sparkcast.workloads import shape_of
 
 __all__ = ["Budget", "Quest", "Tried", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
 
@@ -46,6 +48,7 @@ class TuneResult:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     interrupted: bool
+    vocabulary: Vocabulary  # what the names in it mean
 
 
 def tune(
@@ -76,13 +79,13 @@ class _Tuning:
         self._runs_each = 1 if is_free else quest.replicates or 1
         found = candidates_of(site, quest.fix)
         self._candidates, self._notes = found.configurations, found.notes
-        self._possible = frozenset(key_of(candidate) for candidate in self._candidates)
+        self._possible = frozenset(self._candidates)
         self._searcher = kind(search_of(site.study, quest, self._candidates, with_fixed=is_free))
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
         self._ledger = Ledger(site.study, site.workload, quest, answers)
         asks_each_once = self._runs_each * len(self._candidates)
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
-        self._asked: dict[Key, int] = {}
+        self._asked: dict[Configuration, int] = {}
         self._new = 0
 
     def run(self, folder: Path, store: Store, *, resume: bool, allow_changed: bool) -> TuneResult:
@@ -111,7 +114,7 @@ class _Tuning:
         return self._searcher.stopped_because or "the searcher has nothing left to ask"
 
     def _answer(self, asked: Configuration) -> Told:
-        configuration = {**self._candidates[0], **asked}
+        configuration = self._candidates[0] | asked
         steps: list[Step] = []
         for _ in range(self._runs_each):
             steps.append(self._step(configuration))
@@ -124,13 +127,12 @@ class _Tuning:
 
     def _step(self, configuration: Configuration) -> Step:
         """The next replicate of these settings, from the store or by running it."""
-        key = key_of(configuration)
-        replicate = self._asked[key] = self._asked.get(key, 0) + 1
+        replicate = self._asked[configuration] = self._asked.get(configuration, 0) + 1
         trial = Trial(configuration, replicate)
         known = self._known.get(trial.key)
         if known is not None:
             step = self._observed(trial, known, was_known=trial.key not in self._own)
-        elif refusal := None if key in self._possible else self._site.refusal(configuration):
+        elif refusal := None if configuration in self._possible else self._site.refusal(configuration):
             step = Step(configuration, replicate, None, None, refusal.problem)
         else:
             step = self._observed(trial, self._measure(trial), was_known=False)
@@ -154,7 +156,10 @@ class _Tuning:
 
     def _observed(self, trial: Trial, observation: Observation, *, was_known: bool) -> Step:
         value, cause = value_of(self._study, self._quest.objective, observation)
-        return Step(trial.configuration, trial.replicate, observation, value, cause, was_known)
+        words = self._study.vocabulary
+        time = observation.responses.get(words.required_time())
+        time_s = None if time is None else words.response(words.required_time()).seconds(time)
+        return Step(trial.configuration, trial.replicate, observation, value, cause, was_known, time_s)
 
     # ------------------------------------------------------------ what may be spent
 
@@ -177,7 +182,10 @@ class _Tuning:
     def _rate(self, configuration: Configuration) -> float:
         """What a second of a run costs, with all its jobs."""
         price = self._study.price
-        return 0.0 if price is None else float(configuration.get("jobs", 1)) * run_cost(1.0, configuration, price)
+        if price is None:
+            return 0.0
+        n_jobs = shape_of(self._site.workload, configuration).jobs
+        return n_jobs * run_cost(1.0, configuration, price, self._study.vocabulary)
 
     def _spent(self) -> tuple[float, float | None]:
         """Wall time of the search's runs, those that were lost or cut short too, and what they cost."""
@@ -217,17 +225,18 @@ class _Tuning:
             warnings=(*self._searcher.warnings, *ledger.doubts()),
             notes=self._session.notes,
             interrupted=is_interrupted,
+            vocabulary=self._study.vocabulary,
         )
 
     def _is_candidate(self, best: Tried) -> bool:
-        return key_of({**self._candidates[0], **best.configuration}) in self._possible
+        return (self._candidates[0] | best.configuration) in self._possible
 
     def _conf(self, best: Tried) -> tuple[str, ...]:
         """The best as spark-submit options; the user's own properties win, as they did in the runs."""
-        given = self._study.spark.conf
+        given = redact(self._study.spark.conf)
         ours = [
             line
-            for line in conf_lines({**self._study.fixed, **best.configuration})
+            for line in conf_lines(self._study.fixed | best.configuration, self._study.vocabulary)
             if line.removeprefix("--conf ").partition("=")[0] not in given
         ]
         return (*ours, *(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in given.items()))
@@ -243,4 +252,4 @@ class _Tuning:
         run = f"run {len(self._own) + 1} of at most {self._most_runs}"
         if best is None:
             return run
-        return f"best {ledger.show_value(best.value)} at {show_configuration(best.configuration)}; {run}"
+        return f"best {ledger.show_value(best.value)} at {best.configuration}; {run}"

@@ -1,15 +1,13 @@
 """The candidates of a search as points, and what was told of each."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from sparkcast.fitting.encoding import Axis, Domain, domain_of
-from sparkcast.search.base import Told
-from sparkcast.study import Configuration
-
-Key = tuple[tuple[str, str], ...]
+from sparkcast.search.base import Search, Told
+from sparkcast.study import Configuration, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -17,6 +15,7 @@ class Space:
     """Different candidates, and their settings as numbers."""
 
     candidates: tuple[Configuration, ...]
+    words: Vocabulary
 
     @cached_property
     def factors(self) -> tuple[str, ...]:
@@ -25,12 +24,12 @@ class Space:
 
     @cached_property
     def domain(self) -> Domain:
-        return domain_of(self.factors, self.candidates)
+        return domain_of(self.factors, self.candidates, self.words)
 
     @cached_property
     def encoded(self) -> Any:
         """One row per candidate, one column per factor."""
-        return self.domain.encode([{name: c[name] for name in self.factors} for c in self.candidates])
+        return self.domain.encode([c.only(self.factors) for c in self.candidates])
 
     @cached_property
     def points(self) -> Any:
@@ -41,19 +40,17 @@ class Space:
         return np.column_stack([np.zeros(len(self.candidates)), *columns])
 
     @cached_property
-    def places(self) -> Mapping[Key, int]:
-        return {_key(candidate, self.factors): i for i, candidate in enumerate(self.candidates)}
+    def places(self) -> Mapping[Configuration, int]:
+        return {candidate.only(self.factors): i for i, candidate in enumerate(self.candidates)}
 
     def place(self, configuration: Configuration) -> int | None:
         """Which candidate this is; None for any other configuration."""
-        if not all(name in configuration for name in self.factors):
-            return None
-        return self.places.get(_key(configuration, self.factors))
+        return self.places.get(configuration.only(self.factors))
 
 
-def space_of(candidates: Iterable[Configuration]) -> Space:
+def space_of(search: Search) -> Space:
     """The different ones among the candidates, in their order."""
-    return Space(tuple({_key(c, tuple(sorted(c))): c for c in candidates}.values()))
+    return Space(tuple(dict.fromkeys(search.candidates)), search.vocabulary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +85,6 @@ def known_from(told: Sequence[Told], space: Space) -> Known:
 
 def _means(groups: Mapping[int, Sequence[float]]) -> dict[int, float]:
     return {place: sum(group) / len(group) for place, group in groups.items()}
-
-
-def _key(configuration: Configuration, names: Sequence[str]) -> Key:
-    return tuple((name, _shown(configuration[name])) for name in names)
-
-
-def _shown(value: object) -> str:
-    """Numbers are the same whether they were written 4 or 4.0."""
-    return str(float(value)) if isinstance(value, (int, float)) else str(value)
 
 
 def _columns(axis: Axis, values: Any) -> list[Any]:

@@ -5,19 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sparkcast.analyse.runs import same_level
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.recommend.question import Objective
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.site import Site
 from sparkcast.search.base import Search
-from sparkcast.study import Configuration, Dataset, Observation, Study
+from sparkcast.study import Configuration, Dataset, Observation, Study, same_level
 from sparkcast.study.derive import derive_responses, make_dataset, run_cost
-from sparkcast.workloads import WORKLOADS
+from sparkcast.study.names import COST
 
 MAX_RUNS = 20
-TIME, COST = "time_s", "cost"
-TIMES = (TIME, "total_s", "startup_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +26,7 @@ class Quest:
     within_s: float | None = None
     seed: int = 0
     replicates: int | None = None
-    fix: Configuration = field(default_factory=dict)
+    fix: Configuration = field(default_factory=Configuration)
     earlier: tuple[Dataset, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -61,9 +58,9 @@ def objective_of(study: Study, minimize: str | None, maximize: str | None) -> Ob
         raise StudyError(
             f"cannot both minimize {minimize} and maximize {maximize}", hint="choose one; --within bounds the time"
         )
-    response = minimize or maximize or TIME
-    workload = WORKLOADS.get(study.workload)
-    known = dict.fromkeys((*(r.name for r in study.responses), *workload.responses, *TIMES))
+    words = study.vocabulary
+    response = minimize or maximize or words.required_time()
+    known = dict.fromkeys((*(r.name for r in study.responses), *(r.name for r in words.responses)))
     if response == COST and COST not in known and study.price is None:
         raise StudyError("the cost is unknown without a price", hint="give a price, e.g. price: {core_hour: 0.05}")
     if response not in known and response != COST:
@@ -79,7 +76,7 @@ class Candidates:
 
 def candidates_of(site: Site, fix: Configuration) -> Candidates:
     """Every combination of the study's levels that agrees with `fix`, that rules allow and that can be run."""
-    from sparkcast.designs._candidates import feasible
+    from sparkcast.designs.feasible import feasible
 
     study = _narrowed(site.study, fix)
     try:
@@ -112,7 +109,8 @@ def _narrowed(study: Study, fix: Configuration) -> Study:
                 hint=f"its levels are {', '.join(map(str, levels[name]))}",
             )
         fixed[name] = same[0]  # the study's own way to write it, which makes the trial's key
-    return replace(study, factors=tuple(f for f in study.factors if f.name not in fix), fixed=fixed)
+    factors = tuple(factor for factor in study.factors if factor.name not in fix)
+    return replace(study, factors=factors, fixed=Configuration(fixed))
 
 
 def definition_of(study: Study, quest: Quest, n_candidates: int) -> dict[str, Any]:
@@ -157,12 +155,13 @@ def search_of(study: Study, quest: Quest, candidates: Sequence[Configuration], *
     """What the searcher is given: candidates with all their settings, or only with those that vary."""
     varied = [f.name for f in study.factors if f.name not in quest.fix]
     return Search(
-        candidates=tuple(c if with_fixed else {name: c[name] for name in varied} for c in candidates),
+        candidates=tuple(c if with_fixed else c.only(varied) for c in candidates),
         seed=quest.seed,
         per_second=_per_second(study, quest.objective, candidates),
         within_s=quest.within_s,
         earlier=tuple(_with_formula(study, dataset, quest.objective.response) for dataset in quest.earlier),
         replicates=quest.replicates,
+        vocabulary=study.vocabulary,
     )
 
 
@@ -182,10 +181,11 @@ def value_of(study: Study, objective: Objective, observation: Observation) -> tu
 def _per_second(study: Study, objective: Objective, candidates: Sequence[Configuration]) -> tuple[float, ...] | None:
     if objective.is_maximum or _formula(study, objective.response) is not None:
         return None
-    if objective.response == TIME:
-        return (1.0,) * len(candidates)
+    words = study.vocabulary
+    if objective.response == words.time:
+        return (words.response(words.time).from_seconds(1.0),) * len(candidates)
     if objective.response == COST and study.price is not None:
-        return tuple(run_cost(1.0, candidate, study.price) for candidate in candidates)
+        return tuple(run_cost(1.0, candidate, study.price, words) for candidate in candidates)
     return None
 
 

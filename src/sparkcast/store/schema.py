@@ -1,5 +1,7 @@
 """The tables, and how an older file becomes the present version."""
 
+from collections.abc import Callable
+
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -17,11 +19,10 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from sparkcast.errors import StoreError
+from sparkcast.study import Trial
 
 # A table more is no new version: an older sparkcast reads past it, and an older file gets it when it is opened.
-VERSION = 1
-# version -> statements that lead to version + 1
-MIGRATIONS: dict[int, tuple[str, ...]] = {}
+VERSION = 2
 
 metadata = MetaData()
 
@@ -55,7 +56,7 @@ runs = Table(
     Column("attempt", Integer, nullable=False),
     Column("state", String, nullable=False),  # running, done, interrupted
     Column("launched_at", Float, nullable=False),
-    Column("ended_at", Float),
+    Column("ended_at", Float),  # while it is running: when it was last seen to
     Column("artefacts", String, nullable=False),
     UniqueConstraint("trial_id", "attempt"),
 )
@@ -102,10 +103,23 @@ Index(
 )
 
 
-def prepare(connection: Connection, *, read_only: bool = False) -> None:
+def _normalise_keys(connection: Connection) -> None:
+    """Version 1 made the keys of trials from levels as they were written: 1.0 was not 1, and 1024m was not 1g."""
+    rows = connection.execute(trials.select()).all()
+    keys = {(row.study, row.key) for row in rows}
+    for row in rows:
+        key = Trial(row.configuration, row.replicate).key
+        if (row.study, key) not in keys:
+            connection.execute(trials.update().where(trials.c.id == row.id).values(key=key))
+
+
+# version -> what leads to version + 1
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _normalise_keys}
+
+
+def prepare(connection: Connection) -> None:
     """Create the tables, or bring an older file up to date. A newer file is refused."""
-    if not read_only:
-        metadata.create_all(connection)
+    metadata.create_all(connection)
     found = connection.execute(meta.select().where(meta.c.key == "schema_version")).first()
     if found is None:
         connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))
@@ -119,6 +133,5 @@ def prepare(connection: Connection, *, read_only: bool = False) -> None:
     if version == VERSION:
         return
     for step in range(version, VERSION):
-        for statement in MIGRATIONS[step]:
-            connection.execute(text(statement))
+        MIGRATIONS[step](connection)
     connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(VERSION)))

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
+from sparkcast.store.snapshot import Snapshot, take_snapshot
 from sparkcast.study import (
     Configuration,
     Epoch,
@@ -29,6 +30,9 @@ from sparkcast.study import (
     Utilisation,
     differences,
 )
+from sparkcast.study.redaction import redact
+
+SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
 
 
 def results_folder(study_file: Path) -> Path:
@@ -52,28 +56,44 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
     file = path / "store.sqlite" if path.is_dir() else path
     if not create and not file.is_file():
         raise NotEnoughDataError(f"there are no results at {str(path)!r}", hint="make some: sparkcast run STUDY")
-    if not create and not os.access(file.parent, os.W_OK):  # an archive, somebody else's folder: still worth reading
-        return Store(f"sqlite:///file:{file}?mode=ro&immutable=1&uri=true", read_only=True)
-    return Store(f"sqlite:///{file}")
+    if create or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+        return Store(_url_of(file))
+    snapshot = take_snapshot(file)  # an archive, somebody else's folder: still worth reading
+    try:
+        return Store(_url_of(snapshot.file), snapshot=snapshot)
+    except BaseException:
+        snapshot.remove()
+        raise
+
+
+def _url_of(file: Path) -> sa.URL:
+    return sa.URL.create("sqlite", database=str(file))  # in a text, ? and % would mean something
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRun:
     run_id: str
     configuration: Configuration
-    duration_s: float  # of wall time; 0 when a crash left it open
+    duration_s: float  # of wall time; of a run that goes on, until it was last seen
 
 
 class Store:
-    def __init__(self, url: str, *, read_only: bool = False) -> None:
-        self._engine = sa.create_engine(url)
-        if self._engine.dialect.name == "sqlite" and not read_only:
+    """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
+
+    def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None) -> None:
+        self._engine, self._snapshot = sa.create_engine(url), snapshot
+        if self._engine.dialect.name == "sqlite":
             sa.event.listen(self._engine, "connect", _configure_sqlite)
         with self._transaction() as connection:
-            schema.prepare(connection, read_only=read_only)
+            schema.prepare(connection)
+        if snapshot is not None:
+            self._engine.dispose()
+            sa.event.listen(self._engine, "connect", _refuse_writing)
 
     def close(self) -> None:
         self._engine.dispose()
+        if self._snapshot is not None:
+            self._snapshot.remove()
 
     # ------------------------------------------------------------ studies and trials
 
@@ -85,8 +105,9 @@ class Store:
             if stored is None:
                 values = {"name": study.name, "definition": definition, "created_at": time.time()}
                 connection.execute(schema.studies.insert().values(values))
-            elif changes := differences(stored, definition):
-                if not allow_changed and self._count_runs(connection, study.name):
+            elif stored != definition:
+                changes = differences(_without_secrets(stored), definition)
+                if changes and not allow_changed and self._count_runs(connection, study.name):
                     raise StudyChangedError(
                         f"study {study.name!r} has changed since it was run: {'; '.join(changes)}",
                         hint="give it a new name (study: ...) in a new file, or keep the old runs that still fit with "
@@ -142,7 +163,7 @@ class Store:
 
     def add_trial(self, study: str, configuration: Configuration, replicate: int) -> Trial:
         """The trial with these settings; a new one comes after all that are known."""
-        trial = Trial(dict(configuration), replicate)
+        trial = Trial(configuration, replicate)
         of_study = schema.trials.c.study == study
         with self._transaction() as connection:
             position = sa.select(schema.trials.c.position).where(of_study, schema.trials.c.key == trial.key)
@@ -202,19 +223,30 @@ class Store:
         with self._transaction() as connection:
             rows = connection.execute(query).all()
         return tuple(
-            SearchRun(row.id, row.configuration, 0.0 if row.ended_at is None else row.ended_at - row.launched_at)
+            SearchRun(
+                row.id,
+                Configuration(row.configuration),
+                0.0 if row.ended_at is None else row.ended_at - row.launched_at,
+            )
             for row in rows
         )
 
     # ------------------------------------------------------------ runs
 
     def close_interrupted(self, study: str) -> int:
-        """Mark runs that a crash left open. Call while holding the study's lock: then nobody else has them."""
+        """End runs that a crash left open, at the latest time at which they can have ended: what they spent counts.
+
+        Call while holding the study's lock: then nobody else has them.
+        """
         own = sa.select(schema.trials.c.id).where(schema.trials.c.study == study)
-        open_runs = (schema.runs.c.state == "running") & schema.runs.c.trial_id.in_(own)
+        left_open = (schema.runs.c.state == "running") & schema.runs.c.trial_id.in_(own)
+        now = time.time()
         with self._transaction() as connection:
-            result = connection.execute(schema.runs.update().where(open_runs).values(state="interrupted"))
-            return int(result.rowcount)
+            found = connection.execute(sa.select(schema.runs).where(left_open)).all()
+            for row in found:
+                last_seen = row.launched_at if row.ended_at is None else row.ended_at
+                self._end_run(connection, row.id, "interrupted", max(last_seen, min(last_seen + SEEN_EVERY_S, now)))
+        return len(found)
 
     def begin_run(self, study: str, trial: Trial, *, search_id: int | None = None) -> tuple[str, str]:
         """Note that an attempt at a trial starts, for a search or not; returns its id and the name of its folder."""
@@ -230,17 +262,20 @@ class Store:
                 connection.execute(schema.search_runs.insert().values(run_id=run_id, search_id=search_id))
         return run_id, artefacts
 
+    def note_running(self, run_id: str) -> None:
+        """The run goes on. Call each `SEEN_EVERY_S`: should nobody be left to end it, this is what is known of it."""
+        with self._transaction() as connection:
+            self._end_run(connection, run_id, "running", time.time())
+
     def abandon_run(self, run_id: str) -> None:
         """The run was stopped before it showed anything: its trial stays pending."""
         with self._transaction() as connection:
-            end = schema.runs.update().where(schema.runs.c.id == run_id)
-            connection.execute(end.values(state="interrupted", ended_at=time.time()))
+            self._end_run(connection, run_id, "interrupted", time.time())
 
     def finish_run(self, study: str, trial: Trial, observation: Observation) -> None:
         """Keep what the run showed, all or nothing. A lost run does not finish its trial."""
         with self._transaction() as connection:
-            end = schema.runs.update().where(schema.runs.c.id == observation.run_id)
-            connection.execute(end.values(state="done", ended_at=time.time()))
+            self._end_run(connection, observation.run_id, "done", time.time())
             values = {
                 "run_id": observation.run_id,
                 "trial_id": self._trial_id(connection, study, trial),
@@ -255,6 +290,10 @@ class Store:
                 values[part] = None if value is None else dataclasses.asdict(value)
             connection.execute(schema.observations.insert().values(values))
 
+    def _end_run(self, connection: Connection, run_id: str, state: str, ended_at: float) -> None:
+        update = schema.runs.update().where(schema.runs.c.id == run_id)
+        connection.execute(update.values(state=state, ended_at=ended_at))
+
     def _trial_id(self, connection: Connection, study: str, trial: Trial) -> int:
         match = (schema.trials.c.study == study) & (schema.trials.c.key == trial.key)
         return int(connection.execute(sa.select(schema.trials.c.id).where(match)).scalar_one())
@@ -268,10 +307,10 @@ class Store:
             .order_by(schema.runs.c.launched_at)
         )
         with self._transaction() as connection:
-            return tuple((row.configuration, row.launched_at) for row in connection.execute(query))
+            return tuple((Configuration(row.configuration), row.launched_at) for row in connection.execute(query))
 
     def spent_s(self, study: str) -> float:
-        """Wall time of all runs of a study so far, failed ones included."""
+        """Wall time of all runs of a study so far, those that failed or were killed included."""
         duration = sa.func.sum(schema.runs.c.ended_at - schema.runs.c.launched_at)
         query = sa.select(duration).select_from(schema.runs.join(schema.trials))
         with self._transaction() as connection:
@@ -300,14 +339,23 @@ class Store:
         except sa.exc.IntegrityError as error:
             raise StoreError(f"the store refused a contradiction: {error.orig}") from error
         except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
-            raise StoreError(
-                f"the store {self._engine.url!r} failed: {error.orig}", hint=_advice(str(error.orig))
-            ) from error
+            shown = self._engine.url if self._snapshot is None else str(self._snapshot.original)
+            raise StoreError(f"the store {shown!r} failed: {error.orig}", hint=_advice(str(error.orig))) from error
+
+
+def _without_secrets(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored definition without the passwords that the first versions of sparkcast left in it."""
+    spark = definition["spark"]
+    return {**definition, "spark": {**spark, "conf": redact(spark["conf"])}}
 
 
 def _configure_sqlite(connection: Any, _record: object) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _refuse_writing(connection: Any, _record: object) -> None:
+    connection.execute("PRAGMA query_only=ON")
 
 
 def _advice(problem: str) -> str:
@@ -318,6 +366,13 @@ def _advice(problem: str) -> str:
     if "not a database" in problem or "malformed" in problem:
         return "this is not a sparkcast store, or it is damaged: move it away or restore a copy"
     return ""
+
+
+def _epoch(entry: Mapping[str, Any]) -> Epoch:
+    # The first version had three responses beside number and time, each with a name of its own.
+    others = {name: value for name, value in entry.items() if name not in ("number", "time_s", "values")}
+    values = {name: value for name, value in others.items() if value is not None}
+    return Epoch(entry["number"], entry["time_s"], entry.get("values", values))
 
 
 def _observation(row: Mapping[str, Any]) -> Observation:
@@ -331,7 +386,7 @@ def _observation(row: Mapping[str, Any]) -> Observation:
         cause=row["cause"],
         replicate=row["replicate"],
         position=row["position"],
-        curve=tuple(Epoch(**epoch) for epoch in row["curve"]),
+        curve=tuple(_epoch(entry) for entry in row["curve"]),
         utilisation=part(Utilisation, row["utilisation"]),
         tasks=part(TaskTotals, row["tasks"]),
         fingerprint=part(Fingerprint, row["fingerprint"]),

@@ -1,19 +1,8 @@
 """The words of sparkcast: what is asked (Study), planned (Trial, Plan) and seen (Observation, Dataset)."""
 
+from sparkcast.study.configuration import Configuration, Level, natural_order, same_level
 from sparkcast.study.expression import Expression
-from sparkcast.study.model import (
-    Configuration,
-    DesignChoice,
-    Factor,
-    Level,
-    Limits,
-    Price,
-    Response,
-    SparkOptions,
-    Study,
-    differences,
-    show_configuration,
-)
+from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study, differences
 from sparkcast.study.observation import (
     Dataset,
     Epoch,
@@ -23,8 +12,11 @@ from sparkcast.study.observation import (
     TaskTotals,
     Utilisation,
 )
-from sparkcast.study.space import Candidates, Space
+from sparkcast.study.response import Kind, Response
+from sparkcast.study.setting import Role, Setting
+from sparkcast.study.space import Candidates, Listed, Pool, Space
 from sparkcast.study.trial import Plan, Trial
+from sparkcast.study.vocabulary import Vocabulary
 
 __all__ = [
     "Candidates",
@@ -35,19 +27,26 @@ __all__ = [
     "Expression",
     "Factor",
     "Fingerprint",
+    "Kind",
     "Level",
     "Limits",
+    "Listed",
     "Observation",
     "Outcome",
     "Plan",
+    "Pool",
     "Price",
     "Response",
+    "Role",
+    "Setting",
     "Space",
     "SparkOptions",
     "Study",
     "TaskTotals",
     "Trial",
     "Utilisation",
+    "Vocabulary",
     "differences",
-    "show_configuration",
+    "natural_order",
+    "same_level",
 ]

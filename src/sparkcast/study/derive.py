@@ -8,35 +8,40 @@ from typing import Any
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
+from sparkcast.study.configuration import Configuration, Level, Levels
 from sparkcast.study.expression import Expression
-from sparkcast.study.model import Configuration, Level, Price, Response, Study, show_configuration
+from sparkcast.study.model import Price, Study
+from sparkcast.study.names import COST
 from sparkcast.study.observation import Dataset, Observation
-from sparkcast.study.roles import CORES, MACHINE_TYPES, MACHINES, first_of
+from sparkcast.study.response import Response
+from sparkcast.study.setting import Role
 from sparkcast.study.space import Candidates
-from sparkcast.units import as_number, parse_bytes
+from sparkcast.study.vocabulary import Vocabulary
+from sparkcast.units import as_number
 
 _GIVE_A_PRICE = "like core_hour=0.05,gib_hour=0.01 or m4.large=0.1,c4.xlarge=0.199 or hour = executors * 0.12"
 _Read = Callable[[str, Callable[[Level], float]], Any]  # a setting, and the amount behind a level of it
 
 
-def run_cost(time_s: float, configuration: Configuration, price: Price) -> float:
+def run_cost(time_s: float, configuration: Levels, price: Price, words: Vocabulary) -> float:
     """What a run costs while it works. Memory that is not among the settings costs nothing."""
-    return time_s / 3600 * hourly(configuration, price)
+    return time_s / 3600 * hourly(configuration, price, words)
 
 
-def hourly(configuration: Configuration, price: Price) -> float:
+def hourly(configuration: Levels, price: Price, words: Vocabulary) -> float:
     """Money per hour of a run with these settings.
 
-    >>> hourly({"executors": 2, "cores": 4}, Price(core_hour=0.5))
+    >>> words = Vocabulary((Setting("hosts", role=Role.MACHINES), Setting("cores", role=Role.CORES)))
+    >>> hourly({"hosts": 2, "cores": 4}, Price(core_hour=0.5), words)
     4.0
     """
     if price.hour is not None:
         value = price.hour.evaluate({name: _formula_value(level) for name, level in configuration.items()})
-        return _checked(value, price.hour, configuration)
-    return float(_held(price, tuple(configuration), lambda name, amount: amount(configuration[name])))
+        return _checked(value, price.hour, Configuration(configuration))
+    return float(_held(price, words.only(configuration), lambda name, amount: amount(configuration[name])))
 
 
-def hourly_columns(candidates: Candidates, fixed: Configuration, price: Price) -> Any:
+def hourly_columns(candidates: Candidates, fixed: Levels, price: Price, words: Vocabulary) -> Any:
     """Money per hour of each candidate, beside settings that all of them share: `hourly` of each, as an array."""
     import numpy as np
 
@@ -47,13 +52,13 @@ def hourly_columns(candidates: Candidates, fixed: Configuration, price: Price) -
     if not len(candidates):
         return np.zeros(0)
     if price.hour is None:
-        return np.full(len(candidates), _held(price, names, column), dtype=float)
+        return np.full(len(candidates), _held(price, words.only(names), column), dtype=float)
     price.hour.require_names(names)
     settings = {name: column(name, _formula_value) for name in names if name in price.hour.names}
     values = np.asarray(price.hour.evaluate_columns(settings))
     if values.dtype.kind in "if" and ((values >= 0) & (values < inf)).all():
         return np.full(len(candidates), values, dtype=float)
-    return np.array([hourly({**fixed, **configuration}, price) for configuration in candidates.configurations()])
+    return np.array([hourly({**fixed, **configuration}, price, words) for configuration in candidates.configurations()])
 
 
 def _by_level(candidates: Candidates, name: str, amount: Callable[[Level], Any]) -> Any:
@@ -69,36 +74,29 @@ def _by_level(candidates: Candidates, name: str, amount: Callable[[Level], Any])
     return table[position]
 
 
-def _held(price: Price, names: Sequence[str], read: _Read) -> Any:
+def _held(price: Price, words: Vocabulary, read: _Read) -> Any:
     """Money per hour of the machines, or of the cores and memory of each. `read` gives the amount behind a setting."""
-    machines = _read_number(MACHINES, names, read)
+    machines = _read(words.first(Role.MACHINES), words, read, 1.0)
     if price.machine_hours:
-        return machines * read(machine_type_setting(price, names), lambda level: machine_hour(level, price))
-    cores = _read_number(CORES, names, read)
-    gib = read("memory", lambda level: parse_bytes(level) / 2**30) if "memory" in names else 0.0
+        return machines * read(machine_type_setting(price, words), lambda level: machine_hour(level, price))
+    cores = _read(words.first(Role.CORES), words, read, 1.0)
+    memory = words.first(Role.MEMORY)
+    gib = 0.0 if memory is None else read(memory, lambda level: words.setting(memory).bytes(level) / 2**30)
     return machines * (cores * price.core_hour + gib * price.gib_hour)
 
 
-def _read_number(role: Sequence[str], names: Sequence[str], read: _Read) -> Any:
-    name = first_of(role, names)
-    if name is None:
-        return 1.0
-
-    def number(level: Level) -> float:
-        if (found := as_number(level)) is None:
-            raise StudyError(f"{name} = {level!r} is no number, and a price needs it", hint="write it as a number")
-        return found
-
-    return read(name, number)
+def _read(name: str | None, words: Vocabulary, read: _Read, otherwise: float) -> Any:
+    return otherwise if name is None else read(name, words.setting(name).number)
 
 
-def machine_type_setting(price: Price, names: Sequence[str]) -> str:
+def machine_type_setting(price: Price, words: Vocabulary) -> str:
     """The setting that tells the type of the machines; raises StudyError when there is none."""
-    found = first_of(MACHINE_TYPES, names)
+    found = words.first(Role.MACHINE_TYPE)
     if found is None:
         raise StudyError(
             f"a price of {', '.join(price.machine_hours)} needs a setting that tells the type of the machines",
-            hint=f"name one of them {', '.join(MACHINE_TYPES)}; or give the price by core_hour, gib_hour or hour",
+            hint=f"say which one does: roles: {{NAME: {Role.MACHINE_TYPE}}}, or --role NAME={Role.MACHINE_TYPE}; "
+            "or give the price by core_hour, gib_hour or hour",
         )
     return found
 
@@ -119,7 +117,7 @@ def _formula_value(level: Level) -> Level:
 def _checked(value: Any, formula: Expression, configuration: Configuration) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
         raise StudyError(
-            f"the price per hour {formula.text!r} gives {value!r} at {show_configuration(configuration)}",
+            f"the price per hour {formula.text!r} gives {value!r} at {configuration}",
             hint="a price is a number, 0 or more, for every combination of settings",
         )
     return float(value)
@@ -152,9 +150,10 @@ def make_dataset(study: Study, observations: tuple[Observation, ...]) -> Dataset
     """The observations of a study with its formulas and its price applied."""
     names = dict.fromkeys(response.name for response in study.responses)
     if study.price is not None:
-        names["cost"] = None
+        names[COST] = None
     derived = tuple(replace(o, responses=_derived(study, o)) if o.ok else o for o in observations)
-    return Dataset(tuple(f.name for f in study.factors), derived, study.name, tuple(names))
+    factors = tuple(factor.name for factor in study.factors)
+    return Dataset(factors, derived, study.name, tuple(names), study.vocabulary)
 
 
 def parse_response(text: str) -> Response:
@@ -194,7 +193,8 @@ def _with_formulas(observation: Observation, responses: Sequence[Response]) -> M
 
 
 def _derived(study: Study, observation: Observation) -> Mapping[str, float]:
-    values = dict(observation.responses)
-    if study.price is not None and "time_s" in values:
-        values["cost"] = run_cost(values["time_s"], observation.configuration, study.price)
+    values, words = dict(observation.responses), study.vocabulary
+    if study.price is not None and words.time is not None and words.time in values:
+        time_s = words.response(words.time).seconds(values[words.time])
+        values[COST] = run_cost(time_s, observation.configuration, study.price, words)
     return _with_formulas(replace(observation, responses=values), study.responses)

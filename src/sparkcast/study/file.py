@@ -3,25 +3,18 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study.derive import machine_hour, machine_type_setting
+from sparkcast.study.configuration import Configuration, Level
 from sparkcast.study.expression import Expression
-from sparkcast.study.model import (
-    DesignChoice,
-    Factor,
-    Level,
-    Limits,
-    Price,
-    Response,
-    SparkOptions,
-    Study,
-)
+from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study
+from sparkcast.study.names import TIME
+from sparkcast.study.response import Kind, Response
 from sparkcast.units import parse_seconds
 
 
@@ -100,7 +93,14 @@ class _Spark(_Part):
     conf: dict[str, Annotated[str, BeforeValidator(_conf_text)]] = {}
 
 
-_Scalar = int | float | str
+_Scalar = Annotated[int, Field(ge=-(2**63), lt=2**63)] | float | str
+
+
+class _Response(_Part):
+    formula: str | None = None
+    kind: Literal["time", "money", "share", "count", "other"] = "other"
+    better: Literal["less", "more"] | None = None
+    unit: str = ""
 
 
 class _StudyFile(_Part):
@@ -109,7 +109,8 @@ class _StudyFile(_Part):
     settings: dict[str, _Scalar | list[_Scalar]]
     rules: list[str] = []
     design: _Design = _Design()
-    responses: list[str | dict[str, str]] = ["time_s"]
+    responses: list[str | dict[str, str | _Response]] = [TIME]
+    roles: dict[str, str] = {}
     limits: _Limits = _Limits()
     spark: _Spark = _Spark()
     price: _Price | None = None
@@ -128,15 +129,16 @@ def _to_study(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> Study
         name=parsed.study,
         workload=parsed.workload,
         factors=tuple(factors),
-        fixed=fixed,
+        fixed=Configuration(fixed),
         rules=rules,
         design=_design(parsed.design),
         responses=tuple(_responses(parsed, path, lines)),
         limits=Limits(parsed.limits.total, parsed.limits.trial),
-        price=None if parsed.price is None else _at_line(path, lines, "price", _price, parsed),
+        price=None if parsed.price is None else _at_line(path, lines, "price", _price, parsed.price),
         spark=SparkOptions(parsed.spark.master, parsed.spark.conf),
         path=path,
         lines=lines,
+        roles=parsed.roles,
     )
 
 
@@ -146,17 +148,11 @@ def _design(part: _Design) -> DesignChoice:
     )
 
 
-def _price(parsed: _StudyFile) -> Price:
-    part = parsed.price or _Price()
+def _price(part: _Price) -> Price:
     if part.gib_hour and part.memory_hour:
         raise StudyError("gib_hour and memory_hour are two names of one price", hint="give one of them")
     formula = None if part.hour is None else Expression(part.hour)
-    price = Price(part.core_hour, part.gib_hour or part.memory_hour, part.machine_hour, formula)
-    if price.machine_hours:
-        own = parsed.settings[machine_type_setting(price, tuple(parsed.settings))]
-        for level in own if isinstance(own, list) else [own]:
-            machine_hour(level, price)
-    return price
+    return Price(part.core_hour, part.gib_hour or part.memory_hour, part.machine_hour, formula)
 
 
 def _responses(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> list[Response]:
@@ -164,13 +160,18 @@ def _responses(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> list
     for i, entry in enumerate(parsed.responses):
         if isinstance(entry, str):
             name, _, formula = (part.strip() for part in entry.partition("="))
-            named = {name: formula} if formula else {name: ""}
+            named: dict[str, str | _Response] = {name: formula}
         else:
             named = entry
-        for name, formula in named.items():
-            expression = _at_line(path, lines, f"responses.{i}", Expression, formula) if formula else None
-            responses.append(Response(name, expression))
+        for name, given in named.items():
+            responses.append(_at_line(path, lines, f"responses.{i}", _response, name, given))
     return responses
+
+
+def _response(name: str, given: str | _Response) -> Response:
+    part = _Response(formula=given or None) if isinstance(given, str) else given
+    formula = None if part.formula is None else Expression(part.formula)
+    return Response(name, formula, Kind(part.kind), part.better, part.unit)
 
 
 def _at_line(path: Path, lines: Mapping[str, int], key: str, make: Any, *arguments: Any) -> Any:
@@ -190,7 +191,8 @@ _EXAMPLES = {
     "limits": "limits: {total: 30m, trial: 5m}",
     "spark": "spark: {master: embedded, conf: {spark.executor.memory: 1g}}",
     "price": "price: {core_hour: 0.05}, or {machine_hour: {m4.large: 0.1}}, or {hour: 0.05 * executors * cores}",
-    "responses": "responses: [time_s, accuracy]",
+    "responses": "responses: [time_s, accuracy], or with what it means: {auc: {kind: share, better: more}}",
+    "roles": "roles: {hosts: machines, auc: share}",
     "rules": "rules: ['batch_size % executors == 0']",
     "study": "a name of letters, digits, dots and dashes",
 }

@@ -1,30 +1,21 @@
 """What a study asks: the settings it varies, the rules between them, what it measures and what it may spend."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StudyError
+from sparkcast.study.configuration import Configuration, Level, normal_level
 from sparkcast.study.expression import Expression
+from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed
+from sparkcast.study.redaction import redact
+from sparkcast.study.response import Kind, Response
+from sparkcast.study.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from sparkcast.study.space import Space
-
-Level = int | float | str
-Configuration = Mapping[str, Level]
-
-
-def show_configuration(configuration: Configuration, names: Iterable[str] | None = None) -> str:
-    """Settings in a line; only `names`, in their order, when given.
-
-    >>> show_configuration({"executors": 2, "network": "lenet5"}, ["network", "executors"])
-    'network=lenet5, executors=2'
-    """
-    chosen = configuration if names is None else [name for name in names if name in configuration]
-    return ", ".join(f"{name}={configuration[name]}" for name in chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +30,7 @@ class Factor:
     levels: tuple[Level, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(normal_level(level) for level in self.levels))
         if not self.levels:
             raise StudyError(f"factor {self.name!r} has no levels", hint="list at least two: [64, 128]")
         if len(set(self.levels)) < len(self.levels):
@@ -48,27 +40,6 @@ class Factor:
                 f"factor {self.name!r} has the single level {self.levels[0]!r}",
                 hint="a value that never changes is written without the brackets",
             )
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """A number a run yields: measured under its own name, or a formula over measured ones."""
-
-    name: str
-    formula: Expression | None = None
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The measured responses it is made of."""
-        return (self.name,) if self.formula is None else tuple(sorted(self.formula.names))
-
-    def value(self, measured: Mapping[str, float]) -> float | None:
-        """This response of one run, or None when the run did not measure what it needs."""
-        if self.formula is None:
-            return measured.get(self.name)
-        if not self.formula.names <= set(measured):
-            return None
-        return float(self.formula.evaluate(measured))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +130,26 @@ class Study:
     name: str
     workload: str
     factors: tuple[Factor, ...]
-    fixed: Configuration = field(default_factory=dict)
+    fixed: Configuration = field(default_factory=Configuration)
     rules: tuple[Expression, ...] = ()
     design: DesignChoice = DesignChoice()
-    responses: tuple[Response, ...] = (Response("time_s"),)
+    responses: tuple[Response, ...] = (Response(TIME),)
     limits: Limits = Limits()
     price: Price | None = None
     spark: SparkOptions = SparkOptions()
     # Where it was read, for messages; two studies are equal when they ask the same.
     path: Path | None = field(default=None, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    roles: Mapping[str, str] = field(default_factory=dict)  # what names mean, as its author says
+    vocabulary: Vocabulary = field(default=Vocabulary(), compare=False, repr=False)  # what all names mean
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed", Configuration(self.fixed))
+        settings = (*(factor.name for factor in self.factors), *self.fixed)
+        responses = [response.name for response in self.responses] + ([COST] if self.price is not None else [])
+        told = Vocabulary(responses=tuple(r for r in self.responses if r.kind is not Kind.OTHER))
+        words = completed(self.vocabulary, settings, (*responses, TIME, TOTAL_TIME, STARTUP_TIME))
+        object.__setattr__(self, "vocabulary", words.declaring(told).assigning(self.roles))
 
     def where(self, *keys: str) -> str:
         """The place of a key in the study file, for messages: "mnist.yaml line 4: " or ""."""
@@ -176,17 +157,11 @@ class Study:
         return f"{self.path.name} line {line}: " if self.path and line else ""
 
     def allows(self, configuration: Configuration) -> bool:
-        return all(bool(rule.evaluate(configuration)) for rule in self.rules)
+        return bool(self.space().allows([configuration])[0])
 
-    def varied(self, configuration: Configuration) -> dict[str, Level]:
+    def varied(self, configuration: Configuration) -> Configuration:
         """The settings of a configuration that the study varies."""
-        return {factor.name: configuration[factor.name] for factor in self.factors}
-
-    def combinations(self) -> Iterator[dict[str, Level]]:
-        """Every combination of levels with the fixed settings, whatever the rules say."""
-        names = [factor.name for factor in self.factors]
-        for levels in product(*(factor.levels for factor in self.factors)):
-            yield {**dict(zip(names, levels, strict=True)), **self.fixed}
+        return configuration.only(factor.name for factor in self.factors)
 
     def space(self) -> "Space":
         """The combinations that the rules allow, found without trying the others."""
@@ -201,7 +176,7 @@ class Study:
             "settings": {**{f.name: list(f.levels) for f in self.factors}, **self.fixed},
             "rules": [rule.text for rule in self.rules],
             "design": self.design.as_plain(),
-            "spark": {"master": self.spark.master, "conf": dict(self.spark.conf)},
+            "spark": {"master": self.spark.master, "conf": redact(self.spark.conf)},  # a new password is no new study
         }
 
 
@@ -214,13 +189,20 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
     lines: list[str] = []
     for key in sorted({*old, *new}):
         before, after = old.get(key), new.get(key)
-        if before == after:
+        if _normal(before) == _normal(after):
             continue
         if isinstance(before, Mapping) and isinstance(after, Mapping):
             lines.extend(differences(before, after, f"{prefix}{key}."))
         else:
             lines.append(f"{prefix}{key}: {_shown(before)} -> {_shown(after)}")
     return tuple(lines)
+
+
+def _normal(value: Any) -> Any:
+    """The same for levels that are written differently."""
+    if isinstance(value, list):
+        return [_normal(item) for item in value]
+    return normal_level(value) if isinstance(value, (int, float, str)) else value
 
 
 def _shown(value: Any) -> str:

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from sparkcast.study.model import Configuration
+from sparkcast.study.configuration import Configuration, Level, Levels
+from sparkcast.study.names import TIME, completed
+from sparkcast.study.vocabulary import Vocabulary
 
 
 class Outcome(StrEnum):
@@ -21,9 +24,7 @@ class Epoch:
 
     number: int
     time_s: float
-    accuracy: float | None = None
-    loss: float | None = None
-    throughput: float | None = None
+    values: Mapping[str, float] = field(default_factory=dict)  # responses reached by its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,28 @@ class Observation:
     artefacts: str = ""  # the run's folder, relative to the store
     run_id: str = ""
 
+    if TYPE_CHECKING:  # takes settings however they are written
+
+        def __init__(
+            self,
+            configuration: Levels,
+            responses: Mapping[str, float],
+            outcome: Outcome = Outcome.OK,
+            cause: str = "",
+            replicate: int = 1,
+            position: int = 0,
+            curve: tuple[Epoch, ...] = (),
+            utilisation: Utilisation | None = None,
+            tasks: TaskTotals | None = None,
+            fingerprint: Fingerprint | None = None,
+            started_at: float | None = None,
+            artefacts: str = "",
+            run_id: str = "",
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "configuration", Configuration(self.configuration))
+
     @property
     def ok(self) -> bool:
         return self.outcome is Outcome.OK
@@ -96,23 +119,38 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Observations with the names of what was varied: what every stage after the store takes."""
+    """Observations with the names of what was varied, and what all names mean: what every later room takes.
+
+    What `vocabulary` does not say is filled in from the usual names.
+    """
 
     factors: tuple[str, ...]
     observations: tuple[Observation, ...]
     name: str = "data"
-    responses: tuple[str, ...] = field(default=("time_s",))
+    responses: tuple[str, ...] = (TIME,)
+    vocabulary: Vocabulary = field(default=Vocabulary(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.vocabulary.names.issuperset((*self.factors, *self.responses)):
+            settings = dict.fromkeys((*self.factors, *(name for o in self.observations for name in o.configuration)))
+            words = completed(self.vocabulary, settings, self.measured)
+            object.__setattr__(self, "vocabulary", words)
 
     def successful(self, response: str) -> tuple[Observation, ...]:
         """The runs that ended well and measured `response`."""
         return tuple(o for o in self.observations if o.ok and response in o.responses)
 
-    def levels(self, factor: str) -> tuple[int | float | str, ...]:
+    def levels(self, factor: str) -> tuple[Level, ...]:
         """The different values of a factor that occur, numbers in order."""
         seen = dict.fromkeys(o.configuration[factor] for o in self.observations)
         numbers = sorted(v for v in seen if isinstance(v, (int, float)))
         return (*numbers, *(v for v in seen if isinstance(v, str)))
 
-    def key(self, observation: Observation) -> tuple[int | float | str, ...]:
-        """The configuration as a tuple: equal for replicates, which must never straddle a split."""
-        return tuple(observation.configuration[name] for name in self.factors)
+    def key(self, observation: Observation) -> Configuration:
+        """The varied settings of a run: equal for replicates, which must never straddle a split."""
+        return observation.configuration.only(self.factors)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Every response that some run has, also those that `responses` does not name."""
+        return tuple(dict.fromkeys((*self.responses, *(name for o in self.observations for name in o.responses))))

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
-from sparkcast.study.model import Configuration
+from sparkcast.study.configuration import Configuration
 
 TrialKind = Literal["factorial", "centre"]
 
@@ -17,6 +17,9 @@ class Trial:
     position: int = 0
     block: int = 1
     kind: TrialKind = "factorial"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "configuration", Configuration(self.configuration))
 
     @property
     def key(self) -> str:
@@ -32,11 +35,15 @@ class Plan:
     design: str
     seed: int
     trials: tuple[Trial, ...]
-    excluded: tuple[Configuration, ...] = ()  # combinations that a rule makes impossible
+    excluded: tuple[Configuration, ...] = ()  # combinations that a rule makes impossible, as far as they were listed
     notes: tuple[str, ...] = ()  # what its reader should know
     confounded: tuple[str, ...] = ()  # effects that cannot be told from differences between blocks
+    n_unlisted: int = 0  # excluded combinations beyond those listed
+
+    @property
+    def n_excluded(self) -> int:
+        return len(self.excluded) + self.n_unlisted
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:
-        unique = {json.dumps(dict(sorted(t.configuration.items()))): t.configuration for t in self.trials}
-        return tuple(unique.values())
+        return tuple(dict.fromkeys(trial.configuration for trial in self.trials))

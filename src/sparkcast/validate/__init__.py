@@ -1,9 +1,9 @@
 """How far can one trust a prediction? Predictors are tested on configurations they have not seen."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from sparkcast.study import Configuration
+from sparkcast.study import Configuration, Response, Vocabulary
 from sparkcast.validate.protocols import PROTOCOLS, make_protocol
 
 __all__ = ["LARGE_ERROR", "PROTOCOLS", "OnStep", "Scorecard", "Step", "TestedRun", "Validation", "make_protocol"]
@@ -51,6 +51,11 @@ class Validation:
     untested: tuple[Configuration, ...] = ()  # what was left to learn from never said anything about these
     n_splits: int = 0
     seed: int = 0
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
+
+    @property
+    def meaning(self) -> Response:
+        return self.vocabulary.response(self.response)
 
 
 @dataclass(frozen=True, slots=True)

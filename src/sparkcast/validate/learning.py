@@ -1,16 +1,16 @@
 """How much is there to gain from more configurations? The error against the number of those learned from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS
-from sparkcast.study import Dataset
+from sparkcast.study import Dataset, Response, Vocabulary
 from sparkcast.validate import OnStep, Step
 from sparkcast.validate.protocols import Split
 from sparkcast.validate.protocols._configurations import Configurations, configurations
-from sparkcast.validate.score import BASELINE, noise_floor, testable
+from sparkcast.validate.score import baseline, noise_floor, testable
 
 _SMALLEST = 3  # below, no model can tell its own error
 _MOST_SIZES = 6
@@ -38,6 +38,11 @@ class LearningCurve:
     refused: tuple[tuple[str, int, str], ...]  # model, size, and why it has no point there
     repeats: int
     seed: int
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
+
+    @property
+    def meaning(self) -> Response:
+        return self.vocabulary.response(self.response)
 
 
 def learning_curve(
@@ -58,7 +63,7 @@ def learning_curve(
     """
     found = configurations(data, response)
     sizes = _checked(sizes, found) if sizes is not None else _spread(found)
-    names = tuple(dict.fromkeys((*models, BASELINE)))
+    names = tuple(dict.fromkeys((*models, baseline())))
     for name in names:
         MODELS.get(name)  # an unknown name is the caller's mistake, not a refusal
     draws = {size: testable(splits, response)[0] for size, splits in _splits(found, sizes, seed, repeats).items()}
@@ -83,6 +88,7 @@ def learning_curve(
         refused=tuple(refused),
         repeats=repeats,
         seed=seed,
+        vocabulary=data.vocabulary,
     )
 
 
@@ -133,7 +139,7 @@ def _point(name: str, size: int, splits: Sequence[Split], response: str) -> Lear
 def _mape(name: str, split: Split, response: str) -> float | None:
     """The error on the tested runs, in percent; None where all of them are 0."""
     fitted = MODELS.get(name)().fit(split.train, response)
-    predicted = fitted.predict([{f: run.configuration[f] for f in split.train.factors} for run in split.test])
+    predicted = fitted.predict([split.train.key(run) for run in split.test])
     actual = [run.responses[response] for run in split.test]
     errors = [100 * abs(p - a) / abs(a) for p, a in zip(predicted, actual, strict=True) if a]
     # Not fmean, which refuses sums beyond the largest float: a model may be wrong by any factor.

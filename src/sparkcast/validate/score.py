@@ -11,15 +11,11 @@ from statistics import fmean, median
 from sparkcast.analyse.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
-from sparkcast.study import Configuration, Dataset, Level, Observation, show_configuration
+from sparkcast.study import Configuration, Dataset, Observation, Vocabulary
 from sparkcast.validate import LARGE_ERROR, OnStep, Scorecard, Step, TestedRun, Validation
 from sparkcast.validate.protocols import Split, make_protocol
 
-BASELINE = "median"
 ALL = "all"
-# What is tested when nobody says what: each has its own idea of the world. All others join with --model all.
-USUAL = ("auto", "scaling", "ernest", "ridge", "random-forest", "gradient-boosting")
-_TIME = "time_s"
 
 
 def validate(
@@ -40,7 +36,7 @@ def validate(
     if not 0 < level < 1:
         raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
     chosen = make_protocol(protocol, seed=seed)
-    names = tuple(dict.fromkeys((*_wanted(models), BASELINE)))
+    names = tuple(dict.fromkeys((*_wanted(models), baseline())))
     for name in names:
         MODELS.get(name)  # an unknown name is the caller's mistake, not a refusal
     if not any(o.responses[response] for o in usable_runs(data, response)):
@@ -64,25 +60,30 @@ def validate(
         untested=untested,
         n_splits=len(splits),
         seed=seed,
+        vocabulary=data.vocabulary,
     )
 
 
 def _wanted(models: Sequence[str] | None) -> tuple[str, ...]:
     if models is None:
-        return USUAL
+        return MODELS.declaring("is_usual")
     return MODELS.names() if ALL in models else tuple(models)
 
 
-def fit_best(data: Dataset, result: Validation) -> tuple[str, Fitted]:
-    """The best model of a validation, fitted to everything."""
+def baseline() -> str:
+    """The model that every other must beat."""
+    return MODELS.declaring("is_baseline")[0]
+
+
+def best_of(result: Validation) -> str:
+    """The model that did best in a validation; raises NotEnoughDataError when none could be tested."""
     if not result.scorecards:
         name, reason = result.refused[0]
         raise NotEnoughDataError(
             f"no model can be tested on {result.response}; {name}: {reason}",
             hint="run more configurations, or name a model instead of letting it be chosen",
         )
-    best = result.scorecards[0].model
-    return best, MODELS.get(best)().fit(data, result.response)
+    return result.scorecards[0].model
 
 
 def noise_floor(data: Dataset, response: str) -> float | None:
@@ -111,7 +112,7 @@ def testable(splits: Sequence[Split], response: str) -> tuple[list[Split], tuple
     if not any(fit is not None for fit in fits):
         return list(splits), ()  # too few runs everywhere is for each model to say
     kept: list[Split] = []
-    asked: dict[tuple[Level, ...], Configuration] = {}
+    asked: dict[Configuration, Configuration] = {}
     for split, fitted in zip(splits, fits, strict=True):
         asked |= {split.train.key(run): run.configuration for run in split.test}
         known = tuple(run for run in split.test if fitted is not None and _is_known(fitted, run, split.train))
@@ -122,28 +123,30 @@ def testable(splits: Sequence[Split], response: str) -> tuple[list[Split], tuple
 
 def _fit_baseline(split: Split, response: str) -> Fitted | None:
     try:
-        return MODELS.get(BASELINE)().fit(split.train, response)
+        return MODELS.get(baseline())().fit(split.train, response)
     except NotEnoughDataError:
         return None
 
 
 def _is_known(fitted: Fitted, run: Observation, data: Dataset) -> bool:
     try:
-        fitted.predict([_settings(run, data)])
+        fitted.predict([data.key(run)])
     except (NotEnoughDataError, StudyError):  # a StudyError when only numbers are left of a factor that had others
         return False
     return True
 
 
-def _settings(run: Observation, data: Dataset) -> dict[str, Level]:
-    return {name: run.configuration[name] for name in data.factors}
-
-
 def _collect_s(splits: Sequence[Split]) -> float | None:
     """What the runs to learn from took, in the mean of the splits."""
-    times = [[run.responses.get(_TIME, math.nan) for run in split.train.observations] for split in splits]
+    times = [[_seconds(run, split.train.vocabulary) for run in split.train.observations] for split in splits]
     collect_s = fmean(map(sum, times)) if times else math.nan
     return collect_s if math.isfinite(collect_s) else None
+
+
+def _seconds(run: Observation, words: Vocabulary) -> float:
+    if words.time is None or words.time not in run.responses:
+        return math.nan
+    return words.response(words.time).seconds(run.responses[words.time])
 
 
 def _announced(
@@ -184,11 +187,11 @@ def _timed_fit(name: str, data: Dataset, response: str) -> tuple[Fitted, float]:
 
 
 def _name(split: Split) -> str:
-    return split.name or f"without {show_configuration(split.test[0].configuration, split.train.factors)}"
+    return split.name or f"without {split.test[0].configuration.only(split.train.factors)}"
 
 
 def _test(fitted: Fitted, split: Split, response: str, level: float) -> list[TestedRun]:
-    at = [_settings(run, split.train) for run in split.test]
+    at = [split.train.key(run) for run in split.test]
     points, intervals = fitted.predict(at), fitted.interval(at, level=level)
     return [
         TestedRun(run.configuration, run.replicate, run.responses[response], point, low, high)

@@ -71,7 +71,8 @@ class Curve:
             self._iterations.append(event)
         if not isinstance(event, Validated):
             return None
-        epoch = Epoch(event.epoch, time_s, event.accuracy, self._mean_loss(), self._throughput())
+        told = {"accuracy": event.accuracy, "loss": self._mean_loss(), "throughput": self._throughput()}
+        epoch = Epoch(event.epoch, time_s, {name: value for name, value in told.items() if value is not None})
         self._iterations.clear()
         self.epochs.append(epoch)
         return epoch

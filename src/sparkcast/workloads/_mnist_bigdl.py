@@ -69,7 +69,7 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
     job.result(
         time_s=time_s,
         throughput=curve.records / curve.training_s,
-        **{name: value for name, value in (("accuracy", last.accuracy), ("loss", last.loss)) if value is not None},
+        **{name: value for name, value in last.values.items() if name != "throughput"},
     )
 
 
@@ -84,13 +84,7 @@ def _reporting(job: Job, log: TextIO, curve: Curve, started_at: float) -> Iterat
             event = parse_line(text)
             epoch = curve.add(event, int(logged_at_ms) / 1000 - started_at) if event else None
             if epoch:
-                job.epoch(
-                    epoch.number,
-                    epoch.time_s,
-                    accuracy=epoch.accuracy,
-                    loss=epoch.loss,
-                    throughput=epoch.throughput,
-                )
+                job.epoch(epoch.number, epoch.time_s, **epoch.values)
 
     with ThreadPoolExecutor(max_workers=1) as pool:
         reporter = pool.submit(report)

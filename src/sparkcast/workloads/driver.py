@@ -7,7 +7,7 @@ with `kind` and `at` (seconds since the Unix epoch):
 
     driver                          this process is up
     started                         start-up is over, the measured work begins
-    epoch                           one point of the curve: number, time_s, accuracy, loss, throughput
+    epoch                           one point of the curve: number, time_s, values (responses reached by its end)
     result                          responses
     failed                          error, message, cause (the end of the traceback)
 
@@ -90,17 +90,8 @@ class DriverJob:
     def started(self) -> None:
         self._report.write("started")
 
-    def epoch(
-        self,
-        number: int,
-        time_s: float,
-        *,
-        accuracy: float | None = None,
-        loss: float | None = None,
-        throughput: float | None = None,
-    ) -> None:
-        measured = _finite({"accuracy": accuracy, "loss": loss, "throughput": throughput})
-        self._report.write("epoch", number=number, time_s=time_s, **measured)
+    def epoch(self, number: int, time_s: float, **responses: float | None) -> None:
+        self._report.write("epoch", number=number, time_s=time_s, values=_finite(responses))
 
     def result(self, **responses: float) -> None:
         if self.has_result:
@@ -143,7 +134,7 @@ def run_job(order: Path, report: Report) -> int:
     try:
         wanted = json.loads(order.read_text(encoding="utf-8"))
         workload = WORKLOADS.get(wanted["workload"])()
-        job = DriverJob(wanted["settings"], Path(wanted["data_dir"]), report)
+        job = DriverJob(Configuration(wanted["settings"]), Path(wanted["data_dir"]), report)
         workload.run(job)
         if not job.has_result:
             raise RunError(f"workload {wanted['workload']!r} ended without a result")

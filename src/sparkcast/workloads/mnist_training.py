@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sparkcast.errors import StudyError
-from sparkcast.study import Configuration
-from sparkcast.workloads import WORKLOADS, Job, Setting
 from sparkcast.workloads._mnist_data import Recipe, prepare, read_prepared, sample_size, training_size
+from sparkcast.workloads.base import ACCURACY, THROUGHPUT, TIME, WORKLOADS, Configuration, Job, Response, Role, Setting
 
 
 @WORKLOADS.register("mnist-training")
@@ -14,11 +13,17 @@ class MnistTraining:
     """Trains LeNet-5 or a shallow network on MNIST with BigDL or PyTorch."""
 
     settings: tuple[Setting, ...] = (
-        Setting("batch_size", 128, "images in one step of the whole cluster", minimum=1),
+        Setting("batch_size", 128, "images in one step of the whole cluster", minimum=1, role=Role.BATCH),
         Setting("learning_rate", 0.2, "step length of SGD", minimum=0),
-        Setting("epochs", 2, "passes over the training images", minimum=1),
+        Setting("epochs", 2, "passes over the training images", minimum=1, role=Role.EPOCHS),
         Setting("network", "lenet5", "deep (lenet5) or shallow (simplenet)", choices=("lenet5", "simplenet")),
-        Setting("sampling_rate", 1.0, "share of the training images to use, above 0 and up to 1", minimum=0),
+        Setting(
+            "sampling_rate",
+            1.0,
+            "share of the training images to use, above 0 and up to 1",
+            minimum=0,
+            role=Role.FRACTION,
+        ),
         Setting("framework", "bigdl", "what trains", choices=("bigdl", "torch")),
         Setting(
             "dataset",
@@ -29,7 +34,7 @@ class MnistTraining:
         Setting("data_path", "", "folder with MNIST's four IDX files, for dataset: idx"),
         Setting("seed", 1, "of the first weights and of the sampled images", minimum=0),
     )
-    responses: tuple[str, ...] = ("time_s", "accuracy", "throughput", "loss")
+    responses: tuple[Response, ...] = (TIME, ACCURACY, THROUGHPUT, Response("loss"))
     chance: Mapping[str, float] = {"accuracy": 0.1}  # ten digits
     example: Mapping[str, object] = {
         "executors": [1, 2],

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sparkcast.errors import StudyError
-from sparkcast.study import Configuration
-from sparkcast.workloads import WORKLOADS, Job, Setting
+from sparkcast.workloads.base import THROUGHPUT, TIME, WORKLOADS, Configuration, Job, Response, Role, Setting
 
 
 @WORKLOADS.register("pi")
@@ -16,11 +15,11 @@ class MonteCarloPi:
     """Estimates pi from random points; takes a second and checks that a cluster works."""
 
     settings: tuple[Setting, ...] = (
-        Setting("samples", 200_000, "random points to draw, over all tasks", minimum=1),
+        Setting("samples", 200_000, "random points to draw, over all tasks", minimum=1, role=Role.DATA_SIZE),
         Setting("partitions", 2, "tasks to share them among", minimum=1),
         Setting("pause_s", 0.0, "extra seconds each task sleeps, to try out time limits", minimum=0),
     )
-    responses: tuple[str, ...] = ("time_s", "throughput", "error")
+    responses: tuple[Response, ...] = (TIME, THROUGHPUT, Response("error"))
     example: Mapping[str, object] = {"samples": [100_000, 1_000_000], "partitions": [1, 2], "executors": 1}
 
     def check(self, settings: Configuration) -> None:

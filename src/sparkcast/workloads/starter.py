@@ -1,6 +1,7 @@
 """A commented study file to start from."""
 
-from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Setting
+from sparkcast.study import Role, Setting
+from sparkcast.workloads import WORKLOADS, settings_of
 
 _TEMPLATE = """\
 # A sparkcast study. A list is a factor: every level is tried. A single value is fixed.
@@ -38,16 +39,17 @@ price:
 def starter_study(workload_name: str) -> str:
     """The text of a study file for a workload, with every setting it takes explained."""
     workload = WORKLOADS.get(workload_name)()
-    known = {s.name: s for s in (*CLUSTER_SETTINGS, *workload.settings)}
+    known = {setting.name: setting for setting in settings_of(workload)}
     lines = [_line(known[name], value) for name, value in workload.example.items()]
     lines += [_line(s, s.default, commented=True) for name, s in known.items() if name not in workload.example]
-    shares_batches = "batch_size" in workload.example
+    machines, cores = (next(s.name for s in known.values() if s.role is role) for role in (Role.MACHINES, Role.CORES))
+    batch = next((s.name for s in known.values() if s.role is Role.BATCH and s.name in workload.example), None)
     return _TEMPLATE.format(
         name=f"{workload_name}-study",
         workload=workload_name,
         settings="\n".join(lines),
-        rule="batch_size % (executors * cores) == 0" if shares_batches else "executors * cores <= 16",
-        responses=", ".join(workload.responses),
+        rule=f"{batch} % ({machines} * {cores}) == 0" if batch else f"{machines} * {cores} <= 16",
+        responses=", ".join(response.name for response in workload.responses),
     )
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.report.figures._figure import NARROW_PX, Row, Spec
-from sparkcast.report.labels import axis_title, ordered
-from sparkcast.study import Level
+from sparkcast.report.labels import Word, axis_title, ordered
+from sparkcast.study import Kind, Level, Response
 
 if TYPE_CHECKING:
     import altair as alt
@@ -103,7 +103,7 @@ def panel_title(text: str, below: str = "") -> "alt.TitleParams":
     return alt.TitleParams(text, anchor="start", frame="group", fontSize=12, offset=8, **words)
 
 
-def level_axis(name: str, levels: Iterable[Level], *, gap: float | None = None) -> "alt.X":
+def level_axis(word: Word, levels: Iterable[Level], *, gap: float | None = None) -> "alt.X":
     """An axis with one place per level, in order, whatever the type of the level."""
     import altair as alt
 
@@ -111,7 +111,7 @@ def level_axis(name: str, levels: Iterable[Level], *, gap: float | None = None) 
     crowded = sum(len(str(level)) + 1 for level in order) > 28
     axis = alt.Axis(labelAngle=-35 if crowded else 0, labelLimit=110)
     scale = alt.Undefined if gap is None else alt.Scale(paddingInner=gap, paddingOuter=gap / 2)
-    return alt.X("level:O", sort=names_in_order(order), title=axis_title(name), axis=axis, scale=scale)
+    return alt.X("level:O", sort=names_in_order(order), title=axis_title(word), axis=axis, scale=scale)
 
 
 def names_in_order(names: Iterable[Any]) -> Any:
@@ -119,33 +119,39 @@ def names_in_order(names: Iterable[Any]) -> Any:
     return list(names)
 
 
-def response_axis(field: str, name: str, values: Iterable[float | None], *, kind: type["alt.Y"] | type["alt.X"]) -> Any:
+def response_axis(
+    field: str, word: Word, values: Iterable[float | None], *, kind: type["alt.Y"] | type["alt.X"]
+) -> Any:
     """A quantitative axis with the response's unit; the domain is given, so that panels can be compared."""
     import altair as alt
 
-    return kind(field, type="quantitative", title=axis_title(name), scale=alt.Scale(domain=domain(name, values)))
+    return kind(field, type="quantitative", title=axis_title(word), scale=alt.Scale(domain=domain(word, values)))
 
 
-def domain(name: str, values: Iterable[float | None]) -> list[float]:
-    """The range of an axis: with some air, from 0 unless differences would vanish (accuracy)."""
+def domain(word: Word, values: Iterable[float | None]) -> list[float]:
+    """The range of an axis: with some air, from 0 unless differences would vanish, as those of a share do."""
     known = [value for value in values if value is not None]
     if not known:
         return [0.0, 1.0]
     low, high = min(known), max(known)
     air = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
-    if name == "accuracy":
-        # Interval ends may lie where no accuracy can; above 1.5 it is given in percent.
+    if is_share(word):
+        # Interval ends may lie where no share can; above 1.5 it is given in percent.
         return [max(0.0, low - air), min(1.0, high + air) if high <= 1.5 else min(100.0, high + air)]
     return [0.0 if low >= 0 else low - air, high + air]
 
 
-def value_scale(name: str, values: Iterable[object], *, log: bool = False) -> "alt.Scale":
+def is_share(word: Word) -> bool:
+    return isinstance(word, Response) and word.kind is Kind.SHARE
+
+
+def value_scale(word: Word, values: Iterable[object], *, log: bool = False) -> "alt.Scale":
     """The scale for all panels of a figure; of a model of logarithms it shows ratios as equal distances."""
     import altair as alt
 
     known = numbers(values)
     if not log or not known or min(known) <= 0:
-        return alt.Scale(domain=domain(name, known))
+        return alt.Scale(domain=domain(word, known))
     air = (max(known) / min(known)) ** 0.06 if max(known) > min(known) else 1.1
     return alt.Scale(type="log", domain=[min(known) / air, max(known) * air], nice=False)
 

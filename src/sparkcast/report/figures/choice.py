@@ -28,34 +28,30 @@ from sparkcast.report.labels import (
     show_percent,
     show_value,
 )
+from sparkcast.study import Kind, Response, Vocabulary
 from sparkcast.units import show_seconds
 
 _MOST_POINTS = 1000
 _MOST_LABELLED = 16  # candidates with a line of their own
-_TIME = "time_s"
 
 
-def limits_of(recommendation: Recommendation) -> tuple[Limit, ...]:
-    """What was to be kept to; a deadline is a limit of the time."""
-    deadline = () if recommendation.within_s is None else (Limit(_TIME, recommendation.within_s),)
-    return recommendation.limits or deadline
-
-
-def limit_words(limit: Limit) -> str:
+def limit_words(limit: Limit, words: Vocabulary) -> str:
     """A limit as people call it.
 
-    >>> limit_words(Limit("time_s", 90)), limit_words(Limit("accuracy", 0.9, is_upper=False))
-    ('deadline of 1 min 30 s', 'accuracy of at least 0.900')
+    >>> words = Vocabulary(responses=(Response("time_s", kind=Kind.TIME), Response("auc", kind=Kind.SHARE)))
+    >>> limit_words(Limit("time_s", 90), words), limit_words(Limit("auc", 0.9, is_upper=False), words)
+    ('deadline of 1 min 30 s', 'auc of at least 0.900')
     """
-    names = {_TIME: "deadline of", "cost": "budget of"} if limit.is_upper else {}
-    bound = f"{plain_name(limit.response)} of at {'most' if limit.is_upper else 'least'}"
-    return f"{names.get(limit.response, bound)} {show_value(limit.response, limit.value)}"
+    response = words.response(limit.response)
+    names = {Kind.TIME: "deadline of", Kind.MONEY: "budget of"} if limit.is_upper else {}
+    bound = f"{plain_name(response)} of at {'most' if limit.is_upper else 'least'}"
+    return f"{names.get(response.kind, bound)} {show_value(response, limit.value)}"
 
 
 def verdicts(recommendation: Recommendation) -> tuple[str, str]:
     """What is said of a candidate that keeps to the limits with the wanted confidence, and of one that does not."""
-    kept = limits_of(recommendation)
-    if [limit.response for limit in kept] == [_TIME]:
+    kept = recommendation.limits
+    if [limit.response for limit in kept] == [recommendation.vocabulary.time]:
         return "meets the deadline", "too likely to miss it"
     if len(kept) == 1:
         return "keeps to the limit", "too likely to break it"
@@ -79,20 +75,22 @@ def candidates(recommendation: Recommendation) -> Figure | None:
         return None
     x, y = axes
     rows = candidate_rows(recommendation, x, y)
-    within = recommendation.within_s
-    line = "" if within is None or x != "time_s" else f" The red line is the deadline, {show_seconds(within)}."
+    words, within = recommendation.vocabulary, recommendation.within_s
+    line = "" if within is None or x != words.time else f" The red line is the deadline, {show_seconds(within)}."
     level = next(p.level for p in recommendation.chosen.predictions if p.response == x)
     return figure(
         "candidates",
         Section.CHOICE,
-        f"The choice: {plain_name(y)} against {plain_name(x)}" if y else f"The choice: {plain_name(x)}",
+        f"The choice: {plain_name(words.response(y))} against {plain_name(words.response(x))}"
+        if y
+        else f"The choice: {plain_name(words.response(x))}",
         f"One point per configuration, with {show_percent(level)} intervals for its next run.{line}"
         + _first_of(recommendation, len(rows) if y else min(len(rows), _MOST_LABELLED)),
         rows,
         lambda width: (
             _draw_plane(rows, recommendation, x, y, width) if y else _draw_list(rows, recommendation, x, width)
         ),
-        heads={"configuration": settings_title(recommendation.chosen.configuration)} | _heads(x, y),
+        heads={"configuration": settings_title(recommendation.chosen.configuration)} | _heads(x, y, words),
     )
 
 
@@ -123,12 +121,13 @@ def _row(recommendation: Recommendation, candidate: Candidate, x: str, y: str) -
     return row
 
 
-def _heads(x: str, y: str) -> dict[str, str]:
+def _heads(x: str, y: str, words: Vocabulary) -> dict[str, str]:
     heads = {"kind": "verdict", "place": "place", "measured_runs": "measured runs"}
     for axis, name in (("x", x), ("y", y)):
         if name:
-            heads |= {axis: axis_title(name), f"{axis}_low": f"{plain_name(name)}, low"}
-            heads |= {f"{axis}_high": f"{plain_name(name)}, high"}
+            response = words.response(name)
+            heads |= {axis: axis_title(response), f"{axis}_low": f"{plain_name(response)}, low"}
+            heads |= {f"{axis}_high": f"{plain_name(response)}, high"}
     return heads
 
 
@@ -137,20 +136,28 @@ def _axes(recommendation: Recommendation) -> tuple[str, str] | None:
     known = [prediction.response for prediction in recommendation.chosen.predictions]
     if not known:
         return None
-    x = "time_s" if "time_s" in known else known[0]
+    words = recommendation.vocabulary
+    x = words.time if words.time in known else known[0]
     objective = recommendation.objective.split()[-1] if recommendation.objective else ""
-    preferred = [name for name in (objective, "accuracy", *known) if name in known and name != x]
-    return x, preferred[0] if preferred else ""
+    preferred = [name for name in (objective, words.quality, *known) if name in known and name != x]
+    return x, (preferred[0] or "") if preferred else ""
+
+
+def _deadline_on(recommendation: Recommendation, x: str) -> float | None:
+    """Where the deadline lies on an axis of this response."""
+    return next((limit.value for limit in recommendation.limits if limit.response == x and limit.is_upper), None)
 
 
 def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y: str, width: int) -> Spec:
     import altair as alt
 
-    deadline = recommendation.within_s if x == "time_s" else None
+    deadline = _deadline_on(recommendation, x)
     base = alt.Chart(the_rows()).encode(color=_colour(rows, recommendation, width))
-    across_scale, up_scale = _scale(rows, "x", x, deadline), _scale(rows, "y", y, None)
-    across = alt.X("x:Q", title=f"predicted {axis_title(x)}", scale=across_scale)
-    up = alt.Y("y:Q", title=f"predicted {axis_title(y)}", scale=up_scale)
+    words = recommendation.vocabulary
+    across_scale = _scale(rows, "x", words.response(x), deadline)
+    up_scale = _scale(rows, "y", words.response(y), None)
+    across = alt.X("x:Q", title=f"predicted {axis_title(recommendation.vocabulary.response(x))}", scale=across_scale)
+    up = alt.Y("y:Q", title=f"predicted {axis_title(recommendation.vocabulary.response(y))}", scale=up_scale)
     bare = alt.Chart(the_rows()).encode(x=across, y=up)
     bars = base.mark_rule(strokeWidth=1.2, opacity=0.4, clip=True)
     points = base.mark_point(filled=True, size=45, opacity=0.9).encode(x=across, y=up)
@@ -181,9 +188,9 @@ def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, wi
     import altair as alt
 
     rows, title = rows[:_MOST_LABELLED], settings_title(recommendation.chosen.configuration)
-    deadline = recommendation.within_s if x == "time_s" else None
-    across_scale = _scale(rows, "x", x, deadline, room=0.14 if width > NARROW_PX else 0.4)
-    across = alt.X("x:Q", title=f"predicted {axis_title(x)}", scale=across_scale)
+    deadline, response = _deadline_on(recommendation, x), recommendation.vocabulary.response(x)
+    across_scale = _scale(rows, "x", response, deadline, room=0.14 if width > NARROW_PX else 0.4)
+    across = alt.X("x:Q", title=f"predicted {axis_title(response)}", scale=across_scale)
     y = configuration_axis((row["configuration"] for row in rows), title)
     bare = alt.Chart(the_rows()).encode(x=across, y=y)
     edge = alt.Chart(the_rows()).encode(x=alt.value("width"), y=y)  # clear of bars and of the deadline
@@ -224,7 +231,7 @@ def _deadline(within_s: float | None) -> list[Any]:
 def _colour(rows: Sequence[Row], recommendation: Recommendation, width: int) -> Any:
     import altair as alt
 
-    if not limits_of(recommendation):
+    if not recommendation.limits:
         return alt.value(BLUE)
     both = verdicts(recommendation)
     kinds = [kind for kind in both if any(row["kind"] == kind for row in rows)]
@@ -237,11 +244,11 @@ def _colour(rows: Sequence[Row], recommendation: Recommendation, width: int) -> 
     )
 
 
-def _scale(rows: Sequence[Row], axis: str, name: str, deadline: float | None, *, room: float = 0.0) -> Any:
+def _scale(rows: Sequence[Row], axis: str, response: Response, deadline: float | None, *, room: float = 0.0) -> Any:
     """From the points, the deadline, and those interval ends that do not stretch the picture; `room` for words."""
     import altair as alt
 
     points = numbers(row.get(axis) for row in rows)
     ends = within_reach(points, numbers(row.get(f"{axis}_{side}") for row in rows for side in ("low", "high")))
-    low, high = domain(name, [*points, *ends, deadline])
+    low, high = domain(response, [*points, *ends, deadline])
     return alt.Scale(domain=[low, high + room * (high - low)], nice=False)

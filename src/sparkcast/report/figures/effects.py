@@ -26,7 +26,7 @@ def main_effects(analysis: Analysis) -> Figure | None:
     rows = main_effect_rows(analysis)
     if not rows:
         return None
-    name = plain_name(analysis.response)
+    name = plain_name(analysis.meaning)
     return figure(
         f"main-effects-{analysis.response}",
         Section.EFFECTS,
@@ -36,7 +36,7 @@ def main_effects(analysis: Analysis) -> Figure | None:
         rows,
         lambda width: _draw_main_effects(rows, analysis, width),
         response=analysis.response,
-        heads={"mean": f"mean {axis_title(analysis.response)}"},
+        heads={"mean": f"mean {axis_title(analysis.meaning)}"},
     )
 
 
@@ -65,11 +65,11 @@ def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
     import altair as alt
 
     values = [value for row in rows for value in (row["mean"], row["low"], row["high"])]
-    scale = value_scale(analysis.response, values, log=analysis.transform == "log")
-    y = alt.Y("mean:Q", title=axis_title(analysis.response), scale=scale)
+    scale = value_scale(analysis.meaning, values, log=analysis.transform == "log")
+    y = alt.Y("mean:Q", title=axis_title(analysis.meaning), scale=scale)
 
     def panel(factor: str) -> Any:
-        x = level_axis(factor, [m.level for m in analysis.means if m.factor == factor])
+        x = level_axis(analysis.vocabulary.setting(factor), [m.level for m in analysis.means if m.factor == factor])
         base = alt.Chart(the_rows()).transform_filter(only(factor)).encode(x=x)
         line = base.mark_line(color=BLUE, strokeWidth=1.5, opacity=0.6).encode(y=y)
         bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
@@ -85,7 +85,7 @@ def variation(analysis: Analysis) -> Figure | None:
     rows = variation_rows(analysis)
     if not rows:
         return None
-    name = plain_name(analysis.response)
+    name = plain_name(analysis.meaning)
     bend = (
         " A term with ² is the bend in the effect of a number." if any("²" in str(row["term"]) for row in rows) else ""
     )

@@ -22,7 +22,7 @@ from sparkcast.report.figures._style import (
     value_scale,
 )
 from sparkcast.report.labels import axis_title, finite, ordered, plain_name
-from sparkcast.study import Level, show_configuration
+from sparkcast.study import Level, Setting
 from sparkcast.units import as_number
 from sparkcast.validate import LARGE_ERROR, Scorecard, TestedRun, Validation
 
@@ -48,13 +48,13 @@ def prediction_errors(validation: Validation, factors: Sequence[str], *, model: 
     return figure(
         f"errors-{validation.response}-{card.model}",
         Section.TRUST,
-        f"Where {card.model} errs in predicting the {plain_name(validation.response)}",
+        f"Where {card.model} errs in predicting the {plain_name(validation.meaning)}",
         f"One point per tested run (protocol {validation.protocol}): above 0 the prediction was too high. Dotted: "
         f"{LARGE_ERROR:.0f} % off, which {card.large_errors:.0f} % of the runs are or more. A level band is good; a "
         f"slope or a bend against a setting is something that the model has not understood about it."
         f"{at_the_edge(one_panel, 'errors')}{thinned(len(shown), len(runs), 'runs')}",
         rows,
-        lambda width: _draw_errors(rows, card, drawn, validation.response, width),
+        lambda width: _draw_errors(rows, card, drawn, validation, width),
         response=validation.response,
         heads={"error": "error of the prediction (%)", "level": "setting, or prediction"},
     )
@@ -69,7 +69,7 @@ def error_rows(runs: Sequence[TestedRun], factors: Sequence[str]) -> tuple[Row, 
             "level": finite(run.predicted) if factor is None else run.configuration[factor],
             "error": finite(error),
             "large": abs(error) > LARGE_ERROR or isclose(abs(error), LARGE_ERROR),
-            "configuration": show_configuration(run.configuration),
+            "configuration": str(run.configuration),
             "replicate": run.replicate,
             "order": number,
         }
@@ -93,7 +93,9 @@ def _ends(rows: Sequence[Row]) -> list[float]:
     return [max(1.1 * low, -_FURTHEST), min(1.1 * high, _FURTHEST)]
 
 
-def _draw_errors(rows: Sequence[Row], card: Scorecard, factors: Sequence[str], response: str, width: int) -> Spec:
+def _draw_errors(
+    rows: Sequence[Row], card: Scorecard, factors: Sequence[str], validation: Validation, width: int
+) -> Spec:
     import altair as alt
 
     ends = _ends(rows)
@@ -102,19 +104,20 @@ def _draw_errors(rows: Sequence[Row], card: Scorecard, factors: Sequence[str], r
     predicted = numbers(row["level"] for row in rows if row["factor"] is None)
     x = alt.X(
         "place:Q",
-        title=f"predicted {axis_title(response)}",
-        scale=value_scale(response, predicted, log=is_wide(predicted)),
+        title=f"predicted {axis_title(validation.meaning)}",
+        scale=value_scale(validation.meaning, predicted, log=is_wide(predicted)),
         axis=alt.Axis(tickCount=4),
     )
     charts = [_panel("datum.factor === null", x, scale, width, title="Against the prediction")]
     for factor in factors:
         levels = ordered({run.configuration[factor]: None for run in card.runs})
-        charts.append(_panel(only(factor), _factor_axis(factor, levels), scale, width, title=f"Against {factor}"))
+        x = _factor_axis(validation.vocabulary.setting(factor), levels)
+        charts.append(_panel(only(factor), x, scale, width, title=f"Against {factor}"))
     drawn = panels(charts, width).resolve_scale(xOffset="independent")
     return finish(drawn, width, framed(told, "error", ends))
 
 
-def _factor_axis(factor: str, levels: Sequence[Level]) -> Any:
+def _factor_axis(factor: Setting, levels: Sequence[Level]) -> Any:
     import altair as alt
 
     if len(levels) <= _MOST_PLACES:

@@ -17,11 +17,12 @@ from sparkcast.report.figures._style import (
     domain,
     finish,
     inline,
+    is_share,
     numbers,
     the_rows,
     within_reach,
 )
-from sparkcast.report.figures.choice import limit_words, limits_of, place_of, verdicts
+from sparkcast.report.figures.choice import limit_words, place_of, verdicts
 from sparkcast.report.labels import (
     axis_title,
     finite,
@@ -32,11 +33,8 @@ from sparkcast.report.labels import (
     show_percent,
     show_value,
 )
-from sparkcast.study import Configuration, show_configuration
+from sparkcast.study import Response
 
-# The first across, the second upwards; a third is a colour.
-_ROLES = (("time_s", "accuracy", "cost"), ("time_s", "accuracy"), ("time_s", "cost"), ("cost", "accuracy"))
-_MORE_IS_BETTER = ("accuracy",)
 _MOST_OTHERS, _MOST_OF_THE_FRONT = 1000, 50  # a recommendation holds no more of the front
 _OTHER, _FRONT = "other candidates", "not beaten"
 _CHOSEN, _RUNNER_UP = "chosen", "runner-up"
@@ -52,12 +50,13 @@ _MOST_LINES = 4
 class _Axis:
     """One of the compared responses, and how far its values reach."""
 
-    response: str
+    response: Response
     column: str  # x, y or z
     low: float
     high: float
     is_log: bool
     limit: Limit | None = None  # None also when it lies too far off to be drawn
+    limit_name: str = ""
 
     def share(self, value: float) -> float:
         """How far along the axis a value lies, from 0 to 1."""
@@ -75,13 +74,13 @@ def pareto_front(recommendation: Recommendation) -> Figure | None:
     Time runs across and accuracy upwards; cost takes the place of one that is missing, or colours the points. None when
     fewer than two candidates are on the front or fewer than two of the three were predicted.
     """
-    responses = _compared(recommendation.pareto)
+    responses = _compared(recommendation)
     rows = front_rows(recommendation, responses)
     if not responses or sum(row["on_front"] is True for row in rows) < 2:
         return None
     columns = dict(zip("xyz", responses, strict=False))
     axes = tuple(_axis(rows, column, name, recommendation) for column, name in columns.items())
-    x, y = (plain_name(name) for name in responses[:2])
+    x, y = (plain_name(axis.response) for axis in axes[:2])
     return figure(
         "pareto-front",
         Section.CHOICE,
@@ -97,15 +96,11 @@ def front_rows(recommendation: Recommendation, responses: Sequence[str]) -> tupl
     """One row per candidate, the front first; columns x, y and z hold the responses, each with its interval."""
     chosen, runner_up = recommendation.chosen, recommendation.runner_up
     marked = (chosen, *([runner_up] if runner_up else []))
-    front = {_key(candidate.configuration) for candidate in recommendation.pareto}
+    front = {candidate.configuration for candidate in recommendation.pareto}
     others = thin(recommendation.candidates, _MOST_OTHERS)
-    every = {_key(candidate.configuration): candidate for candidate in (*recommendation.pareto, *marked, *others)}
+    every = {candidate.configuration: candidate for candidate in (*recommendation.pareto, *marked, *others)}
     rows = (_row(recommendation, candidate, responses, key in front) for key, candidate in every.items())
     return tuple(row for row in rows if all(row.get(column) is not None for column in "xyz"[: len(responses)]))
-
-
-def _key(configuration: Configuration) -> frozenset[tuple[str, object]]:
-    return frozenset(configuration.items())
 
 
 def _row(recommendation: Recommendation, candidate: Candidate, responses: Sequence[str], on_front: bool) -> Row:
@@ -124,7 +119,7 @@ def _row(recommendation: Recommendation, candidate: Candidate, responses: Sequen
 
 
 def _kind(recommendation: Recommendation, candidate: Candidate) -> str:
-    if not limits_of(recommendation):
+    if not recommendation.limits:
         return _FRONT
     meets, misses = verdicts(recommendation)
     return f"{_FRONT}, {meets if candidate.probability >= recommendation.confidence else misses}"
@@ -134,20 +129,28 @@ def _predicted(candidate: Candidate) -> Mapping[str, Prediction]:
     return {p.response: p for p in candidate.predictions}
 
 
-def _compared(front: Sequence[Candidate]) -> tuple[str, ...]:
+def _compared(recommendation: Recommendation) -> tuple[str, ...]:
+    """The first is drawn across, the second upwards; a third is a colour."""
+    front, words = recommendation.pareto, recommendation.vocabulary
     known = set.intersection(*(set(_predicted(candidate)) for candidate in front)) if front else set()
-    return next((roles for roles in _ROLES if known.issuperset(roles)), ())
+    time, quality, money = (name if name in known else None for name in (words.time, words.quality, words.money))
+    order = (money, quality) if time is None else (time, quality, money)
+    found = tuple(name for name in order if name is not None)
+    return found if len(found) > 1 else ()
 
 
 def _axis(rows: Sequence[Row], column: str, response: str, recommendation: Recommendation) -> _Axis:
     known = numbers(row[column] for row in rows if column != "z" or row["on_front"])
-    # Of an accuracy the upper end matters, which a logarithm would squeeze.
-    is_log = response != "accuracy" and min(known) > 0 and max(known) / min(known) > _DECADE
-    limit = next((limit for limit in limits_of(recommendation) if limit.response == response), None)
+    meaning = recommendation.vocabulary.response(response)
+    # Of a share the upper end matters, which a logarithm would squeeze.
+    is_log = not is_share(meaning) and min(known) > 0 and max(known) / min(known) > _DECADE
+    limit = next((limit for limit in recommendation.limits if limit.response == response), None)
     if column == "z" or limit is None or not _is_near(limit.value, known, is_log):
         limit = None
-    low, high = _ends(response, [*known, *([limit.value] if limit else [])], is_log)
-    return _Axis(response, column, low, high, is_log, limit)
+    low, high = _ends(meaning, [*known, *([limit.value] if limit else [])], is_log)
+    return _Axis(
+        meaning, column, low, high, is_log, limit, limit_words(limit, recommendation.vocabulary) if limit else ""
+    )
 
 
 def _is_near(value: float, known: Sequence[float], is_log: bool) -> bool:
@@ -156,7 +159,7 @@ def _is_near(value: float, known: Sequence[float], is_log: bool) -> bool:
     return bool(within_reach(known, [value]))
 
 
-def _ends(response: str, known: Sequence[float], is_log: bool) -> tuple[float, float]:
+def _ends(response: Response, known: Sequence[float], is_log: bool) -> tuple[float, float]:
     if is_log:
         air = (max(known) / min(known)) ** 0.06
         return min(known) / air, max(known) * air
@@ -166,10 +169,10 @@ def _ends(response: str, known: Sequence[float], is_log: bool) -> tuple[float, f
     return (min(known) - 0.06 * spread, high) if low == 0 and 0 < spread < min(known) else (low, high)
 
 
-def staircase(rows: Sequence[Row], y: str) -> list[Row]:
+def staircase(rows: Sequence[Row], y: Response) -> list[Row]:
     """The best y that is to be had for each x: a front of three responses is no line when two are drawn."""
     best: list[Row] = []
-    sign = -1 if y in _MORE_IS_BETTER else 1
+    sign = -1 if y.better == "more" else 1
     for row in sorted(rows, key=lambda row: (numbers([row["x"]]), sign * numbers([row["y"]])[0])):
         if not best or sign * numbers([row["y"]])[0] < sign * numbers([best[-1]["y"]])[0]:
             best.append({"x": row["x"], "y": row["y"]})
@@ -182,7 +185,7 @@ def staircase(rows: Sequence[Row], y: str) -> list[Row]:
 def _caption(recommendation: Recommendation, axes: Sequence[_Axis]) -> str:
     names = [plain_name(axis.response) for axis in axes]
     x, y = names[:2]
-    best = "best" if axes[1].response in _MORE_IS_BETTER else "lowest"
+    best = "best" if axes[1].response.better == "more" else "lowest"
     whatever = f", whatever the {names[2]}" if len(names) > 2 else ""
     parts = [
         f"Not beaten: no other candidate is as good or better in {listing(names)} at once.",
@@ -191,11 +194,11 @@ def _caption(recommendation: Recommendation, axes: Sequence[_Axis]) -> str:
     if len(recommendation.pareto) >= _MOST_OF_THE_FRONT:
         parts.append(f"At most {_MOST_OF_THE_FRONT} of the front are known here, so the line may leave out some steps.")
     drawn = [axis.limit for axis in axes if axis.limit]
-    for limit in limits_of(recommendation):
-        on_axis = any(axis.response == limit.response and axis.column != "z" for axis in axes)
+    for limit in recommendation.limits:
+        on_axis = any(axis.response.name == limit.response and axis.column != "z" for axis in axes)
         if limit not in drawn:
             where = "lies outside the picture" if on_axis else "is on no axis: the shapes tell who keeps to it"
-            parts.append(f"The {limit_words(limit)} {where}.")
+            parts.append(f"The {limit_words(limit, recommendation.vocabulary)} {where}.")
     left_out = len(recommendation.candidates) - _MOST_OTHERS
     return " ".join(parts) + (f" Shown of the others: {_MOST_OTHERS:,}, evenly taken." if left_out > 0 else "")
 
@@ -208,8 +211,9 @@ def _heads(recommendation: Recommendation, columns: Mapping[str, str]) -> dict[s
         "measured_runs": "measured runs",
     }
     for column, name in columns.items():
-        plain = plain_name(name)
-        heads |= {column: axis_title(name), f"{column}_low": f"{plain}, low", f"{column}_high": f"{plain}, high"}
+        response = recommendation.vocabulary.response(name)
+        plain = plain_name(response)
+        heads |= {column: axis_title(response), f"{column}_low": f"{plain}, low", f"{column}_high": f"{plain}, high"}
     return heads
 
 
@@ -218,7 +222,7 @@ def _label(recommendation: Recommendation, share: float, width: int) -> tuple[li
     room = width - _AXIS_PX
     align = "left" if share < 1 / 3 else "right" if share > 2 / 3 else "center"
     letters = {"left": 1 - share, "right": share, "center": 2 * min(share, 1 - share)}[align] * room / _LETTER_PX
-    text = f"{_CHOSEN}: {show_configuration(recommendation.chosen.configuration)}"
+    text = f"{_CHOSEN}: {recommendation.chosen.configuration}"
     return wrap(text, int(letters), max_lines=_MOST_LINES, placeholder=" …"), align
 
 
@@ -281,7 +285,7 @@ def _looks(rows: Sequence[Row], axes: Sequence[_Axis]) -> dict[str, tuple[str, s
     looks |= {_OTHER: (GREY, "circle")} if any(row["kind"] == _OTHER for row in rows) else {}
     places = {str(row["place"]) for row in rows}
     looks |= {place: (colour, _RING) for place, colour in ((_CHOSEN, GREEN), (_RUNNER_UP, INK)) if place in places}
-    return looks | {limit_words(axis.limit): (RED, _DASH) for axis in axes if axis.limit}
+    return looks | {axis.limit_name: (RED, _DASH) for axis in axes if axis.limit}
 
 
 def _colour(column: str, looks: Mapping[str, tuple[str, str]], width: int) -> Any:
@@ -341,7 +345,7 @@ def _rules(axes: Sequence[_Axis], x: Any, y: Any, colour: Any, top: float) -> li
     rules = []
     for axis in axes:
         if axis.limit:
-            data = inline([{"kind": limit_words(axis.limit), axis.column: axis.limit.value}])
+            data = inline([{"kind": axis.limit_name, axis.column: axis.limit.value}])
             rule = alt.Chart(data).mark_rule(strokeWidth=2, strokeDash=[7, 4]).encode(color=colour)
             upright = {"x": x, "y": alt.value(top), "y2": alt.value("height")}
             rules.append(rule.encode(**(upright if axis.column == "x" else {"y": y})))
@@ -376,6 +380,6 @@ def _tooltips(recommendation: Recommendation, axes: Sequence[_Axis]) -> list[Any
     for axis in axes:
         title = f"{plain_name(axis.response)} ({show_percent(level)} interval)"
         tips.append(alt.Tooltip(f"tip_{axis.column}:N", title=title))
-    if limits_of(recommendation):
+    if recommendation.limits:
         tips.append(alt.Tooltip("probability:Q", title="probability of keeping to the limits", format=".2f"))
     return tips

@@ -36,7 +36,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
     return figure(
         f"interactions-{analysis.response}",
         Section.EFFECTS,
-        f"How settings act together on the {plain_name(analysis.response)}",
+        f"How settings act together on the {plain_name(analysis.meaning)}",
         "Points are means at a pair of levels, over all other settings. Parallel lines: each setting acts by itself. "
         f"Lines that part or cross: the effect of one setting depends on the other.{log_words(analysis)}{rest}",
         rows,
@@ -46,7 +46,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
             "pair": "settings",
             "level": "level of the first",
             "series": "level of the second",
-            "mean": f"mean {axis_title(analysis.response)}",
+            "mean": f"mean {axis_title(analysis.meaning)}",
             "percent": "share of the variation (%)",
         },
     )
@@ -104,17 +104,19 @@ def _lengthwise(cells: Sequence[CellMean]) -> list[CellMean]:
 def _draw_interactions(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:
     import altair as alt
 
-    scale = value_scale(analysis.response, (row["mean"] for row in rows), log=analysis.transform == "log")
-    y = alt.Y("mean:Q", title=axis_title(analysis.response), scale=scale)
+    scale = value_scale(analysis.meaning, (row["mean"] for row in rows), log=analysis.transform == "log")
+    y = alt.Y("mean:Q", title=axis_title(analysis.meaning), scale=scale)
     names = list(dict.fromkeys(str(row["pair"]) for row in rows))
     inner = panel_width(min(len(names), 3), width)
 
     def panel(pair: str) -> Any:
         mine = [row for row in rows if row["pair"] == pair]
         along, by = str(mine[0]["factor"]), str(mine[0]["by"])
-        x = level_axis(along, [level for row in mine if (level := row["level"]) is not None])
+        x = level_axis(
+            analysis.vocabulary.setting(along), [level for row in mine if (level := row["level"]) is not None]
+        )
         series = [str(name) for name in ordered(str(row["series"]) for row in mine)]
-        colour = series_colour("series", series, axis_title(by), inner)
+        colour = series_colour("series", series, axis_title(analysis.vocabulary.setting(by)), inner)
         base = alt.Chart(the_rows()).transform_filter(only(pair, "pair")).encode(x=x, y=y, color=colour)
         doubt = "" if mine[0]["real"] else ", could be noise"
         return alt.layer(

@@ -28,7 +28,7 @@ def error_curve(curve: LearningCurve) -> Figure | None:
     return figure(
         f"learning-curve-{curve.response}",
         Section.TRUST,
-        f"Error in predicting the {plain_name(curve.response)} by number of configurations",
+        f"Error in predicting the {plain_name(curve.meaning)} by number of configurations",
         f"Models learned from some of {curve.n_configurations} configurations and were tested on the others; lines are "
         f"means of {curve.repeats} random draws, bands reach from the best to the worst of them. A line that still "
         f"falls at its end promises that more runs will help.{noise}{left_out}{edge}",

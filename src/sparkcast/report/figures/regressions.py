@@ -20,13 +20,13 @@ def simple_regressions(analysis: Analysis) -> Figure | None:
     return figure(
         f"regressions-{analysis.response}",
         Section.CHECKS,
-        f"The {plain_name(analysis.response)} against one variable at a time",
+        f"The {plain_name(analysis.meaning)} against one variable at a time",
         "Correlation r, from −1 (falls along a line) over 0 (no line) to 1 (rises along a line), blind to all other "
         f"settings and to interactions.{drift}",
         rows,
         lambda width: _draw_regressions(rows, width),
         response=analysis.response,
-        heads={"r": "r", "p": "p", "slope": f"slope of {axis_title(analysis.response)}", "n": "runs", "kind": "kind"},
+        heads={"r": "r", "p": "p", "slope": f"slope of {axis_title(analysis.meaning)}", "n": "runs", "kind": "kind"},
     )
 
 

@@ -36,7 +36,7 @@ def residual_panels(analysis: Analysis) -> Figure | None:
     return figure(
         f"residuals-{analysis.response}",
         Section.CHECKS,
-        f"What the model leaves of the {plain_name(analysis.response)}",
+        f"What the model leaves of the {plain_name(analysis.meaning)}",
         "A good picture: against the prediction a level band without a funnel or a bend; in the Q-Q plot points along "
         "the line; a histogram with the shape of the orange curve; in run order a band without drift or waves."
         f"{thinned(len(rows), analysis.n, 'runs')}",
@@ -77,7 +77,7 @@ def _is_exact(analysis: Analysis) -> bool:
 def scale_titles(analysis: Analysis) -> tuple[str, str]:
     """Titles for prediction and residual, on the scale of the model: a logarithm has not the response's unit."""
     if analysis.transform == "none":
-        return f"predicted {axis_title(analysis.response)}", f"residual {axis_title(analysis.response)}"
+        return f"predicted {axis_title(analysis.meaning)}", f"residual {axis_title(analysis.meaning)}"
     scale = analysis.formula.partition(" ~ ")[0]
     return f"predicted {scale}", f"residual of {scale}"
 

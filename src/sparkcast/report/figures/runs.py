@@ -18,7 +18,7 @@ from sparkcast.report.figures._style import (
     the_rows,
 )
 from sparkcast.report.labels import axis_title, finite, plain_name, settings_title, short_settings
-from sparkcast.study import Dataset, Observation
+from sparkcast.study import Configuration, Dataset, Observation
 
 _MOST_SERIES = 8  # more colours cannot be told apart
 _MOST_RUNS, _MOST_LINES, _MOST_BARS = 1000, 60, 24
@@ -29,7 +29,8 @@ def results(data: Dataset, response: str) -> Figure | None:
     rows = result_rows(data, response)
     if not rows or not data.factors:
         return None
-    name, shown = plain_name(response), len(rows) // len(data.factors)
+    meaning = data.vocabulary.response(response)
+    name, shown = plain_name(meaning), len(rows) // len(data.factors)
     failed = sum(not row["ok"] for row in rows) // len(data.factors)
     crosses = f" A cross at the top is a run that failed ({failed} did)." if failed else ""
     return figure(
@@ -41,7 +42,7 @@ def results(data: Dataset, response: str) -> Figure | None:
         rows,
         lambda width: _draw_results(rows, data, response, width),
         response=response,
-        heads={"value": axis_title(response)},
+        heads={"value": axis_title(meaning)},
     )
 
 
@@ -73,14 +74,15 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
     import altair as alt
 
     values = [value for row in rows if isinstance(value := row["value"], (int, float))]
-    failed = any(not row["ok"] for row in rows)
-    y = response_axis("value", response, [*values, *([max(values) * 1.15] if values and failed else [])], kind=alt.Y)
+    failed, meaning = any(not row["ok"] for row in rows), data.vocabulary.response(response)
+    y = response_axis("value", meaning, [*values, *([max(values) * 1.15] if values and failed else [])], kind=alt.Y)
     if not values:
-        y = alt.Y("value:Q", title=f"no {axis_title(response)} measured", axis=alt.Axis(labels=False, ticks=False))
+        y = alt.Y("value:Q", title=f"no {axis_title(meaning)} measured", axis=alt.Axis(labels=False, ticks=False))
 
     def panel(factor: str) -> Any:
         base = alt.Chart(the_rows()).transform_filter(only(factor))
-        base = base.encode(x=level_axis(factor, data.levels(factor), gap=0.4), xOffset=alt.XOffset("order:Q"))
+        x = level_axis(data.vocabulary.setting(factor), data.levels(factor), gap=0.4)
+        base = base.encode(x=x, xOffset=alt.XOffset("order:Q"))
         points = (
             base.transform_filter("datum.ok").mark_point(filled=True, size=45, color=BLUE, opacity=0.75).encode(y=y)
         )
@@ -100,8 +102,8 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
 
 def learning_curves(data: Dataset) -> Figure | None:
     """Accuracy over training time, one line per configuration; None when no run has such a curve."""
-    rows = learning_curve_rows(data)
-    if not rows:
+    rows, quality = learning_curve_rows(data), data.vocabulary.quality
+    if not rows or quality is None:
         return None
     return figure(
         "learning-curves",
@@ -109,43 +111,49 @@ def learning_curves(data: Dataset) -> Figure | None:
         "How fast each configuration learns",
         "One line per configuration, one point per epoch; the mean of its repeated runs.",
         rows,
-        lambda width: _draw_learning_curves(rows, data, width),
-        response="accuracy",
-        heads={"configuration": settings_title(data.factors), "time_s": "training time (s)"}
-        | {f"setting {name}": axis_title(name) for name in data.factors},
+        lambda width: _draw_learning_curves(rows, data, quality, width),
+        response=quality,
+        heads={"configuration": settings_title(data.factors), "training_s": "training time (s)"}
+        | {"quality": axis_title(data.vocabulary.response(quality))}
+        | {f"setting {name}": axis_title(data.vocabulary.setting(name)) for name in data.factors},
     )
 
 
 def learning_curve_rows(data: Dataset) -> tuple[Row, ...]:
-    """Mean time and accuracy after each epoch; an epoch counts where every repeated run has it."""
-    groups: dict[tuple[object, ...], list[Observation]] = {}
+    """Mean time and quality after each epoch; an epoch counts where every repeated run has it."""
+    quality = data.vocabulary.quality or ""
+    groups: dict[Configuration, list[Observation]] = {}
     for run in data.observations:
-        if run.ok and any(epoch.accuracy is not None for epoch in run.curve):
+        if run.ok and any(quality in epoch.values for epoch in run.curve):
             groups.setdefault(data.key(run), []).append(run)
     rows: list[Row] = []
     for runs in thin(list(groups.values()), _MOST_LINES):
-        curves = [{e.number: (e.time_s, e.accuracy) for e in run.curve if e.accuracy is not None} for run in runs]
+        curves = [
+            {e.number: (e.time_s, e.values[str(quality)]) for e in run.curve if quality in e.values} for run in runs
+        ]
         for number in sorted(set.intersection(*(set(curve) for curve in curves))):
             row: Row = {
                 "configuration": short_settings(runs[0].configuration, data.factors),
                 "epoch": number,
-                "time_s": fmean(curve[number][0] for curve in curves),
-                "accuracy": fmean(curve[number][1] for curve in curves),
+                "training_s": fmean(curve[number][0] for curve in curves),
+                "quality": fmean(curve[number][1] for curve in curves),
                 "runs": len(runs),
             }
             rows.append(row | {f"setting {name}": runs[0].configuration[name] for name in data.factors})
     return tuple(rows)
 
 
-def _draw_learning_curves(rows: tuple[Row, ...], data: Dataset, width: int) -> Spec:
+def _draw_learning_curves(rows: tuple[Row, ...], data: Dataset, quality: str, width: int) -> Spec:
     import altair as alt
 
     by, names = _series(rows, data)
-    title = settings_title(data.factors) if by == "configuration" else axis_title(by.removeprefix("setting "))
+    words, reached = data.vocabulary, [float(row["quality"] or 0.0) for row in rows]
+    title = axis_title(words.setting(by.removeprefix("setting ")))
+    title = settings_title(data.factors) if by == "configuration" else title
     series = [{**row, "series": str(row[by])} for row in rows]
     base = alt.Chart(the_rows()).encode(
-        x=alt.X("time_s:Q", title="training time (s)", scale=alt.Scale(zero=True, nice=False)),
-        y=response_axis("accuracy", "accuracy", [float(row["accuracy"] or 0.0) for row in rows], kind=alt.Y),
+        x=alt.X("training_s:Q", title="training time (s)", scale=alt.Scale(zero=True, nice=False)),
+        y=response_axis("quality", words.response(quality), reached, kind=alt.Y),
         color=series_colour("series", names, title, width),
         detail="configuration:N",
     )
@@ -184,7 +192,7 @@ def utilisation(data: Dataset) -> Figure | None:
 
 
 def utilisation_rows(data: Dataset) -> tuple[Row, ...]:
-    groups: dict[tuple[object, ...], list[Observation]] = {}
+    groups: dict[Configuration, list[Observation]] = {}
     for run in data.observations:
         if run.ok and run.utilisation is not None:
             groups.setdefault(data.key(run), []).append(run)

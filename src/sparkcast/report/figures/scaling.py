@@ -21,7 +21,7 @@ from sparkcast.report.figures._style import (
     within_reach,
 )
 from sparkcast.report.labels import axis_title, finite, ordered, plain_name, show_percent
-from sparkcast.study import Configuration, Dataset, Level, Observation, show_configuration
+from sparkcast.study import Configuration, Dataset, Level, Observation, Role
 from sparkcast.units import as_number
 
 _GRID = 40  # points of a smooth line
@@ -44,7 +44,7 @@ def scaling_curve(
 ) -> Figure | None:
     """The response along one numeric factor: prediction, interval, and the runs made there.
 
-    Along `executors` unless `factor` says otherwise, else the number with most levels. One line for each level of
+    Along the machines unless `factor` says otherwise, else the number with most levels. One line for each level of
     `colour`, the first other factor unless named, or one line in all when `single`. Other settings are held at `at`,
     else where most was run; `upto` draws on beyond the largest measured level. None when no factor is numeric or
     nothing was measured.
@@ -55,23 +55,25 @@ def scaling_curve(
         return None
     others = [name for name in data.factors if name != factor]
     colour = None if single else colour or next(iter(others), None)
-    held = _held(runs, [name for name in others if name != colour], factor, at or {})
+    held = _held(runs, [name for name in others if name != colour], factor, at or Configuration())
     rows = scaling_rows(data, response, fitted, factor=factor, colour=colour, held=held, upto=upto, level=level)
-    name = plain_name(response)
+    words = data.vocabulary
+    name = plain_name(words.response(response))
     by = f" by {model}" if model else ""
-    where = f" Other settings: {show_configuration(held)}." if held else ""
+    where = f" Other settings: {held}." if held else ""
     beyond = " Dashed, on grey: beyond what was measured." if any(row["extrapolated"] for row in rows) else ""
-    place = f" at {show_configuration(held)}" if held else ""
+    place = f" at {held}" if held else ""
     return figure(
         f"scaling-{response}",
         Section.SCALING,
-        fill(f"Predicted {name} along {plain_name(factor)}{place}", _TITLE_WIDTH),
+        fill(f"Predicted {name} along {plain_name(words.setting(factor))}{place}", _TITLE_WIDTH),
         f"Lines are predictions{by}, bands hold the next run with {show_percent(level)} probability, points are "
         f"measured runs.{where}{beyond}",
         rows,
         lambda width: _draw_scaling(rows, data, response, factor, colour, width),
         response=response,
-        heads={"x": axis_title(factor), "value": axis_title(response), "series": axis_title(colour or "")},
+        heads={"x": axis_title(words.setting(factor)), "value": axis_title(words.response(response))}
+        | ({"series": axis_title(words.setting(colour))} if colour else {}),
     )
 
 
@@ -137,23 +139,24 @@ def _draw_scaling(
     largest = max(_place(level) for level in levels)
     x = alt.X(
         "x:Q",
-        title=axis_title(factor),
+        title=axis_title(data.vocabulary.setting(factor)),
         scale=alt.Scale(zero=False, nice=False, padding=12),
         axis=size_ticks(levels, [_place(level) for level in levels]) if written else _number_ticks(plain),
     )
     # Bands near the edge of the data can be vast; they are clipped so that the lines stay readable.
     known = numbers(row["value"] for row in plain)
     bounds = numbers(row[side] for row in plain for side in ("low", "high"))
-    ends = domain(response, [*known, *within_reach(known, bounds)])
+    ends = domain(data.vocabulary.response(response), [*known, *within_reach(known, bounds)])
     scale = alt.Scale(domain=ends, nice=False)
-    y = alt.Y("value:Q", title=axis_title(response), scale=scale)
+    y = alt.Y("value:Q", title=axis_title(data.vocabulary.response(response)), scale=scale)
     names = list(dict.fromkeys(str(row["series"]) for row in plain))
-    hue = alt.value(BLUE) if colour is None else series_colour("series", names, axis_title(colour), width)
+    title = axis_title(data.vocabulary.setting(colour or ""))
+    hue = alt.value(BLUE) if colour is None else series_colour("series", names, title, width)
     base = alt.Chart(the_rows()).encode(x=x, color=hue)
     predicted = base.transform_filter("datum.kind == 'predicted'")
     band = predicted.transform_filter("isValid(datum.low) && isValid(datum.high)")
     within, beyond = f"datum.x <= {largest!r}", f"datum.x >= {largest!r}"
-    low = alt.Y("low:Q", scale=scale, title=axis_title(response))
+    low = alt.Y("low:Q", scale=scale, title=axis_title(data.vocabulary.response(response)))
     layers = [
         *_beyond_measured(plain, largest, x),
         band.transform_filter(within).mark_area(opacity=0.22, clip=True).encode(y=low, y2="high:Q"),
@@ -180,9 +183,10 @@ def _beyond_measured(plain: Sequence[Row], largest: float, x: Any) -> list[Any]:
 
 
 def scaling_factor(data: Dataset) -> str | None:
-    """What a scaling curve runs along: executors, else the number with most levels."""
+    """What a scaling curve runs along: the machines, else the number with most levels."""
     numeric = [n for n in data.factors if all(as_number(level) is not None for level in data.levels(n))]
-    return "executors" if "executors" in numeric else max(numeric, key=lambda n: len(data.levels(n)), default=None)
+    machines = data.vocabulary.first(Role.MACHINES, among=numeric)
+    return machines or max(numeric, key=lambda n: len(data.levels(n)), default=None)
 
 
 def half_as_far_again(levels: Sequence[Level]) -> float:
@@ -198,7 +202,7 @@ def half_as_far_again(levels: Sequence[Level]) -> float:
     return max(1.0, max(places)) if max(places) <= 1 < end else end
 
 
-def _held(runs: Sequence[Observation], names: Sequence[str], factor: str, at: Configuration) -> dict[str, Level]:
+def _held(runs: Sequence[Observation], names: Sequence[str], factor: str, at: Configuration) -> Configuration:
     """Where the settings that are not drawn stay: as asked, else in the combination with most levels of the factor.
 
     Of equals the one with most runs, then with the most frequent levels, then nearest the middle. A combination of
@@ -220,8 +224,7 @@ def _held(runs: Sequence[Observation], names: Sequence[str], factor: str, at: Co
         return len(set(groups[key])), len(groups[key]), frequency, -middle
 
     chosen: tuple[Level, ...] = max(groups, key=rank)
-    best = {**asked, **dict(zip(free, chosen, strict=True))}
-    return {name: best[name] for name in names}
+    return (Configuration(asked) | dict(zip(free, chosen, strict=True))).only(names)
 
 
 def _grid(levels: Sequence[Level], upto: float | None) -> list[Level]:

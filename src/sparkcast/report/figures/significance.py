@@ -35,7 +35,7 @@ def pareto(analysis: Analysis) -> Figure | None:
     return figure(
         f"pareto-{analysis.response}",
         Section.CHECKS,
-        f"Which effects on the {plain_name(analysis.response)} stand out",
+        f"Which effects on the {plain_name(analysis.meaning)} stand out",
         "Each effect in units of its own uncertainty (|t|, or the root of F). A bar that passes its upright mark would "
         f"arise by chance in less than 1 of 20 studies; of 20 terms that do nothing, about one passes.{more}",
         rows,
@@ -86,7 +86,7 @@ def half_normal(analysis: Analysis) -> Figure | None:
     return figure(
         f"half-normal-{analysis.response}",
         Section.CHECKS,
-        f"Effects on the {plain_name(analysis.response)} against pure noise",
+        f"Effects on the {plain_name(analysis.meaning)} against pure noise",
         "Effects of nothing but noise lie along the dashed line, which the smaller half of them sets; effects that are "
         "real leave it to the right. Where most effects are real, that line leans on some of them and is too strict. "
         "Terms with one degree of freedom only.",

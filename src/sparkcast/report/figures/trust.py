@@ -21,7 +21,7 @@ from sparkcast.report.figures._style import (
     within_reach,
 )
 from sparkcast.report.labels import axis_title, finite, listing, plain_name, show_percent
-from sparkcast.study import show_configuration
+from sparkcast.study import Response
 from sparkcast.validate import Scorecard, Validation
 
 _MOST_RUNS = 1000
@@ -36,12 +36,12 @@ def predicted_vs_actual(validation: Validation, *, most: int = 1) -> Figure | No
     if not best:
         return None
     rows = tuple(row for card in best for row in tested_rows(card))
-    response = validation.response
+    response = validation.meaning
     every = [run for card in best for run in card.runs]
     inside = [f"{sum(run.low <= run.actual <= run.high for run in card.runs)} ({card.model})" for card in best]
     counted = inside[0].partition(" ")[0] if len(best) == 1 else listing(inside)
     return figure(
-        f"predicted-vs-actual-{response}",
+        f"predicted-vs-actual-{response.name}",
         Section.TRUST,
         f"Predicted against measured {plain_name(response)}",
         f"Each run was predicted by {listing([card.model for card in best])} without having seen its configuration "
@@ -51,7 +51,7 @@ def predicted_vs_actual(validation: Validation, *, most: int = 1) -> Figure | No
         f"{thinned(len(rows), len(every), 'runs')}",
         rows,
         lambda width: _draw_predicted_vs_actual(rows, best, response, width),
-        response=response,
+        response=response.name,
         heads={side: f"{side} {axis_title(response)}" for side in ("measured", "predicted")},
     )
 
@@ -60,7 +60,7 @@ def tested_rows(card: Scorecard) -> tuple[Row, ...]:
     return tuple(
         {
             "model": card.model,
-            "configuration": show_configuration(run.configuration),
+            "configuration": str(run.configuration),
             "replicate": run.replicate,
             "measured": finite(run.actual),
             "predicted": finite(run.predicted),
@@ -72,7 +72,7 @@ def tested_rows(card: Scorecard) -> tuple[Row, ...]:
     )
 
 
-def _scale(rows: Sequence[Row], response: str) -> Any:
+def _scale(rows: Sequence[Row], response: Response) -> Any:
     """One scale for both axes and all panels: the diagonal runs from corner to corner, and panels can be compared."""
     measured, predicted = (numbers(row[side] for row in rows) for side in ("measured", "predicted"))
     known = [*measured, *within_reach(measured, predicted)]
@@ -88,12 +88,12 @@ def _scale(rows: Sequence[Row], response: str) -> Any:
     return scale
 
 
-def _ends(rows: Sequence[Row], response: str) -> list[float]:
+def _ends(rows: Sequence[Row], response: Response) -> list[float]:
     ends: list[float] = _scale(rows, response).domain
     return ends
 
 
-def _draw_predicted_vs_actual(rows: tuple[Row, ...], best: Sequence[Scorecard], response: str, width: int) -> Spec:
+def _draw_predicted_vs_actual(rows: tuple[Row, ...], best: Sequence[Scorecard], response: Response, width: int) -> Spec:
     ends = _ends(rows, response)
     told = [{**row, "kind": _INSIDE if row["inside"] else _OUTSIDE} for row in rows]
     drawn = framed(told, "predicted", ends, "low", "high")
@@ -107,7 +107,7 @@ def _draw_predicted_vs_actual(rows: tuple[Row, ...], best: Sequence[Scorecard], 
     return finish(panels(titled, width), width, drawn)
 
 
-def _diagonal_panel(model: str, rows: Sequence[Row], response: str, width: int) -> Any:
+def _diagonal_panel(model: str, rows: Sequence[Row], response: Response, width: int) -> Any:
     import altair as alt
 
     scale = _scale(rows, response)

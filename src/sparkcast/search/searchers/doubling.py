@@ -27,9 +27,10 @@ class Doubling:
             raise StudyError(
                 f"doubling {self._name} = {levels[0]} leads nowhere", hint="let its lowest level be above 0"
             )
-        self._others = {name: level for name, level in search.candidates[0].items() if name != self._name}
+        self._others = search.candidates[0].without(self._name)
         self._lowest, self._highest = levels[0], levels[-1]
-        self._is_whole = all(isinstance(level, int) for level in levels)
+        takes_fractions = search.vocabulary.setting(self._name).takes_fractions
+        self._is_whole = all(isinstance(level, int) for level in levels) and not takes_fractions
         self._n_runs = search.replicates or _REPLICATES
         self._within_s = search.within_s
         self._level = self._lowest
@@ -40,7 +41,7 @@ class Doubling:
         self._why = ""
 
     def ask(self) -> Configuration | None:
-        return None if self._why else {**self._others, self._name: self._level}
+        return None if self._why else self._others | {self._name: self._level}
 
     def tell(self, told: Told) -> None:
         is_late = self._within_s is not None and told.time_s is not None and told.time_s > self._within_s

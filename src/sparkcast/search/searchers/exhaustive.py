@@ -12,7 +12,7 @@ class Exhaustive:
     warnings: tuple[str, ...] = ()
 
     def __init__(self, search: Search) -> None:
-        self._space = space_of(search.candidates)
+        self._space = space_of(search)
         self._told: list[Told] = []
 
     def ask(self) -> Configuration | None:

@@ -31,6 +31,8 @@ _TINY = 1e-300
 class Guided(Chooser):
     """Knows how jobs scale, fail and behaved in earlier workloads; asks for the run that pays most, while one does."""
 
+    is_default = True
+
     @property
     def warnings(self) -> tuple[str, ...]:
         ignored = self._prior.ignored if self._space.candidates else ()

@@ -7,13 +7,11 @@ from statistics import fmean
 
 from sparkcast.errors import StudyError
 from sparkcast.search.base import SEARCHERS, Search, Told
-from sparkcast.study import Configuration, Level
-from sparkcast.study.roles import SIZES, first_of
+from sparkcast.study import Configuration, Level, Role
 
 _SHARES = (0.01, 0.1, 1.0)  # of the candidate's own rate
 _KEPT = 3  # one of so many goes on
 _MOST = 27  # at the lowest rate: three are left for the full data
-_RATES = tuple(name for name in SIZES if name.endswith(("rate", "fraction")))  # sizes that are a share of the data
 
 
 @SEARCHERS.register("sampling-rates")
@@ -24,11 +22,11 @@ class SamplingRates:
     answers_elsewhere = False
 
     def __init__(self, search: Search) -> None:
-        found = first_of(_RATES, tuple(search.candidates[0]))
+        found = search.vocabulary.first(Role.FRACTION, among=search.candidates[0])
         if found is None:
             raise StudyError(
                 "sampling-rates needs a setting that is the share of the data to use",
-                hint=f"known by the names {', '.join(_RATES)}; a workload without one needs another searcher",
+                hint=f"say which one is, roles: {{NAME: {Role.FRACTION}}}, or use another searcher",
             )
         self._rate = found
         self._n_runs = search.replicates or 1
@@ -37,7 +35,7 @@ class SamplingRates:
         self._left_out = len(search.candidates) - len(self._candidates)
         self._rung = 0
         self._staying = list(range(len(self._candidates)))
-        self._told: dict[tuple[Level, ...], list[float | None]] = {}
+        self._told: dict[Configuration, list[float | None]] = {}
         self._unjudged: set[int] = set()
         self._why = ""
 
@@ -52,16 +50,16 @@ class SamplingRates:
 
     def tell(self, told: Told) -> None:
         is_late = self._within_s is not None and told.time_s is not None and told.time_s > self._within_s
-        self._told.setdefault(_key(told.configuration), []).append(math.inf if is_late else told.value)
+        self._told.setdefault(told.configuration, []).append(math.inf if is_late else told.value)
 
     def _at_rung(self, index: int) -> Configuration:
         candidate, share = self._candidates[index], _SHARES[self._rung]
         if share == 1:
             return candidate
-        return {**candidate, self._rate: float(f"{share * float(candidate[self._rate]):.6g}")}
+        return candidate | {self._rate: float(f"{share * float(candidate[self._rate]):.6g}")}
 
     def _is_settled(self, configuration: Configuration) -> bool:
-        told = self._told.get(_key(configuration), [])
+        told = self._told.get(configuration, [])
         return len(told) >= self._n_runs or None in told
 
     def _climb(self) -> None:
@@ -77,7 +75,7 @@ class SamplingRates:
         self._rung += 1
 
     def _mean(self, index: int) -> float | None:
-        values = self._told[_key(self._at_rung(index))]
+        values = self._told[self._at_rung(index)]
         known = [value for value in values if value is not None]
         return fmean(known) if len(known) == len(values) else None
 
@@ -95,10 +93,6 @@ class SamplingRates:
                 f"{len(self._unjudged)} of {len(self._candidates)} candidates failed on less data and went on unjudged"
             )
         return tuple(found)
-
-
-def _key(configuration: Configuration) -> tuple[Level, ...]:
-    return tuple(configuration[name] for name in sorted(configuration))
 
 
 def _spread(candidates: Sequence[Configuration], most: int, seed: int) -> list[Configuration]:

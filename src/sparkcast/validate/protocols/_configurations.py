@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from sparkcast.analyse.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Level, Observation, show_configuration
-from sparkcast.study.matrix import natural_order
+from sparkcast.study import Configuration, Dataset, Level, Observation, natural_order
 from sparkcast.units import as_number
 from sparkcast.validate.protocols import Split
 
-Key = tuple[Level, ...]
+Key = Configuration  # restricted to the factors
 MIN_LEVELS = 3  # two to see a trend and one to test it
 
 
@@ -31,8 +30,7 @@ class Configurations:
         if factor not in self.data.factors:
             hint = did_you_mean(factor, self.data.factors)
             raise StudyError(f"{factor!r} is not a factor of {self.data.name!r}", hint=hint)
-        index = self.data.factors.index(factor)
-        return {key: key[index] for key in self.different()}
+        return {key: key[factor] for key in self.different()}
 
     def split(self, train: Collection[Key], test: Collection[Key], name: str) -> Split:
         return Split(replace(self.data, observations=self._of(set(train))), self._of(set(test)), name)
@@ -40,9 +38,6 @@ class Configurations:
     def split_off(self, test: Collection[Key], name: str) -> Split:
         """Test these configurations on all the others."""
         return self.split(set(self.keys) - set(test), test, name)
-
-    def show(self, key: Key) -> str:
-        return show_configuration(dict(zip(self.data.factors, key, strict=True)))
 
     def _of(self, chosen: Collection[Key]) -> tuple[Observation, ...]:
         return tuple(run for run, key in zip(self.runs, self.keys, strict=True) if key in chosen)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from sparkcast.analyse.runs import same_level
 from sparkcast.errors import StudyError
-from sparkcast.study import Dataset
+from sparkcast.study import Dataset, same_level
 from sparkcast.validate.protocols import PROTOCOLS, Split
 from sparkcast.validate.protocols._configurations import Configurations, Key, configurations, show_levels
 from sparkcast.validate.protocols.holdout import SHARE, hold_out
@@ -57,7 +56,7 @@ class Cases:
         _require_configurations(test, "test")
         if train == test and len(train) > 1:
             return hold_out(found, train, SHARE, self.seed)
-        _require_apart(found, train, test)
+        _require_apart(train, test)
         return [found.split(train, test, "learning from " + "; ".join(map(_show_learned, self.cases)))]
 
 
@@ -89,12 +88,12 @@ def _require_configurations(chosen: Sequence[Key], purpose: str) -> None:
         raise StudyError(f"no configuration has all the levels to {purpose}", hint="name levels that were run together")
 
 
-def _require_apart(found: Configurations, train: Sequence[Key], test: Sequence[Key]) -> None:
+def _require_apart(train: Sequence[Key], test: Sequence[Key]) -> None:
     tested = set(test)
     both = [key for key in train if key in tested]
     if both:
         raise StudyError(
-            f"{len(both)} of {len(test)} tested configurations are also learned from, e.g. {found.show(both[0])}",
+            f"{len(both)} of {len(test)} tested configurations are also learned from, e.g. {both[0]}",
             hint="name each level of one factor on one side only",
         )
 

@@ -23,4 +23,4 @@ class LeaveOneOut:
 
     def splits(self, data: Dataset, response: str) -> Sequence[Split]:
         found = configurations(data, response)
-        return [found.split_off([key], f"without {found.show(key)}") for key in found.different()]
+        return [found.split_off([key], f"without {key}") for key in found.different()]

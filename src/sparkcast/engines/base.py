@@ -1,0 +1,144 @@
+"""What an engine is: the base for those who write one.
+
+An engine turns a job into a spark-submit command and owns the cluster behind it, if any. Engines start jobs; reading
+what they did is the part of `observe`.
+"""
+
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from sparkcast.errors import CapacityError
+from sparkcast.registry import Registry
+from sparkcast.study import SparkOptions
+from sparkcast.study.redaction import redact
+from sparkcast.units import parse_bytes, show_bytes
+from sparkcast.workloads import Shape
+
+__all__ = ["ENGINES", "Capacity", "ClusterFacts", "Engine", "Shape", "SparkJob", "SparkOptions", "Submission"]
+
+
+@dataclass(frozen=True, slots=True)
+class SparkJob:
+    """One application to submit. `conf` is complete: defaults, workload and user have been merged."""
+
+    application: Path
+    arguments: tuple[str, ...]
+    conf: Mapping[str, str]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A spark-submit command and the environment variables it needs beside the caller's own.
+
+    `secrets` are Spark properties that the command line does not have, because every user of the machine can read it.
+    An engine hands them over in a file that only its owner can read.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def shell(self) -> str:
+        """To be read and pasted: one option a line, secrets redacted."""
+        assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(self.env.items())]
+        hidden = [word for name, text in redact(self.secrets).items() for word in ("--conf", f"{name}={text}")]
+        words = [shlex.quote(word) for word in (self.argv[0], *hidden, *self.argv[1:])]
+        lines, pending = [" ".join([*assignments, words[0]])], ""
+        for word in words[1:]:
+            if pending:
+                lines.append(f"{pending} {word}")
+                pending = ""
+            elif word.startswith("--"):
+                pending = word
+            else:
+                lines.append(word)
+        return " \\\n  ".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What the cluster can hold: so many workers of one size."""
+
+    workers: int
+    cores_each: int
+    memory_each: int  # bytes
+
+    def executors(self, cores: int, memory: int) -> int:
+        """How many executors of this size fit at once."""
+        return self.workers * min(self.cores_each // cores, self.memory_each // memory)
+
+    def require(self, shape: Shape) -> None:
+        """Raise CapacityError when the executors of one job do not fit."""
+        possible = self.executors(shape.cores, parse_bytes(shape.memory))
+        if shape.executors > possible:
+            raise CapacityError(
+                f"a trial asks for {shape.executors} executors with {shape.cores} core(s) and {shape.memory} each, but "
+                f"the cluster can hold {possible}: it has {self.workers} worker(s) with {self.cores_each} core(s) and "
+                f"{show_bytes(self.memory_each)} each",
+                hint=f"add the rule `executors * cores <= {self.workers * self.cores_each}`, lower the memory, "
+                "or use a bigger cluster with --master",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """What the numbers depend on, for the fingerprint of a run."""
+
+    spark: str
+    java: str
+    description: str
+
+
+class Engine(Protocol):
+    """A way to run Spark jobs. Enter it to make the cluster ready; leaving it takes down what it started."""
+
+    def __init__(self, options: SparkOptions) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
+        """What the cluster will hold when it runs these trials; None when only the cluster knows."""
+        ...
+
+    def defaults(self) -> Mapping[str, str]:
+        """Spark properties this engine adds to every job; the user's win over them."""
+        ...
+
+    def submission(self, job: SparkJob) -> Submission:
+        """The command for a job; before the cluster is up it is the one `--dry-run` shows."""
+        ...
+
+    def warm_up(self, job: SparkJob) -> None:
+        """Do once, before anything is measured, what makes jobs like this one start faster."""
+        ...
+
+    def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
+        """Run a submission with its output in `log`. The process cannot outlive this one."""
+        ...
+
+    def stop(self, process: subprocess.Popen[bytes]) -> None:
+        """End a started submission now, with all that it started itself."""
+        ...
+
+    def facts(self) -> ClusterFacts: ...
+
+    def trouble(self) -> str:
+        """Why the cluster cannot be used any more, or "" when all is well."""
+        ...
+
+    def restart(self) -> None:
+        """Bring the cluster back after trouble."""
+        ...
+
+
+ENGINES: Registry[Engine] = Registry("engine", "sparkcast.engines")

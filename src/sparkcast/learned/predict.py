@@ -1,0 +1,108 @@
+"""A response at settings that need not have been run."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sparkcast.errors import StudyError
+from sparkcast.learned.curves import epochs_of
+from sparkcast.learned.feasibility import Feasibility
+from sparkcast.learned.knowledge import Knowledge
+from sparkcast.learned.support import Extrapolating, categories_of, like_known, require_support
+from sparkcast.models import Fitted
+from sparkcast.models.auto import Combined
+from sparkcast.registry import did_you_mean
+from sparkcast.study import Configuration
+from sparkcast.study.configuration import Levels
+from sparkcast.study.environment import mixed_environments
+
+_QUANTILES = 40  # by which a mean is computed
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A response at one configuration, and where the next run falls with probability `level`."""
+
+    response: str
+    value: float  # the median: the next run is as likely above as below
+    low: float
+    high: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionAt:
+    configuration: Configuration
+    model: str
+    prediction: Prediction
+    mean: float  # of many such runs, for whoever adds them up; above the median where long runs are far longer
+    failure_probability: float | None = None
+    failed_runs: int = 0  # from which that was learned; without any it is a rule of thumb
+    question: str | None = None  # of auto: where the settings lie, who answers there, and how far off these were
+    answered_by: tuple[str, ...] = ()
+    left_out_error: float | None = None  # percent
+    notes: tuple[str, ...] = ()  # what to know of the runs behind it
+
+
+def predict(
+    known: Knowledge, at: Levels, *, response: str, level: float = 0.9, extrapolate: bool = False
+) -> PredictionAt:
+    """See `sparkcast.api.predict`."""
+    if not 0 < level < 1:
+        raise StudyError(f"the level {level:g} is not between 0 and 1", hint="e.g. --level 0.9")
+    about = known.about
+    asked, is_by_epoch = _asked(known, Configuration(at), response)
+    name, fitted = known.curve_of(response) if is_by_epoch else known.model_of(response)
+    categories = categories_of([seen.configuration for seen in about.seen if seen.ok], about.factors)
+    if not extrapolate:
+        require_support(fitted, [asked], categories)
+    meaning = about.vocabulary.response(response)
+    asking = Extrapolating(fitted, meaning, categories) if extrapolate else fitted
+    [value], [(low, high)] = asking.predict([asked]), asking.interval([asked], level=level)
+    [mean] = mean_of(asking, [asked])
+    note = mixed_environments(about.fingerprints)
+    found = PredictionAt(
+        Configuration(at), name, Prediction(response, value, low, high, level), mean, notes=(note,) if note else ()
+    )
+    if isinstance(fitted, Combined):
+        chosen = fitted.choice_for(like_known(asked, categories)[0])
+        found = dataclasses.replace(
+            found, question=chosen.question, answered_by=chosen.answering, left_out_error=chosen.error
+        )
+    return found if known.feasibility is None else _with_failures(found, known.feasibility, about.factors)
+
+
+def mean_of(fitted: Fitted, at: Sequence[Levels]) -> list[float]:
+    """The mean of the next run at each configuration: what to add up, where `predict` gives the median.
+
+    It is the mean of the quantiles between 1 % and 99 %: a few runs say nothing about the tails beyond, which in a
+    distribution of ratios may have no mean at all.
+    """
+    if not at:
+        return []
+    levels = [(k + 0.5) / _QUANTILES * 0.98 for k in range(_QUANTILES)]
+    ends = [fitted.interval(at, level=level) for level in levels]
+    return [math.fsum(low + high for low, high in own) / (2 * _QUANTILES) for own in zip(*ends, strict=True)]
+
+
+def _asked(known: Knowledge, at: Configuration, response: str) -> tuple[Configuration, bool]:
+    """The settings to ask a model for, checked, and whether that is one by epoch."""
+    about, epochs = known.about, epochs_of(known.about.vocabulary)
+    for setting, value in at.items():
+        if setting not in about.factors and not (setting == epochs and known.has_curve(response)):
+            hint = did_you_mean(setting, about.factors)
+            raise StudyError(f"{setting!r} is not a factor of {about.data!r}", hint=hint)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise StudyError(f"{setting} = {value} is not a number", hint="give a finite number or a level")
+    if epochs not in at or epochs in about.factors:
+        return at, False
+    if about.fixed.includes(at.only([epochs])):
+        return at.without(epochs), False
+    return at, True
+
+
+def _with_failures(found: PredictionAt, failures: Feasibility, factors: Sequence[str]) -> PredictionAt:
+    """The prediction with the chance of failing; of a category that was never run, that of the worst known one."""
+    chance = failures.worst_at(found.configuration.only(factors))
+    return dataclasses.replace(found, failure_probability=chance, failed_runs=failures.n_failed)

@@ -1,0 +1,120 @@
+"""A question, something that was learned, and what is known of the present: a recommendation."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.learned.curves import epochs_of
+from sparkcast.learned.knowledge import Knowledge
+from sparkcast.learned.support import Extrapolating
+from sparkcast.models import MODELS, Fitted
+from sparkcast.recommend import Recommendation, RunningForecast, RunningJob, Staleness
+from sparkcast.recommend.choose import Recommender, measured_epochs
+from sparkcast.recommend.load import forecast_running, jobs_factor
+from sparkcast.recommend.question import Question
+from sparkcast.recommend.staleness import drift, drift_within, most_jobs_in, staleness
+from sparkcast.registry import did_you_mean
+from sparkcast.study import Dataset, Fingerprint, Level, Pool
+from sparkcast.study.configuration import Levels, same_level
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What is known of the present beside the question: it may differ from when the runs were made."""
+
+    n_running: int | None = None  # jobs on the cluster; None when nobody asked
+    jobs: tuple[RunningJob, ...] = ()  # those of which more is known
+    machine: Fingerprint | None = None  # where the next run would be made
+    recent: Dataset | None = None  # runs made since
+
+
+def advise(recommender: Recommender, known: Knowledge, question: Question, present: Present) -> Recommendation:
+    """The answer, what it means for jobs that run now, and whether the models still speak of the present."""
+    fix = _with_load(recommender, question.fix, present.n_running)
+    answer = recommender.ask(dataclasses.replace(question, fix=fix))
+    return dataclasses.replace(
+        answer,
+        running=_forecasts(recommender, present, question.confidence),
+        staleness=_staleness(recommender, known, present),
+    )
+
+
+def candidates_for(known: Knowledge, levels: Mapping[str, Sequence[Level]], *, free_epochs: bool) -> Pool:
+    """What a recommendation chooses from, with other values for some settings."""
+    about, epochs = known.about, epochs_of(known.about.vocabulary)
+    wanted = dict(levels)
+    if free_epochs and epochs not in about.factors:
+        wanted = {epochs: measured_epochs(known), **wanted}
+    for name in wanted:
+        if name not in (*about.factors, epochs):
+            hint = did_you_mean(name, about.factors)
+            raise StudyError(f"{name!r} is no factor, so it has no other values", hint=hint)
+    return about.pool().with_levels(wanted)
+
+
+def _with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> Levels:
+    if n_running is None:
+        return fix
+    factor = jobs_factor(recommender.known.factors, recommender.words)
+    if factor in fix and not same_level(fix[factor], n_running + 1):
+        raise StudyError(
+            f"{factor} cannot be {fix[factor]} when the new job is one beside {n_running} running ones",
+            hint=f"leave out --fix {factor}={fix[factor]}, or the running jobs",
+        )
+    return {**fix, factor: n_running + 1}
+
+
+def _forecasts(recommender: Recommender, present: Present, confidence: float) -> tuple[RunningForecast, ...]:
+    if not present.jobs or present.n_running is None:
+        return ()
+    times = _InSeconds(*_times(recommender))
+    factor = jobs_factor(recommender.known.factors, recommender.words)
+    return forecast_running(times, present.jobs, factor=factor, n_running=present.n_running, confidence=confidence)
+
+
+def _times(recommender: Recommender) -> tuple[Fitted, float]:
+    """The model of times, and how many seconds one of its units has."""
+    name = recommender.words.required_time()
+    return recommender.fitted(name, is_by_epoch=False)[1], recommender.words.response(name).seconds(1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _InSeconds:
+    """A model of times that answers in seconds."""
+
+    fitted: Fitted
+    unit_s: float
+
+    def predict(self, at: Sequence[Levels]) -> list[float]:
+        return [value * self.unit_s for value in self.fitted.predict(at)]
+
+    def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
+        return [(low * self.unit_s, high * self.unit_s) for low, high in self.fitted.interval(at, level=level)]
+
+    def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
+        return self.fitted.probability_below(at, limit / self.unit_s)
+
+    def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
+        return self.fitted.beyond(at)
+
+
+def _staleness(recommender: Recommender, known: Knowledge, present: Present) -> Staleness:
+    """Whether the model speaks of the present: the machine, the load, and the latest runs."""
+    about, time = known.about, recommender.words.time
+    drifted = None
+    if present.recent is not None:
+        time, (times, _) = recommender.words.required_time(), _times(recommender)
+        times = times.fitted if isinstance(times, Extrapolating) else times
+        drifted = drift(times, present.recent.successful(time), time, n_learned=len(about.seen))
+    elif known.runs is not None and time is not None:
+        # Which model is best does not matter here, and trying them all would take longer than the answer.
+        quick = MODELS.get(MODELS.declaring("is_quick")[0])
+        drifted = drift_within(known.runs, time, lambda runs, response: quick().fit(runs, response))
+    return staleness(
+        about.fingerprints,
+        present.machine,
+        n_jobs=None if present.n_running is None else present.n_running + 1,
+        most_jobs=most_jobs_in([about.fixed | seen.configuration for seen in about.seen], about.vocabulary),
+        drifted=drifted,
+    )

@@ -1,0 +1,196 @@
+"""Published studies, done again: a paper's numbers beside ours, and its mistakes beside what is true.
+
+What a replication is, for whoever writes one. The papers themselves are packages of their own that join through the
+entry points `sparkcast.replications`; those that come with sparkcast are in `sparkcast_papers`.
+
+Printed numbers are kept as text, for their digits are the tolerance.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from sparkcast.errors import StudyError
+from sparkcast.registry import Registry
+
+__all__ = [
+    "MOST_DIGITS",
+    "REPLICATIONS",
+    "Figure",
+    "Findings",
+    "Mistake",
+    "Part",
+    "Replicated",
+    "Replication",
+    "Row",
+    "Section",
+    "Verdict",
+    "at_digits",
+    "compare",
+    "data_file",
+    "replicate",
+    "show",
+]
+
+# Further digits depend on the order in which a machine adds, so that no two libraries share them.
+MOST_DIGITS = 12
+
+
+class Verdict(StrEnum):
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    SHOWN = "shown"  # nothing to hold it against, or the other number comes from other data
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One number. It agrees when ours, rounded to the digits that were printed, is the printed one."""
+
+    item: str
+    quantity: str
+    printed: str  # with the digits it was printed with; "" where there is none
+    expected: float | None
+    ours: float | None  # None where the paper is only repeated
+    difference: float | None  # ours less the expected
+    verdict: Verdict
+    rule: str  # how they were compared
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    source: str  # where the printed numbers stand
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()  # why rows differ or could not be held against anything
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number that demonstrates a mistake: what the paper has, and what is right; None where there is no number."""
+
+    what: str
+    paper: float | None
+    right: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    number: int
+    says: str
+    truth: str
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one part of a replication gives."""
+
+    sections: tuple[Section, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Replicated:
+    paper: str
+    title: str
+    parts: tuple[str, ...]  # those that were done
+    known_parts: tuple[str, ...]  # those that could be
+    sections: tuple[Section, ...]
+    mistakes: tuple[Mistake, ...]
+    notes: tuple[str, ...]
+    counts: dict[Verdict, int]
+    agrees: bool  # no number differs
+
+
+class Part(Protocol):
+    """A part of a paper that can be done by itself."""
+
+    def run(self, data: Path | None) -> Findings:
+        """`data` is where the authors' measurements lie; None when only what the paper prints is at hand."""
+        ...
+
+
+class Replication(Protocol):
+    """A paper."""
+
+    title: str
+    parts: Registry[Part]
+
+
+REPLICATIONS: Registry[Replication] = Registry("replication")
+
+
+def replicate(paper: str, part: str | None = None, data: Path | None = None) -> Replicated:
+    """Do a paper's calculations again; all its parts unless one is named."""
+    replication = REPLICATIONS.get(paper)
+    registry = replication.parts
+    known = registry.names()
+    chosen = known if part is None else (part,)
+    found = [registry.get(name)().run(data) for name in chosen]
+    sections = tuple(section for findings in found for section in findings.sections)
+    mistakes = sorted((m for findings in found for m in findings.mistakes), key=lambda mistake: mistake.number)
+    verdicts = [row.verdict for section in sections for row in section.rows]
+    return Replicated(
+        paper=paper,
+        title=replication.title,
+        parts=chosen,
+        known_parts=known,
+        sections=sections,
+        mistakes=tuple(mistakes),
+        notes=tuple(dict.fromkeys(note for findings in found for note in findings.notes)),
+        counts={verdict: verdicts.count(verdict) for verdict in Verdict},
+        agrees=Verdict.DIFFERS not in verdicts,
+    )
+
+
+def compare(item: str, quantity: str, printed: str, ours: float, *, digits: int = MOST_DIGITS) -> Row:
+    """The row of a number that should be met: ours is rounded to the digits that were printed, `digits` at most.
+
+    >>> compare("nodes", "F", "0.811084", 0.8110843).verdict, compare("nodes", "F", "0.811", 0.8118).verdict
+    (<Verdict.AGREES: 'agrees'>, <Verdict.DIFFERS: 'differs'>)
+    """
+    count = len(Decimal(printed).as_tuple().digits)
+    rule = f"{count} printed digit{'s' * (count > 1)}" if count <= digits else f"first {digits} of {count} digits"
+    same = at_digits(printed, ours, digits) == at_digits(printed, float(printed), digits)
+    return _row(item, quantity, printed, ours, Verdict.AGREES if same else Verdict.DIFFERS, rule)
+
+
+def show(item: str, quantity: str, ours: float | None, printed: str = "") -> Row:
+    """The row of a number that is shown only."""
+    return _row(item, quantity, printed, ours, Verdict.SHOWN, "not compared" if printed else "no printed number")
+
+
+def at_digits(printed: str, value: float, digits: int = MOST_DIGITS) -> str:
+    """A value with as many decimals as a printed number has.
+
+    >>> at_digits("0.535950", 0.53594987), at_digits("7.2e-03", 0.0072459)
+    ('0.535950', '0.0072')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    _, own, exponent = Decimal(printed).as_tuple()
+    assert isinstance(exponent, int)
+    surplus = max(0, len(own) - digits)
+    with localcontext(prec=400):
+        return str(Decimal(value).quantize(Decimal(1).scaleb(exponent + surplus)))
+
+
+def _row(item: str, quantity: str, printed: str, ours: float | None, verdict: Verdict, rule: str) -> Row:
+    expected = float(printed) if printed else None
+    value = None if ours is None else float(ours)
+    difference = None if expected is None or value is None else value - expected
+    return Row(item, quantity, printed, expected, value, difference, verdict, rule)
+
+
+def data_file(data: Path, name: str) -> Path:
+    """A file in the folder that was named with --data: measurements are the authors', never part of a package."""
+    if not data.is_dir():
+        raise StudyError(f"--data {str(data)!r} is no folder", hint=f"name the folder that holds {name}")
+    path = data / name
+    if not path.is_file():
+        raise StudyError(f"there is no file {name!r} in {str(data)!r}", hint=f"name the folder that holds {name}")
+    return path

@@ -1,0 +1,51 @@
+"""What must not be written down: passwords, tokens and keys among the properties of a job."""
+
+import re
+from collections.abc import Mapping
+
+REDACTED = "*********(redacted)"  # Spark's own word for it
+# Spark's own rule (the default of spark.redaction.regex), and what it forgets.
+_WORDS = "secret|passw(?:or)?d|token|credential|(?:access|account|api|private)[._-]?key"
+SECRET = f"(?i){_WORDS}"
+
+_NAME = re.compile(SECRET)
+# Within a text: -Dssl.password=x, {"token": "x"}, https://user:x@host
+_VALUE = rf"""{re.escape(REDACTED)}|"[^"]*"|'[^']*'|\S+"""
+_NAMED = re.compile(rf"""((?:{_WORDS})[\w.-]*(?:["']?\s*=|["']\s*:)\s*)(?:{_VALUE})""", re.IGNORECASE)
+_OPTION = re.compile(rf"((?:--conf=)?[\w.-]*(?:{_WORDS})[\w.-]*=).+", re.IGNORECASE | re.DOTALL)
+_IN_URL = re.compile(r"(://[^/\s:@]*:)[^/\s@]+(?=@)")
+
+
+def redact(properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties as they may be shown.
+
+    >>> redact({"spark.ssl.keyPassword": "x", "spark.ui.port": "1", "spark.b": "-Dc.token=x"})
+    {'spark.ssl.keyPassword': '*********(redacted)', 'spark.ui.port': '1', 'spark.b': '-Dc.token=*********(redacted)'}
+    """
+    return {name: REDACTED if _NAME.search(name) and text else redact_text(text) for name, text in properties.items()}
+
+
+def redact_text(text: str) -> str:
+    """A text with `name=value` pairs, as it may be shown.
+
+    >>> redact_text("spark.hadoop.fs.s3a.secret.key=x")
+    'spark.hadoop.fs.s3a.secret.key=*********(redacted)'
+    """
+    return _IN_URL.sub(rf"\1{REDACTED}", _NAMED.sub(rf"\1{REDACTED}", text))
+
+
+def redact_word(word: str) -> str:
+    """A word of a command line, as it may be shown: all of the value of a secret property, spaces and all.
+
+    >>> redact_word("spark.ssl.keyPassword=a b")
+    'spark.ssl.keyPassword=*********(redacted)'
+    """
+    found = _OPTION.fullmatch(word)
+    return f"{found[1]}{REDACTED}" if found else redact_text(word)
+
+
+def split_secrets(properties: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Those that anybody may see, and those that nobody may."""
+    shown = redact(properties)
+    public = {name: text for name, text in properties.items() if shown[name] == text}
+    return public, {name: text for name, text in properties.items() if name not in public}

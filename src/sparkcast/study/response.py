@@ -1,0 +1,80 @@
+"""What a run yields: a number with its meaning."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from sparkcast.errors import StudyError
+from sparkcast.study.expression import Expression
+
+Better = Literal["less", "more"]
+
+
+class Kind(StrEnum):
+    """What a response is, whatever its name: between which bounds it lies, and how it is shown."""
+
+    TIME = "time"
+    MONEY = "money"
+    SHARE = "share"  # between 0 and 1, or 0 and 100 when written in percent
+    COUNT = "count"  # 0 or more: records per second, bytes
+    OTHER = "other"
+
+
+_SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_UNITS = {Kind.TIME: "s", Kind.SHARE: "share"}
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A number a run yields: measured under its own name, or a formula over measured ones.
+
+    >>> Response("minutes", kind=Kind.TIME, unit="min").seconds(2.5), Response("auc", kind=Kind.SHARE).better
+    (150.0, 'more')
+    """
+
+    name: str
+    formula: Expression | None = None
+    kind: Kind = Kind.OTHER
+    better: Better | None = None  # of a share more, of anything else less, unless said
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if self.better is None:
+            object.__setattr__(self, "better", "more" if self.kind is Kind.SHARE else "less")
+        if not self.unit and self.kind in _UNITS:
+            object.__setattr__(self, "unit", _UNITS[self.kind])
+        if self.kind is Kind.TIME and self.unit not in _SECONDS:
+            raise StudyError(
+                f"response {self.name!r} is a time in {self.unit!r}, an unknown unit", hint=f"use {', '.join(_SECONDS)}"
+            )
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The measured responses it is made of."""
+        return (self.name,) if self.formula is None else tuple(sorted(self.formula.names))
+
+    def value(self, measured: Mapping[str, float]) -> float | None:
+        """This response of one run, or None when the run did not measure what it needs."""
+        if self.formula is None:
+            return measured.get(self.name)
+        if not self.formula.names <= set(measured):
+            return None
+        value = self.formula.evaluate(measured)
+        if isinstance(value, str):
+            raise StudyError(
+                f"response {self.name!r} = {self.formula.text!r} is the text {value!r}", hint="a response is a number"
+            )
+        return float(value)
+
+    @property
+    def is_never_negative(self) -> bool:
+        return self.kind in (Kind.TIME, Kind.MONEY, Kind.COUNT)
+
+    def seconds(self, value: float) -> float:
+        """A time of this response in seconds."""
+        return value * _SECONDS[self.unit]
+
+    def from_seconds(self, seconds: float) -> float:
+        """A time in seconds as this response counts it."""
+        return seconds / _SECONDS[self.unit]

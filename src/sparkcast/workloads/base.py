@@ -1,0 +1,113 @@
+"""What a workload is: the base for those who write one.
+
+A workload has two lives. In sparkcast's own process it says which settings it takes, which responses it yields and
+which Spark properties it needs. On the cluster, `driver.py` (the file that spark-submit runs) finds it by name and
+calls `run`. It declares what its settings and responses mean (`Role`, `Kind`), so that prices, models and limits know.
+
+    @WORKLOADS.register("word-count")
+    class WordCount:
+        "Counts words."
+
+        settings = (Setting("files", 10, "text files to read", minimum=1, role=Role.DATA_SIZE),)
+        responses = (TIME,)
+        ...
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from sparkcast.registry import Registry
+from sparkcast.study import Configuration, Kind, Response, Role, Setting
+
+__all__ = [
+    "ACCURACY",
+    "CLUSTER_SETTINGS",
+    "THROUGHPUT",
+    "TIME",
+    "WORKLOADS",
+    "Configuration",
+    "Guessable",
+    "Job",
+    "Kind",
+    "Response",
+    "Role",
+    "Setting",
+    "Workload",
+]
+
+TIME = Response("time_s", kind=Kind.TIME)
+ACCURACY = Response("accuracy", kind=Kind.SHARE, unit="share correct")
+THROUGHPUT = Response("throughput", kind=Kind.COUNT, better="more", unit="records/s")
+
+# Settings of the cluster rather than of the job, which the engines translate. Every workload has them, but for those
+# whose role a setting of its own has.
+CLUSTER_SETTINGS = (
+    Setting("executors", 1, "executors of one job", minimum=1, role=Role.MACHINES),
+    Setting("cores", 1, "cores of one executor", minimum=1, role=Role.CORES, unit="per executor"),
+    Setting("memory", "1g", "memory of one executor", is_size=True, role=Role.MEMORY),
+    Setting("jobs", 1, "identical jobs running at once", minimum=1, role=Role.JOBS),
+)
+
+
+class Job(Protocol):
+    """What `run` gets on the driver: its settings, Spark, and a place to report."""
+
+    @property
+    def settings(self) -> Configuration: ...
+
+    @property
+    def data_dir(self) -> Path:
+        """Where `prepare` left its files."""
+        ...
+
+    def spark_context(self) -> Any:
+        """The SparkContext, made at the first call."""
+        ...
+
+    def started(self) -> None:
+        """Start-up is over: what follows is the work being measured."""
+        ...
+
+    def epoch(self, number: int, time_s: float, **responses: float | None) -> None:
+        """One point of the per-epoch curve: responses reached by its end; `time_s` counts from `started`."""
+        ...
+
+    def result(self, **responses: float) -> None:
+        """The measured responses; call once, at the end."""
+        ...
+
+
+class Workload(Protocol):
+    settings: tuple[Setting, ...]  # its own; CLUSTER_SETTINGS come on top
+    responses: tuple[Response, ...]  # that `result` will report
+    example: Mapping[str, object]  # the `settings:` block that `sparkcast init` writes
+
+    def check(self, settings: Configuration) -> None:
+        """Raise StudyError (with a hint) for a combination that cannot run; `settings` is complete."""
+        ...
+
+    def prepare(self, settings: Configuration, data_dir: Path) -> str:
+        """Make the input data ready in `data_dir` before anything is timed; returns a fingerprint of the data."""
+        ...
+
+    def spark_conf(self, settings: Configuration) -> Mapping[str, str]:
+        """Spark properties the job needs (jars, serializer, ...)."""
+        ...
+
+    def run(self, job: Job) -> None:
+        """Do the work on the cluster. Runs inside the Spark driver."""
+        ...
+
+
+@runtime_checkable
+class Guessable(Protocol):
+    """A workload with a response that guessing reaches as well, such as the accuracy of a classifier."""
+
+    @property
+    def chance(self) -> Mapping[str, float]:
+        """What guessing gives, by response."""
+        ...
+
+
+WORKLOADS: Registry[Workload] = Registry("workload", "sparkcast.workloads")

@@ -1,0 +1,245 @@
+"""Section 5: who meets a deadline with which batch size, in the paper's final evaluation and in a thousand others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section, show
+from sparkcast.study import Dataset
+from sparkcast_papers.courier2021 import PARTS
+from sparkcast_papers.courier2021._runs import (
+    EVALUATION,
+    REPLICATE_1,
+    evaluation,
+    flagged_rows,
+    replicate_1,
+    without_rows,
+)
+from sparkcast_papers.courier2021._slo_evaluation import (
+    BOOSTINGS_CHOICE,
+    KNOWN,
+    ask,
+    boostings_batches,
+    chosen_section,
+    in_order,
+    known_before,
+    summary_section,
+)
+from sparkcast_papers.courier2021._slo_models import COURIERS, OURS, Answers, Task, answer_all, both_responses
+from sparkcast_papers.courier2021._slo_rules import (
+    CONFIDENCE,
+    Rule,
+    by_limits,
+    couriers_rule,
+    our_rule,
+    upper_limits_s,
+)
+from sparkcast_papers.courier2021._slo_simulation import (
+    DEVIATION_S,
+    MEAN_S,
+    Counted,
+    Draws,
+    Job,
+    Outcome,
+    chosen,
+    count_jobs,
+    draw,
+    judge,
+    playable,
+    without_job,
+)
+from sparkcast_papers.courier2021._slo_table9 import allowed_by_own_error
+from sparkcast_papers.courier2021._techniques import CHOSEN_TREES, FEWER_TREES
+from sparkcast_papers.courier2021.models import NO_NUMBERS
+
+_DRAWS, _MANY_DRAWS, _SEED = 1000, 100_000, 0
+_MODEL, _BESIDE = "auto", "courier"
+_BAR_ACCURACY = 0.003
+RANDOM, ORACLE = "random batch", "oracle (knows the measured times)"
+COURIERS_RULE = f"Courier's rule, {COURIERS}"
+
+Jobs = Mapping[tuple[object, ...], Job]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What every method would do with one job, and how long ours says that each candidate takes at most."""
+
+    rules: Mapping[str, Rule]
+    limits_s: tuple[float, ...]
+
+
+@PARTS.register("slo")
+class Slo(Part):
+    """Batch sizes for deadlines: the final evaluation and 1,000 random SLOs; without data what Table 9 gives away."""
+
+    def __init__(
+        self,
+        model: str = _MODEL,
+        beside: str = _BESIDE,
+        trees: int = FEWER_TREES,
+        n_draws: int = _DRAWS,
+        workers: int | None = None,
+    ) -> None:
+        self._model, self._beside, self._trees, self._n_draws, self._workers = model, beside, trees, n_draws, workers
+
+    def run(self, data: Path | None) -> Findings:
+        if data is None:
+            needed = ", ".join((REPLICATE_1, KNOWN, EVALUATION, BOOSTINGS_CHOICE))
+            notes = (f"jobs and times, and what ours would choose, need measurements: --data DIR with {needed}",)
+            return Findings((allowed_by_own_error(),), (_silent_fallback(),), notes)
+        runs, stale = both_responses(replicate_1(data)), flagged_rows(data)
+        clean, known = without_rows(runs, stale), known_before(data)
+        evaluated, boostings = evaluation(data), boostings_batches(data)
+        jobs = playable(clean)
+        *left_out, everything, before = self._answers(clean, known, jobs, evaluated)
+        asked = ask(evaluated, known, before.model, boostings)
+        strict = [self._learned(each, 0, job) for each, job in zip(left_out, jobs.values(), strict=True)]
+        easy = [self._learned(everything, place, job) for place, job in enumerate(jobs.values())]
+        draws = draw(self._n_draws, len(jobs), len(next(iter(jobs.values())).candidates), _SEED)
+        sections = (
+            allowed_by_own_error(),
+            chosen_section(asked, len(known.observations)),
+            summary_section(asked, known, before.said[0], self._model),
+            self._strict_section(strict, jobs, draws, count_jobs(runs, stale), len(stale)),
+            self._easy_section(easy, jobs, draws),
+        )
+        return Findings(sections, (_silent_fallback(strict, jobs, draws, self._mine),))
+
+    def _answers(self, clean: Dataset, known: Dataset, jobs: Jobs, evaluated: Dataset) -> list[Answers]:
+        """About each job by those who never saw it, about all by those who did, and about the evaluation's runs."""
+        task = partial(Task, model=self._model, trees=self._trees)
+        tasks = [
+            *(task(without_job(clean, key), (job.candidates,), beside=self._beside) for key, job in jobs.items()),
+            task(clean, tuple(job.candidates for job in jobs.values())),
+            task(known, (tuple(in_order(evaluated)),)),
+        ]
+        return answer_all(tasks, self._workers)
+
+    @property
+    def _mine(self) -> str:
+        return f"ours ({self._model}, {CONFIDENCE:g})"
+
+    def _learned(self, answers: Answers, question: int, job: Job) -> Learned:
+        said, at = answers.said[question], job.candidates
+        rules = {self._by_rule(who): couriers_rule(each.times_s, each.accuracies) for who, each in said.items()}
+        rules[self._mine] = our_rule(answers.model, at)
+        if answers.beside is not None:
+            rules[f"{self._beside}, {CONFIDENCE:g}"] = by_limits(answers.beside, at)
+        return Learned(rules, tuple(upper_limits_s(answers.model, at)))
+
+    def _by_rule(self, who: str) -> str:
+        return f"Courier's rule, {self._model if who == OURS else who}"
+
+    def _strict_section(
+        self, learned: Sequence[Learned], jobs: Jobs, draws: Draws, counted: Counted, n_stale: int
+    ) -> Section:
+        found = _outcomes(learned, jobs, draws)
+        held, n_settings = _held(learned, jobs)
+        rows = [row for name, outcome in found.items() for row in _rows(name, outcome)]
+        rows.append(show(self._mine, f"of {n_settings} settings within their {100 * CONFIDENCE:g} % limit", held))
+        many = draw(_MANY_DRAWS, len(jobs), len(next(iter(jobs.values())).candidates), _SEED + 1)
+        notes = (
+            _bar(found[self._mine]),
+            f"with {_MANY_DRAWS} draws instead: {_in_words(_outcomes(learned, jobs, many)[self._mine])}",
+            f"{counted.everything} jobs; all accuracies are known of {counted.accuracies_known}, of which "
+            f"{counted.stale} has a stale time and is left out: {len(jobs)} remain. {n_stale} stale rows are neither "
+            f"learned nor judged by; {counted.any_stale} jobs have one. {draws.redrawn} of {len(draws.jobs)} SLOs were "
+            "not positive and drawn again",
+            "every model learned from the same rows, without the four of the job at hand: times from all that are not "
+            f"stale, accuracies from all that are known. Forests have {self._trees} trees, not the paper's "
+            f"{CHOSEN_TREES}",
+            "accuracies are those measured, over feasible SLOs that were not refused: who takes a batch that is too "
+            "slow gets a higher accuracy and a broken SLO. The difference is from the oracle on the same draws",
+            "limits come from the errors on settings left out while others of the same job were known; here a whole "
+            "job is new. Few settings lie near an SLO, so that limits need not hold for SLOs to be met",
+        )
+        title = f"{len(draws.jobs)} SLOs from N({MEAN_S}, {DEVIATION_S}) s, the job at hand never seen"
+        return Section(title, NO_NUMBERS, tuple(rows), notes)
+
+    def _easy_section(self, learned: Sequence[Learned], jobs: Jobs, draws: Draws) -> Section:
+        found = _outcomes(learned, jobs, draws)
+        rows = [row for name in found if name not in (RANDOM, ORACLE) for row in _rows(name, found[name])]
+        notes = (
+            "not a test: the models have learned the very runs that they are judged by, as in the paper's evaluation",
+        )
+        return Section("The same SLOs, easy: every job was learned", NO_NUMBERS, tuple(rows), notes)
+
+
+def _outcomes(learned: Sequence[Learned], jobs: Jobs, draws: Draws) -> dict[str, Outcome]:
+    played = list(jobs.values())
+    taken = {RANDOM: draws.random}
+    taken |= {name: chosen([job.rules[name] for job in learned], draws) for name in learned[0].rules}
+    taken[ORACLE] = chosen([job.oracle for job in played], draws)
+    return {name: judge(each, played, draws) for name, each in taken.items()}
+
+
+def _rows(name: str, found: Outcome) -> list[Row]:
+    """A method that never refuses promises everything: some numbers are then no news."""
+    rows = [show(name, "% of feasible SLOs met, of all", 100 * found.met_of_feasible)]
+    if found.refused and name != ORACLE:
+        rows = [
+            show(name, "% of feasible SLOs met, of those promised", 100 * found.met_of_promised),
+            *rows,
+            show(name, "% of all promised that were met", 100 * found.kept),
+            show(name, "% of feasible SLOs declared infeasible", 100 * found.refused_feasible),
+            show(name, "% with a larger batch than the oracle's", 100 * found.larger),
+        ]
+    rows.append(show(name, "% declared infeasible", 100 * found.refused))
+    rows.append(show(name, "mean accuracy", found.accuracy))
+    if name != ORACLE:
+        rows.append(show(name, "accuracy less the oracle's", found.accuracy_gap))
+        rows.append(show(name, "the same where the SLO was met", found.gap_where_met))
+    return rows
+
+
+def _held(learned: Sequence[Learned], jobs: Jobs) -> tuple[int, int]:
+    """How many settings took no longer than ours says they do with the confidence, and of how many."""
+    pairs = [
+        pair
+        for one, job in zip(learned, jobs.values(), strict=True)
+        for pair in zip(job.times_s, one.limits_s, strict=True)
+    ]
+    return sum(time <= limit for time, limit in pairs), len(pairs)
+
+
+def _bar(found: Outcome) -> str:
+    """Two conditions on ours, and what it reached."""
+    is_met = found.met_of_promised >= CONFIDENCE and found.accuracy_gap >= -_BAR_ACCURACY
+    return (
+        f"the bar for ours: of the feasible SLOs that it promised at least {100 * CONFIDENCE:g} % met, at an accuracy "
+        f"no more than {_BAR_ACCURACY:g} below the oracle's on the same draws. Reached: {_in_words(found)}: "
+        f"{'met' if is_met else 'missed'}"
+    )
+
+
+def _in_words(found: Outcome) -> str:
+    return (
+        f"{100 * found.met_of_promised:.1f} % of those promised, {100 * found.met_of_feasible:.1f} % of all feasible "
+        f"ones (stricter: a feasible SLO that it refuses counts as not met), accuracy {found.accuracy_gap:+.4f} "
+        f"({found.gap_where_met:+.4f} where the SLO was met)"
+    )
+
+
+def _silent_fallback(
+    learned: Sequence[Learned] = (), jobs: Jobs | None = None, draws: Draws | None = None, mine: str = ""
+) -> Mistake:
+    figures: tuple[Figure, ...] = ()
+    if jobs is not None and draws is not None:
+        found = _outcomes(learned, jobs, draws)
+        figures = (
+            Figure("% of random SLOs that nothing meets", None, 100 * found[ORACLE].refused),
+            Figure(
+                "% of random SLOs declared infeasible, Courier and ours",
+                100 * found[COURIERS_RULE].refused,
+                100 * found[mine].refused,
+            ),
+        )
+    return Mistake(
+        8,
+        "Courier returns a batch size for every SLO.",
+        "Where no batch size is predicted to be in time it returns the fastest, in the same form as an answer. "
+        "recommend refuses (exit 5) and names the fastest one and the nearest deadline that can be met.",
+        figures,
+    )

@@ -1,0 +1,64 @@
+"""Tests as the paper ran them, on what it ran them on."""
+
+from typing import Any
+
+from sparkcast.analyse import Analysis, Check
+from sparkcast.study import Dataset
+from sparkcast_papers.marinos2020._runs import FORMULA
+
+
+def check(analysis: Analysis, name: str) -> Check:
+    """One assumption that our own analysis tested."""
+    return next(check for check in analysis.checks if check.name == name)
+
+
+def frame(runs: Dataset) -> Any:
+    """Settings in their own units, and the cost."""
+    import pandas as pd
+
+    return pd.DataFrame([{**run.configuration, **run.responses} for run in runs.observations])
+
+
+def by_setting(runs: Dataset) -> Any:
+    """A table of `group` (equal for replicates) and `value`, which tests of equal variance take."""
+    import pandas as pd
+
+    keys = [runs.key(run) for run in runs.observations]
+    values = [run.responses["cost"] for run in runs.observations]
+    return pd.DataFrame({"group": pd.factorize(pd.Series(keys))[0], "value": values})
+
+
+def columns_bartlett(runs: Dataset) -> tuple[float, float]:
+    """Bartlett's test of the columns of factor levels, as in Table IV; it says nothing about the response."""
+    from scipy.stats import bartlett
+
+    table = frame(runs)
+    statistic, p = bartlett(*(table[name] for name in runs.factors))
+    return float(statistic), float(p)
+
+
+def vif(runs: Dataset) -> dict[str, float]:
+    """Variance inflation of the uncoded model: 1 / (1 - R²) of each column on all others.
+
+    R² is about the mean when the others hold the intercept, and about zero for the intercept itself.
+    """
+    import numpy as np
+    from patsy import dmatrix  # type: ignore[import-untyped]
+
+    matrix = dmatrix(FORMULA, frame(runs))
+    columns = np.asarray(matrix)
+    found = {}
+    for i, term in enumerate(matrix.design_info.column_names):
+        column, others = columns[:, i], np.delete(columns, i, axis=1)
+        rest = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
+        middle = 0.0 if term == "Intercept" else column.mean()
+        found[term] = float(((column - middle) ** 2).sum() / (rest**2).sum())
+    return found
+
+
+def sequential(runs: Dataset, formula: str) -> Any:
+    """The type I table with its terms in the order of the formula: columns sum_sq, F and PR(>F)."""
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    return anova_lm(ols(f"cost ~ {formula}", frame(runs)).fit(), typ=1)
