@@ -32,8 +32,10 @@ from sparkcast.report.words import (
     recommendation_warnings,
 )
 from sparkcast.study import Configuration
+from sparkcast.study.names import usual_vocabulary
 from tests_support import assert_is_picture
 
+WORDS = usual_vocabulary(["batch_size", "executors"], ["time_s", "accuracy", "cost"])
 DEADLINE, BUDGET, LEAST = Limit("time_s", 60.0), Limit("cost", 0.25), Limit("accuracy", 0.9, is_upper=False)
 ALL_LIMITS = (DEADLINE, BUDGET, LEAST)
 
@@ -70,6 +72,7 @@ def recommended(front: Sequence[Candidate], *others: Candidate, **changes: Any) 
         margin_s=None,
         conf=(),
         pareto=tuple(front),
+        vocabulary=WORDS,
     )
     return replace(made, **changes)
 
@@ -179,8 +182,8 @@ def test_an_axis_is_logarithmic_from_a_decade_on() -> None:
 
 def test_the_line_passes_only_through_what_is_best_in_the_two_drawn_responses() -> None:
     rows: list[Any] = [{"x": x, "y": y} for x, y in ((1.0, 0.5), (2.0, 0.4), (3.0, 0.8), (3.0, 0.9), (4.0, 0.9))]
-    assert [(row["x"], row["y"]) for row in staircase(rows, "accuracy")] == [(1.0, 0.5), (3.0, 0.9)]
-    assert [(row["x"], row["y"]) for row in staircase(rows, "cost")] == [(1.0, 0.5), (2.0, 0.4)]
+    assert [(row["x"], row["y"]) for row in staircase(rows, WORDS.response("accuracy"))] == [(1.0, 0.5), (3.0, 0.9)]
+    assert [(row["x"], row["y"]) for row in staircase(rows, WORDS.response("cost"))] == [(1.0, 0.5), (2.0, 0.4)]
 
 
 def test_settings_that_are_only_names_are_labelled_in_lines_that_fit() -> None:
