@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps
 LOCKS = requirements/core.lock requirements/spark.lock requirements/bigdl.lock
+PYTEST = .venv/bin/python -m pytest --durations=15
 export PYTHONWARNINGS ?=
 
 .PHONY: demo test unit lint docs bench clean
@@ -12,10 +13,10 @@ demo: .venv/run.done
 
 # The slow ones start clusters and check that nothing outlives them: one at a time.
 test: lint unit
-	.venv/bin/python -m pytest -m slow
+	$(PYTEST) -m slow
 
 unit: .venv/dev.done
-	.venv/bin/python -m pytest --doctest-modules -m "not slow" --numprocesses auto
+	$(PYTEST) --doctest-modules -m "not slow" --numprocesses auto --dist worksteal
 
 lint: .venv/dev.done
 	.venv/bin/ruff check .

@@ -1,6 +1,7 @@
 """What tests share."""
 
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,12 @@ class Answer(NamedTuple):
 
 
 Call = Callable[..., Answer]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait as long as it takes: a busy machine is no failure, and pytest ends a test that hangs."""
+    while not condition():
+        time.sleep(0.05)
 
 
 def assert_is_picture(figure: Figure) -> None:

@@ -1,30 +1,20 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 
 from sparkcast.engines import _warden
 from sparkcast.engines._family import Family, stop_process
-
-
-def _until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
+from tests_support import wait_until
 
 
 def test_closing_a_family_ends_children_of_children_in_other_sessions(tmp_path: Path) -> None:
     family = Family()
     script = "import subprocess, time; subprocess.Popen(['sleep', '600'], start_new_session=True); time.sleep(600)"
     family.start((sys.executable, "-c", script), {}, tmp_path / "log")
-    assert _until(lambda: len(_warden.members(family.mark)) == 2)
+    wait_until(lambda: len(_warden.members(family.mark)) == 2)
     family.close()
     assert not _warden.members(family.mark)
     assert not family.folder.exists()
@@ -39,10 +29,10 @@ def test_a_family_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     mark, folder = parent.stdout.readline().split()
-    assert _until(lambda: len(_warden.members(mark)) == 1)
+    wait_until(lambda: len(_warden.members(mark)) == 1)
     parent.kill()
     parent.communicate()
-    assert _until(lambda: not _warden.members(mark) and not Path(folder).exists())
+    wait_until(lambda: not _warden.members(mark) and not Path(folder).exists())
 
 
 def test_stopping_a_process_that_ignores_sigterm_kills_it(tmp_path: Path) -> None:
@@ -51,7 +41,7 @@ def test_stopping_a_process_that_ignores_sigterm_kills_it(tmp_path: Path) -> Non
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
     )
     process = family.start((sys.executable, "-c", stubborn), {}, tmp_path / "log")
-    assert _until(lambda: "up" in (tmp_path / "log").read_text())
+    wait_until(lambda: "up" in (tmp_path / "log").read_text())
     stop_process(process, patience_s=0.3)
     assert process.poll() == -9
     family.close()
