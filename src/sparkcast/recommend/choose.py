@@ -198,15 +198,15 @@ class Recommender:
         chances = asked.probability(np.asarray(rows)).tolist()
         failure = [None] * len(chances) if asked.failure is None else asked.failure[rows].tolist()
         listed = asked.view.candidates.take(np.asarray(rows))
-        parts = zip(
-            listed.configurations(), asked.predictions(rows), chances, self._runs_of(listed), failure, strict=True
-        )
+        settings = listed.configurations()
+        parts = zip(settings, asked.predictions(rows), chances, self._runs_of(listed, settings), failure, strict=True)
         return [Candidate(*part) for part in parts]
 
-    def _runs_of(self, candidates: Candidates) -> list[int]:
+    def _runs_of(self, candidates: Candidates, settings: Sequence[Configuration]) -> list[int]:
         """How often each was run, as it is: also for as many epochs."""
-        runs = [self._runs.get(c.only(self.known.factors), 0) for c in candidates.configurations()]
-        epochs = self.known.epochs
+        factors, epochs = self.known.factors, self.known.epochs
+        keys = settings if candidates.levels.keys() == {*factors} else [own.only(factors) for own in settings]
+        runs = [self._runs.get(key, 0) for key in keys]
         if epochs not in candidates.levels or epochs in self.known.factors:
             return runs
         whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
@@ -355,7 +355,8 @@ def _listed(pool: Sequence[Configuration], fix: Mapping[str, Level], known: Know
     """Of configurations that somebody listed: those that have the fixed values, or all of them with these put in."""
     if not pool:
         raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
-    left = [c.only(n for n, v in c.items() if not _is_repeated(known, n, v)) for c in pool]
+    different = {n for c in pool for n, v in c.items() if not _is_repeated(known, n, v)}
+    left = [c.only(n for n in c if n in different) for c in pool]
     for name, value in fix.items():
         left = [c for c in left if c.includes({name: value})] or [c | {name: value} for c in left]
     names = [*known.factors, *(name for name in (known.epochs,) if name not in known.factors and name in left[0])]
@@ -364,7 +365,7 @@ def _listed(pool: Sequence[Configuration], fix: Mapping[str, Level], known: Know
             if name not in candidate:
                 raise StudyError(f"a candidate has no value for {name!r}", hint="give every varied setting")
         for name, value in candidate.items():
-            if name not in names and name in known.constants:
+            if name not in names and name in known.constants and not _is_repeated(known, name, value):
                 raise _never_varied(name, value, known.constants[name])
     return Candidates.of(list(dict.fromkeys(c.only(names) for c in left)), names)
 
