@@ -197,15 +197,15 @@ class Recommender:
         chances = asked.probability(np.asarray(rows)).tolist()
         failure = [None] * len(chances) if asked.failure is None else asked.failure[rows].tolist()
         listed = asked.view.candidates.take(np.asarray(rows))
-        parts = zip(
-            listed.configurations(), asked.predictions(rows), chances, self._runs_of(listed), failure, strict=True
-        )
+        settings = listed.configurations()
+        parts = zip(settings, asked.predictions(rows), chances, self._runs_of(listed, settings), failure, strict=True)
         return [Candidate(*part) for part in parts]
 
-    def _runs_of(self, candidates: Candidates) -> list[int]:
+    def _runs_of(self, candidates: Candidates, settings: Sequence[Configuration]) -> list[int]:
         """How often each was run, as it is: also for as many epochs."""
-        runs = [self._runs.get(c.only(self.known.factors), 0) for c in candidates.configurations()]
-        epochs = self.known.epochs
+        factors, epochs = self.known.factors, self.known.epochs
+        keys = settings if candidates.levels.keys() == {*factors} else [own.only(factors) for own in settings]
+        runs = [self._runs.get(key, 0) for key in keys]
         if epochs not in candidates.levels or epochs in self.known.factors:
             return runs
         whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]

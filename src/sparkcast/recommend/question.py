@@ -111,7 +111,11 @@ def parse_limit(text: str, words: Vocabulary, known: Sequence[str]) -> Limit:
         raise StudyError(
             f"--limit {text!r}: there is no response {found['name']!r}", hint=did_you_mean(found["name"], list(known))
         )
-    return Limit(found["name"], _bound(text, found["value"], words.response(found["name"])), found["sign"][0] == "<")
+    response, is_upper = words.response(found["name"]), found["sign"].startswith("<")
+    value = _bound(text, found["value"], response)
+    if is_upper and value <= 0 and response.kind in (Kind.TIME, Kind.MONEY):
+        raise StudyError(f"{text!r}: no run takes or costs so little", hint="give a positive limit")
+    return Limit(response.name, value, is_upper)
 
 
 def _bound(text: str, value: str, response: Response) -> float:

@@ -147,7 +147,10 @@ class Asked:
         import numpy as np
 
         rows = np.flatnonzero(self.kept & ~self.meets)
-        gaps = [abs(self.kept_value(limit)[rows] / limit.value - 1) * ~self.keeps[limit][rows] for limit in self.keeps]
+        gaps = [
+            abs(self.kept_value(limit)[rows] - limit.value) / (abs(limit.value) or 1.0) * ~self.keeps[limit][rows]
+            for limit in self.keeps
+        ]
         return rows[np.argsort(np.max(gaps, axis=0), kind="stable")[:n]] if gaps else rows[:n]
 
     def interval(self, response: str) -> tuple[Any, Any]:
