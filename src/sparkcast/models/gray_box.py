@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem, Scale
@@ -107,29 +108,32 @@ class GrayBox(Model):
         self._seed = seed
 
     def learn(self, problem: Problem) -> Learned:
-        _require_metrics(problem)
-        return Learned(self._with_means(problem) if self._replace == "mean" else _sum_of_laws(problem))
+        metrics = _metrics(problem)
+        if self._replace == "mean":
+            return Learned(self._with_means(problem, metrics))
+        return Learned(_sum_of_laws(problem, metrics))
 
-    def _with_means(self, problem: Problem) -> WithMeans:
+    def _with_means(self, problem: Problem, metrics: Floats) -> WithMeans:
         import numpy as np
         from sklearn.ensemble import RandomForestRegressor
 
         forest = RandomForestRegressor(self._trees, random_state=self._seed, n_jobs=1)
         settings = self.columns.of(problem.domain, problem.x)
-        forest.fit(np.hstack([settings, problem.metrics]), problem.y, sample_weight=problem.weights)
-        means = np.average(problem.metrics, axis=0, weights=problem.weights)
+        forest.fit(np.hstack([settings, metrics]), problem.y, sample_weight=problem.weights)
+        means = np.average(metrics, axis=0, weights=problem.weights)
         return WithMeans(problem.domain, problem.scale, self.columns, means, forest)
 
 
-def _require_metrics(problem: Problem) -> None:
-    if not problem.metric_names:
+def _metrics(problem: Problem) -> Floats:
+    if problem.metrics is None or not problem.metric_names:
         raise NotEnoughDataError(
             f"gray-box learns from what runs showed beside {problem.response.name}, and these runs have nothing else",
             hint="of a CSV name the settings with --factors: its other columns of numbers are then taken as metrics",
         )
+    return problem.metrics
 
 
-def _sum_of_laws(problem: Problem) -> SumOfLaws:
+def _sum_of_laws(problem: Problem, metrics: Floats) -> SumOfLaws:
     import numpy as np
 
     require_times(problem, "gray-box")
@@ -137,7 +141,7 @@ def _sum_of_laws(problem: Problem) -> SumOfLaws:
     columns = terms.of(problem.x)
     places = terms.places(columns.shape[1])
     most = max(_FEWEST_METRICS, _PLAIN * _MOST_METRICS // len(places[0]))
-    seen = [*_useful(problem, most).T, problem.target]
+    seen = [*_useful(metrics, problem.y, most).T, problem.target]
     laws = np.column_stack([_law(columns, places, values, problem.weights) for values in seen])
     # Parts are what the laws say of the metrics, not what was measured: at new settings only the laws are at hand.
     parts = np.hstack([columns[:, places[0]], columns @ laws])
@@ -147,17 +151,17 @@ def _sum_of_laws(problem: Problem) -> SumOfLaws:
     return SumOfLaws(terms, coefficients)
 
 
-def _useful(problem: Problem, most: int) -> Any:
+def _useful(metrics: Floats, y: Floats, most: int) -> Floats:
     """The metrics that can have a law; of more than `most` those that go best with the response."""
     import numpy as np
 
-    metrics = problem.metrics[:, (problem.metrics > 0).all(axis=0)]
+    metrics = metrics[:, np.all(metrics > 0, axis=0)]
     metrics = metrics[:, np.ptp(metrics, axis=0) > 0]
     if metrics.shape[1] <= most:
         return metrics
     logs = np.log(metrics)
     logs = (logs - logs.mean(axis=0)) / logs.std(axis=0)
-    order = np.argsort(-np.abs(logs.T @ (problem.y - problem.y.mean())), kind="stable")
+    order = np.argsort(-np.abs(logs.T @ (y - y.mean())), kind="stable")
     return metrics[:, np.sort(order[:most])]
 
 
