@@ -48,7 +48,7 @@ class Terms:
     domain: Domain
     knees: tuple[float, ...]
 
-    def of(self, x: Any) -> Any:
+    def of(self, x: Floats) -> Floats:
         import numpy as np
 
         load, machines = load_and_machines(self.domain, x)
@@ -70,9 +70,9 @@ class SumOfLaws:
     """A sum of laws is a law: one coefficient per term."""
 
     terms: Terms
-    coefficients: Any
+    coefficients: Floats
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return self.terms.of(x) @ self.coefficients
 
 
@@ -83,10 +83,10 @@ class WithMeans:
     domain: Domain
     scale: Scale
     columns: Columns
-    means: Any
+    means: Floats
     forest: Any
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         metrics = np.tile(self.means, (len(x), 1))
@@ -176,7 +176,7 @@ def _knees(problem: Problem) -> tuple[float, ...]:
     return tuple(steps[1::2].tolist())
 
 
-def _law(columns: Any, places: list[list[int]], values: Any, weights: Any) -> Any:
+def _law(columns: Floats, places: list[list[int]], values: Floats, weights: Floats) -> Floats:
     """The average of the laws without a knee and with each knee, weighted by their evidence."""
     import numpy as np
 
@@ -188,29 +188,30 @@ def _law(columns: Any, places: list[list[int]], values: Any, weights: Any) -> An
         evidence[i] = -spare / 2 * math.log(error**2 / len(values) + _NOISE**2)
         evidence[i] -= math.log((len(places) - 1) * len(values)) if i else 0.0
     likely = np.exp(evidence - evidence.max())
-    return likely @ coefficients / likely.sum()
+    average: Floats = likely @ coefficients / likely.sum()
+    return average
 
 
-def _non_negative(columns: Any, values: Any, weights: Any) -> tuple[Any, float]:
+def _non_negative(columns: Floats, values: Floats, weights: Floats) -> tuple[Floats, float]:
     """Non-negative coefficients with the least relative errors, and the root of their sum of squares."""
     import numpy as np
     from scipy.optimize import nnls
 
     root = np.sqrt(weights)
     rows = columns * (root / values)[:, None]
-    norms = np.linalg.norm(rows, axis=0)
+    norms: Floats = np.linalg.norm(rows, axis=0)
     norms[norms == 0] = 1.0
     coefficients, error = nnls(rows / norms, root, maxiter=100 * rows.shape[1])
     return coefficients / norms, float(error)
 
 
-def load_and_machines(domain: Domain, x: Any) -> tuple[Any, Any]:
+def load_and_machines(domain: Domain, x: Floats) -> tuple[Floats, Floats]:
     """Data per machine (per core where they are known), and machines; 1 of what the settings do not name."""
     machines, cores, size = (positive_setting("gray-box", domain, x, *roles) for roles in _ROLES)
     return size / (machines * cores), machines * cores
 
 
-def _effects(domain: Domain, x: Any) -> list[Any]:
+def _effects(domain: Domain, x: Floats) -> list[Floats]:
     """What the settings that are no machines and no size may scale a term with; 1 comes first."""
     import numpy as np
 
@@ -219,7 +220,7 @@ def _effects(domain: Domain, x: Any) -> list[Any]:
     return [np.ones(len(x)), *(effect for axis, values in others for effect in _effects_of(axis, values))]
 
 
-def _effects_of(axis: Axis, values: Any) -> list[Any]:
+def _effects_of(axis: Axis, values: Floats) -> list[Floats]:
     import numpy as np
 
     if axis.numbers is None:
