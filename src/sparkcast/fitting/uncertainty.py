@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from sparkcast.arrays import Bools, Floats, Ints
+from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
@@ -145,7 +145,7 @@ class Answers:
         chance = 0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2
         return np.where(is_within, chance, limits >= self.scale.high)
 
-    def take(self, rows: Ints | Bools) -> "Answers":
+    def take(self, rows: Ints) -> "Answers":
         return Answers(self.values[rows], self.centre[rows], self.width[rows], self.errors, self.scale)
 
 

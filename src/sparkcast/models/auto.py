@@ -92,7 +92,7 @@ class AnswersByChoice:
             [part.probability_below(limits[rows]) for rows, part in zip(self.rows, self.parts, strict=True)]
         )
 
-    def take(self, rows: Ints | Bools) -> "AnswersByChoice":
+    def take(self, rows: Ints) -> "AnswersByChoice":
         import numpy as np
 
         where = np.concatenate(self.rows).argsort()  # from a question to its place in the parts, one after the other
