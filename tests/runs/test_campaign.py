@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +21,7 @@ from sparkcast.runs.campaign import CampaignResult, run_campaign
 from sparkcast.runs.session import Progress
 from sparkcast.store import Store, open_store
 from sparkcast.study import Configuration, DesignChoice, Factor, Limits, Outcome, SparkOptions, Study
+from sparkcast.workloads import Shape
 from sparkcast.workloads.pi import MonteCarloPi
 
 # Plays the driver: reports as the n-th entry of the script says, then ends.
@@ -54,7 +55,7 @@ class PlayedEngine:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def capacity(self, settings: list[Configuration]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
         return None
 
     def defaults(self) -> Mapping[str, str]:

@@ -49,7 +49,7 @@ def run(store: Store, trial: Trial, outcome: Outcome = Outcome.OK) -> Observatio
         outcome,
         replicate=trial.replicate,
         position=trial.position,
-        curve=(Epoch(1, 0.7, accuracy=0.5), Epoch(2, 1.5, accuracy=0.8, loss=0.1, throughput=99.0)),
+        curve=(Epoch(1, 0.7, {"accuracy": 0.5}), Epoch(2, 1.5, {"accuracy": 0.8, "loss": 0.1, "throughput": 99.0})),
         utilisation=Utilisation(50, 1, 2e9, 1e3, 1e4, 7),
         tasks=TaskTotals(1, 2, 3, 0, 2, 0, 1.0, 0.9, 0.1, 0.1, 5, 6, 0, 1.7e9),
         fingerprint=Fingerprint("cpu", 2, 1, "Linux", "3.11", "3.5.9", "17", "embedded"),
@@ -131,10 +131,12 @@ def test_readers_see_whole_observations_while_a_writer_goes_on(store: Store, tmp
 
     thread = threading.Thread(target=read)
     thread.start()
-    for trial in PLAN.trials:
-        run(store, trial)
-    stop.set()
-    thread.join()
+    try:
+        for trial in PLAN.trials:
+            run(store, trial)
+    finally:
+        stop.set()
+        thread.join()
     assert not problems
 
 
