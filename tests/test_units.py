@@ -1,3 +1,5 @@
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,13 @@ def test_a_bare_number_of_seconds_is_itself(seconds: float) -> None:
 
 def test_the_number_behind_a_level_is_found_and_categories_have_none() -> None:
     assert [as_number(v) for v in (4, "4", "1g", "lenet5", 0.5)] == [4.0, 4.0, 2.0**30, None, 0.5]
+
+
+def test_numbers_beyond_all_floats_are_infinite_or_refused() -> None:
+    assert (as_number(10**400), as_number(-(10**400))) == (math.inf, -math.inf)
+    for read in (parse_bytes, as_number):
+        with pytest.raises(StudyError, match="too large"):
+            read("1e400g")
 
 
 @given(st.floats(min_value=0, max_value=1e7))

@@ -1,5 +1,6 @@
 """Quantities as people and Spark write them: "4g", "30s", "2h". Inside, base units: bytes and seconds."""
 
+import math
 import re
 
 from sparkcast.errors import StudyError
@@ -18,7 +19,10 @@ def parse_bytes(text: str | int | float) -> int:
     >>> parse_bytes("4g") == 4 * 1024**3
     True
     """
-    return int(_parse(text, _BYTES, "size", "write it as 512m, 4g or 1t"))
+    size = _parse(text, _BYTES, "size", "write it as 512m, 4g or 1t")
+    if math.isinf(size):
+        raise StudyError(f"{text!r} is too large for a size", hint="write it as 512m, 4g or 1t")
+    return int(size)
 
 
 def shortest_size(size: int) -> str:
@@ -52,10 +56,11 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
 
 def as_number(value: object) -> float | None:
     """The number behind a setting's level, or None for a category: 4 -> 4.0, "1g" -> 2**30, "lenet5" -> None."""
-    if isinstance(value, bool):
-        return float(value)
     if isinstance(value, (int, float)):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     text = str(value)
     try:
         return float(text)

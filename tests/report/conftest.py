@@ -82,10 +82,10 @@ class Known:
 def make_dataset() -> Dataset:
     runs = []
     for index, (batch, executors, replicate) in enumerate(product((64, 128, 256), (1, 2), (1, 2))):
-        at: Configuration = Configuration({"batch_size": batch, "executors": executors, "epochs": 3})
+        at = Configuration({"batch_size": batch, "executors": executors, "epochs": 3})
         time_s = expected_time(at) * (1 + 0.03 * (index % 5 - 2))
         accuracy = expected_accuracy(at) + 0.003 * (index % 4 - 1.5)
-        curve = tuple(Epoch(n, time_s * n / 3, accuracy * (1 - 0.3 / n**2 + 0.3 / 9)) for n in (1, 2, 3))
+        curve = tuple(Epoch(n, time_s * n / 3, {"accuracy": accuracy * (1 - 0.3 / n**2 + 0.3 / 9)}) for n in (1, 2, 3))
         busy = Utilisation(62.0 + 9 * executors, 12.0 / executors, 3e9, 2e5, 4e6, samples=40)
         responses = {"time_s": time_s, "accuracy": accuracy}
         runs.append(
@@ -221,13 +221,13 @@ def make_recommendation() -> Recommendation:
     time, accuracy = Known(), Known(accuracy=True)
 
     def candidate(batch: int, executors: int) -> Candidate:
-        at = {"batch_size": batch, "executors": executors}
+        at = Configuration({"batch_size": batch, "executors": executors})
         predictions = []
         for response, model in (("time_s", time), ("accuracy", accuracy)):
-            [value], [(low, high)] = model.predict([Configuration(at)]), model.interval([at])
+            [value], [(low, high)] = model.predict([at]), model.interval([at])
             predictions.append(Prediction(response, value, low, high, 0.9))
         probability = 0.98 if predictions[0].high <= 36 else 0.21
-        return Candidate(Configuration(at), tuple(predictions), probability, 2)
+        return Candidate(at, tuple(predictions), probability, 2)
 
     every = [candidate(batch, executors) for batch in (64, 128, 256) for executors in (1, 2)]
     ranked = sorted(every, key=lambda c: (c.probability < 0.95, -c.predicted("accuracy").value))

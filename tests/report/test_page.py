@@ -165,13 +165,15 @@ def test_a_report_before_any_run_lists_the_plan(example: SimpleNamespace) -> Non
 
 
 def test_each_trial_is_listed_with_its_own_run_and_strangers_come_last(example: SimpleNamespace) -> None:
-    stranger = replace(example.data.observations[0], configuration={"batch_size": 512, "executors": 4}, position=0)
+    stranger = replace(
+        example.data.observations[0], configuration=Configuration({"batch_size": 512, "executors": 4}), position=0
+    )
     data = replace(example.data, observations=(stranger, *example.data.observations[:-1]))
     content = build_content(data, created="today", version="0.1.0", plan=example.plan)
     assert len(content.plan) == 13
-    assert content.plan[-1].settings == {"batch_size": 512, "executors": 4}
+    assert content.plan[-1].settings == stranger.configuration
     lost = next(run for run in content.plan if run.outcome == "not run")
-    assert (lost.position, lost.settings, lost.replicate) == (6, {"batch_size": 256, "executors": 2}, 2)
+    assert (lost.position, lost.settings, lost.replicate) == (6, Configuration({"batch_size": 256, "executors": 2}), 2)
 
 
 def test_a_model_that_cannot_give_intervals_costs_the_figure_and_not_the_report(example: SimpleNamespace) -> None:

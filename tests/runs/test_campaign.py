@@ -269,7 +269,7 @@ def test_a_run_that_reaches_the_total_limit_is_stopped_and_says_nothing(
 
 
 def test_a_trial_over_its_own_limit_is_a_timeout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([{"sleep": 60}, OK]), _limited(trial_s=0.5))
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([{"sleep": 60}, OK]), _limited(trial_s=3))
     assert [o.outcome for o in result.new] == [Outcome.TIMEOUT, Outcome.OK, Outcome.OK, Outcome.OK]
 
 

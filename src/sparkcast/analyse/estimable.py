@@ -10,8 +10,8 @@ from typing import Any
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Observation
 from sparkcast.study.estimable import ToldApart, leaving
-from sparkcast.study.formula import Formula, make_formula, read_formula, term_label
-from sparkcast.study.matrix import Coding, model_matrix, terms_of
+from sparkcast.study.formula import Formula, make_formula, read_formula, term_label, terms_of
+from sparkcast.study.matrix import Coding, model_matrix
 
 # Below this share of its own length a column is a combination of others, up to rounding.
 _TOLERANCE = 1e-7

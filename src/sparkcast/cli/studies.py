@@ -88,7 +88,7 @@ def design(
 
 def _show_plan(plan: "PlanSummary") -> None:
     _show_runs(plan)
-    print(f"{len(plan.trials)} runs, {plan.done} done; {len(plan.excluded)} combinations excluded by rules")
+    print(f"{len(plan.trials)} runs, {plan.done} done; {plan.n_excluded} combinations excluded by rules")
     _show_excluded(plan)
     _show_resolution(plan.description)
     _show_aliases(plan.description)
@@ -117,8 +117,8 @@ def _show_excluded(plan: "PlanSummary") -> None:
 
     for configuration in plan.excluded[:_MOST_LINES]:
         print(f"  excluded: {configuration}")
-    if len(plan.excluded) > _MOST_LINES:
-        print(f"  ... and {len(plan.excluded) - _MOST_LINES} more; --json has all")
+    if (more := plan.n_excluded - len(plan.excluded[:_MOST_LINES])) and plan.excluded:
+        print(f"  ... and {more} more" + ("; --json has all" if plan.n_excluded == len(plan.excluded) else ""))
 
 
 def _show_resolution(description: "Description") -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.study import Configuration, Dataset, Kind, Observation, Price, Role, Space, Study, Vocabulary
+from sparkcast.study import Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
 from sparkcast.study.names import COST, usual_vocabulary
 
 Source = str | Path
@@ -41,11 +41,12 @@ class Data:
             return None
         return self.study.price
 
-    def pool(self) -> "Space | list[Configuration]":
+    def pool(self) -> Space | Listed:
         """Where candidates come from: what the rules of the study allow of its levels, or what the data have."""
         if self.study is not None:
             return self.study.space()
-        return list({self.dataset.key(o): o.configuration for o in self.dataset.observations}.values())
+        found = dict.fromkeys(o.configuration.only(self.dataset.factors) for o in self.dataset.observations)
+        return Listed(tuple(found))
 
 
 def load_data(

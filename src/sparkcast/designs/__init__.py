@@ -1,39 +1,16 @@
-"""Which combinations to run. A design chooses them; order, replicates, blocks, centre points and rules are the same
-for all."""
+"""Which combinations to run: designs, one file each, see `sparkcast.designs.base`. Order, replicates, blocks, centre
+points and rules are the same for all."""
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping, Sequence
 
+from sparkcast.designs.base import DESIGNS, Chosen, Design, TimeOf
 from sparkcast.errors import StudyError
-from sparkcast.registry import Registry
 from sparkcast.study import Configuration, Plan, Study, Trial
 from sparkcast.study.trial import TrialKind
 
-TimeOf = Callable[[Configuration], float]  # the time of one run, in seconds
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Combinations to run, with the fixed settings in each; one that stands there twice is run twice."""
-
-    configurations: Sequence[Configuration]
-    notes: tuple[str, ...] = ()
-
-
-class Design(Protocol):
-    """Chooses combinations of levels. Its dataclass fields, if it has any, are its options in the study file.
-
-    It need not care for rules: what they exclude is taken out afterwards. It may, when it can choose better knowing
-    them. `time_of` predicts the time of a run where somebody has a model of it.
-    """
-
-    def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen: ...
-
-
-DESIGNS: Registry[Design] = Registry("design", __name__)
+__all__ = ["DESIGNS", "Chosen", "Design", "TimeOf", "make_design", "make_plan"]
 
 
 def make_design(study: Study) -> Design:
@@ -55,25 +32,26 @@ def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
     from sparkcast.designs._rules import what_rules_cost
 
     chosen = make_design(study).choose(study, time_of)
-    verdicts = [(c, study.allows(c)) for c in chosen.configurations]
-    allowed = [c for c, is_allowed in verdicts if is_allowed]
-    excluded = tuple(c for c, is_allowed in verdicts if not is_allowed)
+    configurations = [Configuration(c) | study.fixed for c in chosen.configurations]
+    verdicts = study.space().allows(configurations)
+    allowed = [c for c, is_allowed in zip(configurations, verdicts, strict=True) if is_allowed]
+    excluded = tuple(c for c, is_allowed in zip(configurations, verdicts, strict=True) if not is_allowed)
     if not allowed:
         rules = "; ".join(rule.text for rule in study.rules)
         raise StudyError(
-            f"{study.where('rules')}the rules exclude all {len(excluded)} combinations: {rules}",
+            f"{study.where('rules')}the rules exclude all {len(excluded) + chosen.n_unlisted} combinations: {rules}",
             hint="relax a rule or add levels that satisfy it",
         )
     centre = centre_points(study)
     blocks = make_blocks(study, allowed)
-    notes = (*chosen.notes, *what_rules_cost(study, allowed, excluded), *centre.notes, *blocks.notes)
+    notes = (*chosen.notes, *what_rules_cost(study, allowed, excluded, chosen.n_unlisted), *centre.notes, *blocks.notes)
     members: list[list[_Point]] = [[] for _ in range(study.design.blocks)]
     for configuration, block in zip(allowed, blocks.of, strict=True):
         members[block].append((configuration, "factorial"))
     for i, configuration in enumerate(centre.configurations):
         members[i % len(members)].append((configuration, "centre"))
     trials = _in_random_order(members, study)
-    return Plan(study.design.kind, study.design.seed, trials, excluded, notes, blocks.confounded)
+    return Plan(study.design.kind, study.design.seed, trials, excluded, notes, blocks.confounded, chosen.n_unlisted)
 
 
 _Point = tuple[Configuration, TrialKind]

@@ -9,13 +9,16 @@ from sparkcast.study.matrix import Coding
 
 
 def what_rules_cost(
-    study: Study, allowed: Sequence[Configuration], excluded: Sequence[Configuration]
+    study: Study, allowed: Sequence[Configuration], excluded: Sequence[Configuration], n_unlisted: int = 0
 ) -> tuple[str, ...]:
     """A note on how much less certain main effects are than in the design without rules; none when nothing is lost."""
-    if not excluded:
+    n_excluded = len(excluded) + n_unlisted
+    if not n_excluded:
         return ()
-    lost = f"the rules take {len(excluded)} of {len(allowed) + len(excluded)} combinations out of the design"
+    lost = f"the rules take {n_excluded} of {len(allowed) + n_excluded} combinations out of the design"
     remedy = f"design: {{kind: optimal, runs: {len(allowed)}}} chooses as many runs among what the rules allow"
+    if n_unlisted:
+        return (f"{lost}; {remedy}",)
     coding = coding_of(study, [*allowed, *excluded])
     before = _variances(coding, [*allowed, *excluded])
     after = _variances(coding, allowed)

@@ -9,4 +9,4 @@ class FullFactorial:
     """Every combination of every level."""
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
-        return Chosen(list(study.combinations()))
+        return Chosen.whole(study.space())

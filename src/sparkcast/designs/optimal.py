@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any, Literal
 
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
-from sparkcast.designs._candidates import Candidates, feasible
 from sparkcast.designs._centre import centre_points
+from sparkcast.designs.feasible import feasible
 from sparkcast.designs.run_time import RunTime
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Configuration, Role, Study, Vocabulary
@@ -57,21 +57,22 @@ class Optimal:
             RunTime(self.time).check()
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
+        import numpy as np
+
         from sparkcast.designs._exchange import Problem, best_runs
 
         candidates = feasible(study)
         model = self._model(study, candidates.configurations)
         rows, notes = model.rows, (*candidates.notes, *model.notes)
         if self.budget is None:
-            import numpy as np
-
             runs = self.runs or math.ceil(1.5 * rows.shape[1])
             if runs < rows.shape[1]:
                 raise _too_few(study, "runs", f"{runs} runs", rows.shape[1], model.text)
             problem = Problem(rows, np.ones(len(rows)), self.criterion)
             chosen = best_runs(problem, runs, study.design.seed)
         else:
-            problem = Problem(rows, self._costs(study, candidates, time_of), self.criterion)
+            costs = np.array([self._cost(study, c, time_of) for c in candidates.configurations])
+            problem = Problem(rows, costs, self.criterion)
             chosen = self._within_budget(study, problem, model.text, time_of)
         note = (
             f"{self.criterion}-optimal among {len(rows):,} combinations for {model.text} ({rows.shape[1]} coefficients)"
@@ -101,11 +102,6 @@ class Optimal:
         return _Model(formula.text, rows)
 
     # ------------------------------------------------------------ money and time
-
-    def _costs(self, study: Study, candidates: Candidates, time_of: TimeOf | None) -> Any:
-        import numpy as np
-
-        return np.array([self._cost(study, c, time_of) for c in candidates.configurations])
 
     def _cost(self, study: Study, configuration: Configuration, time_of: TimeOf | None) -> float:
         """What a run takes out of the budget: seconds or money."""

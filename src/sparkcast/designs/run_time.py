@@ -27,7 +27,7 @@ class RunTime:
 
     def of(self, study: Study, configuration: Configuration) -> float:
         """Seconds; raises StudyError for a formula that gives none."""
-        known = self._seconds()
+        known: object = self._seconds()
         if known is None:
             values = {name: value if (n := as_number(value)) is None else n for name, value in configuration.items()}
             known = Expression(str(self.text)).evaluate(values)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
-from sparkcast.designs._candidates import feasible
+from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Level, Study, natural_order
 from sparkcast.units import as_number
@@ -50,22 +50,23 @@ class SpaceFilling:
         generator = random.Random(study.design.seed)
         if self.method == "uniform":
             return Chosen(generator.sample(list(candidates.configurations), runs))
-        space = _Space(study)
-        rows = _balanced(space, runs, generator)
-        notes = _repair(space, rows, candidates.configurations, generator)
+        grid = _Grid(study, candidates)
+        rows = _balanced(grid, runs, generator)
+        notes = _repair(grid, rows, candidates.configurations, generator)
         if self.method == "maximin":
-            _spread(space, rows, generator)
-        return Chosen([space.configuration(row) for row in rows], notes)
+            _spread(grid, rows, generator)
+        return Chosen([grid.configuration(row) for row in rows], notes)
 
 
-class _Space:
+class _Grid:
     """The study's levels by their places, and whether a row of them may be run."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, candidates: Feasible) -> None:
         self._study = study
         self.levels = [natural_order(factor.levels) for factor in study.factors]
         self.is_number = [all(as_number(level) is not None for level in levels) for levels in self.levels]
-        self._known: dict[tuple[int, ...], bool] = {}
+        self._is_complete = candidates.is_complete
+        self._known = {tuple(self.row(configuration)): True for configuration in candidates.configurations}
 
     def configuration(self, row: _Row) -> Configuration:
         names = [factor.name for factor in self._study.factors]
@@ -80,14 +81,14 @@ class _Space:
     def allows(self, row: _Row) -> bool:
         key = tuple(row)
         if key not in self._known:
-            self._known[key] = not self._study.rules or self._study.allows(self.configuration(row))
+            self._known[key] = not self._is_complete and self._study.allows(self.configuration(row))
         return self._known[key]
 
 
-def _balanced(space: _Space, runs: int, generator: random.Random) -> list[_Row]:
+def _balanced(grid: _Grid, runs: int, generator: random.Random) -> list[_Row]:
     """Rows in which each level of a factor occurs as often as any other, or once more."""
     columns = []
-    for levels in space.levels:
+    for levels in grid.levels:
         order = list(range(len(levels)))
         generator.shuffle(order)
         column = [order[i % len(order)] for i in range(runs)]
@@ -96,21 +97,19 @@ def _balanced(space: _Space, runs: int, generator: random.Random) -> list[_Row]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _repair(
-    space: _Space, rows: list[_Row], spare: Sequence[Configuration], generator: random.Random
-) -> tuple[str, ...]:
+def _repair(grid: _Grid, rows: list[_Row], spare: Sequence[Configuration], generator: random.Random) -> tuple[str, ...]:
     """Make every row allowed and different from the others: by swaps, which keep the balance, where they suffice."""
     seen: dict[tuple[int, ...], int] = {}
     for row in rows:
         seen[tuple(row)] = seen.get(tuple(row), 0) + 1
     for i, row in enumerate(rows):
         for _ in range(_REPAIRS):
-            if space.allows(row) and seen[tuple(row)] == 1:
+            if grid.allows(row) and seen[tuple(row)] == 1:
                 break
-            _try_swap(space, rows, seen, i, generator)
-    bad = [i for i, row in enumerate(rows) if not space.allows(row)]
+            _try_swap(grid, rows, seen, i, generator)
+    bad = [i for i, row in enumerate(rows) if not grid.allows(row)]
     twins = [i for i, row in enumerate(rows) if rows.index(row) < i and i not in bad]
-    unused = [r for r in map(space.row, spare) if tuple(r) not in seen]
+    unused = [r for r in map(grid.row, spare) if tuple(r) not in seen]
     for i in (*bad, *twins):
         rows[i] = unused.pop(generator.randrange(len(unused)))
     if not bad and not twins:
@@ -120,16 +119,16 @@ def _repair(
 
 
 def _try_swap(
-    space: _Space, rows: list[_Row], seen: dict[tuple[int, ...], int], i: int, generator: random.Random
+    grid: _Grid, rows: list[_Row], seen: dict[tuple[int, ...], int], i: int, generator: random.Random
 ) -> None:
     """Swap one level between row i and another, unless that makes either worse."""
-    j, column = generator.randrange(len(rows)), generator.randrange(len(space.levels))
+    j, column = generator.randrange(len(rows)), generator.randrange(len(grid.levels))
     if i == j or rows[i][column] == rows[j][column]:
         return
     before = [tuple(rows[i]), tuple(rows[j])]
     after = [list(rows[i]), list(rows[j])]
     after[0][column], after[1][column] = after[1][column], after[0][column]
-    if _faults(space, seen, after, removed=before) >= _faults(space, seen, [*map(list, before)], removed=before):
+    if _faults(grid, seen, after, removed=before) >= _faults(grid, seen, [*map(list, before)], removed=before):
         return
     for key in before:
         seen[key] -= 1
@@ -139,21 +138,21 @@ def _try_swap(
 
 
 def _faults(
-    space: _Space, seen: dict[tuple[int, ...], int], pair: list[_Row], *, removed: Sequence[tuple[int, ...]]
+    grid: _Grid, seen: dict[tuple[int, ...], int], pair: list[_Row], *, removed: Sequence[tuple[int, ...]]
 ) -> int:
     """How many of two rows are impossible or have a twin, were `removed` gone."""
     others = [seen.get(tuple(row), 0) - removed.count(tuple(row)) for row in pair]
-    return sum(not space.allows(row) for row in pair) + sum(n > 0 for n in others) + (pair[0] == pair[1])
+    return sum(not grid.allows(row) for row in pair) + sum(n > 0 for n in others) + (pair[0] == pair[1])
 
 
-def _spread(space: _Space, rows: list[_Row], generator: random.Random) -> None:
+def _spread(grid: _Grid, rows: list[_Row], generator: random.Random) -> None:
     """Swap levels between runs as long as that moves near runs apart (Morris & Mitchell's criterion)."""
     import numpy as np
 
     places = np.array(rows, dtype=float)
     taken = {tuple(row) for row in rows}
-    scale = np.array([max(1, len(levels) - 1) for levels in space.levels], dtype=float)
-    is_number = np.array(space.is_number)
+    scale = np.array([max(1, len(levels) - 1) for levels in grid.levels], dtype=float)
+    is_number = np.array(grid.is_number)
 
     def crowding(places: Any, i: int) -> Any:
         """How near each run is to run i."""
@@ -171,7 +170,7 @@ def _spread(space: _Space, rows: list[_Row], generator: random.Random) -> None:
         new = [list(rows[i]), list(rows[j])]
         new[0][column], new[1][column] = new[1][column], new[0][column]
         keys = [tuple(row) for row in new]
-        if any(key in taken for key in keys) or not all(space.allows(row) for row in new):
+        if any(key in taken for key in keys) or not all(grid.allows(row) for row in new):
             continue
         before = crowding(places, i).sum() + crowding(places, j).sum()
         old = places[[i, j]].copy()

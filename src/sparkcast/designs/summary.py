@@ -26,7 +26,8 @@ class PlanSummary:
     replicates: int
     trials: tuple[Mapping[str, Level], ...]  # varied settings in run order, with replicate, position, block and kind
     fixed: Configuration
-    excluded: tuple[Configuration, ...]
+    excluded: tuple[Configuration, ...]  # as far as they were listed
+    n_excluded: int
     done: int
     trial_s: float | None  # how long one trial takes on average, if known
     total_s: float | None
@@ -65,6 +66,7 @@ def summarise_plan(
         trials=tuple(_planned(study, trial) for trial in plan.trials),
         fixed=study.fixed,
         excluded=tuple(study.varied(configuration) for configuration in plan.excluded),
+        n_excluded=plan.n_excluded,
         done=len(observations),
         trial_s=fmean(times) if times else None,
         total_s=sum(times) if times else None,

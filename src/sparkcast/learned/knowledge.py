@@ -1,6 +1,5 @@
 """What questions are asked of: runs, from which models are learned when a question needs them, or a model file."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -12,9 +11,7 @@ from sparkcast.learned.feasibility import Feasibility, fit_feasibility
 from sparkcast.learned.saved import About, about_of, not_by_epoch
 from sparkcast.models import MODELS, Fitted
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Dataset, Price, Space
-
-Pool = Space | Sequence[Configuration]  # where candidates come from
+from sparkcast.study import Dataset, Listed, Price, Space
 
 
 class Knowledge(Protocol):
@@ -64,16 +61,16 @@ class FromRuns:
 
     runs: Dataset
     model: str = "auto"
-    pool: Pool = ()
+    pool: Space | Listed | None = None
     price: Price | None = None
     _fitted: dict[tuple[str, bool], Fitted] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def about(self) -> About:
         about = replace(about_of(self.runs, self.responses, self.model), price=self.price)
-        if isinstance(self.pool, Space):
-            return replace(about, space=self.pool)
-        return replace(about, candidates=tuple(c.only(self.runs.factors) for c in self.pool))
+        if isinstance(self.pool, Listed):
+            return replace(about, candidates=self.pool.configurations)
+        return replace(about, space=self.pool)
 
     @cached_property
     def responses(self) -> tuple[str, ...]:

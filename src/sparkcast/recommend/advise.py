@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.curves import epochs_of
-from sparkcast.learned.knowledge import Knowledge, Pool
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating
 from sparkcast.models import MODELS, Fitted
 from sparkcast.recommend import Recommendation, RunningForecast, RunningJob, Staleness
-from sparkcast.recommend.choose import Recommender, measured_epochs, with_levels
+from sparkcast.recommend.choose import Recommender, measured_epochs
 from sparkcast.recommend.load import forecast_running, jobs_factor
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.staleness import drift, drift_within, most_jobs_in, staleness
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Fingerprint, Level
+from sparkcast.study import Dataset, Fingerprint, Level, Pool
 from sparkcast.study.configuration import Levels, same_level
 
 
@@ -50,7 +50,7 @@ def candidates_for(known: Knowledge, levels: Mapping[str, Sequence[Level]], *, f
         if name not in (*about.factors, epochs):
             hint = did_you_mean(name, about.factors)
             raise StudyError(f"{name!r} is no factor, so it has no other values", hint=hint)
-    return with_levels(about.space or about.candidates, wanted)
+    return about.pool().with_levels(wanted)
 
 
 def _with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> Levels:

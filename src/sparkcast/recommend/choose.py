@@ -1,12 +1,11 @@
 """The best settings that keep to every limit with the wanted probability."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.learned.knowledge import Knowledge, Pool
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import Table, failure_table, is_supported, tabulate
 from sparkcast.models import Fitted
@@ -21,7 +20,7 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, Price, Response, Vocabulary, same_level
 from sparkcast.study.derive import hourly_columns
 from sparkcast.study.names import COST
-from sparkcast.study.space import Candidates, Space
+from sparkcast.study.space import Candidates, Pool
 
 _MOST_OF_THE_FRONT = 50
 _PRICE_HINT = "give a price in the study, e.g. price: {core_hour: 0.05}, or --price core_hour=0.05"
@@ -303,20 +302,22 @@ def candidates_of(pool: Pool, fix: Mapping[str, Level], known: Known) -> Candida
             raise _never_varied(name, value, known.constants[name])
         names = tuple(dict.fromkeys((*known.factors, *known.constants)))
         raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, names))
-    if isinstance(pool, Space):
-        written = {n: next((own for own in pool.levels.get(n, ()) if same_level(own, v)), v) for n, v in given.items()}
-        return pool.with_levels({name: (value,) for name, value in written.items()}).candidates()
-    return _listed(pool, given, known)
+    return _as_known(pool.fixing(given).candidates(), known)
 
 
-def with_levels(pool: Pool, levels: Mapping[str, Sequence[Level]]) -> Pool:
-    """The same candidates with other values of some settings: every one of them with all others."""
-    if not levels:
-        return pool
-    if isinstance(pool, Space):
-        return pool.with_levels(levels)
-    unique = dict.fromkeys(c.without(*levels) for c in pool)
-    return [c | dict(zip(levels, values, strict=True)) for c in unique for values in product(*levels.values())]
+def _as_known(candidates: Candidates, known: Known) -> Candidates:
+    """The candidates by the settings that models know; others must be what every run had."""
+    kept = list(known.factors)
+    for name, levels in candidates.levels.items():
+        others = [level for level in levels if not _is_repeated(known, name, level)]
+        if name == known.epochs and others and name not in kept:
+            kept.append(name)
+        elif name not in kept and name in known.constants and others:
+            raise _never_varied(name, others[0], known.constants[name])
+    for name in kept:
+        if name not in candidates.levels:
+            raise StudyError(f"a candidate has no value for {name!r}", hint="give every varied setting")
+    return candidates if kept == list(candidates.levels) else candidates.only(kept)
 
 
 def measured_epochs(knowledge: Knowledge) -> tuple[int, ...]:
@@ -351,35 +352,15 @@ def _never_varied(name: str, value: Level, seen: Level) -> NotEnoughDataError:
     )
 
 
-def _listed(pool: Sequence[Configuration], fix: Mapping[str, Level], known: Known) -> Candidates:
-    """Of configurations that somebody listed: those that have the fixed values, or all of them with these put in."""
-    if not pool:
-        raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
-    left = [c.only(n for n, v in c.items() if not _is_repeated(known, n, v)) for c in pool]
-    for name, value in fix.items():
-        left = [c for c in left if c.includes({name: value})] or [c | {name: value} for c in left]
-    names = [*known.factors, *(name for name in (known.epochs,) if name not in known.factors and name in left[0])]
-    for candidate in left:
-        for name in names:
-            if name not in candidate:
-                raise StudyError(f"a candidate has no value for {name!r}", hint="give every varied setting")
-        for name, value in candidate.items():
-            if name not in names and name in known.constants:
-                raise _never_varied(name, value, known.constants[name])
-    return Candidates.of(list(dict.fromkeys(c.only(names) for c in left)), names)
-
-
 def _nothing_left(pool: Pool, fix: Mapping[str, Level]) -> InfeasibleError:
     """No candidate is left: which fixed setting or which rule alone stands in the way."""
-    assert isinstance(pool, Space)
-    fixed = {name: (value,) for name, value in fix.items()}
     hints = [
         f"leave out --fix {name}={fix[name]}"
         for name in fix
-        if len(pool.with_levels({n: v for n, v in fixed.items() if n != name}).candidates())
+        if len(pool.fixing({other: value for other, value in fix.items() if other != name}).candidates())
     ]
-    left = pool.with_levels(fixed)
-    hints += [f"change the rule {rule.text!r}" for rule in pool.rules if len(left.without_rule(rule).candidates())]
+    relaxed = pool.fixing(fix).without_each_rule()
+    hints += [f"change the rule {rule.text!r}" for rule, left in relaxed if len(left.candidates())]
     given = f" with {Configuration(fix)}" if fix else ""
     return InfeasibleError(
         f"the rules leave no candidate{given}", hint=", or ".join(hints) or "more than one of the rules must change"

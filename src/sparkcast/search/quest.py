@@ -76,7 +76,7 @@ class Candidates:
 
 def candidates_of(site: Site, fix: Configuration) -> Candidates:
     """Every combination of the study's levels that agrees with `fix`, that rules allow and that can be run."""
-    from sparkcast.designs._candidates import feasible
+    from sparkcast.designs.feasible import feasible
 
     study = _narrowed(site.study, fix)
     try:

@@ -14,7 +14,7 @@ from sparkcast.study.observation import (
 )
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
-from sparkcast.study.space import Candidates, Space
+from sparkcast.study.space import Candidates, Listed, Pool, Space
 from sparkcast.study.trial import Plan, Trial
 from sparkcast.study.vocabulary import Vocabulary
 
@@ -30,9 +30,11 @@ __all__ = [
     "Kind",
     "Level",
     "Limits",
+    "Listed",
     "Observation",
     "Outcome",
     "Plan",
+    "Pool",
     "Price",
     "Response",
     "Role",

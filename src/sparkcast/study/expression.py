@@ -4,53 +4,35 @@ import ast
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
+from sparkcast.study._evaluator import (
+    ARGUMENTS,
+    OPERATIONS,
+    TEXT_OPERATIONS,
+    Evaluation,
+    as_column,
+    as_number,
+    evaluate,
+    truths,
+)
 
-_MOST_DIGITS = 400  # more than a float has on either side of its point
-
-
-def _round(number: Any, *digits: int) -> Any:
-    if any(abs(n) > _MOST_DIGITS for n in digits):  # Python would compute 10 to that power first
-        raise ValueError(f"{digits[0]} digits are too many")
-    return round(number, *digits)
-
-
-FUNCTIONS: Mapping[str, Any] = {
-    "abs": abs,
-    "ceil": math.ceil,
-    "exp": math.exp,
-    "floor": math.floor,
-    "log": math.log,
-    "log2": math.log2,
-    "max": max,
-    "min": min,
-    "round": _round,
-    "sqrt": math.sqrt,
-}
-_ALLOWED = (
-    ast.Expression,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.BoolOp,
-    ast.Compare,
-    ast.IfExp,
-    ast.Call,
-    ast.Name,
-    ast.Constant,
-    ast.Load,
-    ast.operator,
-    ast.unaryop,
-    ast.boolop,
-    ast.cmpop,
+MAX_LENGTH = 2000  # characters
+MAX_DEPTH = 100  # levels of operators and brackets; a sum of n numbers has n - 1
+_ALLOWED = "numbers, texts, names of settings, + - * / // % **, comparisons, in, and/or/not, if/else, " + ", ".join(
+    ARGUMENTS
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """One arithmetic or logical expression. Names, numbers, strings, operators and a few functions; nothing else.
+    """One arithmetic or logical expression. Names, numbers, texts, operators and a few functions; nothing else.
+
+    Numbers are floating-point numbers and always finite, texts can only be compared. What has no such value (a division
+    by zero, `'a' < 1`) is a StudyError.
 
     >>> Expression("batch_size % (executors * cores) == 0").evaluate({"batch_size": 64, "executors": 2, "cores": 1})
     True
@@ -60,31 +42,7 @@ class Expression:
     names: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        try:
-            tree = ast.parse(self.text, mode="eval")
-        except (SyntaxError, ValueError) as error:
-            raise StudyError(
-                f"{self.text!r} is not an expression: {error}", hint="write it like: batch_size % executors == 0"
-            ) from error
-        names = set()
-        for node in ast.walk(tree):
-            if not isinstance(node, _ALLOWED):
-                raise self._refusal(f"{type(node).__name__.lower()} is not allowed")
-            if isinstance(node, ast.Constant) and not isinstance(node.value, (int, float, str)):
-                raise self._refusal(f"{node.value!r} is not a number or a text")
-            if isinstance(node, ast.Call) and (not isinstance(node.func, ast.Name) or node.keywords):
-                raise self._refusal("only plain calls of known functions are allowed")
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in FUNCTIONS:
-                raise self._refusal(f"{node.func.id!r} is not a known function")
-            if isinstance(node, ast.Name):
-                names.add(node.id)
-        object.__setattr__(self, "names", frozenset(names - set(FUNCTIONS)))
-
-    def _refusal(self, reason: str) -> StudyError:
-        return StudyError(
-            f"expression {self.text!r} is refused: {reason}",
-            hint=f"allowed: numbers, names of settings, + - * / % **, comparisons, and/or/not, {', '.join(FUNCTIONS)}",
-        )
+        object.__setattr__(self, "names", frozenset(_names(self.text)))
 
     def require_names(self, known: tuple[str, ...]) -> None:
         """Raise for the first name that is not in `known`."""
@@ -94,18 +52,19 @@ class Expression:
                     f"expression {self.text!r} uses the unknown name {name!r}", hint=did_you_mean(name, known)
                 )
 
-    def evaluate(self, values: Mapping[str, Any]) -> Any:
-        # simpleeval bounds what the whitelist cannot: huge powers and huge strings.
-        from simpleeval import SimpleEval
-
-        from sparkcast.study._columns import failures, operators
-
+    def evaluate(self, values: Mapping[str, Any]) -> float | bool | str:
+        """The value where names have these values: that of a table with one row."""
         self.require_names(tuple(values))
-        try:
-            return SimpleEval(operators(), dict(FUNCTIONS), dict(values)).eval(self.text)
-        except failures() as error:
-            shown = ", ".join(f"{name}={values[name]!r}" for name in sorted(self.names))
-            raise StudyError(f"expression {self.text!r} failed at {shown}: {error}") from error
+        found = evaluate(self.text, _tree(self.text), {name: as_column([values[name]]) for name in self.names}, 1)
+        if found.failed[0]:
+            shown = ", ".join(f"{name}={_shown(values[name])}" for name in sorted(self.names))
+            raise StudyError(
+                f"expression {self.text!r} failed at {shown or 'any settings'}: {found.reason}",
+                hint="every part needs a finite number, or texts to compare; guard a part like this: "
+                "cores > 0 and 8 / cores > 1",
+            )
+        [value] = found.values.tolist()
+        return value  # type: ignore[no-any-return]
 
     def evaluate_columns(self, columns: Mapping[str, Any]) -> Any:
         """What `evaluate` gives for each row of these columns: arrays of one length, or scalars that all rows share.
@@ -114,53 +73,97 @@ class Expression:
         >>> Expression("cores > 0 and 8 / cores > memory").evaluate_columns({"cores": np.array([0, 2, 4]), "memory": 3})
         array([False,  True, False])
         """
-        from sparkcast.study._columns import RowsFailed, evaluate
-
-        table, rows = self._table(columns)
-        if rows is None:
-            return self.evaluate(columns)
-        try:
-            return evaluate(self._tree(), table, FUNCTIONS, rows) if rows.size else rows.astype(bool)
-        except RowsFailed as failed:
-            return self.evaluate(_row(table, failed.rows[0]))  # raises, and says how it failed
-
-    def verdicts(self, columns: Mapping[str, Any], size: int) -> tuple[Any, Any]:
-        """In which of `size` rows this is true, and in which it has no value."""
         import numpy as np
 
-        from sparkcast.study._columns import RowsFailed, evaluate, truths
-
-        table, _ = self._table(columns)
-        rows = np.arange(size)
-        holds, fails = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
-        while rows.size:
-            try:
-                holds[rows] = truths(evaluate(self._tree(), table, FUNCTIONS, rows), rows.size)
-                break
-            except RowsFailed as failed:
-                fails[failed.rows] = True
-                rows = rows[~fails[rows]]
-        return holds, fails
-
-    def _tree(self) -> ast.Expression:
-        return ast.parse(self.text, mode="eval")
-
-    def _table(self, columns: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-        """The columns that occur, ready for computing, and the numbers of the rows: None when all are scalars."""
-        import numpy as np
-
-        from sparkcast.study._columns import names_in, plain
-
-        self.require_names(tuple(columns))
         lengths = {len(column) for column in columns.values() if np.ndim(column)}
         if len(lengths) > 1:
             raise ValueError(f"columns of different lengths: {sorted(lengths)}")
-        occurring = names_in(self._tree())
-        table = {name: plain(column) for name, column in columns.items() if name in occurring}
-        return table, np.arange(lengths.pop()) if lengths else None
+        if not lengths:
+            return self.evaluate(columns)
+        found = self._evaluated(columns, lengths.pop())
+        if found.failed.any():
+            row = int(found.failed.argmax())
+            shared = {name: column for name, column in columns.items() if not np.ndim(column)}
+            self.evaluate(shared | {name: columns[name][row] for name in columns.keys() - shared.keys()})
+        return found.values
+
+    def verdicts(self, columns: Mapping[str, Any], size: int) -> tuple[Any, Any]:
+        """In which of `size` rows this is true, and in which it has no value."""
+        found = self._evaluated(columns, size)
+        return truths(found.values) & ~found.failed, found.failed
+
+    def _evaluated(self, columns: Mapping[str, Any], size: int) -> Evaluation:
+        import numpy as np
+
+        self.require_names(tuple(columns))
+        table = {
+            name: as_column(columns[name]) if np.ndim(columns[name]) else as_column([columns[name]]).repeat(size)
+            for name in self.names
+        }
+        return evaluate(self.text, _tree(self.text), table, size)
 
 
-def _row(table: Mapping[str, Any], row: int) -> dict[str, Any]:
-    from sparkcast.study._columns import plain
+@lru_cache(maxsize=256)
+def _tree(text: str) -> ast.expr:
+    if len(text) > MAX_LENGTH:
+        raise StudyError(
+            f"the expression {text[:40] + '...'!r} has {len(text):,} characters, more than {MAX_LENGTH:,}",
+            hint="divide it into several rules, or shorten it",
+        )
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # the last two: nested too deeply
+        raise StudyError(
+            f"{text!r} is not an expression: {error or 'it is nested too deeply'}",
+            hint="write it like: batch_size % executors == 0",
+        ) from error
 
-    return {name: plain(column[row]) if hasattr(column, "dtype") else column for name, column in table.items()}
+
+def _names(text: str) -> set[str]:
+    """The names that an expression uses. Raises StudyError for what is not allowed in one."""
+    names = set()
+    waiting = [(_tree(text), 1)]
+    while waiting:  # a loop, because Python's own stack ends before a long chain of operators does
+        node, depth = waiting.pop()
+        reason = f"it is nested more than {MAX_DEPTH} levels deep" if depth > MAX_DEPTH else _objection(node)
+        if reason:
+            raise StudyError(f"expression {text!r} is refused: {reason}", hint=f"allowed: {_ALLOWED}")
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        parts = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+        waiting += [(part, depth + 1) for part in parts if isinstance(part, ast.expr)]
+    return names
+
+
+def _objection(node: ast.expr) -> str:
+    """Why this part of an expression is not allowed, its own parts aside; "" when it is."""
+    match node:
+        case ast.Name() | ast.BoolOp() | ast.IfExp() | ast.Constant(value=str()):
+            return ""
+        case ast.Constant(value=int() | float() as value):
+            return "" if math.isfinite(as_number(value)) else "a number is too large"
+        case ast.Constant(value=value):
+            return f"{value!r} is not a number or a text"
+        case ast.UnaryOp(op=sign) | ast.BinOp(op=sign) if type(sign) in OPERATIONS:
+            return ""
+        case ast.Compare(ops=signs) if all(type(sign) in TEXT_OPERATIONS for sign in signs):
+            return ""
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+            if name not in ARGUMENTS:
+                return f"{name!r} is not a known function"
+            least, most = ARGUMENTS[name]
+            wanted = f"{least}" if least == most else f"{least} to {most}" if most < math.inf else f"{least} or more"
+            given = len(arguments)
+            return "" if least <= given <= most else f"{name} takes {wanted} argument(s), not {given}"
+        case ast.Call():
+            return "only plain calls of known functions are allowed"
+    return f"{type(node).__name__.lower()} is not allowed"
+
+
+def _shown(value: Any) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, int) and value.bit_length() > 2**10:
+        return "(a huge number)"  # Python refuses to write it out
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    shown = repr(int(value) if is_whole else value)
+    return shown if len(shown) <= 100 else f"{shown[:100]}..."

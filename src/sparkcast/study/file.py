@@ -93,7 +93,7 @@ class _Spark(_Part):
     conf: dict[str, Annotated[str, BeforeValidator(_conf_text)]] = {}
 
 
-_Scalar = int | float | str
+_Scalar = Annotated[int, Field(ge=-(2**63), lt=2**63)] | float | str
 
 
 class _Response(_Part):

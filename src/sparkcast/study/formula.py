@@ -1,13 +1,13 @@
 """Model formulas in the notation of R, written by strangers.
 
-The libraries that read formulas run them as Python. So a formula is taken apart here, every word of it is either a
-factor or refused, and what the library gets to see is text made from internal column names only.
+The libraries that read formulas run them as Python, and expand `(a + b + ...)**9` until the memory is full. So a
+formula is taken apart here: every word of it is either a factor or refused.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
@@ -15,8 +15,10 @@ from sparkcast.registry import did_you_mean
 if TYPE_CHECKING:
     from sparkcast.study.matrix import Coding
 
-# Room for any sensible model; keeps `(a*b*c)**9` chains from a public form small.
+# Room for any sensible model.
 _MAX_LENGTH = 500
+_MAX_DEPTH = 20  # of brackets
+_MAX_TERMS = 1000
 _NAMES = ("name", "levels", "square")
 _OPERAND_STARTS = (*_NAMES, "one", "open")
 _OPERAND_ENDS = (*_NAMES, "one", "power", "close")
@@ -119,7 +121,6 @@ def _tokens(text: str, factors: Sequence[str]) -> list[re.Match[str]]:
         before = tokens[-1] if tokens else None
         if before and before["operator"] == "-" and token["one"]:
             raise StudyError(f"formula {text!r} removes the mean", hint="leave out - 1: shares of variation need it")
-        # The formula library would read two operands in a row as Python.
         if before and before.lastgroup in _OPERAND_ENDS and token.lastgroup in _OPERAND_STARTS:
             raise StudyError(f"formula {text!r} lacks an operator before {token[0].strip()!r}", hint=_ALLOWED)
         tokens.append(token)
@@ -135,3 +136,104 @@ def _refusal(text: str, position: int, factors: Sequence[str]) -> StudyError:
             f"formula {text!r} uses {word[0]!r}, which is no factor", hint=did_you_mean(word[0], [*factors])
         )
     return StudyError(f"formula {text!r} is refused at {rest[:20]!r}", hint=_ALLOWED)
+
+
+# ---------------------------------------------------------------- terms
+
+Term = tuple[str, ...]  # the columns that it multiplies
+_Terms = Mapping[frozenset[str], Term]  # in their order, each once; the empty term is the mean
+_BINDING = {"+": 1, "-": 1, "*": 2, ":": 3}
+
+
+def terms_of(formula: Formula) -> tuple[Term, ...]:
+    """The terms of a formula, expanded, each as its columns: `a*b` has a, b and a:b.
+
+    The order, which decides a sequential analysis, is that of patsy and so of statsmodels: as written for numbers,
+    main effects first among categories.
+
+    >>> terms_of(Formula("", "(levels_0 + number_1) ** 2 - number_1", ()))
+    (('levels_0',), ('levels_0', 'number_1'))
+    """
+    terms = [term for term in _Expansion(formula).whole().values() if term]
+    numeric = [frozenset(code for code in term if not code.startswith("levels")) for term in terms]
+    buckets = list(dict.fromkeys([frozenset(), *numeric]))
+    place = {term: (buckets.index(bucket), len(term)) for term, bucket in zip(terms, numeric, strict=True)}
+    return tuple(sorted(terms, key=lambda term: place[term]))
+
+
+class _Expansion:
+    """Reads the internal text of a formula from left to right."""
+
+    def __init__(self, formula: Formula) -> None:
+        self._text = formula.text
+        self._waiting = re.findall(r"\w+|\*\*\s*\d|\S", formula.internal)[::-1]
+
+    def whole(self) -> _Terms:
+        terms = self._sum(1, 0)
+        return terms if not self._waiting else self._refuse()
+
+    def _sum(self, least: int, depth: int) -> _Terms:
+        """Operands, and the operators between them that bind at least so strongly."""
+        left = self._operand(depth)
+        while (binding := _BINDING.get(self._next(), 0)) >= least:
+            sign, right = self._take(), self._sum(binding + 1, depth)
+            if sign == "-":
+                left = {key: term for key, term in left.items() if key not in right}
+            elif sign == "+":
+                left = self._different((*left.values(), *right.values()))
+            else:
+                products = self._products(left, right)
+                first = () if sign == ":" else (*left.values(), *right.values())
+                left = self._different((*first, *products.values()))
+        return left
+
+    def _operand(self, depth: int) -> _Terms:
+        word = self._take()
+        if word == "+":  # a sign, which means nothing
+            while self._next() == "+":
+                self._take()
+            return self._sum(2, depth)
+        if word == "(":
+            if depth == _MAX_DEPTH:
+                self._refuse(f"has more than {_MAX_DEPTH} brackets in each other", "leave out some of them")
+            terms = self._sum(1, depth + 1)
+            if self._take() != ")":
+                self._refuse()
+        elif word == "1" or word[:1].isalpha():
+            terms = self._different([() if word == "1" else (word,)])
+        else:
+            self._refuse()
+        while self._next().startswith("**"):
+            terms = self._power(terms, int(self._take()[-1]))
+        return terms
+
+    def _power(self, terms: _Terms, power: int) -> _Terms:
+        found = products = terms
+        for _ in range(1, min(power, max(2, len(terms)))):
+            products = self._products(terms, products)
+            found = self._different((*found.values(), *products.values()))
+        return found
+
+    def _products(self, left: _Terms, right: _Terms) -> _Terms:
+        if frozenset() in left or frozenset() in right:
+            self._refuse("multiplies by 1, which stands for the mean", "leave out 1")
+        return self._different((*a, *b) for a in left.values() for b in right.values())
+
+    def _different(self, terms: Iterable[Term]) -> _Terms:
+        found: dict[frozenset[str], Term] = {}
+        for term in terms:
+            found.setdefault(frozenset(term), tuple(dict.fromkeys(term)))
+            if len(found) > _MAX_TERMS:
+                self._refuse(f"has more than {_MAX_TERMS:,} terms", "name fewer factors, or a lower power of them")
+        return found
+
+    def _next(self) -> str:
+        return self._waiting[-1] if self._waiting else ""
+
+    def _take(self) -> str:
+        return self._waiting.pop() if self._waiting else ""
+
+    def _refuse(
+        self, reason: str = "cannot be read", hint: str = "write it like: executors * C(batch_size)"
+    ) -> NoReturn:
+        raise StudyError(f"formula {self._text!r} {reason}", hint=hint)

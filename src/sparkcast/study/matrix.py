@@ -7,8 +7,10 @@ from typing import Any
 
 from sparkcast.errors import StudyError
 from sparkcast.study.configuration import Configuration, Level, natural_order
-from sparkcast.study.formula import Formula
+from sparkcast.study.formula import Formula, terms_of
 from sparkcast.units import as_number
+
+_MAX_CELLS = 10**8  # of a model's columns: 800 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,11 @@ def model_columns(formula: Formula, frame: Any) -> tuple[dict[str, slice], Any]:
         columns = math.prod(parts[code].shape[1] for code in term)
         places[":".join(term)] = slice(width, width + columns)
         width += columns
+    if len(frame) * width > _MAX_CELLS:
+        raise StudyError(
+            f"formula {formula.text!r} has {width:,} columns for {len(frame):,} runs, more than fit in memory",
+            hint="name fewer terms, or none between categories with many levels",
+        )
     matrix = np.ones((len(frame), width))
     for term in terms:
         block = parts[term[0]]
@@ -146,24 +153,3 @@ def _coded(column: Any) -> Any:
     if not hasattr(column, "cat"):
         return column.to_numpy()[:, None]
     return sum_contrasts(len(column.cat.categories))[column.cat.codes.to_numpy()]
-
-
-def terms_of(formula: Formula) -> tuple[tuple[str, ...], ...]:
-    """The terms of a formula, expanded, each as its columns: `a*b` has a, b and a:b.
-
-    The order, which decides a sequential analysis, is that of patsy and so of statsmodels: as written for numbers,
-    main effects first among categories.
-    """
-    from patsy import ModelDesc, PatsyError  # type: ignore[import-untyped]
-
-    try:
-        found = ModelDesc.from_formula(formula.internal).rhs_termlist
-    except PatsyError as error:
-        raise StudyError(
-            f"formula {formula.text!r} cannot be read", hint="write it like: executors * C(batch_size)"
-        ) from error
-    terms = [tuple(factor.name() for factor in term.factors) for term in found if term.factors]
-    numeric = [frozenset(code for code in term if not code.startswith("levels")) for term in terms]
-    buckets = list(dict.fromkeys([frozenset(), *numeric]))
-    place = {term: (buckets.index(bucket), len(term)) for term, bucket in zip(terms, numeric, strict=True)}
-    return tuple(sorted(terms, key=lambda term: place[term]))

@@ -1,8 +1,7 @@
 """What a study asks: the settings it varies, the rules between them, what it measures and what it may spend."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,17 +157,11 @@ class Study:
         return f"{self.path.name} line {line}: " if self.path and line else ""
 
     def allows(self, configuration: Configuration) -> bool:
-        return all(bool(rule.evaluate(configuration)) for rule in self.rules)
+        return bool(self.space().allows([configuration])[0])
 
     def varied(self, configuration: Configuration) -> Configuration:
         """The settings of a configuration that the study varies."""
         return configuration.only(factor.name for factor in self.factors)
-
-    def combinations(self) -> Iterator[Configuration]:
-        """Every combination of levels with the fixed settings, whatever the rules say."""
-        names = [factor.name for factor in self.factors]
-        for levels in product(*(factor.levels for factor in self.factors)):
-            yield Configuration({**dict(zip(names, levels, strict=True)), **self.fixed})
 
     def space(self) -> "Space":
         """The combinations that the rules allow, found without trying the others."""

@@ -60,7 +60,12 @@ class Response:
             return measured.get(self.name)
         if not self.formula.names <= set(measured):
             return None
-        return float(self.formula.evaluate(measured))
+        value = self.formula.evaluate(measured)
+        if isinstance(value, str):
+            raise StudyError(
+                f"response {self.name!r} = {self.formula.text!r} is the text {value!r}", hint="a response is a number"
+            )
+        return float(value)
 
     @property
     def is_never_negative(self) -> bool:

@@ -1,17 +1,21 @@
-"""Every combination of settings that the rules allow, found without listing the ones they exclude."""
+"""Candidates: every combination of settings that the rules allow, found without listing the ones they exclude, or what
+somebody listed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 from sparkcast.errors import StudyError
-from sparkcast.registry import did_you_mean
+from sparkcast.study._evaluator import as_column
 from sparkcast.study.configuration import Configuration, Level, Levels, natural_order, normal_level
 from sparkcast.study.expression import Expression
 from sparkcast.units import as_number
 
 MOST = 5_000_000  # candidates; more would fill the memory of a laptop
+_LISTED = 2**18  # combinations of settings that rules tie together, up to which a sample is drawn from a list of them
+_DRAWS = 64  # of twice the combinations that a sample shall have, until so many were found
 _TABLE = 2**16  # a rule over settings with fewer combinations is evaluated once for each, then looked up
 _BLOCK = 2**20  # combinations looked at together
 
@@ -79,6 +83,66 @@ class Candidates:
     def take(self, rows: Any) -> "Candidates":
         return Candidates(self.levels, self.codes[rows])
 
+    def only(self, names: Sequence[str]) -> "Candidates":
+        """Restricted to these settings, in this order; those that are then the same are one."""
+        places = [list(self.levels).index(name) for name in names]
+        return Candidates({name: self.levels[name] for name in names}, _different(self.codes[:, places]))
+
+
+class Pool(Protocol):
+    """Where candidates come from: what rules allow of some levels, or what somebody listed."""
+
+    def candidates(self) -> Candidates: ...
+
+    def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Pool":
+        """With other values for some settings, each of them combined with all others."""
+        ...
+
+    def fixing(self, settings: Mapping[str, Level]) -> "Pool":
+        """With these settings given: any value, not only one that a candidate has."""
+        ...
+
+    def without_each_rule(self) -> "Sequence[tuple[Expression, Pool]]":
+        """For each rule, what there is without it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Configurations that somebody listed.
+
+    >>> listed = Listed(({"executors": 1, "memory": "1g"}, {"executors": 2, "memory": "2g"}))
+    >>> print(*listed.fixing({"executors": 2}).candidates().configurations())
+    executors=2, memory=2g
+    """
+
+    configurations: tuple[Configuration, ...]
+
+    def __post_init__(self) -> None:
+        if not self.configurations:
+            raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
+        object.__setattr__(self, "configurations", tuple(dict.fromkeys(map(Configuration, self.configurations))))
+
+    def candidates(self) -> Candidates:
+        names = dict.fromkeys(name for configuration in self.configurations for name in configuration)
+        return Candidates.of(self.configurations, tuple(names))
+
+    def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Listed":
+        others = dict.fromkeys(c.without(*levels) for c in self.configurations)
+        values = [dict(zip(levels, chosen, strict=True)) for chosen in product(*levels.values())]
+        return Listed(tuple(c | given for c in others for given in values))
+
+    def fixing(self, settings: Mapping[str, Level]) -> "Listed":
+        """Those that have the given values, or all of them with these put in."""
+        left = self.configurations
+        for name, value in settings.items():
+            same = tuple(c for c in left if c.includes({name: value}))
+            left = same or tuple(c | {name: value} for c in left)
+        return Listed(left)
+
+    def without_each_rule(self) -> Sequence[tuple[Expression, Pool]]:
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -114,25 +178,42 @@ class Space:
         levels = {str(name): tuple(own) for name, own in plain["levels"].items()}
         return cls(levels, Configuration(plain["fixed"]), tuple(Expression(text) for text in plain["rules"]))
 
+    @property
+    def size(self) -> int:
+        """How many combinations there are, whatever the rules say."""
+        return prod(len(own) for own in self.levels.values())
+
     def fixing(self, settings: Mapping[str, Level]) -> "Space":
         """With these settings given: any value, not only one of the levels."""
-        known = (*self.levels, *self.fixed)
-        for name in settings:
-            if name not in known:
-                raise StudyError(f"there is no setting {name!r} to fix", hint=did_you_mean(name, known))
-        levels = {name: own for name, own in self.levels.items() if name not in settings}
-        return replace(self, levels=levels, fixed=self.fixed | settings)
+        return self.with_levels({name: (value,) for name, value in settings.items()})
 
     def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Space":
         """With other levels for some settings, and settings it does not have yet."""
         fixed = self.fixed.without(*levels)
         return replace(self, levels={**self.levels, **{name: tuple(own) for name, own in levels.items()}}, fixed=fixed)
 
-    def without_rule(self, rule: Expression) -> "Space":
-        if rule not in self.rules:
-            texts = tuple(known.text for known in self.rules)
-            raise StudyError(f"there is no rule {rule.text!r}", hint=did_you_mean(rule.text, texts))
-        return replace(self, rules=tuple(known for known in self.rules if known != rule))
+    def without_each_rule(self) -> Sequence[tuple[Expression, Pool]]:
+        return [(rule, replace(self, rules=tuple(r for r in self.rules if r != rule))) for rule in self.rules]
+
+    def allows(self, configurations: Sequence[Configuration]) -> Any:
+        """Which of these the rules allow, as an array. They may have any values, not only the levels.
+
+        As among the candidates, one that a rule excludes is excluded, even where another rule has no value.
+        """
+        import numpy as np
+
+        for rule in self.rules:
+            rule.require_names((*(configurations[0] if configurations else self.levels), *self.fixed))
+        used = {name for rule in self.rules for name in rule.names}
+        columns = {name: [c[name] if name in c else self.fixed[name] for c in configurations] for name in used}
+        verdicts = [rule.verdicts(columns, len(configurations)) for rule in self.rules]
+        kept = np.ones(len(configurations), dtype=bool)
+        for holds, fails in verdicts:
+            kept &= holds | fails
+        for rule, (_, fails) in zip(self.rules, verdicts, strict=True):
+            for row in np.flatnonzero(kept & fails)[:1]:
+                rule.evaluate({name: column[row] for name, column in columns.items()})  # raises, and says why
+        return kept
 
     def candidates(self) -> Candidates:
         """What the rules allow, in the order of `itertools.product` over the levels.
@@ -140,17 +221,53 @@ class Space:
         A combination that one rule excludes is excluded, even where another rule has no value. Raises StudyError for a
         combination that no rule excludes and one has no value for, and for more than `MOST` combinations.
         """
+        checks = self._checks()
+        parts = self._parts(checks, MOST)
+        _refuse_more_than_most(parts)
+        codes = _codes(self.levels, _crossed(parts), prod(part.size for part in parts))
+        return _valued(Candidates(self.levels, _in_order(codes, self.levels)), checks)
+
+    def count(self) -> int | None:
+        """How many the rules allow; None where that is not known without listing very many."""
+        parts = self._parts(self._checks(), _LISTED)
+        return None if any(part.open for part in parts) else prod(part.size for part in parts)
+
+    def sample(self, n: int, seed: int = 0) -> Candidates:
+        """`n` different ones of what the rules allow, by chance, each equally likely.
+
+        Settings that no rule ties together are drawn separately, from all combinations that the rules allow. Where
+        these are too many to list, what the rules exclude is drawn too and thrown away: fewer than `n` may be found.
+        """
+        import numpy as np
+
+        checks = self._checks()
+        parts = self._parts(checks, _LISTED)
+        if not any(part.open for part in parts) and prod(part.size for part in parts) <= n:
+            return self.candidates()
+        random, size = np.random.default_rng(seed), max(2**10, 2 * n)
+        codes = _codes(self.levels, dict.fromkeys(self.levels, ()), 0)
+        for _ in range(_DRAWS):
+            if len(codes) >= n:
+                break
+            columns = {name: own for part in parts for name, own in part.drawn(random, self.levels, size).items()}
+            kept = np.ones(size, dtype=bool)
+            for check in (check for part in parts for check in part.waiting):
+                kept &= check.keeps(columns, size)
+            codes = _different(np.concatenate([codes, _codes(self.levels, columns, size)[kept]]))
+        return _valued(Candidates(self.levels, codes[:n]), checks)
+
+    def _checks(self) -> "list[_Check]":
         for rule in self.rules:
             rule.require_names((*self.levels, *self.fixed))
-        checks = [_Check.of(rule, self) for rule in self.rules]
-        if not all(check.may_hold for check in checks):
-            return Candidates(self.levels, _codes(self.levels, dict.fromkeys(self.levels, ()), 0))
-        parts = [_grown(self.levels, names, own) for names, own in _independent_parts(self.levels, checks)]
-        columns, size = _crossed(parts)
-        found = Candidates(self.levels, _in_order(_codes(self.levels, columns, size), self.levels))
-        for check in checks:
-            check.raise_if_without_value(found)
-        return found
+        return [_Check.of(rule, self) for rule in self.rules]
+
+    def _parts(self, checks: "Sequence[_Check]", most: int) -> "list[_Part]":
+        """The settings that rules tie together, and what these allow of each part; at most `most` are listed."""
+        if all(check.may_hold for check in checks):
+            parts = [_grown(self.levels, names, own, most) for names, own in _independent_parts(self.levels, checks)]
+            if all(part.size for part in parts):
+                return parts
+        return [_Part(dict.fromkeys(self.levels, ()), 0)]
 
 
 # ---------------------------------------------------------------- rules
@@ -169,9 +286,7 @@ class _Check:
     def of(cls, rule: Expression, space: Space) -> "_Check":
         import numpy as np
 
-        from sparkcast.study._columns import plain
-
-        values = {name: plain(own) for name, own in space.levels.items() if name in rule.names}
+        values = {name: as_column(own) for name, own in space.levels.items() if name in rule.names}
         check = cls(rule, values, space.fixed.only(rule.names))
         shape = tuple(len(own) for own in values.values())
         if prod(shape) > _TABLE:
@@ -231,28 +346,49 @@ def _independent_parts(
     return iter(parts)
 
 
-def _grown(levels: Mapping[str, tuple[Level, ...]], names: set[str], checks: Sequence[_Check]) -> _Columns:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Combinations of settings that rules tie together."""
+
+    columns: _Columns  # what the rules allow of the settings that were listed
+    size: int
+    open: tuple[str, ...] = ()  # the other settings, with which there would be too many
+    waiting: tuple[_Check, ...] = ()  # the rules about those
+
+    def drawn(self, random: Any, levels: Mapping[str, tuple[Level, ...]], n: int) -> _Columns:
+        """n by chance, whatever the waiting rules say."""
+        rows = random.integers(0, self.size, n)
+        return {
+            **{name: column[rows] for name, column in self.columns.items()},
+            **{name: random.integers(0, len(levels[name]), n) for name in self.open},
+        }
+
+
+def _grown(levels: Mapping[str, tuple[Level, ...]], names: set[str], checks: Sequence[_Check], most: int) -> _Part:
     """What the checks keep of the combinations of these settings, setting by setting.
 
     The next settings are those of the rule that leaves the fewest combinations.
     """
     columns: _Columns = {}
-    waiting = list(checks)
-    while lacking := names - set(columns):
-        if waiting:
-            lacking &= min(waiting, key=lambda check: check.growth(columns)).names
+    size, waiting = 1, list(checks)
+    while missing := names - set(columns):
+        lacking = missing & min(waiting, key=lambda check: check.growth(columns)).names if waiting else missing
         name = min((name for name in levels if name in lacking), key=lambda name: len(levels[name]))
         ready = [check for check in waiting if check.names <= {*columns, name}]
+        grown = _extended(columns, size, name, len(levels[name]), ready, most)
+        if grown is None:
+            return _Part(columns, size, tuple(name for name in levels if name in missing), tuple(waiting))
+        columns, size = grown, grown[name].size
         waiting = [check for check in waiting if check not in ready]
-        columns = _extended(columns, name, len(levels[name]), ready)
-    return columns
+    return _Part(columns, size)
 
 
-def _extended(columns: _Columns, name: str, n_levels: int, checks: Sequence[_Check]) -> _Columns:
-    """Every combination with every level of one more setting, as far as the checks keep them."""
+def _extended(
+    columns: _Columns, size: int, name: str, n_levels: int, checks: Sequence[_Check], most: int
+) -> _Columns | None:
+    """Every combination with every level of one more setting, as far as the checks keep them; None for too many."""
     import numpy as np
 
-    size = next((column.size for column in columns.values()), 1)
     step = max(1, _BLOCK // n_levels)
     blocks, total = [], 0
     for start in range(0, size, step):
@@ -264,31 +400,31 @@ def _extended(columns: _Columns, name: str, n_levels: int, checks: Sequence[_Che
             block = {own: column[kept] for own, column in block.items()}
         blocks.append(block)
         total += block[name].size
-        _refuse_more_than_most(total, block)
+        if total > most:
+            return None
     empty = np.zeros(0, dtype=np.int8)
     return {own: np.concatenate([empty, *(block[own] for block in blocks)]) for own in (*columns, name)}
 
 
-def _refuse_more_than_most(size: int, names: Iterable[str]) -> None:
-    if size > MOST:
+def _refuse_more_than_most(parts: Sequence[_Part]) -> None:
+    names = next(([*part.columns, *part.open] for part in parts if part.open), [n for p in parts for n in p.columns])
+    if prod(part.size for part in parts) > MOST or any(part.open for part in parts):
         raise StudyError(
             f"more than {MOST:,} combinations of {', '.join(names)} are possible",
             hint="fix some settings, or give fewer levels",
         )
 
 
-def _crossed(parts: Sequence[_Columns]) -> tuple[_Columns, int]:
-    """Every combination of the combinations of independent parts, and how many there are."""
+def _crossed(parts: Sequence[_Part]) -> _Columns:
+    """Every combination of the combinations of independent parts."""
     import numpy as np
 
-    sizes = [next(iter(part.values())).size for part in parts]
-    _refuse_more_than_most(prod(sizes), [name for part in parts for name in part])
-    columns = {
+    sizes = [part.size for part in parts]
+    return {
         name: np.tile(np.repeat(column, prod(sizes[i + 1 :])), prod(sizes[:i]))
         for i, part in enumerate(parts)
-        for name, column in part.items()
+        for name, column in part.columns.items()
     }
-    return columns, prod(sizes)
 
 
 # ---------------------------------------------------------------- codes
@@ -306,6 +442,22 @@ def _codes(levels: Mapping[str, tuple[Level, ...]], columns: Mapping[str, Any], 
     for place, name in enumerate(levels):
         codes[:, place] = columns[name]
     return codes
+
+
+def _different(codes: Any) -> Any:
+    """Each row once, where it stands first."""
+    import numpy as np
+
+    if not codes.shape[1]:
+        return codes[:1]
+    return codes[np.sort(np.unique(codes, axis=0, return_index=True)[1])]
+
+
+def _valued(found: Candidates, checks: Iterable[_Check]) -> Candidates:
+    """What was found; raises StudyError where a rule has no value for one of them."""
+    for check in checks:
+        check.raise_if_without_value(found)
+    return found
 
 
 def _in_order(codes: Any, levels: Mapping[str, tuple[Level, ...]]) -> Any:

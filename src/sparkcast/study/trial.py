@@ -35,9 +35,14 @@ class Plan:
     design: str
     seed: int
     trials: tuple[Trial, ...]
-    excluded: tuple[Configuration, ...] = ()  # combinations that a rule makes impossible
+    excluded: tuple[Configuration, ...] = ()  # combinations that a rule makes impossible, as far as they were listed
     notes: tuple[str, ...] = ()  # what its reader should know
     confounded: tuple[str, ...] = ()  # effects that cannot be told from differences between blocks
+    n_unlisted: int = 0  # excluded combinations beyond those listed
+
+    @property
+    def n_excluded(self) -> int:
+        return len(self.excluded) + self.n_unlisted
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:

@@ -9,7 +9,7 @@ from sparkcast.learned.saved import SavedModel
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.question import Question
-from sparkcast.study import Configuration
+from sparkcast.study import Configuration, Listed
 
 CONFIDENCE = 0.95
 REFUSED = -1  # instead of a candidate: said to be infeasible
@@ -52,7 +52,7 @@ def oracles_rule(times_s: Sequence[float], accuracies: Sequence[float]) -> Rule:
 
 def recommended(model: SavedModel, candidates: Sequence[Configuration], deadline_s: float) -> Recommendation | None:
     """What `sparkcast recommend` says; None when nothing meets the deadline."""
-    asked = Recommender(model, candidates)
+    asked = Recommender(model, Listed(tuple(candidates)))
     limits = asked.limits(within_s=deadline_s)
     try:
         return asked.ask(Question(limits, CONFIDENCE, maximize="accuracy"))
