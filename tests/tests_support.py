@@ -9,7 +9,7 @@ from sparkcast.recommend import Recommendation
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.question import Question
 from sparkcast.report.figures import Figure
-from sparkcast.study import Configuration, Dataset, Price, Space
+from sparkcast.study import Configuration, Dataset, Listed, Price, Space
 from sparkcast.study.configuration import Levels
 
 Sparkcast = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -39,7 +39,7 @@ def assert_is_picture(figure: Figure) -> None:
 
 def recommender(
     data: Dataset | Knowledge,
-    candidates: Space | Sequence[Levels],
+    candidates: Space | Listed | Sequence[Levels],
     *,
     price: Price | None = None,
     model: str = "auto",
@@ -47,7 +47,7 @@ def recommender(
 ) -> Recommender:
     """What answers questions about candidates, which may be plain dictionaries."""
     known = FromRuns(data, model) if isinstance(data, Dataset) else data
-    pool = candidates if isinstance(candidates, Space) else [Configuration(candidate) for candidate in candidates]
+    pool = candidates if isinstance(candidates, Space | Listed) else Listed(tuple(map(Configuration, candidates)))
     return Recommender(known, pool, price=price, extrapolate=extrapolate)
 
 
@@ -67,7 +67,7 @@ def ask(
 
 def recommend(
     data: Dataset | Knowledge,
-    candidates: Space | Sequence[Levels],
+    candidates: Space | Listed | Sequence[Levels],
     *,
     price: Price | None = None,
     model: str = "auto",

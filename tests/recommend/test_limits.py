@@ -11,8 +11,8 @@ from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.curves import fit_curve
 from sparkcast.learned.knowledge import FromRuns
 from sparkcast.recommend import Limit, Recommendation
-from sparkcast.recommend.choose import measured_epochs, with_levels
-from sparkcast.study import Configuration, Dataset, Epoch, Expression, Observation, Outcome, Price
+from sparkcast.recommend.choose import measured_epochs
+from sparkcast.study import Configuration, Dataset, Epoch, Expression, Listed, Observation, Outcome, Price
 from sparkcast.study.space import Space
 from tests_support import ask as ask_of
 from tests_support import recommend, recommender
@@ -164,20 +164,21 @@ def test_rules_apply_to_fixed_values_that_no_level_has() -> None:
     space = Space(SPACE.levels, SPACE.fixed, (Expression("batch_size % executors == 0"),))
     with pytest.raises(InfeasibleError, match="executors=3"):
         recommend(measured(), space, model="ridge", fix={"executors": 3})
-    wider = with_levels(space, {"batch_size": (96, 192, 384)})
+    wider = space.with_levels({"batch_size": (96, 192, 384)})
     found = recommend(measured(), wider, model="ridge", fix={"executors": 3})
     assert found.chosen.configuration == {"executors": 3, "batch_size": 384}
     assert found.chosen.measured_runs == 0
 
 
 def test_other_levels_of_listed_candidates_are_combined_with_the_rest() -> None:
-    listed: list[Configuration] = [
-        Configuration({"executors": 1, "batch_size": 64}),
-        Configuration({"executors": 2, "batch_size": 64}),
-    ]
-    wider = with_levels(listed, {"batch_size": (100, 200)})
+    listed = Listed(
+        (
+            Configuration({"executors": 1, "batch_size": 64}),
+            Configuration({"executors": 2, "batch_size": 64}),
+        )
+    )
+    wider = listed.with_levels({"batch_size": (100, 200)}).candidates().configurations()
     assert wider == [Configuration({"executors": e, "batch_size": b}) for e, b in product((1, 2), (100, 200))]
-    assert with_levels(listed, {}) is listed
 
 
 def test_the_distance_from_what_was_measured_is_told() -> None:
@@ -321,7 +322,7 @@ EPOCH_SPACE = Space({"executors": (1, 2, 4), "batch_size": (64, 128, 256)}, Conf
 
 def test_a_free_number_of_epochs_is_traded_against_the_batch_size() -> None:
     data = with_curves()
-    free = with_levels(EPOCH_SPACE, {"epochs": measured_epochs(FromRuns(data))})
+    free = EPOCH_SPACE.with_levels({"epochs": measured_epochs(FromRuns(data))})
     with pytest.raises(InfeasibleError):
         recommend(data, EPOCH_SPACE, within_s=40.0, maximize="accuracy")
     found = recommend(data, free, within_s=40.0, maximize="accuracy")
@@ -353,7 +354,7 @@ def test_epochs_are_not_free_where_no_run_tells_them() -> None:
     with pytest.raises(NotEnoughDataError, match="no run tells its epochs"):
         measured_epochs(FromRuns(measured()))
     with pytest.raises(NotEnoughDataError, match="do not tell time_s by epoch"):
-        recommend(measured(epochs=2), with_levels(SPACE, {"epochs": (1, 2)}), model="ridge")
+        recommend(measured(epochs=2), SPACE.with_levels({"epochs": (1, 2)}), model="ridge")
 
 
 # ---------------------------------------------------------------- malformed questions

@@ -12,6 +12,7 @@ from sparkcast.report import Check, ReportContent, build_content, render, write_
 from sparkcast.report.page import inline_svg
 from sparkcast.report.words import headline
 from sparkcast.study import Configuration, Outcome, SparkOptions
+from sparkcast.workloads.base import TIME
 
 
 class Page(HTMLParser):
@@ -60,7 +61,7 @@ def full(example: SimpleNamespace) -> ReportContent:
         analyses=[example.analysis],
         validations=[example.validation],
         recommendation=example.recommendation,
-        check=Check(Configuration({"batch_size": 128, "executors": 1}), "time_s", 28.8, 25.9, 31.6, 0.9, 29.4),
+        check=Check(Configuration({"batch_size": 128, "executors": 1}), TIME, 28.8, 25.9, 31.6, 0.9, 29.4),
         fitted={"time_s": example.fitted["time_s"]},
         notes=["2 configurations were ruled out."],
     )
@@ -209,7 +210,7 @@ def test_runs_from_two_machines_are_told_apart(example: SimpleNamespace) -> None
 def test_the_check_run_is_reported_whatever_it_showed(
     example: SimpleNamespace, measured: float | None, words: str
 ) -> None:
-    check = Check(Configuration({"executors": 1}), "time_s", 28.8, 25.9, 31.6, 0.9, measured)
+    check = Check(Configuration({"executors": 1}), TIME, 28.8, 25.9, 31.6, 0.9, measured)
     content = build_content(example.bare, created="today", version="0.1.0", check=check)
     assert words in Page(render(content)).text
     assert check.inside is (words == "inside the predicted")

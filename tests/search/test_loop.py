@@ -4,7 +4,7 @@ import dataclasses
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, cast
@@ -39,7 +39,7 @@ from sparkcast.study import (
     SparkOptions,
     Study,
 )
-from sparkcast.workloads import resolve
+from sparkcast.workloads import Shape, resolve
 
 Settings = Mapping[str, Any]
 Play = Callable[[Settings], Mapping[str, float] | str]  # the responses, or why it failed
@@ -70,7 +70,7 @@ class PlayedEngine:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def capacity(self, settings: list[Configuration]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
         return self._capacity
 
     def defaults(self) -> Mapping[str, str]:

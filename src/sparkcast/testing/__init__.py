@@ -8,20 +8,9 @@
 Each suite says in the names of its tests what is asked. `pytest` must be installed; sparkcast itself does not need it.
 """
 
-from typing import Any
+from sparkcast.testing.designs import DesignSuite
+from sparkcast.testing.models import ModelSuite
+from sparkcast.testing.searchers import SearcherSuite
+from sparkcast.testing.workloads import WorkloadSuite
 
-_HOMES = {
-    "DesignSuite": "designs",
-    "ModelSuite": "models",
-    "SearcherSuite": "searchers",
-    "WorkloadSuite": "workloads",
-}
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sparkcast.testing' has no attribute {name!r}")
-    return getattr(import_module(f"sparkcast.testing.{_HOMES[name]}"), name)
+__all__ = ["DesignSuite", "ModelSuite", "SearcherSuite", "WorkloadSuite"]
