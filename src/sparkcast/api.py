@@ -900,11 +900,11 @@ def replicate(paper: str, *, part: str | None = None, data: Source | None = None
 # ---------------------------------------------------------------- report
 
 
-def report(path: Source, output: Source, *, within_s: float | None = None, check: "Check | None" = None) -> None:
+def report(data: Data | Source, output: Source, *, within_s: float | None = None, check: "Check | None" = None) -> None:
     """Write one self-contained HTML file about a study or a table. What cannot be computed is left out with a note.
 
     Args:
-        path: A study file, CSV or store.
+        data: Observations, or a study file, CSV or store.
         output: The HTML file; an existing one is replaced.
         within_s: A deadline for the recommendation.
         check: A run made to check a prediction.
@@ -913,7 +913,7 @@ def report(path: Source, output: Source, *, within_s: float | None = None, check
         StudyError: The data cannot be read.
         NotEnoughDataError: There are no results yet.
 
-    >>> report("study.yaml", "report.html", within_s=60)               # doctest: +SKIP
+    >>> report("runs.csv", "report.html", within_s=60)                 # doctest: +SKIP
     """
     from datetime import datetime
 
@@ -922,7 +922,7 @@ def report(path: Source, output: Source, *, within_s: float | None = None, check
     from sparkcast.learned.knowledge import FromRuns
     from sparkcast.report import build_content, write_report
 
-    data = load_data(path)
+    data = data if isinstance(data, Data) else load_data(data)
     responses = [name for name in data.dataset.responses if data.dataset.successful(name)]
     notes: list[str] = []
     analyses = [a for name in responses if (a := or_note(notes, analyze, data, name))]

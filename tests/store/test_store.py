@@ -131,10 +131,12 @@ def test_readers_see_whole_observations_while_a_writer_goes_on(store: Store, tmp
 
     thread = threading.Thread(target=read)
     thread.start()
-    for trial in PLAN.trials:
-        run(store, trial)
-    stop.set()
-    thread.join()
+    try:
+        for trial in PLAN.trials:
+            run(store, trial)
+    finally:
+        stop.set()
+        thread.join()
     assert not problems
 
 

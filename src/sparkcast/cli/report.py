@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say
-from sparkcast.cli.studies import StudyFile
+from sparkcast.cli.answers import DataSource, Factors, Roles, StudyName, load
 
 
 def register(app: typer.Typer) -> None:
@@ -14,20 +14,28 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    study: StudyFile,
+    data: DataSource,
     output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path("report.html"),
     within: Annotated[str | None, typer.Option(help="A deadline to recommend settings for, e.g. 60s.")] = None,
+    response: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a CSV: a column to tell about, or 'cost = time_s / accuracy'. Repeatable."),
+    ] = None,
+    factors: Factors = None,
+    role: Roles = None,
+    study: StudyName = None,
     force: Force = False,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
     """One self-contained HTML file.
 
-    Example: sparkcast report mnist.yaml -o report.html
+    Example: sparkcast report mnist.yaml -o report.html --within 60s
     """
     from sparkcast import api
     from sparkcast.units import parse_seconds
 
     require_free(output, force)
-    api.report(study, output, within_s=None if within is None else parse_seconds(within))
+    loaded = load(data, factors, response or (), study, role)
+    api.report(loaded, output, within_s=None if within is None else parse_seconds(within))
     emit({"path": output}, as_json, lambda written: say(f"wrote {written['path']}"))

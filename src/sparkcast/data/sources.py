@@ -140,7 +140,7 @@ def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
 
 def is_model_file(path: Path) -> bool:
     """Whether to read this as a model file: by how it begins, or by its name where it should be one."""
-    if path.suffix == ".sparkcast":
+    if path.suffix.lower() == ".sparkcast":
         return True
     try:
         with path.open("rb") as file:

@@ -100,10 +100,10 @@ def write_table(data: Dataset, path: Path) -> None:
     meaning = {"factors": data.factors, "responses": data.responses, "vocabulary": words.as_plain()}
     if rows:
         rows[0][_MEANING] = json.dumps(meaning)
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         _write_parquet(rows, columns, path)
         return
-    if path.suffix != ".csv":
+    if path.suffix.lower() != ".csv":
         raise StudyError(f"cannot write {path.name!r}: unknown kind {path.suffix!r}", hint="use .csv or .parquet")
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns)
