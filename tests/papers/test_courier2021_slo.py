@@ -3,6 +3,7 @@
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
