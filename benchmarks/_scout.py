@@ -65,11 +65,13 @@ def read_tables(folder: Path) -> tuple[Table, ...]:
         rows = list(csv.DictReader(file))
     clusters = sorted({(row["vm_type"], int(row["nodes"])) for row in rows})
     settings = {
-        (row["vm_type"], int(row["nodes"])): {
-            "machines": int(row["nodes"]),
-            "cores": int(row["vcpu_per_vm"]),
-            "memory": float(row["mem_gib_per_vm"]),
-        }
+        (row["vm_type"], int(row["nodes"])): Configuration(
+            {
+                "machines": int(row["nodes"]),
+                "cores": int(row["vcpu_per_vm"]),
+                "memory": float(row["mem_gib_per_vm"]),
+            }
+        )
         for row in rows
     }
     found: dict[tuple[str, str, str], dict[tuple[str, int], Run]] = defaultdict(dict)

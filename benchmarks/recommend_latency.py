@@ -23,6 +23,7 @@ from sklearn.ensemble import RandomForestRegressor
 from threadpoolctl import threadpool_limits
 
 from sparkcast.errors import InfeasibleError
+from sparkcast.learned.knowledge import FromRuns
 from sparkcast.models import MODELS
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.question import Question
@@ -47,6 +48,7 @@ MEASURED: dict[str, tuple[Level, ...]] = {
 }
 N_CONFIGURATIONS = 96
 BAR_MS = 5.0
+PRICE = Price(core_hour=0.05, gib_hour=0.01)
 
 
 def measured(seed: int = 1) -> Dataset:
@@ -78,14 +80,20 @@ def _responses(c: dict[str, Level], noise: random.Random) -> dict[str, float]:
     }
 
 
-def questions(n: int, seed: int = 2) -> list[Question]:
+def questions(n: int, asked: Recommender, seed: int = 2) -> list[Question]:
     draw = random.Random(seed)
     kinds: tuple[Callable[[], dict[str, Any]], ...] = (
-        lambda: {"within_s": draw.uniform(40, 400)},
-        lambda: {"within_s": draw.uniform(60, 400), "minimize": "cost"},
-        lambda: {"budget": draw.uniform(0.02, 0.2), "minimize": "time_s"},
-        lambda: {"within_s": draw.uniform(60, 400), "fix": {"network": draw.choice(LEVELS["network"])}},
-        lambda: {"within_s": draw.uniform(60, 400), "min_accuracy": draw.uniform(0.92, 0.95), "minimize": "cost"},
+        lambda: {"limits": asked.limits(within_s=draw.uniform(40, 400))},
+        lambda: {"limits": asked.limits(within_s=draw.uniform(60, 400)), "minimize": "cost"},
+        lambda: {"limits": asked.limits(most_money=draw.uniform(0.02, 0.2)), "minimize": "time_s"},
+        lambda: {
+            "limits": asked.limits(within_s=draw.uniform(60, 400)),
+            "fix": {"network": draw.choice(LEVELS["network"])},
+        },
+        lambda: {
+            "limits": asked.limits(within_s=draw.uniform(60, 400), least=draw.uniform(0.92, 0.95)),
+            "minimize": "cost",
+        },
     )
     return [Question(**kinds[i % len(kinds)](), confidence=draw.choice((0.5, 0.9, 0.95))) for i in range(n)]
 
@@ -156,13 +164,13 @@ def million_answered(data: Dataset, model: str) -> None:
         "partitions": tuple(range(8, 33)),
     }
     space = Space(levels, rules=(Expression("batch_size % 8 == 0"),))
-    recommender = Recommender(data, space, price=Price(0.05, 0.01), model=model)
+    recommender = Recommender(FromRuns(data, model), space, price=PRICE)
     recommender.fitted("time_s", False), recommender.fitted("accuracy", False)
     begun = time.perf_counter()
-    first = recommender.ask(Question(within_s=120.0))
+    first = recommender.ask(Question(recommender.limits(within_s=120.0)))
     asked_first = time.perf_counter() - begun
     begun = time.perf_counter()
-    recommender.ask(Question(within_s=110.0))
+    recommender.ask(Question(recommender.limits(within_s=110.0)))
     again = time.perf_counter() - begun
     print(f"  {first.n_candidates:,} candidates answered by {model}: first {asked_first:.2f} s, again {again:.2f} s")
 
@@ -172,14 +180,14 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--models", default="auto,gaussian-process,ridge")
     options = parser.parse_args()
-    data, space, asked = measured(), Space(LEVELS), questions(options.questions)
+    data, space = measured(), Space(LEVELS)
+    asked = questions(options.questions, Recommender(FromRuns(data), space, price=PRICE))
     n = len(space.candidates())
     print(f"{n:,} candidates, {len(asked)} questions, one core; runs are made up")
     together_ms, each_ms = forest_ms(data, space)
     print(f"  plain forest of 2,000 trees: {together_ms:.0f} ms in one call, {each_ms / 1000:.0f} s one by one")
     for model in options.models.split(","):
-        price = Price(0.05, 0.01)
-        ready = Recommender(data, space, price=price, model=model)
+        ready = Recommender(FromRuns(data, model), space, price=PRICE)
         ready.ask(Question())
         for response in ("time_s", "accuracy"):
             ready.fitted(response, False)

@@ -5,9 +5,6 @@
 A test fails when the pages in the repository differ from what this writes.
 """
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from sparkcast import api
@@ -23,10 +20,12 @@ def pages() -> dict[str, str]:
 
 
 def _help(*words: str) -> str:
-    command = [sys.executable, "-m", "sparkcast", *words, "--help"]
-    environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb"}
-    text = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-    return text.replace("python -m sparkcast", "sparkcast").strip()
+    from typer.testing import CliRunner
+
+    from sparkcast.cli import app
+
+    answer = CliRunner().invoke(app, [*words, "--help"], prog_name="sparkcast", terminal_width=78, color=False)
+    return answer.stdout.strip()
 
 
 def _command_names() -> list[str]:

@@ -1,4 +1,4 @@
-"""Helpers for tests that run the real command line, and real Spark."""
+"""Helpers for tests that run the command line, and real Spark."""
 
 import os
 import subprocess
@@ -6,16 +6,41 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import psutil
 import pytest
 
+from sparkcast import cli
 from sparkcast.engines import _warden
-from tests_support import Sparkcast
+from tests_support import Answer, Call, Sparkcast
+
+# The same examples wherever and whenever it runs, and no clock. For others: --hypothesis-profile=default
+hypothesis.settings.register_profile(
+    "reproducible", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("reproducible")
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """`call("predict", "runs.csv", ...)` in an empty folder, in this process: the libraries are loaded once for all."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["sparkcast", *map(str, arguments)])
+        capsys.readouterr()
+        try:
+            cli.main()
+        except SystemExit as end:
+            return Answer(int(end.code or 0), *capsys.readouterr())
+        return Answer(0, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture
 def sparkcast(tmp_path: Path) -> Sparkcast:
-    """Run the command line in an empty folder, as a user would."""
+    """Run the command line in an empty folder, in a process of its own as a user would: where `call` cannot serve."""
 
     def call(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

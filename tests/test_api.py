@@ -53,15 +53,17 @@ def _measured(executors: tuple[int, ...] = (1, 2, 4), last: int = 4, *, with_cur
     observations = []
     for e in executors:
         for batch in (64, 128, 256):
-            epochs = tuple(Epoch(k, 2 + k * 900 / e / batch, 1 - batch / 1000 / k) for k in range(1, last + 1))
-            responses = {"time_s": epochs[-1].time_s, "accuracy": float(epochs[-1].accuracy or 0)}
-            settings: Configuration = Configuration({"executors": e, "batch_size": batch, "epochs": last, "cores": 2})
+            epochs = tuple(
+                Epoch(k, 2 + k * 900 / e / batch, {"accuracy": 1 - batch / 1000 / k}) for k in range(1, last + 1)
+            )
+            responses = {"time_s": epochs[-1].time_s, **epochs[-1].values}
+            settings = Configuration({"executors": e, "batch_size": batch, "epochs": last, "cores": 2})
             observations.append(Observation(settings, responses, curve=epochs if with_curves else ()))
     return api.Data(Dataset(("executors", "batch_size"), tuple(observations), "made up", ("time_s", "accuracy")))
 
 
 def _at(**settings: int) -> Configuration:
-    return {"executors": 2, "batch_size": 100, **settings}
+    return Configuration({"executors": 2, "batch_size": 100, **settings})
 
 
 def test_another_number_of_epochs_can_be_asked_for_when_runs_have_curves(tmp_path: Path) -> None:

@@ -456,7 +456,7 @@ def test_a_formula_on_a_factor_that_never_changed_is_refused() -> None:
 
 
 def test_data_in_which_nothing_changes_are_not_enough() -> None:
-    configuration: Configuration = Configuration({"a": 1})
+    configuration = Configuration({"a": 1})
     runs = (Observation(configuration, {"time_s": 1.0}), Observation(configuration, {"time_s": 2.0}))
     with pytest.raises(NotEnoughDataError, match="no factor has two levels"):
         analyze(Dataset(("a",), runs))

@@ -9,7 +9,7 @@ import pytest
 
 from sparkcast import cli
 from sparkcast_papers.marinos2020._tables import FACTORS, TABLE_II
-from tests_support import Sparkcast
+from tests_support import Call
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +23,11 @@ def table_ii(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_published_table_is_read_rightly_without_any_flag(sparkcast: Sparkcast, table_ii: Path) -> None:
+def test_the_published_table_is_read_rightly_without_any_flag(call: Call, table_ii: Path) -> None:
     options = ("--factors", ",".join(FACTORS), "--response", "cost")
-    answer = sparkcast("analyze", str(table_ii), *options, "--json")
-    assert answer.returncode == 0
-    found = json.loads(answer.stdout)
+    answer = call("analyze", str(table_ii), *options, "--json")
+    assert answer.code == 0
+    found = json.loads(answer.out)
     assert found["transform"] == "log"
     assert found["proposal"]["transform"] == "log"
     assert found["r_squared"] >= 0.83

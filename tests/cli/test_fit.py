@@ -6,25 +6,38 @@ from pathlib import Path
 
 import pytest
 
+from sparkcast import api
 from tests_support import Call
+
+RUNS = "executors,net,time_s,accuracy,outcome\n" + "".join(
+    f"{executors},{net},{slow * (5 + 40 / executors) + extra},{0.9 - executors / 100},ok\n"
+    for executors in (1, 2, 4, 8)
+    for net, slow in (("lenet5", 1.0), ("vgg", 3.0))
+    for extra in (0.0, 0.2)
+)
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    rows = ["executors,net,time_s,accuracy,outcome"]
-    for executors in (1, 2, 4, 8):
-        for net, slow in (("lenet5", 1.0), ("vgg", 3.0)):
-            for extra in (0.0, 0.2):
-                rows.append(f"{executors},{net},{slow * (5 + 40 / executors) + extra},{0.9 - executors / 100},ok")
     path = tmp_path / "runs.csv"
-    path.write_text("\n".join(rows) + "\n")
+    path.write_text(RUNS)
     return path
 
 
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A model file, learned once for all tests."""
+    folder = tmp_path_factory.mktemp("learned")
+    (folder / "runs.csv").write_text(RUNS)
+    api.save_model(api.fit(api.load_data(folder / "runs.csv"), model="ridge").model, folder / "m.sparkcast")
+    return (folder / "m.sparkcast").read_bytes()
+
+
 @pytest.fixture
-def model(call: Call, runs: Path, tmp_path: Path) -> Path:
-    assert call("fit", "runs.csv", "--model", "ridge", "--save", "m.sparkcast").code == 0
-    return tmp_path / "m.sparkcast"
+def model(learned: bytes, runs: Path) -> Path:
+    path = runs.with_name("m.sparkcast")
+    path.write_bytes(learned)
+    return path
 
 
 def test_fit_says_what_was_learned(call: Call, runs: Path) -> None:
@@ -54,7 +67,9 @@ def test_auto_tells_its_choice_and_the_scores_of_its_candidates(call: Call, runs
     assert choice["error"] <= max(choice["errors"].values())
 
 
-def test_a_model_file_answers_as_the_data_do(call: Call, model: Path) -> None:
+def test_a_model_file_answers_as_the_data_do(call: Call, runs: Path) -> None:
+    model = "m.sparkcast"
+    assert call("fit", "runs.csv", "--model", "ridge", "--save", model).code == 0
     for command, *question in (
         ["predict", "--at", "executors=3,net=vgg", "--json"],
         ["recommend", "--within", "60s", "--fix", "net=vgg", "--json"],

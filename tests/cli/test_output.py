@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests_support import Sparkcast
+from tests_support import Call, Sparkcast
 
 CSV = """\
 executors,batch_size,time_s,accuracy
@@ -44,16 +44,16 @@ def data(tmp_path: Path) -> None:
         (["list", "models"], "ridge"),
     ],
 )
-def test_json_is_one_document_on_stdout(sparkcast: Sparkcast, arguments: list[str], key: str) -> None:
-    answer = sparkcast(*arguments, "--json")
-    assert answer.returncode == 0, answer.stderr
-    assert key in json.loads(answer.stdout)
+def test_json_is_one_document_on_stdout(call: Call, arguments: list[str], key: str) -> None:
+    answer = call(*arguments, "--json")
+    assert answer.code == 0, answer.err
+    assert key in json.loads(answer.out)
 
 
 @pytest.mark.usefixtures("data")
-def test_a_dry_run_is_one_json_list_of_commands(sparkcast: Sparkcast) -> None:
-    answer = sparkcast("run", "s.yaml", "--dry-run", "--json")
-    lines = json.loads(answer.stdout)
+def test_a_dry_run_is_one_json_list_of_commands(call: Call) -> None:
+    answer = call("run", "s.yaml", "--dry-run", "--json")
+    lines = json.loads(answer.out)
     assert len(lines) == 2
     assert all("spark-submit" in line and "--conf spark.executor.cores=1" in line for line in lines)
 
@@ -66,24 +66,24 @@ def test_the_answer_goes_to_stdout_and_the_interval_is_said_in_words(sparkcast: 
 
 
 @pytest.mark.usefixtures("data")
-def test_a_file_is_never_replaced_silently(sparkcast: Sparkcast, tmp_path: Path) -> None:
+def test_a_file_is_never_replaced_silently(call: Call, tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("precious")
-    answer = sparkcast("export", "runs.csv", "-o", "out.csv")
-    assert answer.returncode == 2
-    assert "--force" in answer.stderr
+    answer = call("export", "runs.csv", "-o", "out.csv")
+    assert answer.code == 2
+    assert "--force" in answer.err
     assert (tmp_path / "out.csv").read_text() == "precious"
 
 
 @pytest.mark.usefixtures("data")
-def test_an_impossible_deadline_exits_with_5_and_names_the_nearest(sparkcast: Sparkcast) -> None:
-    answer = sparkcast("recommend", "runs.csv", "--within", "1s")
-    assert answer.returncode == 5
-    assert "the nearest deadline met with probability" in answer.stderr
+def test_an_impossible_deadline_exits_with_5_and_names_the_nearest(call: Call) -> None:
+    answer = call("recommend", "runs.csv", "--within", "1s")
+    assert answer.code == 5
+    assert "the nearest deadline met with probability" in answer.err
 
 
 @pytest.mark.parametrize("workload", ["pi", "mnist-training"])
-def test_the_study_that_init_writes_can_be_planned(sparkcast: Sparkcast, tmp_path: Path, workload: str) -> None:
-    (tmp_path / "new.yaml").write_text(sparkcast("init", workload).stdout)
-    answer = sparkcast("design", "new.yaml")
-    assert answer.returncode == 0, answer.stderr
-    assert "runs, 0 done" in answer.stdout
+def test_the_study_that_init_writes_can_be_planned(call: Call, tmp_path: Path, workload: str) -> None:
+    (tmp_path / "new.yaml").write_text(call("init", workload).out)
+    answer = call("design", "new.yaml")
+    assert answer.code == 0, answer.err
+    assert "runs, 0 done" in answer.out

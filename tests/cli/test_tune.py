@@ -66,7 +66,7 @@ def measure(study: Path, times: dict[int, float]) -> None:
     store = open_store(study.with_suffix(".results"), create=True)
     store.register(loaded, Plan("full", 0, ()))
     for samples, time_s in times.items():
-        configuration: Configuration = Configuration({**loaded.fixed, "samples": samples})
+        configuration = Configuration({**loaded.fixed, "samples": samples})
         trial = store.add_trial("s", configuration, 1)
         run_id, artefacts = store.begin_run("s", trial)
         responses = {"time_s": time_s, "total_s": time_s + 1, "error": 1 / samples}

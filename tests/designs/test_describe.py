@@ -20,7 +20,7 @@ def study(k: int, kind: str = "fractional", **options: object) -> Study:
 
 
 @given(st.sampled_from([(4, 8), (5, 8), (6, 16), (6, 32), (7, 16), (7, 8), (8, 16)]), st.integers(0, 5))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_alias_sets_are_exactly_the_products_of_columns_that_are_equal(size: tuple[int, int], seed: int) -> None:
     k, runs = size
     made = study(k, runs=runs)

@@ -23,7 +23,7 @@ def studies(draw: st.DrawFn, kinds: tuple[str, ...] = DESIGNS.names()) -> Study:
 
 
 @given(studies())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_positions_count_up_and_keys_are_unique(study: Study) -> None:
     trials = make_plan(study).trials
     assert [t.position for t in trials] == list(range(1, len(trials) + 1))
@@ -32,13 +32,13 @@ def test_positions_count_up_and_keys_are_unique(study: Study) -> None:
 
 
 @given(studies())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_same_seed_gives_the_same_plan(study: Study) -> None:
     assert make_plan(study) == make_plan(study)
 
 
 @given(studies())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_each_replicate_is_a_block_of_the_same_runs(study: Study) -> None:
     trials = make_plan(study).trials
     blocks = [sorted(str(t.configuration) for t in group) for _, group in itertools.groupby(trials, lambda t: t.block)]
@@ -47,7 +47,7 @@ def test_each_replicate_is_a_block_of_the_same_runs(study: Study) -> None:
 
 
 @given(studies(), st.integers(5, 12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_combination_that_a_rule_excludes_is_never_run(study: Study, most: int) -> None:
     total = " + ".join(f.name for f in study.factors)
     ruled = Study("s", "pi", study.factors, rules=(Expression(f"{total} <= {most}"),), design=study.design)
@@ -60,7 +60,7 @@ def test_a_combination_that_a_rule_excludes_is_never_run(study: Study, most: int
 
 
 @given(studies(kinds=("full", "two-level")))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_full_design_is_balanced_in_every_pair_of_factors(study: Study) -> None:
     trials = make_plan(study).trials
     for a, b in itertools.combinations([f.name for f in study.factors], 2):

@@ -13,6 +13,7 @@ from sparkcast.designs import make_plan
 from sparkcast.designs.describe import describe
 from sparkcast.errors import StudyError
 from sparkcast.study import DesignChoice, Expression, Factor, Plan, Study
+from sparkcast.workloads import resolve
 
 
 def study(k: int, **choice: object) -> Study:
@@ -43,6 +44,13 @@ def test_whole_numbers_stay_whole_numbers_with_a_note() -> None:
     plan = make_plan(Study("s", "pi", (Factor("a", (1, 4)),), design=DesignChoice(centre_points=1)))
     assert {t.configuration["a"] for t in plan.trials} == {1, 3, 4}
     assert plan.notes == ("the centre of a is 3, the whole number nearest to 2.5",)
+
+
+def test_whole_numbers_of_a_setting_that_takes_fractions_have_their_own_middle() -> None:
+    rates = (Factor("learning_rate", (1.0, 4.0)),)
+    plan = make_plan(resolve(Study("s", "mnist-training", rates, design=DesignChoice(centre_points=1))))
+    assert {t.configuration["learning_rate"] for t in plan.trials} == {1, 2.5, 4}
+    assert plan.notes == ()
 
 
 def test_a_number_without_a_middle_is_run_at_each_of_its_levels() -> None:
@@ -78,7 +86,7 @@ def test_a_centre_that_the_design_runs_as_well_gets_its_own_trials_and_leaves_th
 
 
 @given(st.sampled_from([(3, 2), (4, 2), (4, 4), (5, 4), (6, 8)]), st.integers(1, 2), st.integers(0, 9))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_blocks_of_a_two_level_design_are_told_apart_by_the_effects_that_are_named(
     size: tuple[int, int], replicates: int, seed: int
 ) -> None:

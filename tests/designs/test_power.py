@@ -8,11 +8,11 @@ from sparkcast.analyse.scale import Scale
 from sparkcast.designs import make_plan
 from sparkcast.designs.describe import describe
 from sparkcast.designs.power import f_test_power, plan_power
-from sparkcast.study import DesignChoice, Expression, Factor, Observation, Study
+from sparkcast.study import Configuration, DesignChoice, Expression, Factor, Observation, Study
 
 
-def configurations(study: Study) -> list[dict[str, int | float | str]]:
-    return [dict(t.configuration) for t in make_plan(study).trials]
+def configurations(study: Study) -> list[Configuration]:
+    return [t.configuration for t in make_plan(study).trials]
 
 
 @pytest.mark.parametrize("replicates", [4, 10, 25])

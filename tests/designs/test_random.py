@@ -31,7 +31,7 @@ def nearest(made: Plan) -> float:
 
 
 @given(st.integers(2, 40), st.sampled_from(["maximin", "latin-hypercube"]), st.integers(0, 99))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_every_level_of_a_factor_is_run_equally_often_or_once_more(runs: int, method: str, seed: int) -> None:
     made = plan(runs, method, seed=seed)
     assert len({str(t.configuration) for t in made.trials}) == len(made.trials) == runs
@@ -44,7 +44,7 @@ def test_every_level_of_a_factor_is_run_equally_often_or_once_more(runs: int, me
 
 
 @given(st.integers(2, 30), st.sampled_from(["maximin", "latin-hypercube", "uniform"]), st.integers(0, 99))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_rules_are_never_violated_and_runs_are_different(runs: int, method: str, seed: int) -> None:
     made = plan(runs, method, ("a * b >= 4", "n != 'z' or b < 8"), seed)
     assert len({str(t.configuration) for t in made.trials}) == len(made.trials) == runs

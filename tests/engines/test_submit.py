@@ -7,6 +7,7 @@ from sparkcast.engines.conf import join_conf, merge_conf, parse_conf_option, rea
 from sparkcast.engines.machine import this_machine
 from sparkcast.errors import CapacityError, StudyError
 from sparkcast.study import SparkOptions
+from sparkcast.workloads import Shape
 
 
 def test_the_users_property_wins_and_the_tool_says_so() -> None:
@@ -53,14 +54,14 @@ def test_capacity_counts_whole_executors_on_each_worker() -> None:
     capacity = Capacity(workers=2, cores_each=3, memory_each=4 * 2**30)
     assert capacity.executors(cores=2, memory=2**30) == 2
     assert capacity.executors(cores=1, memory=2 * 2**30) == 4
-    capacity.require({"executors": 2, "cores": 2, "memory": "1g"})
+    capacity.require(Shape(executors=2, cores=2, memory="1g", jobs=1))
     with pytest.raises(CapacityError, match=r"asks for 3 executors .* can hold 2: it has 2 worker"):
-        capacity.require({"executors": 3, "cores": 2, "memory": "1g"})
+        capacity.require(Shape(executors=3, cores=2, memory="1g", jobs=1))
 
 
 def test_the_embedded_cluster_makes_room_for_the_widest_executor() -> None:
     cores = this_machine().cores
-    capacity = engine_for(SparkOptions()).capacity([{"executors": 1, "cores": cores, "memory": "1g"}])
+    capacity = engine_for(SparkOptions()).capacity([Shape(executors=1, cores=cores, memory="1g", jobs=1)])
     assert capacity is not None
     assert (capacity.workers, capacity.cores_each) == (1, cores)
 

@@ -11,6 +11,7 @@ from sparkcast.fitting.uncertainty import Learned, fit, left_out_predictions
 from sparkcast.models import MODELS
 from sparkcast.models.median import Constant
 from sparkcast.study import Dataset, Observation
+from sparkcast.study.names import usual_vocabulary
 
 
 def mean_of_all(problem: Problem) -> Learned:
@@ -96,7 +97,7 @@ def test_configurations_a_model_refuses_are_left_out_of_its_error() -> None:
     ],
 )
 def test_the_scale_follows_the_response(response: str, values: tuple[float, ...], is_log: bool, high: float) -> None:
-    scale = scale_of(response, values)
+    scale = scale_of(usual_vocabulary([], [response]).response(response), values)
     assert (scale.is_log, scale.high) == (is_log, high)
 
 

@@ -30,11 +30,15 @@ def runs(noise: float = 0.0, replicates: int = 1, after_s: float = 0.0, last: in
             for r in range(replicates):
                 factor = math.exp(dice.gauss(0, noise))
                 curve = tuple(
-                    Epoch(k, factor * time_s(e, b, k), min(1.0, accuracy(b, k) + dice.gauss(0, noise / 10)))
+                    Epoch(
+                        k,
+                        factor * time_s(e, b, k),
+                        {"accuracy": min(1.0, accuracy(b, k) + dice.gauss(0, noise / 10))},
+                    )
                     for k in range(1, last + 1)
                 )
-                responses = {"time_s": curve[-1].time_s + after_s, "accuracy": float(curve[-1].accuracy or 0)}
-                settings: Configuration = Configuration({"executors": e, "batch_size": b, "epochs": last})
+                responses = {"time_s": curve[-1].time_s + after_s, **curve[-1].values}
+                settings = Configuration({"executors": e, "batch_size": b, "epochs": last})
                 observations.append(Observation(settings, responses, replicate=r + 1, curve=curve))
     return Dataset(("executors", "batch_size"), tuple(observations), responses=("time_s", "accuracy"))
 
@@ -61,7 +65,7 @@ def test_accuracies_may_be_percent() -> None:
         replace(
             run,
             responses={"accuracy": 100 * run.responses["accuracy"]},
-            curve=tuple(replace(epoch, accuracy=100 * (epoch.accuracy or 0)) for epoch in run.curve),
+            curve=tuple(replace(epoch, values={"accuracy": 100 * epoch.values["accuracy"]}) for epoch in run.curve),
         )
         for run in data.observations
     )
@@ -72,7 +76,7 @@ def test_accuracies_may_be_percent() -> None:
 def test_an_accuracy_that_falls_is_not_continued_downwards() -> None:
     data = runs()
     falling = tuple(
-        replace(run, curve=tuple(replace(epoch, accuracy=0.9 - 0.1 * epoch.number) for epoch in run.curve))
+        replace(run, curve=tuple(replace(epoch, values={"accuracy": 0.9 - 0.1 * epoch.number}) for epoch in run.curve))
         for run in data.observations
     )
     fitted = fit_curve(Dataset(data.factors, falling), "accuracy")

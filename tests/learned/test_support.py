@@ -7,10 +7,11 @@ import pytest
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.support import Extrapolating, categories_of, like_known, require_support
 from sparkcast.models import MODELS, Fitted
-from sparkcast.study import Configuration, Dataset, Observation
+from sparkcast.study import Configuration, Dataset, Kind, Observation, Response
 
 NETS = {"lenet5": 1.0, "vgg": 3.0, "resnet": 2.0, "mlp": 0.5}
-NEW: Configuration = Configuration({"executors": 2, "net": "transformer"})
+NEW = Configuration({"executors": 2, "net": "transformer"})
+TIME, SHARE = Response("time_s", kind=Kind.TIME), Response("accuracy", kind=Kind.SHARE)
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +29,11 @@ def fitted() -> Fitted:
 
 @pytest.fixture
 def stretched(fitted: Fitted) -> Extrapolating:
-    return Extrapolating(fitted, "time_s", {"net": tuple(NETS)})
+    return Extrapolating(fitted, TIME, {"net": tuple(NETS)})
 
 
 def known(executors: int = 2) -> list[Configuration]:
-    return [{"executors": executors, "net": net} for net in NETS]
+    return [Configuration({"executors": executors, "net": net}) for net in NETS]
 
 
 def test_a_category_that_was_never_run_gets_the_median_and_the_hull_of_the_known_ones(
@@ -48,7 +49,7 @@ def test_the_median_of_shares_is_that_of_plain_numbers(fitted: Fitted) -> None:
         def predict(self, at: list[Configuration]) -> list[float]:
             return [{"lenet5": 0.5, "vgg": 0.9}[str(c["net"])] for c in at]
 
-    shares = Extrapolating(Shares(), "accuracy", {"net": ("lenet5", "vgg")})  # type: ignore[arg-type]
+    shares = Extrapolating(Shares(), SHARE, {"net": ("lenet5", "vgg")})  # type: ignore[arg-type]
     assert shares.predict([NEW]) == [pytest.approx(0.7)]
 
 
@@ -92,13 +93,13 @@ def test_the_only_known_category_says_nothing_about_others() -> None:
     data = Dataset(
         ("executors", "net"), tuple(Observation({"executors": e, "net": "vgg"}, {"time_s": 9.0 / e}) for e in (1, 2, 4))
     )
-    alone = Extrapolating(MODELS.get("median")().fit(data, "time_s"), "time_s", {"net": ("vgg",)})
+    alone = Extrapolating(MODELS.get("median")().fit(data, "time_s"), TIME, {"net": ("vgg",)})
     with pytest.raises(NotEnoughDataError, match="every run has net = vgg"):
         alone.predict([NEW])
 
 
 def test_categories_are_factors_whose_levels_are_not_all_numbers() -> None:
-    seen: list[Configuration] = [
+    seen = [
         Configuration({"memory": "1g", "net": "vgg", "size": 1}),
         Configuration({"memory": "512m", "net": 5, "size": 2}),
     ]

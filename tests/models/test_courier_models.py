@@ -60,7 +60,7 @@ def test_the_law_gives_back_the_times_on_the_cpu_and_at_the_disk_that_made_the_d
 
 def test_the_law_holds_at_settings_that_were_never_run() -> None:
     fitted = OperationalLaws(WORKERS).fit(runs(), "time_s")
-    at: Configuration = Configuration({"cpu": 16, "batch": 256, "njobs": 2, "network": "mlp"})
+    at = Configuration({"cpu": 16, "batch": 256, "njobs": 2, "network": "mlp"})
     assert fitted.predict([at]) == [pytest.approx(law(16, 256, 2, "mlp"))]
 
 

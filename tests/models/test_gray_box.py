@@ -82,7 +82,7 @@ def test_data_that_never_reach_the_limit_get_the_plain_law() -> None:
 @pytest.mark.parametrize("factor", [1.0, 1e6])
 def test_the_unit_of_the_data_size_does_not_matter(factor: float) -> None:
     data = dataset(SIZES, CORES, noise=0.01)
-    scaled = _mapped(data, lambda c: {**c, "data_size": float(c["data_size"]) * factor})
+    scaled = _mapped(data, lambda c: c | {"data_size": float(c["data_size"]) * factor})
     [point] = GrayBox().fit(scaled, "time_s").predict([{"data_size": 20.0 * factor, "cores": 14}])
     assert point == pytest.approx(GrayBox().fit(data, "time_s").predict([{"data_size": 20, "cores": 14}])[0], rel=1e-4)
 

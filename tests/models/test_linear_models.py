@@ -64,7 +64,7 @@ def test_linear_says_how_many_configurations_it_needs() -> None:
 
 
 def test_anova_of_a_full_factorial_has_every_interaction() -> None:
-    at: Configuration = Configuration({"a": 4, "b": 7, "net": "vgg"})
+    at = Configuration({"a": 4, "b": 7, "net": "vgg"})
     expected = pytest.approx(math.exp(3 + 0.3 * 4 - 0.7 + 0.5))
     assert Anova().fit(factorial(), "time_s").predict([at]) == [expected]
     assert Linear().fit(factorial(), "time_s").predict([at]) != [expected]

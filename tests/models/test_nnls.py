@@ -90,7 +90,7 @@ def test_levels_of_a_category_are_ratios() -> None:
         return slow[net] * ernest(size, executors)
 
     data = grid(law, size=(1, 2, 4), executors=(1, 2, 4, 8), net=tuple(slow))
-    at: list[Configuration] = [{"size": 40, "executors": 16, "net": net} for net in slow]
+    at = [Configuration({"size": 40, "executors": 16, "net": net}) for net in slow]
     small, large = predict(data, *at)
     assert large / small == pytest.approx(3, rel=0.06)  # a level with few runs is kept near the others
     assert small == pytest.approx(ernest(40, 16), rel=0.06)

@@ -34,7 +34,7 @@ def sampled(sampling_rate: float, executors: float, cores: float) -> float:
 
 
 RATES, EXECUTORS, CORES = (1, 10), (1, 2, 3), (2, 4, 6, 8)
-AT_100: list[Configuration] = [{"sampling_rate": 100, "executors": e, "cores": c} for e in EXECUTORS for c in CORES]
+AT_100 = [Configuration({"sampling_rate": 100, "executors": e, "cores": c}) for e in EXECUTORS for c in CORES]
 
 
 def samples(noise: float = 0.0) -> Dataset:
@@ -99,7 +99,7 @@ def test_the_levels_of_a_category_may_scale_differently() -> None:
         return 5 + 60 / executors if net == "vgg" else 20 + 5 / executors
 
     data = grid(law, executors=(1, 2, 4, 8, 16), net=("vgg", "lenet5"))
-    at: list[Configuration] = [{"executors": 6, "net": net} for net in ("vgg", "lenet5")]
+    at = [Configuration({"executors": 6, "net": net}) for net in ("vgg", "lenet5")]
     assert fitted(data).predict(at) == pytest.approx([law(6, "vgg"), law(6, "lenet5")], rel=0.1)
 
 

@@ -44,10 +44,10 @@ def test_a_run_that_lost_an_executor_on_the_way_is_not_comparable() -> None:
 def test_a_report_cut_off_in_the_middle_of_a_line_is_still_read(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     path.write_text(
-        '{"kind":"started","at":5.0}\n{"kind":"epoch","at":6,"number":1,"time_s":1.0,"accuracy":0.5}\n{"kind":"resu'
+        '{"kind":"started","at":5.0}\n{"kind":"epoch","at":6,"number":1,"time_s":1.0,"values":{"accuracy":0.5}}\n{"kind":"resu'
     )
     report = read_report(path)
-    assert (report.started_at, report.curve[0].accuracy, report.responses) == (5.0, 0.5, {})
+    assert (report.started_at, report.curve[0].values["accuracy"], report.responses) == (5.0, 0.5, {})
 
 
 def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: Path) -> None:

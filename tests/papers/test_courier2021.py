@@ -159,7 +159,7 @@ def test_models_see_nothing_but_settings_and_time(made_up: Path, runs: Dataset) 
 
 
 def test_columns_are_those_of_the_paper() -> None:
-    at: list[Configuration] = [
+    at = [
         Configuration({"cpu": 4, "batch": 128, "njobs": 3, "network": "lenet5"}),
         Configuration({"cpu": 1, "batch": 64, "njobs": 5, "network": "simplenet"}),
     ]
@@ -168,8 +168,9 @@ def test_columns_are_those_of_the_paper() -> None:
 
 def _lawful(spare: float, cpu_s: float = _laws.CPU_S) -> Dataset:
     """Runs that follow the law exactly, with a disk that serves `spare` more requests than come."""
-    at: list[Configuration] = [
-        {"cpu": cpu, "batch": batch, "njobs": 1, "network": "lenet5"} for cpu, batch in product((1, 2), (64, 128, 256))
+    at = [
+        Configuration({"cpu": cpu, "batch": batch, "njobs": 1, "network": "lenet5"})
+        for cpu, batch in product((1, 2), (64, 128, 256))
     ]
     found = _laws.passes(at) * (cpu_s + 1 / spare)
     rows = zip(at, found, strict=True)
@@ -216,7 +217,7 @@ def test_r2_is_relative_to_what_was_measured() -> None:
 
 def test_a_table_of_means_knows_settings_it_has_seen_and_no_others(made_up: Path) -> None:
     cells = from_cells(made_up)
-    at: list[Configuration] = [
+    at = [
         Configuration({"cpu": 1, "batch": 64, "njobs": 1}),
         Configuration({"cpu": 3, "batch": 64, "njobs": 1}),
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from sparkcast.errors import StudyError
 from sparkcast.replications import Findings, Row, Verdict, replicate
-from sparkcast.study import Dataset
+from sparkcast.study import Configuration, Dataset
 from sparkcast_papers.courier2021 import slo
 from sparkcast_papers.courier2021._runs import evaluation, flagged_rows, replicate_1, without_rows
 from sparkcast_papers.courier2021._slo_evaluation import (
@@ -162,7 +162,7 @@ def test_deadlines_are_positive_and_the_same_for_the_same_seed() -> None:
     assert (draws.deadlines_s == again.deadlines_s).all()
 
 
-JOB = Job(({"batch": 64}, {"batch": 128}), (200.0, 100.0), (0.95, 0.90))
+JOB = Job((Configuration({"batch": 64}), Configuration({"batch": 128})), (200.0, 100.0), (0.95, 0.90))
 
 
 def _draws(deadlines: list[float]) -> Draws:

@@ -242,7 +242,7 @@ def one_network(networks: tuple[Runs, ...]) -> Replicated:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scenarios, "runs", lambda data: networks[:1])
         patch.setattr(scenarios, "Study", study)
-        patch.setattr(scenarios.os, "cpu_count", lambda: 1)
+        patch.setattr("os.cpu_count", lambda: 1)
         patch.setattr(_techniques, "TREES", (10,))
         return replicate("myung2020", "scenarios")
 

@@ -37,7 +37,7 @@ def times_of(data: Dataset) -> Problem:
 
 
 def whole() -> list[Configuration]:
-    return [{"sampling_rate": 100, "executors": e, "cores": c} for e in (1, 2, 3) for c in (2, 4, 6, 8)]
+    return [Configuration({"sampling_rate": 100, "executors": e, "cores": c}) for e in (1, 2, 3) for c in (2, 4, 6, 8)]
 
 
 def error(model: Model) -> float:

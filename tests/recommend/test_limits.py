@@ -9,11 +9,13 @@ import pytest
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.curves import fit_curve
+from sparkcast.learned.knowledge import FromRuns
 from sparkcast.recommend import Limit, Recommendation
-from sparkcast.recommend.choose import Recommender, measured_epochs, recommend, with_levels
-from sparkcast.recommend.question import Question
-from sparkcast.study import Configuration, Dataset, Epoch, Expression, Observation, Outcome, Price
+from sparkcast.recommend.choose import measured_epochs
+from sparkcast.study import Configuration, Dataset, Epoch, Expression, Listed, Observation, Outcome, Price
 from sparkcast.study.space import Space
+from tests_support import ask as ask_of
+from tests_support import recommend, recommender
 
 EXECUTORS, BATCHES = (1, 2, 4, 8), (64, 128, 256, 512)
 SPACE = Space({"executors": EXECUTORS, "batch_size": BATCHES}, Configuration({"cores": 2}))
@@ -42,11 +44,11 @@ def measured(**others: Any) -> Dataset:
     )
 
 
-RECOMMENDER = Recommender(measured(), SPACE, price=PRICE, model="gaussian-process")
+RECOMMENDER = recommender(measured(), SPACE, price=PRICE, model="gaussian-process")
 
 
 def ask(**question: Any) -> Recommendation:
-    return RECOMMENDER.ask(Question(**question))
+    return ask_of(RECOMMENDER, **question)
 
 
 # ---------------------------------------------------------------- budget and accuracy
@@ -162,37 +164,39 @@ def test_rules_apply_to_fixed_values_that_no_level_has() -> None:
     space = Space(SPACE.levels, SPACE.fixed, (Expression("batch_size % executors == 0"),))
     with pytest.raises(InfeasibleError, match="executors=3"):
         recommend(measured(), space, model="ridge", fix={"executors": 3})
-    wider = with_levels(space, {"batch_size": (96, 192, 384)})
+    wider = space.with_levels({"batch_size": (96, 192, 384)})
     found = recommend(measured(), wider, model="ridge", fix={"executors": 3})
     assert found.chosen.configuration == {"executors": 3, "batch_size": 384}
     assert found.chosen.measured_runs == 0
 
 
 def test_other_levels_of_listed_candidates_are_combined_with_the_rest() -> None:
-    listed: list[Configuration] = [
-        Configuration({"executors": 1, "batch_size": 64}),
-        Configuration({"executors": 2, "batch_size": 64}),
-    ]
-    wider = with_levels(listed, {"batch_size": (100, 200)})
-    assert wider == [{"executors": e, "batch_size": b} for e, b in product((1, 2), (100, 200))]
-    assert with_levels(listed, {}) is listed
+    listed = Listed(
+        (
+            Configuration({"executors": 1, "batch_size": 64}),
+            Configuration({"executors": 2, "batch_size": 64}),
+        )
+    )
+    wider = listed.with_levels({"batch_size": (100, 200)}).candidates().configurations()
+    assert wider == [Configuration({"executors": e, "batch_size": b}) for e, b in product((1, 2), (100, 200))]
 
 
 def test_the_distance_from_what_was_measured_is_told() -> None:
     assert ask(within_s=300.0).nearest is not None
     measured_one = ask(fix={"executors": 4, "batch_size": 128}).nearest
     assert measured_one is not None
-    assert (measured_one.configuration, measured_one.distance) == ({"executors": 4, "batch_size": 128}, 0.0)
+    assert measured_one.configuration == {"executors": 4, "batch_size": 128}
+    assert measured_one.distance == 0.0
     between = ask(fix={"executors": 4, "batch_size": 181.02}).nearest
     assert between is not None
     assert between.distance == pytest.approx(0.5 / 3, abs=1e-3)  # half of one of three doublings
 
 
 def test_answers_are_the_same_whether_asked_first_or_again() -> None:
-    questions = [Question(within_s=s) for s in (80.0, 120.0, 300.0)]
-    again = [RECOMMENDER.ask(question) for question in questions]
+    deadlines = (80.0, 120.0, 300.0)
+    again = [ask(within_s=seconds) for seconds in deadlines]
     fresh = [
-        recommend(measured(), SPACE, price=PRICE, model="gaussian-process", within_s=q.within_s) for q in questions
+        recommend(measured(), SPACE, price=PRICE, model="gaussian-process", within_s=seconds) for seconds in deadlines
     ]
     assert again == fresh
 
@@ -203,9 +207,9 @@ def test_answers_are_the_same_whether_asked_first_or_again() -> None:
 def test_a_fixed_setting_gives_the_same_answer_whether_all_candidates_were_looked_at_before_or_not(
     fix: dict[str, Any],
 ) -> None:
-    before = Recommender(measured(), SPACE, price=PRICE, model="ridge")
-    before.ask(Question())
-    assert before.ask(Question(within_s=200.0, fix=fix)) == recommend(
+    before = recommender(measured(), SPACE, price=PRICE, model="ridge")
+    ask_of(before)
+    assert ask_of(before, within_s=200.0, fix=fix) == recommend(
         measured(), SPACE, price=PRICE, model="ridge", within_s=200.0, fix=fix
     )
 
@@ -303,9 +307,10 @@ def with_curves() -> Dataset:
             each = 40 / e * (64 / b) ** 0.5 * math.exp(noise.gauss(0, 0.01))
             odds = [1.5 + 1.2 * math.log(n) - 0.4 * math.log2(b / 64) for n in range(1, 11)]
             curve = tuple(
-                Epoch(n, 2 + each * n, 1 / (1 + math.exp(-o + noise.gauss(0, 0.01)))) for n, o in enumerate(odds, 1)
+                Epoch(n, 2 + each * n, {"accuracy": 1 / (1 + math.exp(-o + noise.gauss(0, 0.01)))})
+                for n, o in enumerate(odds, 1)
             )
-            responses = {"time_s": curve[-1].time_s, "accuracy": float(curve[-1].accuracy or 0)}
+            responses = {"time_s": curve[-1].time_s, **curve[-1].values}
             runs.append(
                 Observation({"executors": e, "batch_size": b, "epochs": 10}, responses, replicate=r, curve=curve)
             )
@@ -317,7 +322,7 @@ EPOCH_SPACE = Space({"executors": (1, 2, 4), "batch_size": (64, 128, 256)}, Conf
 
 def test_a_free_number_of_epochs_is_traded_against_the_batch_size() -> None:
     data = with_curves()
-    free = with_levels(EPOCH_SPACE, {"epochs": measured_epochs(data)})
+    free = EPOCH_SPACE.with_levels({"epochs": measured_epochs(FromRuns(data))})
     with pytest.raises(InfeasibleError):
         recommend(data, EPOCH_SPACE, within_s=40.0, maximize="accuracy")
     found = recommend(data, free, within_s=40.0, maximize="accuracy")
@@ -328,8 +333,8 @@ def test_a_free_number_of_epochs_is_traded_against_the_batch_size() -> None:
     assert found.chosen.measured_runs == 0
     # What is chosen is the best of all pairs that meet the deadline, by the same curves.
     times, accuracies = fit_curve(data, "time_s"), fit_curve(data, "accuracy")
-    pairs: list[Configuration] = [
-        {"executors": 4, "batch_size": b, "epochs": n} for b in (64, 128, 256) for n in range(1, 11)
+    pairs = [
+        Configuration({"executors": 4, "batch_size": b, "epochs": n}) for b in (64, 128, 256) for n in range(1, 11)
     ]
     possible = [c for c, p in zip(pairs, times.probability_below(pairs, 40.0), strict=True) if p >= 0.95]
     best = max(accuracies.predict(possible))
@@ -347,9 +352,9 @@ def test_another_number_of_epochs_may_be_fixed() -> None:
 
 def test_epochs_are_not_free_where_no_run_tells_them() -> None:
     with pytest.raises(NotEnoughDataError, match="no run tells its epochs"):
-        measured_epochs(measured())
+        measured_epochs(FromRuns(measured()))
     with pytest.raises(NotEnoughDataError, match="do not tell time_s by epoch"):
-        recommend(measured(epochs=2), with_levels(SPACE, {"epochs": (1, 2)}), model="ridge")
+        recommend(measured(epochs=2), SPACE.with_levels({"epochs": (1, 2)}), model="ridge")
 
 
 # ---------------------------------------------------------------- malformed questions
@@ -374,7 +379,7 @@ def test_a_malformed_limit_is_refused_with_a_hint(question: dict[str, Any], word
 
 
 def test_an_accuracy_in_percent_is_refused_where_accuracies_are_shares() -> None:
-    with pytest.raises(StudyError, match=r"accuracies here are shares"):
+    with pytest.raises(StudyError, match="accuracy never reaches 95: it is a share here"):
         ask(min_accuracy=95.0)
 
 

@@ -1,4 +1,3 @@
-import dataclasses
 import math
 import random
 from collections.abc import Sequence
@@ -15,9 +14,11 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.support import Extrapolating
 from sparkcast.models.linear import Linear
 from sparkcast.recommend import RunningForecast, RunningJob
-from sparkcast.recommend.load import forecast_running, jobs_factor, parse_running, running_in
+from sparkcast.recommend.load import forecast_running, jobs_factor, parse_running, running_jobs
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, Dataset, Factor, Observation, Study
+from sparkcast.study.configuration import Levels
+from sparkcast.study.names import usual_vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +29,15 @@ class Exact:
     slowdown: float = 1.5
     wide_from: int = 99
 
-    def predict(self, at: Sequence[Configuration]) -> list[float]:
+    def predict(self, at: Sequence[Levels]) -> list[float]:
         return [100 * self.slowdown ** (int(c["jobs"]) - 1) for c in at]
 
-    def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
+    def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
         reach = NormalDist().inv_cdf(0.5 + level / 2)
         ratios = [math.exp(reach * self._sigma(c)) for c in at]
         return [(m / ratio, m * ratio) for m, ratio in zip(self.predict(at), ratios, strict=True)]
 
-    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+    def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
         if limit <= 0:
             return [0.0] * len(at)
         distances = [
@@ -44,10 +45,10 @@ class Exact:
         ]
         return [NormalDist().cdf(distance) for distance in distances]
 
-    def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
+    def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
         return [NotEnoughDataError("too many", hint="run 5") if int(c["jobs"]) > 5 else None for c in at]
 
-    def _sigma(self, configuration: Configuration) -> float:
+    def _sigma(self, configuration: Levels) -> float:
         return self.spread * (5 if int(configuration["jobs"]) >= self.wide_from else 1)
 
 
@@ -104,7 +105,7 @@ def test_a_forecast_agrees_with_simulated_jobs() -> None:
 # ---------------------------------------------------------------- late jobs
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.floats(0, 5000), st.floats(0.5, 8000), st.floats(0.01, 0.5), st.floats(1, 3))
 def test_a_running_job_always_ends_later_than_now_and_not_sooner_with_one_more(
     elapsed_s: float, within_s: float, spread: float, slowdown: float
@@ -165,7 +166,10 @@ def measured() -> Dataset:
 
 def test_a_fitted_model_names_the_missing_load_and_answers_when_somebody_insists() -> None:
     times = Linear().fit(measured(), "time_s")
-    jobs = [RunningJob(Configuration({"executors": 2, "epochs": 2}), 30.0, 2000.0), RunningJob({"executors": 4}, 5.0)]
+    jobs = [
+        RunningJob(Configuration({"executors": 2, "epochs": 2}), 30.0, 2000.0),
+        RunningJob(Configuration({"executors": 4}), 5.0),
+    ]
     inside = forecast_running(times, jobs, factor="jobs", n_running=3, confidence=0.9)
     assert [found.job for found in inside] == jobs
     with pytest.raises(
@@ -173,7 +177,8 @@ def test_a_fitted_model_names_the_missing_load_and_answers_when_somebody_insists
     ) as caught:
         forecast_running(times, jobs, factor="jobs", n_running=16, confidence=0.9)
     assert "jobs=5" in caught.value.hint
-    guesses = forecast_running(Extrapolating(times, "time_s", {}), jobs, factor="jobs", n_running=16, confidence=0.9)
+    bold = Extrapolating(times, measured().vocabulary.response("time_s"), {})
+    guesses = forecast_running(bold, jobs, factor="jobs", n_running=16, confidence=0.9)
     assert all(guess.ends_s < guess.ends_with_new_s for guess in guesses)
 
 
@@ -185,10 +190,11 @@ def test_a_malformed_question_is_refused() -> None:
     assert forecast_running(Exact(), [], factor="jobs", n_running=0, confidence=0.9) == ()
 
 
-def test_the_factor_that_counts_jobs_is_found_by_its_names() -> None:
-    assert jobs_factor(["executors", "jobs"]) == "jobs"
+def test_the_factor_that_counts_jobs_is_found_by_its_role() -> None:
+    words = usual_vocabulary(["executors", "batch_size", "jobs"], [])
+    assert jobs_factor(["executors", "jobs"], words) == "jobs"
     with pytest.raises(NotEnoughDataError, match="among executors, batch_size") as caught:
-        jobs_factor(["executors", "batch_size"])
+        jobs_factor(["executors", "batch_size"], words)
     assert "`jobs: [1, 2, 4]`" in caught.value.hint
 
 
@@ -197,9 +203,7 @@ def test_the_factor_that_counts_jobs_is_found_by_its_names() -> None:
 
 def test_a_running_job_is_read_from_a_line() -> None:
     job = parse_running(" network = lenet5, memory=1g,learning_rate=0.01,executors=2,elapsed=2m ")
-    expected: Configuration = Configuration(
-        {"network": "lenet5", "memory": "1g", "learning_rate": 0.01, "executors": 2}
-    )
+    expected = Configuration({"network": "lenet5", "memory": "1g", "learning_rate": 0.01, "executors": 2})
     assert job == RunningJob(expected, 120.0, None)
     assert parse_running("elapsed=0,within=1.5h") == RunningJob(Configuration({}), 0.0, 5400.0)
 
@@ -237,9 +241,9 @@ def test_a_running_trial_with_three_jobs_is_three_jobs(tmp_path: Path) -> None:
     three = next(t for t in plan.trials if t.configuration["jobs"] == 3)
     store.begin_run("s", three)
     [(_, launched_at)] = store.running("s")
-    jobs = running_in(store, "s", 60.0, launched_at + 7.5)
-    executors = {"executors": three.configuration["executors"]}
-    assert [dataclasses.astuple(job) for job in jobs] == [(executors, 7.5, 60.0)] * 3
-    assert running_in(store, "s", None, launched_at - 5)[0].elapsed_s == 0
-    assert running_in(store, "other", None, launched_at) == ()
+    words = study.vocabulary
+    jobs = running_jobs(store.running("s"), 60.0, launched_at + 7.5, words)
+    assert jobs == (RunningJob(three.configuration.only(["executors"]), 7.5, 60.0),) * 3
+    assert running_jobs(store.running("s"), None, launched_at - 5, words)[0].elapsed_s == 0
+    assert running_jobs(store.running("other"), None, launched_at, words) == ()
     store.close()

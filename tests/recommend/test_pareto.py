@@ -1,7 +1,7 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -14,7 +14,6 @@ POINTS = st.integers(1, 3).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(POINTS)
 def test_the_front_is_what_a_comparison_of_all_pairs_gives(losses: np.ndarray[Any, Any]) -> None:
     front = pareto_front(losses).tolist()
@@ -24,7 +23,6 @@ def test_the_front_is_what_a_comparison_of_all_pairs_gives(losses: np.ndarray[An
         assert (i in front) == (not beaten_by and twins[0] == i)
 
 
-@settings(deadline=None)
 @given(POINTS, st.floats(0.1, 1000))
 def test_other_units_give_the_same_front(losses: np.ndarray[Any, Any], factor: float) -> None:
     scaled = losses.copy()

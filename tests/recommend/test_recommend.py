@@ -7,13 +7,12 @@ import pytest
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models import MODELS
-from sparkcast.recommend.choose import recommend
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
+from sparkcast.study.names import usual_vocabulary
+from tests_support import recommend
 
-GRID: list[Configuration] = [
-    {"executors": e, "batch_size": b, "cores": 2} for e, b in product((1, 2, 3, 4), (64, 128, 256))
-]
+GRID = [Configuration({"executors": e, "batch_size": b, "cores": 2}) for e, b in product((1, 2, 3, 4), (64, 128, 256))]
 
 
 def measured() -> Dataset:
@@ -134,8 +133,9 @@ def test_conf_lines_can_be_pasted() -> None:
         "--conf spark.cores.max=8",
         "--conf spark.executor.instances=4",
     )
-    assert conf_lines(Configuration({"memory": "4g", "batch_size": 64})) == ("--conf spark.executor.memory=4g",)
-    assert conf_lines(Configuration({})) == ()
+    words = usual_vocabulary(["memory", "batch_size"], [])
+    assert conf_lines(Configuration({"memory": "4g", "batch_size": 64}), words) == ("--conf spark.executor.memory=4g",)
+    assert conf_lines(Configuration(), words) == ()
 
 
 def test_nothing_that_meets_the_deadline_is_an_error_with_the_nearest_alternative() -> None:

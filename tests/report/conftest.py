@@ -19,7 +19,7 @@ from sparkcast.analyse import (
     ResidualPoint,
     Verdict,
 )
-from sparkcast.recommend import Candidate, Prediction, Recommendation
+from sparkcast.recommend import Candidate, Limit, Prediction, Recommendation
 from sparkcast.study import (
     Configuration,
     Dataset,
@@ -37,6 +37,7 @@ from sparkcast.study import (
     Trial,
     Utilisation,
 )
+from sparkcast.study.names import usual_vocabulary
 from sparkcast.validate import Scorecard, TestedRun, Validation
 
 MACHINE = Fingerprint(
@@ -51,6 +52,7 @@ MACHINE = Fingerprint(
     data="mnist, 5,000 images, sha256 1f2e3d",
 )
 ORDER = (7, 2, 11, 5, 9, 1, 12, 4, 8, 3, 10, 6)
+WORDS = usual_vocabulary(["batch_size", "executors"], ["time_s", "accuracy", "cost"])
 
 
 def expected_time(at: Configuration) -> float:
@@ -82,10 +84,10 @@ class Known:
 def make_dataset() -> Dataset:
     runs = []
     for index, (batch, executors, replicate) in enumerate(product((64, 128, 256), (1, 2), (1, 2))):
-        at: Configuration = Configuration({"batch_size": batch, "executors": executors, "epochs": 3})
+        at = Configuration({"batch_size": batch, "executors": executors, "epochs": 3})
         time_s = expected_time(at) * (1 + 0.03 * (index % 5 - 2))
         accuracy = expected_accuracy(at) + 0.003 * (index % 4 - 1.5)
-        curve = tuple(Epoch(n, time_s * n / 3, accuracy * (1 - 0.3 / n**2 + 0.3 / 9)) for n in (1, 2, 3))
+        curve = tuple(Epoch(n, time_s * n / 3, {"accuracy": accuracy * (1 - 0.3 / n**2 + 0.3 / 9)}) for n in (1, 2, 3))
         busy = Utilisation(62.0 + 9 * executors, 12.0 / executors, 3e9, 2e5, 4e6, samples=40)
         responses = {"time_s": time_s, "accuracy": accuracy}
         runs.append(
@@ -152,6 +154,7 @@ def make_analysis(response: str = "time_s") -> Analysis:
     ]
     scaled = (replace(m, mean=m.mean * unit, low=m.low * unit, high=m.high * unit) for m in means)
     return Analysis(
+        vocabulary=WORDS,
         response=response,
         formula=f"{response} ~ C(batch_size) * C(executors)",
         anova_type=2,
@@ -214,20 +217,22 @@ def make_validation(response: str = "time_s") -> Validation:
         return Scorecard(name, mape, mape * 0.9, 1.2, 1.6, 0.96, 11 / 12, 0.24, 0.08, tuple(tested))
 
     cards = (card("ernest", 4.3, 0.04), card("forest", 9.8, 0.1), card("median", 38.0, 0.3))
-    return Validation(response, "leave-one-out", 0.9, 3.1, cards, (("courier", "it needs the factor 'cores'"),))
+    return Validation(
+        response, "leave-one-out", 0.9, 3.1, cards, (("courier", "it needs the factor 'cores'"),), vocabulary=WORDS
+    )
 
 
 def make_recommendation() -> Recommendation:
     time, accuracy = Known(), Known(accuracy=True)
 
     def candidate(batch: int, executors: int) -> Candidate:
-        at = {"batch_size": batch, "executors": executors}
+        at = Configuration({"batch_size": batch, "executors": executors})
         predictions = []
         for response, model in (("time_s", time), ("accuracy", accuracy)):
-            [value], [(low, high)] = model.predict([Configuration(at)]), model.interval([at])
+            [value], [(low, high)] = model.predict([at]), model.interval([at])
             predictions.append(Prediction(response, value, low, high, 0.9))
         probability = 0.98 if predictions[0].high <= 36 else 0.21
-        return Candidate(Configuration(at), tuple(predictions), probability, 2)
+        return Candidate(at, tuple(predictions), probability, 2)
 
     every = [candidate(batch, executors) for batch in (64, 128, 256) for executors in (1, 2)]
     ranked = sorted(every, key=lambda c: (c.probability < 0.95, -c.predicted("accuracy").value))
@@ -242,6 +247,8 @@ def make_recommendation() -> Recommendation:
         why="the most accurate of the configurations that end within 36 s with 95 % confidence",
         margin_s=3.4,
         conf=("--num-executors 2", "--conf spark.executor.cores=1", "--conf spark.sparkcast.batchSize=128"),
+        limits=(Limit("time_s", 36.0),),
+        vocabulary=WORDS,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from sparkcast.recommend import Candidate, Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
-from sparkcast.study import Outcome
+from sparkcast.study import Configuration, Outcome
 from tests_support import assert_is_picture
 
 Make = Callable[[SimpleNamespace], Figure | None]
@@ -163,12 +163,12 @@ def test_the_scaling_curve_runs_along_executors_and_beyond_only_when_asked(examp
 
 def test_the_scaling_curve_holds_other_settings_and_shows_only_runs_made_there(example: SimpleNamespace) -> None:
     runs = tuple(
-        replace(run, configuration={**run.configuration, "jobs": jobs})
+        replace(run, configuration=run.configuration | {"jobs": jobs})
         for run in example.data.observations
         for jobs in (1, 3)
     )
     data = replace(example.data, factors=(*example.data.factors, "jobs"), observations=runs)
-    figure = drawn(figures.scaling_curve(data, "time_s", example.fitted["time_s"], at={"jobs": 3}))
+    figure = drawn(figures.scaling_curve(data, "time_s", example.fitted["time_s"], at=Configuration({"jobs": 3})))
     assert sum(row["kind"] == "measured" for row in figure.rows) == 12
     assert "Other settings: jobs=3." in figure.caption
 

@@ -4,6 +4,12 @@ import pytest
 
 from sparkcast.report import axis_title
 from sparkcast.report.labels import ordered, show_value
+from sparkcast.study.names import usual_vocabulary
+
+WORDS = usual_vocabulary(
+    ["memory", "optimizer"],
+    ["time_s", "accuracy", "network_bytes_per_s", "cpu_percent", "shuffle_read_bytes", "spilled_bytes", "cost"],
+)
 
 
 @pytest.mark.parametrize(
@@ -11,15 +17,15 @@ from sparkcast.report.labels import ordered, show_value
     [
         ("time_s", "time (s)"),
         ("accuracy", "accuracy (share correct)"),
-        ("memory", "memory per executor (bytes)"),
+        ("memory", "memory (bytes)"),
         ("network_bytes_per_s", "network (bytes/s)"),
-        ("cpu_percent", "CPU in use (%)"),
+        ("cpu_percent", "cpu (%)"),
         ("shuffle_read_bytes", "shuffle read (bytes)"),
         ("optimizer", "optimizer"),
     ],
 )
 def test_an_axis_title_says_the_unit(name: str, title: str) -> None:
-    assert axis_title(name) == title
+    assert axis_title(WORDS.word(name)) == title
 
 
 @pytest.mark.parametrize(
@@ -35,7 +41,7 @@ def test_an_axis_title_says_the_unit(name: str, title: str) -> None:
     ],
 )
 def test_a_value_is_shown_with_its_unit(name: str, value: float | None, shown: str) -> None:
-    assert show_value(name, value) == shown
+    assert show_value(WORDS.word(name), value) == shown
 
 
 def test_sizes_are_ordered_by_size_and_categories_as_they_come() -> None:

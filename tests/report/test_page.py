@@ -12,6 +12,7 @@ from sparkcast.report import Check, ReportContent, build_content, render, write_
 from sparkcast.report.page import inline_svg
 from sparkcast.report.words import headline
 from sparkcast.study import Configuration, Outcome, SparkOptions
+from sparkcast.workloads.base import TIME
 
 
 class Page(HTMLParser):
@@ -60,7 +61,7 @@ def full(example: SimpleNamespace) -> ReportContent:
         analyses=[example.analysis],
         validations=[example.validation],
         recommendation=example.recommendation,
-        check=Check(Configuration({"batch_size": 128, "executors": 1}), "time_s", 28.8, 25.9, 31.6, 0.9, 29.4),
+        check=Check(Configuration({"batch_size": 128, "executors": 1}), TIME, 28.8, 25.9, 31.6, 0.9, 29.4),
         fitted={"time_s": example.fitted["time_s"]},
         notes=["2 configurations were ruled out."],
     )
@@ -165,13 +166,15 @@ def test_a_report_before_any_run_lists_the_plan(example: SimpleNamespace) -> Non
 
 
 def test_each_trial_is_listed_with_its_own_run_and_strangers_come_last(example: SimpleNamespace) -> None:
-    stranger = replace(example.data.observations[0], configuration={"batch_size": 512, "executors": 4}, position=0)
+    stranger = replace(
+        example.data.observations[0], configuration=Configuration({"batch_size": 512, "executors": 4}), position=0
+    )
     data = replace(example.data, observations=(stranger, *example.data.observations[:-1]))
     content = build_content(data, created="today", version="0.1.0", plan=example.plan)
     assert len(content.plan) == 13
-    assert content.plan[-1].settings == {"batch_size": 512, "executors": 4}
+    assert content.plan[-1].settings == stranger.configuration
     lost = next(run for run in content.plan if run.outcome == "not run")
-    assert (lost.position, lost.settings, lost.replicate) == (6, {"batch_size": 256, "executors": 2}, 2)
+    assert (lost.position, lost.settings, lost.replicate) == (6, Configuration({"batch_size": 256, "executors": 2}), 2)
 
 
 def test_a_model_that_cannot_give_intervals_costs_the_figure_and_not_the_report(example: SimpleNamespace) -> None:
@@ -207,7 +210,7 @@ def test_runs_from_two_machines_are_told_apart(example: SimpleNamespace) -> None
 def test_the_check_run_is_reported_whatever_it_showed(
     example: SimpleNamespace, measured: float | None, words: str
 ) -> None:
-    check = Check(Configuration({"executors": 1}), "time_s", 28.8, 25.9, 31.6, 0.9, measured)
+    check = Check(Configuration({"executors": 1}), TIME, 28.8, 25.9, 31.6, 0.9, measured)
     content = build_content(example.bare, created="today", version="0.1.0", check=check)
     assert words in Page(render(content)).text
     assert check.inside is (words == "inside the predicted")

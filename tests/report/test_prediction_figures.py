@@ -17,6 +17,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
 from sparkcast.study import Configuration, Dataset, Observation
+from sparkcast.study.configuration import Levels
 from sparkcast.validate.learning import LearningCurve, LearningPoint
 from tests_support import assert_is_picture
 
@@ -142,7 +143,8 @@ def test_an_error_of_many_times_the_value_stands_at_the_edge(example: SimpleName
 def test_many_levels_share_a_numeric_axis_and_many_categories_are_left_out(example: SimpleNamespace) -> None:
     card = example.validation.scorecards[0]
     runs = tuple(
-        replace(run, configuration={"size": f"{n + 1}g", "name": f"job-{n}"}) for n, run in enumerate(card.runs * 2)
+        replace(run, configuration=Configuration({"size": f"{n + 1}g", "name": f"job-{n}"}))
+        for n, run in enumerate(card.runs * 2)
     )
     figure = drawn(
         figures.prediction_errors(replace(example.validation, scorecards=(replace(card, runs=runs),)), ("size", "name"))
@@ -172,32 +174,32 @@ def test_one_line_alone_holds_every_other_setting_and_the_title_says_where(examp
     assert '"text": "not measured"' not in json.dumps(within.spec)
 
 
-def observed(*settings: Configuration) -> Dataset:
+def observed(*settings: Levels) -> Dataset:
     runs = tuple(Observation(at, {"time_s": 20.0 + n}) for n, at in enumerate(settings))
     return Dataset(tuple(settings[0]), runs)
 
 
 def test_settings_are_held_where_most_was_run_even_if_the_levels_alone_are_rare() -> None:
-    grid = [{"executors": e, "cores": 2, "net": "b"} for e in (1, 2, 4)]
-    other = [{"executors": 1, "cores": c, "net": "a"} for c in (1, 1, 4, 4, 4)]
-    figure = drawn(
-        figures.scaling_curve(
-            observed(*Configuration(grid), *Configuration(other)), "time_s", FlatAnswer(), single=True
-        )
-    )
+    grid: list[Levels] = [{"executors": e, "cores": 2, "net": "b"} for e in (1, 2, 4)]
+    other: list[Levels] = [{"executors": 1, "cores": c, "net": "a"} for c in (1, 1, 4, 4, 4)]
+    figure = drawn(figures.scaling_curve(observed(*grid, *other), "time_s", FlatAnswer(), single=True))
     assert figure.title.endswith("at cores=2, net=b")
     assert sum(row["kind"] == "measured" for row in figure.rows) == 3
 
 
 def test_of_equal_combinations_the_one_with_frequent_levels_is_held() -> None:
-    every = [{"executors": e, "net": n, "memory": m} for e in (1, 2) for n, m in (("a", 1), ("b", 1), ("b", 2))]
-    figure = drawn(figures.scaling_curve(observed(*Configuration(every)), "time_s", FlatAnswer(), single=True))
+    every: list[Levels] = [
+        {"executors": e, "net": n, "memory": m} for e in (1, 2) for n, m in (("a", 1), ("b", 1), ("b", 2))
+    ]
+    figure = drawn(figures.scaling_curve(observed(*every), "time_s", FlatAnswer(), single=True))
     assert figure.title.endswith("at net=b, memory=1")
 
 
 def test_without_executors_the_curve_runs_along_the_number_with_most_levels() -> None:
-    every = [{"cores": c, "net": n, "lines": x} for c in (1, 2) for n in ("a", "b", "c", "d") for x in (5, 6, 7)]
-    assert drawn(figures.scaling_curve(observed(*Configuration(every)), "time_s", FlatAnswer())).title.startswith(
+    every: list[Levels] = [
+        {"cores": c, "net": n, "lines": x} for c in (1, 2) for n in ("a", "b", "c", "d") for x in (5, 6, 7)
+    ]
+    assert drawn(figures.scaling_curve(observed(*every), "time_s", FlatAnswer())).title.startswith(
         "Predicted time along lines"
     )
 
@@ -205,18 +207,18 @@ def test_without_executors_the_curve_runs_along_the_number_with_most_levels() ->
 class FlatAnswer:
     """Always the same, give or take one; knows nothing beyond 8 executors."""
 
-    def predict(self, at: Sequence[Configuration]) -> list[float]:
+    def predict(self, at: Sequence[Levels]) -> list[float]:
         if any(float(place.get("executors", 1)) > 8 for place in at):
             raise NotEnoughDataError("nothing is known beyond 8", hint="run more")
         return [20.0] * len(at)
 
-    def interval(self, at: Sequence[Configuration], *, level: float = 0.9) -> list[tuple[float, float]]:
+    def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
         return [(19.0, 21.0)] * len(at)
 
-    def probability_below(self, at: Sequence[Configuration], limit: float) -> list[float]:
+    def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
         return [float(limit > 20)] * len(at)
 
-    def beyond(self, at: Sequence[Configuration]) -> list[NotEnoughDataError | None]:
+    def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
         return [None] * len(at)
 
 

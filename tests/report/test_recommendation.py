@@ -32,8 +32,10 @@ from sparkcast.report.words import (
     recommendation_warnings,
 )
 from sparkcast.study import Configuration
+from sparkcast.study.names import usual_vocabulary
 from tests_support import assert_is_picture
 
+WORDS = usual_vocabulary(["batch_size", "executors"], ["time_s", "accuracy", "cost"])
 DEADLINE, BUDGET, LEAST = Limit("time_s", 60.0), Limit("cost", 0.25), Limit("accuracy", 0.9, is_upper=False)
 ALL_LIMITS = (DEADLINE, BUDGET, LEAST)
 
@@ -70,6 +72,7 @@ def recommended(front: Sequence[Candidate], *others: Candidate, **changes: Any) 
         margin_s=None,
         conf=(),
         pareto=tuple(front),
+        vocabulary=WORDS,
     )
     return replace(made, **changes)
 
@@ -162,9 +165,9 @@ def test_limits_are_lines_on_their_axes_and_shapes_tell_who_keeps_to_them() -> N
 
 
 def test_a_deadline_alone_is_a_limit_and_one_far_away_is_told_and_not_drawn() -> None:
-    near = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), within_s=60.0)))
+    near = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), limits=(Limit("time_s", 60.0),))))
     assert legend_of(near)[-1] == "deadline of 1 min 00 s"
-    far = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), within_s=36_000.0)))
+    far = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), limits=(Limit("time_s", 36_000.0),))))
     assert not any("deadline of" in name for name in legend_of(far))
     assert "The deadline of 10 h 00 min lies outside the picture." in far.caption
 
@@ -179,8 +182,8 @@ def test_an_axis_is_logarithmic_from_a_decade_on() -> None:
 
 def test_the_line_passes_only_through_what_is_best_in_the_two_drawn_responses() -> None:
     rows: list[Any] = [{"x": x, "y": y} for x, y in ((1.0, 0.5), (2.0, 0.4), (3.0, 0.8), (3.0, 0.9), (4.0, 0.9))]
-    assert [(row["x"], row["y"]) for row in staircase(rows, "accuracy")] == [(1.0, 0.5), (3.0, 0.9)]
-    assert [(row["x"], row["y"]) for row in staircase(rows, "cost")] == [(1.0, 0.5), (2.0, 0.4)]
+    assert [(row["x"], row["y"]) for row in staircase(rows, WORDS.response("accuracy"))] == [(1.0, 0.5), (3.0, 0.9)]
+    assert [(row["x"], row["y"]) for row in staircase(rows, WORDS.response("cost"))] == [(1.0, 0.5), (2.0, 0.4)]
 
 
 def test_settings_that_are_only_names_are_labelled_in_lines_that_fit() -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +21,7 @@ from sparkcast.runs.campaign import CampaignResult, run_campaign
 from sparkcast.runs.session import Progress
 from sparkcast.store import Store, open_store
 from sparkcast.study import Configuration, DesignChoice, Factor, Limits, Outcome, SparkOptions, Study
+from sparkcast.workloads import Shape
 from sparkcast.workloads.pi import MonteCarloPi
 
 # Plays the driver: reports as the n-th entry of the script says, then ends.
@@ -54,7 +55,7 @@ class PlayedEngine:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def capacity(self, settings: list[Configuration]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
         return None
 
     def defaults(self) -> Mapping[str, str]:
@@ -268,7 +269,7 @@ def test_a_run_that_reaches_the_total_limit_is_stopped_and_says_nothing(
 
 
 def test_a_trial_over_its_own_limit_is_a_timeout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([{"sleep": 60}, OK]), _limited(trial_s=0.5))
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([{"sleep": 60}, OK]), _limited(trial_s=3))
     assert [o.outcome for o in result.new] == [Outcome.TIMEOUT, Outcome.OK, Outcome.OK, Outcome.OK]
 
 

@@ -12,7 +12,7 @@ from sparkcast.search.searchers.cherrypick import CherryPick, relative_improveme
 from sparkcast.search.worth import improvement
 from sparkcast.study import Configuration
 
-GRID: tuple[Configuration, ...] = tuple({"executors": 2**a, "memory": f"{2**b}g"} for a in range(5) for b in range(5))
+GRID = tuple(Configuration({"executors": 2**a, "memory": f"{2**b}g"}) for a in range(5) for b in range(5))
 
 
 def asked(searcher: CherryPick, value: float, n: int) -> list[Configuration]:
@@ -30,7 +30,7 @@ def test_it_stops_after_six_runs_when_nothing_is_left_to_improve() -> None:
 
 
 def test_it_goes_on_after_six_runs_while_a_tenth_or_more_is_expected() -> None:
-    many: tuple[Configuration, ...] = tuple({"executors": 2**e} for e in range(30))
+    many = tuple(Configuration({"executors": 2**e}) for e in range(30))
     searcher = CherryPick(Search(many))
     n = 0
     while (configuration := searcher.ask()) is not None:
@@ -77,7 +77,7 @@ def test_relative_improvement_is_the_mean_over_answers_whose_logarithm_is_normal
 
 
 def test_settings_that_are_too_slow_are_not_asked_for_when_others_are_left() -> None:
-    candidates: tuple[Configuration, ...] = tuple({"executors": e} for e in range(1, 17))
+    candidates = tuple(Configuration({"executors": e}) for e in range(1, 17))
     searcher = CherryPick(Search(candidates, within_s=20.0, seed=2))
     late = []
     while (configuration := searcher.ask()) is not None:

@@ -9,20 +9,26 @@ from hypothesis import strategies as st
 from sparkcast.errors import StudyError
 from sparkcast.search.base import SEARCHERS, Search, Told
 from sparkcast.search.searchers.doubling import Doubling
-from sparkcast.study import Configuration, Level
+from sparkcast.study import Configuration, Level, Setting, Vocabulary
 
 Number = int | float
 
 
 def candidates(*levels: Level, **others: Level) -> tuple[Configuration, ...]:
-    return tuple({"rate": level, **others} for level in levels)
+    return tuple(Configuration({"rate": level, **others}) for level in levels)
+
+
+def words(*levels: Level) -> Vocabulary:
+    """What a workload says of the rate: it takes fractions when its default is written as one."""
+    return Vocabulary((Setting("rate", levels[0]),))
 
 
 def search(
     cost: Callable[[float], float | None], *levels: Level, replicates: int | None = 1, within_s: float | None = None
 ) -> tuple[list[Level], Doubling]:
     """The levels it asked for, each replicate on its own, and the searcher at its end."""
-    searcher = Doubling(Search(candidates(*levels), replicates=replicates, within_s=within_s))
+    given = Search(candidates(*levels), replicates=replicates, within_s=within_s, vocabulary=words(*levels))
+    searcher = Doubling(given)
     asked: list[Level] = []
     while (configuration := searcher.ask()) is not None:
         asked.append(configuration["rate"])
@@ -51,20 +57,20 @@ def test_the_mean_decides_and_not_a_single_run() -> None:
     told = {1.0: iter([5.0, 5.0]), 2.0: iter([1.0, 8.0]), 4.0: iter([9.0, 9.0]), 2.2: iter([9.0, 9.0])}
     asked, searcher = search(lambda rate: next(told[rate]), 1.0, 4.0, replicates=2)
     assert asked == [1.0, 1.0, 2.0, 2.0, 4.0, 4.0, 2.2, 2.2]
-    assert "no better than 2.0" in searcher.stopped_because
+    assert "no better than 2" in searcher.stopped_because
 
 
 def test_the_highest_level_of_the_candidates_is_never_passed_and_warned_of() -> None:
     asked, searcher = search(lambda rate: -rate, 1.0, 9.0)
     assert asked == [1.0, 2.0, 4.0, 8.0, 8.8, 9.0]
-    assert searcher.stopped_because == "rate = 9.0 is the highest level allowed"
-    assert searcher.warnings == ("the best rate, 9.0, is the highest that was allowed: more may be better",)
+    assert searcher.stopped_because == "rate = 9 is the highest level allowed"
+    assert searcher.warnings == ("the best rate, 9, is the highest that was allowed: more may be better",)
 
 
 def test_an_optimum_at_the_start_is_warned_of() -> None:
     asked, searcher = search(lambda rate: rate, 1.0, 8.0)
     assert asked == [1.0, 2.0, 1.1]
-    assert searcher.warnings == ("the best rate, 1.0, is the lowest that was tried: less may be better",)
+    assert searcher.warnings == ("the best rate, 1, is the lowest that was tried: less may be better",)
 
 
 def test_a_search_that_others_end_while_the_cost_falls_is_warned_of() -> None:
@@ -74,7 +80,7 @@ def test_a_search_that_others_end_while_the_cost_falls_is_warned_of() -> None:
         assert configuration is not None
         searcher.tell(Told(configuration, value))
     assert searcher.stopped_because == ""
-    assert searcher.warnings == ("the best rate, 4.0, is the highest that was tried: more may be better",)
+    assert searcher.warnings == ("the best rate, 4, is the highest that was tried: more may be better",)
 
 
 def test_whole_numbers_stay_whole_and_none_is_asked_for_twice() -> None:
@@ -106,7 +112,7 @@ def test_a_start_that_fails_is_followed_by_one_more_try() -> None:
     assert asked == [1.0, 2.0, 4.0, 2.2]
     asked, searcher = search(lambda rate: None, 1.0, 8.0)
     assert asked == [1.0, 2.0]
-    assert searcher.stopped_because == "neither rate = 1.0 nor 2.0 could be used"
+    assert searcher.stopped_because == "neither rate = 1 nor 2 could be used"
     assert searcher.warnings == ()
 
 
@@ -117,7 +123,7 @@ def test_a_run_that_takes_too_long_is_no_answer() -> None:
 
 
 def test_more_than_one_varied_setting_is_refused_with_the_way_out() -> None:
-    several = ({"rate": 1.0, "executors": 1}, {"rate": 2.0, "executors": 2})
+    several = tuple(Configuration({"rate": float(n), "executors": n}) for n in (1, 2))
     with pytest.raises(StudyError, match="2 settings vary: rate, executors") as caught:
         Doubling(Search(several))
     assert "--fix executors=1" in caught.value.hint

@@ -11,11 +11,11 @@ from sparkcast.study import Configuration, Dataset, Observation
 
 Times = Callable[[Configuration], float | None]
 
-CLUSTERS: tuple[Configuration, ...] = tuple(
-    {"machines": n, "cores": 4, "memory": memory} for n in (2, 4, 8, 16, 32) for memory in (8, 16, 32, 64)
+CLUSTERS = tuple(
+    Configuration({"machines": n, "cores": 4, "memory": m}) for n in (2, 4, 8, 16, 32) for m in (8, 16, 32, 64)
 )
 TYPES = ("a", "b", "c", "d", "e", "f")
-TYPED: tuple[Configuration, ...] = tuple({"machines": n, "type": kind} for n in (2, 4, 8, 16) for kind in TYPES)
+TYPED = tuple(Configuration({"machines": n, "type": kind}) for n in (2, 4, 8, 16) for kind in TYPES)
 
 
 def number(configuration: Configuration, name: str) -> float:
@@ -121,7 +121,7 @@ def test_settings_that_are_too_slow_are_no_answer(is_cost: bool) -> None:
     def time_s(configuration: Configuration) -> float:
         return 10 + 800 / number(configuration, "machines")
 
-    candidates: tuple[Configuration, ...] = tuple({"machines": n} for n in range(1, 25))
+    candidates = tuple(Configuration({"machines": n}) for n in range(1, 25))
     prices = tuple(number(c, "machines") for c in candidates) if is_cost else None
     searcher = Guided(Search(candidates, per_second=prices, within_s=100.0))
     late = []
@@ -134,7 +134,7 @@ def test_settings_that_are_too_slow_are_no_answer(is_cost: bool) -> None:
 
 
 def test_an_objective_that_is_not_made_of_time_is_searched_too() -> None:
-    candidates: tuple[Configuration, ...] = tuple({"rate": r / 10, "layers": k} for r in range(8) for k in (1, 2, 3))
+    candidates = tuple(Configuration({"rate": r / 10, "layers": k}) for r in range(8) for k in (1, 2, 3))
 
     def loss(configuration: Configuration) -> float:
         return (number(configuration, "rate") - 0.4) ** 2 + 0.05 * number(configuration, "layers")
@@ -147,7 +147,7 @@ def test_an_objective_that_is_not_made_of_time_is_searched_too() -> None:
 
 @pytest.mark.parametrize("is_time", [True, False])
 def test_after_failures_with_large_batches_it_asks_for_smaller_ones(is_time: bool) -> None:
-    candidates: tuple[Configuration, ...] = tuple({"batch_size": 2**k} for k in range(3, 13))
+    candidates = tuple(Configuration({"batch_size": 2**k}) for k in range(3, 13))
     searcher = Guided(Search(candidates, per_second=(1.0,) * len(candidates) if is_time else None))
     for configuration in candidates[-3:]:
         searcher.tell(Told(configuration, None))
@@ -158,6 +158,6 @@ def test_after_failures_with_large_batches_it_asks_for_smaller_ones(is_time: boo
 
 
 def test_many_candidates_are_searched_as_well() -> None:
-    many: tuple[Configuration, ...] = tuple({"machines": n, "memory": m} for n in range(1, 41) for m in range(4, 64, 4))
+    many = tuple(Configuration({"machines": n, "memory": m}) for n in range(1, 41) for m in range(4, 64, 4))
     asked, _ = searched(Search(many, per_second=paid(many)), caching, at_most=3)
     assert len(asked) == 3

@@ -3,7 +3,8 @@
 import dataclasses
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, cast
@@ -38,7 +39,7 @@ from sparkcast.study import (
     SparkOptions,
     Study,
 )
-from sparkcast.workloads import resolve
+from sparkcast.workloads import Shape, resolve
 
 Settings = Mapping[str, Any]
 Play = Callable[[Settings], Mapping[str, float] | str]  # the responses, or why it failed
@@ -69,7 +70,7 @@ class PlayedEngine:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def capacity(self, settings: list[Configuration]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
         return self._capacity
 
     def defaults(self) -> Mapping[str, str]:
@@ -368,24 +369,27 @@ def test_a_search_for_the_least_cost_is_another_one_at_another_price_however_it_
 PRICED = dataclasses.replace(STUDY, price=Price(core_hour=3600.0))  # 1 a second and core
 
 
-def slowly(seconds: float) -> Play:
-    def play(given: Settings) -> Mapping[str, float]:
-        import time
+@pytest.fixture
+def slowly(monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Each run takes 20 s of a clock that only runs move."""
+    now = [1e9]
+    monkeypatch.setattr(time, "time", lambda: now[0])
 
-        time.sleep(seconds)
+    def play(given: Settings) -> Mapping[str, float]:
+        now[0] += 20
         return by_samples(given)
 
     return play
 
 
-def test_runs_stop_before_they_cost_more_than_allowed(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    engine = PlayedEngine(slowly(0.2))
+def test_runs_stop_before_they_cost_more_than_allowed(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, slowly: Play
+) -> None:
     quest = dataclasses.replace(RANDOM, fix=Configuration({"executors": 1}))
-    result = search(monkeypatch, folder, quest, engine=engine, study=PRICED, budget=Budget(max_cost=0.7))
-    assert result.spent_cost is not None
-    assert result.spent_cost <= 0.7
-    assert 1 <= result.runs <= 3
-    assert "the next run would pass the 0.7 that runs may cost" in result.stopped_because
+    budget = Budget(max_cost=70)
+    result = search(monkeypatch, folder, quest, engine=PlayedEngine(slowly), study=PRICED, budget=budget)
+    assert (result.runs, result.spent_cost) == (3, 60)
+    assert "the next run would pass the 70 that runs may cost" in result.stopped_because
 
 
 def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
@@ -400,11 +404,13 @@ def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
     assert measured(folder) == ()
 
 
-def test_the_total_limit_of_the_study_ends_the_search(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    study = dataclasses.replace(STUDY, limits=Limits(total_s=0.7))
-    result = search(monkeypatch, folder, engine=PlayedEngine(slowly(0.2)), study=study)
-    assert 1 <= result.runs <= 3
-    assert "the limit of 0.70 s in total" in result.stopped_because
+def test_the_total_limit_of_the_study_ends_the_search(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, slowly: Play
+) -> None:
+    study = dataclasses.replace(STUDY, limits=Limits(total_s=70))
+    result = search(monkeypatch, folder, engine=PlayedEngine(slowly), study=study)
+    assert (result.runs, result.spent_s) == (3, 60)
+    assert "the limit of 1 min 10 s in total" in result.stopped_because
 
 
 @pytest.mark.parametrize(
@@ -470,8 +476,8 @@ class Downwards:
     stopped_because = "enough"
 
     def __init__(self, search: Search) -> None:
-        small = [{**c, "samples": int(c["samples"]) // 100} for c in search.candidates]
-        self._left: list[Configuration] = [search.candidates[0], *Configuration(reversed(small))]
+        small = [c | {"samples": int(c["samples"]) // 100} for c in search.candidates]
+        self._left = [search.candidates[0], *reversed(small)]
 
     def ask(self) -> Configuration | None:
         return self._left.pop() if self._left else None
@@ -590,7 +596,7 @@ def killed_at(patch: pytest.MonkeyPatch, folder: Path, quest: Quest, at: int, en
 QUESTS = (RANDOM, dataclasses.replace(RANDOM, replicates=2, fix=Configuration({"executors": 1})), DOUBLING)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(quest=st.sampled_from(QUESTS), kills=st.lists(st.integers(1, 60), min_size=1, max_size=3))
 def test_a_search_killed_anywhere_goes_on_where_it_was(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, quest: Quest, kills: list[int]

@@ -15,7 +15,7 @@ Cost = Callable[[Configuration], float | None]
 
 
 def candidates(n: int, rate: float = 1.0) -> tuple[Configuration, ...]:
-    return tuple({"batch_size": 2**k, "sampling_rate": rate} for k in range(n))
+    return tuple(Configuration({"batch_size": 2**k, "sampling_rate": rate}) for k in range(n))
 
 
 def search(cost: Cost, given: Search) -> tuple[list[Configuration], SamplingRates]:
@@ -60,7 +60,9 @@ def test_a_candidate_that_fails_on_little_data_goes_on_unjudged() -> None:
 
 
 def test_of_many_candidates_27_are_looked_at_spread_over_all() -> None:
-    many = tuple({"a": a, "b": b, "sampling_rate": 1.0} for a in range(1, 11) for b in ("x", "y", "z", "w"))
+    many = tuple(
+        Configuration({"a": a, "b": b, "sampling_rate": 1.0}) for a in range(1, 11) for b in ("x", "y", "z", "w")
+    )
     asked, searcher = search(lambda c: 1.0, Search(many, seed=3))
     first = [c for c in asked if c["sampling_rate"] == 0.01]
     assert len(first) == 27
@@ -90,12 +92,12 @@ def test_what_takes_too_long_on_little_data_comes_last() -> None:
 
 def test_without_a_share_of_the_data_it_is_refused() -> None:
     with pytest.raises(StudyError, match="share of the data") as caught:
-        SamplingRates(Search(({"executors": 1}, {"executors": 2})))
-    assert "sampling_rate" in caught.value.hint
+        SamplingRates(Search(tuple(Configuration({"executors": e}) for e in (1, 2))))
+    assert "roles: {NAME: fraction}" in caught.value.hint
 
 
 def test_other_names_of_a_share_are_understood() -> None:
-    asked, _ = search(lambda c: 1.0, Search(({"executors": 1, "fraction": 1.0},)))
+    asked, _ = search(lambda c: 1.0, Search((Configuration({"executors": 1, "fraction": 1.0}),)))
     assert [c["fraction"] for c in asked] == [0.01, 0.1, 1.0]
 
 

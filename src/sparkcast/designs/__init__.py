@@ -1,49 +1,16 @@
-"""Which combinations to run. A design chooses them; order, replicates, blocks, centre points and rules are the same
-for all."""
+"""Which combinations to run: designs, one file each, see `sparkcast.designs.base`. Order, replicates, blocks, centre
+points and rules are the same for all."""
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Mapping, Sequence
 
-from sparkcast.designs.feasible import MAX_LISTED
+from sparkcast.designs.base import DESIGNS, Chosen, Design, TimeOf
 from sparkcast.errors import StudyError
-from sparkcast.registry import Registry
-from sparkcast.study import Configuration, Plan, Space, Study, Trial
+from sparkcast.study import Configuration, Plan, Study, Trial
 from sparkcast.study.trial import TrialKind
 
-TimeOf = Callable[[Configuration], float]  # the time of one run, in seconds
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Combinations to run, with or without the fixed settings; one that stands there twice is run twice."""
-
-    configurations: Sequence[Configuration]
-    notes: tuple[str, ...] = ()
-    n_unlisted: int = 0  # combinations left out beforehand because the rules exclude them
-
-    @classmethod
-    def whole(cls, space: Space) -> "Chosen":
-        """Every combination of a space; of very many only those that the rules allow."""
-        if space.size <= MAX_LISTED:
-            return cls(replace(space, rules=()).candidates().configurations())
-        allowed = space.candidates().configurations()
-        return cls(allowed, n_unlisted=space.size - len(allowed))
-
-
-class Design(Protocol):
-    """Chooses combinations of levels. Its dataclass fields, if it has any, are its options in the study file.
-
-    It need not care for rules: what they exclude is taken out afterwards. It may, when it can choose better knowing
-    them. `time_of` predicts the time of a run where somebody has a model of it.
-    """
-
-    def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen: ...
-
-
-DESIGNS: Registry[Design] = Registry("design", __name__)
+__all__ = ["DESIGNS", "Chosen", "Design", "TimeOf", "make_design", "make_plan"]
 
 
 def make_design(study: Study) -> Design:

@@ -22,7 +22,10 @@ def centre_points(study: Study) -> CentrePoints:
     if not study.design.centre_points:
         return CentrePoints()
     notes: list[str] = []
-    levels = {factor.name: _levels(factor, notes) for factor in study.factors}
+    levels = {
+        factor.name: _levels(factor, notes, takes_fractions=study.vocabulary.setting(factor.name).takes_fractions)
+        for factor in study.factors
+    }
     if all(len(middle) > 1 for middle in levels.values()):
         raise StudyError(
             f"{study.where('design', 'centre_points')}centre points need a factor with a middle, and "
@@ -39,13 +42,13 @@ def centre_points(study: Study) -> CentrePoints:
     return CentrePoints(tuple(p for _ in range(study.design.centre_points) for p in allowed), tuple(notes))
 
 
-def _levels(factor: Factor, notes: list[str]) -> Sequence[Level]:
+def _levels(factor: Factor, notes: list[str], *, takes_fractions: bool) -> Sequence[Level]:
     """The middle of a number; every level of what has no middle."""
     if any(as_number(level) is None for level in factor.levels):
         return factor.levels
     ordered = natural_order(factor.levels)
     low, high = ordered[0], ordered[-1]
-    middle = _middle(low, high)
+    middle = _middle(low, high, takes_fractions=takes_fractions)
     if as_number(middle) in (as_number(low), as_number(high)):
         notes.append(f"{factor.name} has nothing between {low} and {high}: centre points are run at each of its levels")
         return factor.levels
@@ -55,9 +58,9 @@ def _levels(factor: Factor, notes: list[str]) -> Sequence[Level]:
     return (middle,)
 
 
-def _middle(low: Level, high: Level) -> Level:
+def _middle(low: Level, high: Level, *, takes_fractions: bool) -> Level:
     middle = ((as_number(low) or 0.0) + (as_number(high) or 0.0)) / 2
-    if isinstance(low, int) and isinstance(high, int):
+    if isinstance(low, int) and isinstance(high, int) and not takes_fractions:
         return int(middle + 0.5)
     if isinstance(low, str) and isinstance(high, str):
         size = round(middle)

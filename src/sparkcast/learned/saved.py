@@ -11,6 +11,7 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -186,13 +187,33 @@ def save(
     _write(buffer.getvalue(), path)
 
 
-def _packed(content: dict[str, Any]) -> bytes:
-    import skops.io
+@lru_cache(maxsize=1)
+def _skops() -> Any:
+    """skops.io. To list what it trusts it imports all of scikit-learn, and with one part of it torch: for seconds."""
+    import sys
 
+    sys.meta_path.insert(0, _WithoutTorch)
+    try:
+        import skops.io
+    finally:
+        sys.meta_path.remove(_WithoutTorch)
+    return skops.io
+
+
+class _WithoutTorch:
+    """Finds modules as where torch is not installed: what needs it is passed over."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "sklearn.externals.array_api_compat.torch":
+            raise ImportError(name)
+
+
+def _packed(content: dict[str, Any]) -> bytes:
     from sparkcast.learned.standins import to_plain
 
     try:
-        return bytes(skops.io.dumps(to_plain(content), compression=zipfile.ZIP_DEFLATED))
+        return bytes(_skops().dumps(to_plain(content), compression=zipfile.ZIP_DEFLATED))
     except TypeError as error:
         raise StudyError(f"this model cannot be saved: {error}", hint="choose another one with --model") from error
 
@@ -293,11 +314,9 @@ def _head(content: bytes, name: str) -> dict[str, Any]:
 
 def _foreign_types(content: bytes) -> list[str]:
     """The types in a file that are neither ours nor trusted by skops; nothing of the file is built to find out."""
-    import skops.io
-
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         named = set(_type_names(json.loads(archive.read(_CONTENT))))  # the parser that skops uses
-    untrusted = {name for name in skops.io.get_untrusted_types(data=content) if not _is_ours(name)}
+    untrusted = {name for name in _skops().get_untrusted_types(data=content) if not _is_ours(name)}
     return sorted(untrusted | {name for name in named if name.startswith(_UNCHECKED)})
 
 
@@ -332,15 +351,13 @@ def _homes() -> tuple[str, ...]:
 def _model(content: bytes, head: Mapping[str, Any]) -> SavedModel:
     import warnings
 
-    import skops.io
-
     from sparkcast.learned.standins import from_plain
 
-    trusted = [name for name in skops.io.get_untrusted_types(data=content) if _is_ours(name)]
+    trusted = [name for name in _skops().get_untrusted_types(data=content) if _is_ours(name)]
     with warnings.catch_warnings():
         # scikit-learn warns of every other version; whether that matters is found out by asking, see _checked.
         warnings.simplefilter("ignore")
-        parts = from_plain(skops.io.loads(content, trusted=trusted))
+        parts = from_plain(_skops().loads(content, trusted=trusted))
     fitted, curves, feasibility = parts["fitted"], parts["curves"], parts["feasibility"]
     about = _about(head)
     if (

@@ -3,6 +3,7 @@
 import os
 import re
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,7 @@ def show_cell(value: object) -> str:
     return show_number(value) if isinstance(value, float) else str(value)
 
 
+@lru_cache(maxsize=1)
 def _environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup

@@ -1,5 +1,7 @@
 """The tables, and how an older file becomes the present version."""
 
+from collections.abc import Callable
+
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -17,11 +19,10 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from sparkcast.errors import StoreError
+from sparkcast.study import Trial
 
 # A table more is no new version: an older sparkcast reads past it, and an older file gets it when it is opened.
-VERSION = 1
-# version -> statements that lead to version + 1
-MIGRATIONS: dict[int, tuple[str, ...]] = {}
+VERSION = 2
 
 metadata = MetaData()
 
@@ -102,6 +103,20 @@ Index(
 )
 
 
+def _normalise_keys(connection: Connection) -> None:
+    """Version 1 made the keys of trials from levels as they were written: 1.0 was not 1, and 1024m was not 1g."""
+    rows = connection.execute(trials.select()).all()
+    keys = {(row.study, row.key) for row in rows}
+    for row in rows:
+        key = Trial(row.configuration, row.replicate).key
+        if (row.study, key) not in keys:
+            connection.execute(trials.update().where(trials.c.id == row.id).values(key=key))
+
+
+# version -> what leads to version + 1
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _normalise_keys}
+
+
 def prepare(connection: Connection) -> None:
     """Create the tables, or bring an older file up to date. A newer file is refused."""
     metadata.create_all(connection)
@@ -118,6 +133,5 @@ def prepare(connection: Connection) -> None:
     if version == VERSION:
         return
     for step in range(version, VERSION):
-        for statement in MIGRATIONS[step]:
-            connection.execute(text(statement))
+        MIGRATIONS[step](connection)
     connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(VERSION)))

@@ -223,7 +223,11 @@ class Store:
         with self._transaction() as connection:
             rows = connection.execute(query).all()
         return tuple(
-            SearchRun(row.id, row.configuration, 0.0 if row.ended_at is None else row.ended_at - row.launched_at)
+            SearchRun(
+                row.id,
+                Configuration(row.configuration),
+                0.0 if row.ended_at is None else row.ended_at - row.launched_at,
+            )
             for row in rows
         )
 
@@ -303,7 +307,7 @@ class Store:
             .order_by(schema.runs.c.launched_at)
         )
         with self._transaction() as connection:
-            return tuple((row.configuration, row.launched_at) for row in connection.execute(query))
+            return tuple((Configuration(row.configuration), row.launched_at) for row in connection.execute(query))
 
     def spent_s(self, study: str) -> float:
         """Wall time of all runs of a study so far, those that failed or were killed included."""

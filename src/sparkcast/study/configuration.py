@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import overload
 
 from sparkcast.units import as_number, shortest_size
 
@@ -26,6 +27,12 @@ class Configuration(Mapping[str, Level]):
     __slots__ = ("_hash", "_levels")
     _levels: dict[str, Level]
     _hash: int | None
+
+    @overload
+    def __init__(self, levels: Mapping[str, Level] = ...) -> None: ...
+
+    @overload
+    def __init__(self, levels: Iterable[tuple[str, Level]]) -> None: ...
 
     def __init__(self, levels: Mapping[str, Level] | Iterable[tuple[str, Level]] = ()) -> None:
         if isinstance(levels, Configuration):

@@ -102,5 +102,10 @@ class Setting:
         return int(level * _BYTES.get(self.unit, 1))
 
     @property
+    def takes_fractions(self) -> bool:
+        """Whether its levels may lie between whole numbers, where all that are listed are whole."""
+        return isinstance(self.default, float)
+
+    @property
     def counts_bytes(self) -> bool:
         return self.unit in _BYTES

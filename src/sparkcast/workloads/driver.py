@@ -7,7 +7,7 @@ with `kind` and `at` (seconds since the Unix epoch):
 
     driver                          this process is up
     started                         start-up is over, the measured work begins
-    epoch                           one point of the curve: number, time_s, accuracy, loss, throughput
+    epoch                           one point of the curve: number, time_s, values (responses reached by its end)
     result                          responses
     failed                          error, message, cause (the end of the traceback)
 
@@ -134,7 +134,7 @@ def run_job(order: Path, report: Report) -> int:
     try:
         wanted = json.loads(order.read_text(encoding="utf-8"))
         workload = WORKLOADS.get(wanted["workload"])()
-        job = DriverJob(wanted["settings"], Path(wanted["data_dir"]), report)
+        job = DriverJob(Configuration(wanted["settings"]), Path(wanted["data_dir"]), report)
         workload.run(job)
         if not job.has_result:
             raise RunError(f"workload {wanted['workload']!r} ended without a result")

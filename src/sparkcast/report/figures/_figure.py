@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, TypeVar
 
 Cell = str | int | float | bool | None
@@ -28,17 +29,26 @@ class Section(StrEnum):
     CHOICE = "choice"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figure:
     name: str  # unique in a report, usable as a file name
     section: Section
     title: str
     caption: str
     rows: tuple[Row, ...]
-    spec: Spec
-    narrow_spec: Spec
+    draw: Callable[[int], Spec]  # for a width in pixels
     response: str = ""  # the response it is about; "" when it is about several
     heads: Mapping[str, str] = field(default_factory=dict)  # column -> title with unit, where the name does not say it
+
+    @cached_property
+    def spec(self) -> Spec:
+        """The drawing for a desk, made when it is first asked for: not everyone needs both."""
+        return self._drawn(WIDE_PX)
+
+    @cached_property
+    def narrow_spec(self) -> Spec:
+        """The drawing for a phone."""
+        return self._drawn(NARROW_PX)
 
     def svg(self, *, narrow: bool = False, titled: bool = True) -> str:
         """An SVG picture; its text takes the colour of the page around it."""
@@ -53,6 +63,12 @@ class Figure:
 
         spec = {**self._titled(self.spec), "background": "white"}
         return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+
+    def _drawn(self, width: int) -> Spec:
+        from altair.utils.schemapi import debug_mode
+
+        with debug_mode(False):  # tests check every figure against the schema; readers need not wait
+            return self.draw(width)
 
     def _titled(self, spec: Spec) -> Spec:
         return {**spec, "title": {"text": self.title, "anchor": "start", "fontSize": 15, "offset": 14}}
@@ -69,10 +85,10 @@ def figure(
     response: str = "",
     heads: Mapping[str, str] | None = None,
 ) -> Figure:
-    """A figure drawn for a desk and for a phone; `draw` takes the width in pixels."""
+    """A figure that `draw` draws for a desk and for a phone, given the width in pixels."""
     # A response is named by whoever wrote the study; an id or a file is not.
     name = re.sub(r"[^\w-]+", "-", name)
-    return Figure(name, section, title, caption, tuple(rows), draw(WIDE_PX), draw(NARROW_PX), response, heads or {})
+    return Figure(name, section, title, caption, tuple(rows), draw, response, heads or {})
 
 
 def thin(items: Sequence[T], most: int) -> Sequence[T]:

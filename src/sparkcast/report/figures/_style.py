@@ -34,7 +34,7 @@ def the_rows() -> "alt.NamedData":
 
 def finish(chart: Any, width: int, rows: Iterable[Row]) -> Spec:
     """The chart as Vega-Lite with its rows and the common look; single charts fill `width`, labels included."""
-    spec: Spec = chart.to_dict(validate=False)  # tests check every figure against the schema; readers need not wait
+    spec: Spec = chart.to_dict(validate=False)  # see Figure
     spec.setdefault("datasets", {})["rows"] = list(rows)
     config: Spec = {
         "background": "transparent",

@@ -29,7 +29,8 @@ class Doubling:
             )
         self._others = search.candidates[0].without(self._name)
         self._lowest, self._highest = levels[0], levels[-1]
-        self._is_whole = all(isinstance(level, int) for level in levels)
+        takes_fractions = search.vocabulary.setting(self._name).takes_fractions
+        self._is_whole = all(isinstance(level, int) for level in levels) and not takes_fractions
         self._n_runs = search.replicates or _REPLICATES
         self._within_s = search.within_s
         self._level = self._lowest

@@ -1,10 +1,17 @@
+"""What a plan takes and what it can tell; times that a design gives or that are learned from earlier runs."""
+
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sparkcast.planning import effect_in_sd, plan_of, relative_noise, summarise_plan
 
+from sparkcast import api
+from sparkcast.designs import make_plan
+from sparkcast.designs.summary import PlanSummary, effect_in_sd, relative_noise, summarise_plan
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.study import DesignChoice, Factor, Limits, Observation, Price, Study
+from sparkcast.learned.run_time import run_times
+from sparkcast.study import DesignChoice, Factor, Limits, Observation, Plan, Price, Study
 
 FACTORS = (Factor("executors", (1, 2, 4)), Factor("samples", (10, 20)))
 
@@ -21,13 +28,21 @@ def study(folder: Path | None = None, **options: object) -> Study:
     )
 
 
+def plan_of(made: Study) -> Plan:
+    return make_plan(made, run_times(made).predicted)
+
+
+def summarise(made: Study, plan: Plan, seen: Sequence[Observation] = (), **options: Any) -> PlanSummary:
+    return summarise_plan(made, plan, seen, time_of=run_times(made).given, **options)
+
+
 def run(executors: int, samples: int, seconds: float, replicate: int = 1) -> Observation:
     responses = {"time_s": seconds, "total_s": seconds + 10}
     return Observation({"executors": executors, "samples": samples}, responses, replicate=replicate)
 
 
 def test_without_runs_a_trial_is_expected_to_take_its_limit() -> None:
-    summary = summarise_plan(study(), plan_of(study()))
+    summary = summarise(study(), plan_of(study()))
     assert (summary.trial_s, summary.total_s, summary.done) == (60.0, 360.0, 0)
     assert "limit of one trial" in summary.estimated_from
     assert (summary.left_out, summary.left_out_trials) == (3, (4, 5, 6))
@@ -37,19 +52,19 @@ def test_without_runs_a_trial_is_expected_to_take_its_limit() -> None:
 
 def test_earlier_runs_of_a_configuration_count_for_it_and_their_mean_for_the_others() -> None:
     seen = (run(1, 10, 90.0), run(1, 10, 110.0, 2), run(2, 10, 40.0))
-    summary = summarise_plan(study(), plan_of(study()), seen)
+    summary = summarise(study(), plan_of(study()), seen)
     mean = (100 + 120 + 50) / 3
     assert summary.total_s == pytest.approx(110 + 50 + 4 * mean)
     assert "the mean of 3 runs" in summary.estimated_from
 
 
 def test_a_budget_on_the_command_line_wins_over_the_limit() -> None:
-    assert summarise_plan(study(), plan_of(study()), budget_s=400.0).left_out == 0
+    assert summarise(study(), plan_of(study()), budget_s=400.0).left_out == 0
 
 
 def test_the_time_that_a_design_gives_is_the_estimate() -> None:
     made = study(runs=8, time="10 * samples / executors")
-    summary = summarise_plan(made, plan_of(made))
+    summary = summarise(made, plan_of(made))
     expected = sum(10 * float(t["samples"]) / float(t["executors"]) for t in summary.trials)
     assert summary.total_s == pytest.approx(expected)
     assert "design's own time" in summary.estimated_from
@@ -63,7 +78,7 @@ def test_times_are_learned_from_a_file_beside_the_study(tmp_path: Path) -> None:
     assert plan == plan_of(made)
     took = sum(5 + 20 * float(t.configuration["samples"]) / float(t.configuration["executors"]) for t in plan.trials)
     assert 0.75 * 1800 < took < 1.25 * 1800
-    summary = summarise_plan(made, plan)
+    summary = summarise(made, plan)
     assert summary.total_s is not None
     assert summary.total_s <= 1800
 
@@ -78,7 +93,7 @@ def test_a_file_of_runs_that_varies_something_else_is_refused(tmp_path: Path) ->
 def test_the_plan_does_not_change_while_results_come_in() -> None:
     made = study(budget="10m", time="30 + 60 / executors")
     before = plan_of(made)
-    summarise_plan(made, before, (run(1, 10, 3000.0),))
+    summarise(made, before, (run(1, 10, 3000.0),))
     assert plan_of(made) == before
 
 
@@ -92,9 +107,12 @@ def test_an_effect_in_percent_is_measured_by_the_noise_of_replicates() -> None:
         effect_in_sd(study(), seen[:1], "10%")
 
 
-def test_a_centre_point_that_the_workload_will_refuse_is_named_before_anything_runs() -> None:
-    factors = (Factor("executors", (1, 4)), Factor("batch_size", (64, 256)))
-    made = Study("s", "mnist-training", factors, design=DesignChoice(centre_points=1))
-    notes = summarise_plan(made, plan_of(made)).notes
+def test_a_centre_point_that_the_workload_will_refuse_is_named_before_anything_runs(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(
+        "study: s\nworkload: mnist-training\nsettings: {executors: [1, 4], batch_size: [64, 256]}\n"
+        "design: {centre_points: 1}\n"
+    )
+    notes = api.plan(path).notes
     assert "a centre point cannot be run: batch_size = 160 cannot be shared equally by 3 executors" in notes[-1]
     assert "add the rule" in notes[-1]

@@ -1,0 +1,102 @@
+"""What every searcher keeps to, whatever it is asked to search and whatever the runs give."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import pytest
+
+from sparkcast.errors import StudyError
+from sparkcast.search.base import Search, Searcher, Told
+from sparkcast.study import Configuration, Dataset, Observation, Outcome
+
+CANDIDATES = tuple(Configuration({"executors": e}) for e in range(1, 9))
+Make = Callable[[Search], Searcher]
+Answer = float | None
+
+
+def asked(searcher: Searcher, answers: Sequence[Answer], at_most: int) -> list[Configuration]:
+    """All questions, when the answers are given in turn, over and over."""
+    found: list[Configuration] = []
+    while (configuration := searcher.ask()) is not None:
+        answer = answers[len(found) % len(answers)]
+        found.append(configuration)
+        searcher.tell(Told(configuration, answer, None if answer is None else abs(answer)))
+        assert len(found) <= at_most, "it does not stop"
+    assert searcher.stopped_because
+    return found
+
+
+class SearcherSuite:
+    """Set `plug` to the class of a searcher, or override the fixture `make`.
+
+    A searcher that asks for settings that no candidate has (`asks_elsewhere`) only has to stop and say why.
+    """
+
+    plug: ClassVar[Make]
+
+    @pytest.fixture
+    def make(self, request: pytest.FixtureRequest) -> Make:
+        plug: Make = request.cls.plug
+        return plug
+
+    @pytest.fixture
+    def choose(self, make: Make) -> Callable[[Search, Sequence[Answer]], list[Configuration]]:
+        if getattr(make, "asks_elsewhere", False):
+            pytest.skip("it asks for settings of its own")
+
+        def check(search: Search, answers: Sequence[Answer]) -> list[Configuration]:
+            found = asked(make(search), answers, len(search.candidates))
+            assert found
+            assert all(configuration in search.candidates for configuration in found)
+            assert len({*found}) == len(found)
+            return found
+
+        return check
+
+    def test_it_stops_and_says_why_or_refuses_what_it_cannot_search(self, make: Make) -> None:
+        try:
+            searcher = make(Search(CANDIDATES, seed=1))
+        except StudyError:
+            return
+        assert asked(searcher, [5.0, 7.0, 4.0], at_most=200)
+
+    def test_the_same_seed_and_answers_give_the_same_questions(self, choose: Callable[..., object]) -> None:
+        search = Search(CANDIDATES, seed=1, per_second=(1.0,) * 8)
+        answers: list[Answer] = [10.0, None, 5.0, 7.0, 4.0]
+        assert choose(search, answers) == choose(search, answers)
+
+    @pytest.mark.parametrize(
+        "answers", [[None], [3.0], [1.0, 1e300], [-1.0, 2.0], [0.0]], ids=["fail", "equal", "huge", "negative", "zero"]
+    )
+    def test_runs_that_say_little_are_survived(self, choose: Callable[..., object], answers: list[Answer]) -> None:
+        for per_second in (None, (1.0,) * 8):
+            choose(Search(CANDIDATES, per_second=per_second, within_s=2.0), answers)
+
+    @pytest.mark.parametrize(
+        "candidates",
+        [
+            [{"executors": 2}],
+            [{"codec": codec} for codec in ("lz4", "zstd", "none")],
+            [{"executors": 2, "codec": "lz4", "cores": cores} for cores in (1, 2, 4)],
+            [{}],
+        ],
+        ids=["one", "categories", "constants", "nothing"],
+    )
+    def test_any_kind_of_candidates_can_be_searched(
+        self, choose: Callable[..., object], candidates: list[dict[str, int | float | str]]
+    ) -> None:
+        made = tuple(map(Configuration, candidates))
+        choose(Search(made, per_second=(1.0,) * len(made)), [5.0, 4.0, math.pi])
+
+    def test_earlier_runs_of_any_kind_are_taken(self, choose: Callable[..., object]) -> None:
+        failed = Observation(CANDIDATES[0], {}, Outcome.OOM)
+        runs = tuple(Observation(c, {"time_s": 8.0 / (i + 1)}) for i, c in enumerate(CANDIDATES[1:]))
+        earlier = (
+            Dataset(("executors",), (failed, *runs), "all"),
+            Dataset(("executors",), (failed,), "failed"),
+            Dataset(("cores",), (Observation({"cores": 1}, {"time_s": 1.0}),), "other settings"),
+            Dataset(("executors",), (), "none"),
+            Dataset(("executors",), tuple(Observation(c, {"accuracy": 0.5}) for c in CANDIDATES), "no times"),
+        )
+        choose(Search(CANDIDATES, per_second=(1.0,) * 8, earlier=earlier), [5.0, None, 4.0])
