@@ -29,8 +29,7 @@ class Space:
     @cached_property
     def encoded(self) -> Floats:
         """One row per candidate, one column per factor."""
-        rows: Floats = self.domain.encode([c.only(self.factors) for c in self.candidates])
-        return rows
+        return self.domain.encode([c.only(self.factors) for c in self.candidates])
 
     @cached_property
     def points(self) -> Floats:
