@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from sparkcast.arrays import Bools
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study._evaluator import (
@@ -87,7 +88,7 @@ class Expression:
             self.evaluate(shared | {name: columns[name][row] for name in columns.keys() - shared.keys()})
         return found.values
 
-    def verdicts(self, columns: Mapping[str, Any], size: int) -> tuple[Any, Any]:
+    def verdicts(self, columns: Mapping[str, Any], size: int) -> tuple[Bools, Bools]:
         """In which of `size` rows this is true, and in which it has no value."""
         found = self._evaluated(columns, size)
         return truths(found.values) & ~found.failed, found.failed
