@@ -9,5 +9,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]
     Bools = NDArray[np.bool_]
+    Array = NDArray[Any]  # of texts and numbers, or of numbers whose type numpy does not tell
 else:
-    Floats = Ints = Bools = Any
+    Floats = Ints = Bools = Array = Any

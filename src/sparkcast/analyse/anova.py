@@ -2,7 +2,6 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from sparkcast.analyse import Analysis, Regression, Verdict
 from sparkcast.analyse.assumptions import check_assumptions, grows_with_mean
@@ -13,6 +12,7 @@ from sparkcast.analyse.fit import Fit, Model, anova_rows
 from sparkcast.analyse.runs import usable_runs
 from sparkcast.analyse.scale import TRANSFORMS, Scale, make_scale, propose, proposed_scale
 from sparkcast.analyse.sentences import Findings, factor_verdicts, summarise
+from sparkcast.arrays import Array, Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Observation, Vocabulary
@@ -69,8 +69,8 @@ class _Question:
 
     response: str
     observations: tuple[Observation, ...]
-    values: Any
-    settings: Any  # a number per run: equal for replicates
+    values: Floats
+    settings: Ints  # a number per run: equal for replicates
     model: Model
     anova_type: int
     regressions: tuple[Regression, ...]
@@ -80,7 +80,7 @@ class _Question:
     def fit(self, scale: Scale) -> Fit:
         return Fit(self.model, scale, scale.forward(self.values))
 
-    def spread(self, response: Any) -> float:
+    def spread(self, response: Floats) -> float:
         """The sum of squares that the model leaves of any response."""
         centred = response - response.mean()
         reduced = self.model.reduce(centred)
@@ -112,11 +112,12 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
     chosen = default_model(runs, notes) if formula is None else written_model(runs, formula, response)
     model = Model(runs, chosen)
     notes += data_caveats(data, observations, response, model, anova_type)
+    groups: Array = runs.codes.groupby(list(data.factors), sort=False).ngroup().to_numpy()
     return _Question(
         response=response,
         observations=observations,
         values=values,
-        settings=runs.codes.groupby(list(data.factors), sort=False).ngroup().to_numpy(),
+        settings=groups,
         model=model,
         anova_type=anova_type,
         regressions=regressions(data.factors, observations, response),

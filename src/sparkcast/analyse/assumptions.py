@@ -1,18 +1,23 @@
 """What an analysis of variance takes for granted, tested, with the conclusion in words."""
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sparkcast.analyse import Check, Verdict
 from sparkcast.analyse.fit import MAX_PERMUTED, Fit
 from sparkcast.analyse.sentences import SIGNIFICANCE, show_p
+from sparkcast.arrays import Array, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SHAPIRO_MOST = 5000  # beyond it the p values of the approximation are not known to hold
 _MIN_REPLICATES = 3  # with two, both lie equally far from their median and a spread cannot be compared
 _HIGH_VIF, _RAISED_VIF = 10.0, 5.0  # the paper's own limit, and half of it
 
 
-def check_assumptions(fit: Fit, groups: Any, order: Any) -> tuple[Check, ...]:
+def check_assumptions(fit: Fit, groups: Ints, order: Sequence[int]) -> tuple[Check, ...]:
     """`groups` tells replicates (equal numbers) from other runs, `order` is the place of each run in time."""
     return (
         normality(fit),
@@ -43,7 +48,7 @@ def normality(fit: Fit) -> Check:
     return Check(name, test, w, p, verdict, f"The residuals are not normal ({found}{mild}).", advice)
 
 
-def equal_variance(fit: Fit, groups: Any) -> Check:
+def equal_variance(fit: Fit, groups: Ints) -> Check:
     """Of the response by setting, where settings were repeated; else of the residuals against the prediction."""
     import pandas as pd
 
@@ -70,7 +75,7 @@ def equal_variance(fit: Fit, groups: Any) -> Check:
     return Check(name, "Brown-Forsythe", statistic, p, Verdict.VIOLATED, sentence, advice)
 
 
-def brown_forsythe(table: Any) -> tuple[float, float]:
+def brown_forsythe(table: "pd.DataFrame") -> tuple[float, float]:
     """Levene's test about the median, vectorised over any number of groups: columns `group` and `value`."""
     from scipy.stats import f as f_distribution
 
@@ -87,7 +92,7 @@ def brown_forsythe(table: Any) -> tuple[float, float]:
     return statistic, float(f_distribution.sf(statistic, k - 1, n - k))
 
 
-def bartlett(table: Any) -> tuple[float, float, int]:
+def bartlett(table: "pd.DataFrame") -> tuple[float, float, int]:
     """Bartlett's test, its p, and how many groups without any spread it had to leave out.
 
     Equal values have a computed variance of 1e-36 rather than 0, whose logarithm would swamp the statistic.
@@ -108,12 +113,12 @@ def bartlett(table: Any) -> tuple[float, float, int]:
     return raw / correction, float(chi2.sf(raw / correction, k - 1)), int((~has_spread).sum())
 
 
-def _no_spread(table: Any) -> float:
+def _no_spread(table: "pd.DataFrame") -> float:
     """A standard deviation that is rounding error only."""
     return 1e-12 * float(table["value"].abs().max())
 
 
-def _bartlett_words(table: Any) -> str:
+def _bartlett_words(table: "pd.DataFrame") -> str:
     statistic, p, constant = bartlett(table)
     if math.isnan(statistic):
         return ""
@@ -139,7 +144,7 @@ def _spread_against_size(fit: Fit) -> Check:
     return Check(name, test, r, p, Verdict.VIOLATED, sentence, "transform the response (Box-Cox)")
 
 
-def grows_with_mean(fit: Fit, groups: Any) -> bool:
+def grows_with_mean(fit: Fit, groups: Ints) -> bool:
     """Whether settings with a large response also scatter more: then a power or the logarithm can even it out."""
     import numpy as np
     import pandas as pd
@@ -149,16 +154,16 @@ def grows_with_mean(fit: Fit, groups: Any) -> bool:
         return False
     by = pd.Series(fit.response).groupby(groups)
     repeated = by.size() >= _MIN_REPLICATES
-    first, second = fit.fitted, np.abs(fit.residuals)
+    pair: tuple[Array, Array] = (fit.fitted, np.abs(fit.residuals))
     if repeated.sum() >= 5:
-        first, second = by.mean()[repeated], by.std()[repeated]
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        pair = (by.mean()[repeated].to_numpy(), by.std()[repeated].to_numpy())
+    if any(np.ptp(one) == 0 for one in pair):
         return False
-    r, p = spearmanr(first, second)
+    r, p = spearmanr(*pair)
     return bool(r > 0 and p < SIGNIFICANCE)
 
 
-def independence(fit: Fit, groups: Any, order: Any) -> Check:
+def independence(fit: Fit, groups: Ints, order: Sequence[int]) -> Check:
     import numpy as np
     from scipy.stats import norm
 
@@ -203,7 +208,7 @@ def collinearity(fit: Fit) -> Check:
     return Check(name, test, largest, None, verdict, sentence, "run the missing combinations, or an optimal design")
 
 
-def influence(fit: Fit, order: Any) -> Check:
+def influence(fit: Fit, order: Sequence[int]) -> Check:
     import numpy as np
     from scipy.stats import f as f_distribution
 
@@ -224,7 +229,7 @@ def influence(fit: Fit, order: Any) -> Check:
     return Check(name, test, largest, None, Verdict.VIOLATED, sentence, "look at these runs; repeat them")
 
 
-def lack_of_fit(fit: Fit, groups: Any) -> Check:
+def lack_of_fit(fit: Fit, groups: Ints) -> Check:
     """What replicates of one setting scatter, against how far their means miss the model."""
     import pandas as pd
     from scipy.stats import f as f_distribution
@@ -266,7 +271,8 @@ def _unknown(name: str, test: str, why: str) -> Check:
     return Check(name, test, None, None, Verdict.UNKNOWN, f"Not tested: {why}.")
 
 
-def _evenly(values: Any, most: int) -> Any:
+def _evenly(values: Floats, most: int) -> Floats:
     import numpy as np
 
-    return values[np.linspace(0, len(values) - 1, most).astype(int)]
+    places: Ints = np.linspace(0, len(values) - 1, most).astype(int)
+    return values[places]

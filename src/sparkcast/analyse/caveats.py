@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import combinations, pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sparkcast.analyse import LevelMean
 from sparkcast.analyse.estimable import Runs
@@ -11,6 +11,9 @@ from sparkcast.analyse.fit import Fit, Model
 from sparkcast.analyse.runs import left_out
 from sparkcast.analyse.sentences import SIGNIFICANCE
 from sparkcast.study import Dataset, Fingerprint, Observation, Response
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOSTLY = 0.5  # the share of the order's variation that a setting explains when it was changed once or twice
 _PRECISE = 5  # significant digits beyond which two equal measurements are no coincidence
@@ -49,13 +52,13 @@ def _failed(data: Dataset, response: str) -> str:
     return f"runs left out: {missing}; if failing goes with a setting, its effect is biased" if missing else ""
 
 
-def _unreplicated(codes: Any) -> str:
+def _unreplicated(codes: "pd.DataFrame") -> str:
     if codes.duplicated().any():
         return ""
     return "no configuration was run twice: the residual mixes noise with effects the model leaves out"
 
 
-def _unbalanced(codes: Any, anova_type: int) -> str:
+def _unbalanced(codes: "pd.DataFrame", anova_type: int) -> str:
     if is_balanced(codes):
         return ""
     if anova_type == 1:
@@ -63,7 +66,7 @@ def _unbalanced(codes: Any, anova_type: int) -> str:
     return "the runs are unbalanced: shares need not add up to 100 %, and level means also carry other settings"
 
 
-def is_balanced(codes: Any) -> bool:
+def is_balanced(codes: "pd.DataFrame") -> bool:
     """Each configuration equally often, and the levels of any two factors in proportion: then effects separate.
 
     >>> import pandas as pd

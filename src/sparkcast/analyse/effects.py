@@ -17,6 +17,7 @@ from sparkcast.analyse import (
     ResidualPoint,
 )
 from sparkcast.analyse.fit import Fit
+from sparkcast.arrays import Ints
 from sparkcast.study import Level, Observation
 from sparkcast.study.matrix import Coding
 
@@ -86,8 +87,7 @@ def level_means(fit: Fit) -> tuple[LevelMean, ...]:
     quantile = float(t.ppf(0.975, fit.residual_df))
     means = []
     for name in coding.varied:
-        codes = fit.runs.codes[name].to_numpy()
-        codes, labels = _few_levels(codes, coding.levels[name])
+        codes, labels = _few_levels(fit.runs.codes[name].to_numpy(), coding.levels[name])
         by = pd.Series(fit.response).groupby(codes).agg(["mean", "size"])
         for code, mean, size in by.itertuples():
             half = quantile * fit.noise / math.sqrt(size)
@@ -96,7 +96,7 @@ def level_means(fit: Fit) -> tuple[LevelMean, ...]:
     return tuple(means)
 
 
-def _few_levels(codes: Any, levels: Sequence[Level]) -> tuple[Any, Sequence[Level]]:
+def _few_levels(codes: Ints, levels: Sequence[Level]) -> tuple[Ints, Sequence[Level]]:
     """The levels, or ten ranges of about equally many runs where a setting has dozens of levels."""
     import numpy as np
 
@@ -182,7 +182,7 @@ def regressions(factors: Sequence[str], runs: Sequence[Observation], response: s
     return tuple(found)
 
 
-def residual_points(fit: Fit, order: Any) -> tuple[ResidualPoint, ...]:
+def residual_points(fit: Fit, order: Sequence[int]) -> tuple[ResidualPoint, ...]:
     import numpy as np
     from scipy.stats import norm
 

@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Observation
 from sparkcast.study.estimable import ToldApart, leaving
 from sparkcast.study.formula import Formula, make_formula, read_formula, term_label, terms_of
 from sparkcast.study.matrix import Coding, model_matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Below this share of its own length a column is a combination of others, up to rounding.
 _TOLERANCE = 1e-7
@@ -24,7 +28,7 @@ class Runs:
     """The settings of the runs as a coded frame."""
 
     coding: Coding
-    frame: Any
+    frame: "pd.DataFrame"
 
     @classmethod
     def of(cls, factors: Sequence[str], runs: Sequence[Observation]) -> "Runs":
@@ -35,14 +39,14 @@ class Runs:
         return len(self.frame)
 
     @cached_property
-    def codes(self) -> Any:
+    def codes(self) -> "pd.DataFrame":
         """The place of each run's level among the levels of each factor: a pandas frame of whole numbers."""
         import pandas as pd
 
         columns = {name: self.frame[f"levels_{i}"].cat.codes for i, name in enumerate(self.coding.factors)}
         return pd.DataFrame(columns, dtype="int64")
 
-    def matrix(self, formula: Formula) -> Any:
+    def matrix(self, formula: Formula) -> Floats:
         return model_matrix(formula, self.frame)
 
 

@@ -7,11 +7,12 @@ as small as the model, so that a table of 100,000 runs costs little more than on
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import cast
 
 from sparkcast.analyse import RESIDUAL, AnovaRow
 from sparkcast.analyse.estimable import Runs
 from sparkcast.analyse.scale import Scale
+from sparkcast.arrays import Floats
 from sparkcast.study.formula import Formula, term_label
 from sparkcast.study.matrix import model_columns
 
@@ -31,33 +32,35 @@ class Model:
         self.parts: dict[str, list[str]] = {labels[name]: name.split(":") for name in places}  # levels_0, number_1, ...
 
     @cached_property
-    def triangle(self) -> Any:
+    def triangle(self) -> Floats:
         """R of X = QR."""
         import numpy as np
 
-        return np.linalg.qr(self.matrix, mode="r")
+        return cast("Floats", np.linalg.qr(self.matrix, mode="r"))  # numpy's own types only know of a pair
 
     @cached_property
-    def inverse(self) -> Any:
+    def inverse(self) -> Floats:
         import numpy as np
         from scipy.linalg import solve_triangular
 
-        return solve_triangular(self.triangle, np.eye(len(self.triangle)))
+        inverse: Floats = solve_triangular(self.triangle, np.eye(len(self.triangle)))
+        return inverse
 
     @cached_property
-    def leverage(self) -> Any:
+    def leverage(self) -> Floats:
         """How far each run determines its own prediction, from 0 to 1."""
         import numpy as np
 
         # In pieces: a second copy of a large matrix may not fit.
         pieces = np.array_split(self.matrix, max(1, len(self.matrix) // 10_000))
-        return np.minimum(np.concatenate([((piece @ self.inverse) ** 2).sum(axis=1) for piece in pieces]), 1.0)
+        leverage: Floats = np.concatenate([((piece @ self.inverse) ** 2).sum(axis=1) for piece in pieces])
+        return np.minimum(leverage, 1.0)
 
-    def reduce(self, response: Any) -> Any:
+    def reduce(self, response: Floats) -> Floats:
         """Q'y: all that least squares needs to know of a response."""
         return self.inverse.T @ (self.matrix.T @ response)
 
-    def tested_space(self, term: str, anova_type: int) -> Any:
+    def tested_space(self, term: str, anova_type: int) -> Floats:
         """What a term adds to the others that its type of ANOVA takes into account: orthonormal columns, times Q."""
         import numpy as np
 
@@ -80,22 +83,22 @@ class Fit:
 
     model: Model
     scale: Scale
-    response: Any
+    response: Floats
 
     @property
     def runs(self) -> Runs:
         return self.model.runs
 
     @cached_property
-    def coefficients(self) -> Any:
+    def coefficients(self) -> Floats:
         return self.model.inverse @ self.model.reduce(self.response)
 
     @cached_property
-    def fitted(self) -> Any:
+    def fitted(self) -> Floats:
         return self.model.matrix @ self.coefficients
 
     @cached_property
-    def residuals(self) -> Any:
+    def residuals(self) -> Floats:
         return self.response - self.fitted
 
     @cached_property
@@ -131,7 +134,7 @@ class Fit:
         return self.noise * float(np.linalg.norm(self.model.inverse[column]))
 
     @cached_property
-    def standardised(self) -> Any:
+    def standardised(self) -> Floats:
         """Internally studentised residuals; 0 where a run determines its own prediction."""
         import numpy as np
 
@@ -139,7 +142,7 @@ class Fit:
         return np.divide(self.residuals, spread, out=np.zeros_like(self.residuals), where=spread > 1e-9 * self.noise)
 
     @cached_property
-    def robust_covariance(self) -> Any:
+    def robust_covariance(self) -> Floats | None:
         """HC3 of MacKinnon and White (1985); None where a run determines its own prediction."""
         leverage, inverse = self.model.leverage, self.model.inverse
         if leverage.max() > 1 - 1e-8:

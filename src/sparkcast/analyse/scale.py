@@ -3,13 +3,13 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sparkcast.analyse import Proposal
+from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.study import Observation
 
-Spread = Callable[[Any], float]
+Spread = Callable[[Floats], float]
 TRANSFORMS = ("auto", "none", "log", "boxcox")
 # Powers with a meaning: a rate, a ratio, a count, the thing itself. Box and Cox advise one of these over an estimate
 # with two decimals: nobody can read an effect on time^-0.36.
@@ -27,7 +27,7 @@ class Scale:
     def is_log(self) -> bool:
         return self.power == 0
 
-    def forward(self, values: Any) -> Any:
+    def forward(self, values: Floats) -> Floats:
         import numpy as np
 
         return np.log(values) if self.power == 0 else values if self.power == 1 else values**self.power
@@ -56,7 +56,7 @@ def make_scale(transform: str, response: str, runs: Sequence[Observation], sprea
     return Scale(f"{response}^{power:g}" if power else f"log({response})", power)
 
 
-def propose(response: str, values: Any, spread: Spread) -> Proposal | None:
+def propose(response: str, values: Floats | Sequence[float], spread: Spread) -> Proposal | None:
     """The named power nearest to the most likely one; None when some values are not positive."""
     if min(values) <= 0:
         return None
@@ -77,7 +77,7 @@ def _shown(power: float, response: str) -> str:
     return named.get(power, f"{response}^{power:g}")
 
 
-def estimate_power(spread: Spread, values: Any) -> tuple[float, float, float]:
+def estimate_power(spread: Spread, values: Floats | Sequence[float]) -> tuple[float, float, float]:
     """The power that makes the residuals of the model (not the raw response) most nearly normal, with 95 % limits.
 
     `spread` is the sum of squares that the model leaves of a response.

@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.designs._columns import coding_of, main_columns
 from sparkcast.designs._regular import Fraction, bits, effects, find_fraction
 from sparkcast.errors import StudyError
@@ -145,7 +145,7 @@ def _split(study: Study, configurations: Sequence[Configuration]) -> Blocks:
 
     columns = _level_columns(study, configurations)
     generator = random.Random(study.design.seed)
-    found: list[tuple[float, int, Any]] = []
+    found: list[tuple[float, int, Ints]] = []
     for _ in range(_SPLITS if len(configurations) <= 500 else 1):
         of = [i % study.design.blocks for i in range(len(configurations))]
         generator.shuffle(of)
@@ -158,7 +158,7 @@ def _split(study: Study, configurations: Sequence[Configuration]) -> Blocks:
     return Blocks(tuple(int(b) for b in block), notes=note)
 
 
-def _level_columns(study: Study, configurations: Sequence[Configuration]) -> Any:
+def _level_columns(study: Study, configurations: Sequence[Configuration]) -> Floats:
     """Centred columns of main effects: one for each level, or a trend where a number has many."""
     import numpy as np
 
@@ -172,10 +172,11 @@ def _level_columns(study: Study, configurations: Sequence[Configuration]) -> Any
         else:
             columns.append(np.array([[float(c[name] == level) for level in levels] for c in configurations]))
     matrix = np.hstack(columns)
-    return matrix - matrix.mean(axis=0)
+    centred: Floats = matrix - matrix.mean(axis=0)
+    return centred
 
 
-def _swapped(columns: Any, block: Any, n_blocks: int) -> Any:
+def _swapped(columns: Floats, block: Ints, n_blocks: int) -> Ints:
     import numpy as np
 
     sums = np.stack([columns[block == b].sum(axis=0) for b in range(n_blocks)])
@@ -197,7 +198,7 @@ def _swapped(columns: Any, block: Any, n_blocks: int) -> Any:
     return block
 
 
-def _explained(columns: Any, block: Any, n_blocks: int) -> float:
+def _explained(columns: Floats, block: Ints, n_blocks: int) -> float:
     """The largest share of a column's variation that lies between blocks."""
     total = (columns**2).sum(axis=0)
     between = sum(columns[block == b].sum(axis=0) ** 2 / max(1, int((block == b).sum())) for b in range(n_blocks))

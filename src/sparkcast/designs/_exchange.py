@@ -7,7 +7,9 @@ run by run. All candidates are judged at once by how the information matrix woul
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from sparkcast.arrays import Array, Floats, Ints
 
 Criterion = Literal["D", "A"]
 
@@ -21,11 +23,11 @@ _WORK = 2e9  # multiplications spent on starts: a few seconds
 class Problem:
     """One row per candidate with the model's terms, and what its run costs."""
 
-    rows: Any
-    costs: Any
+    rows: Floats
+    costs: Floats
     criterion: Criterion = "D"
 
-    def quality(self, chosen: Any) -> float:
+    def quality(self, chosen: Ints) -> float:
         """Larger is better; minus infinity when the runs cannot tell the terms apart."""
         import numpy as np
 
@@ -37,7 +39,7 @@ class Problem:
         return float(logarithm) if self.criterion == "D" else -float(np.trace(np.linalg.inv(information)))
 
 
-def best_runs(problem: Problem, runs: int, seed: int) -> Any:
+def best_runs(problem: Problem, runs: int, seed: int) -> Ints:
     """Indices of `runs` candidates (one may occur twice), the best of several random starts."""
     import numpy as np
 
@@ -48,7 +50,7 @@ def best_runs(problem: Problem, runs: int, seed: int) -> Any:
     return np.sort(_best(problem, found))
 
 
-def best_within(problem: Problem, budget: float, seed: int) -> Any:
+def best_within(problem: Problem, budget: float, seed: int) -> Ints | None:
     """Indices of candidates that together cost no more than `budget`; None when it does not pay for the model."""
     import numpy as np
 
@@ -65,19 +67,19 @@ def best_within(problem: Problem, budget: float, seed: int) -> Any:
     return np.sort(_best(problem, found))
 
 
-def _best(problem: Problem, found: Sequence[Any]) -> Any:
+def _best(problem: Problem, found: Sequence[Ints]) -> Ints:
     import numpy as np
 
     return found[_first_best(np.array([problem.quality(chosen) for chosen in found]))]
 
 
-def _first_best(values: Any) -> int:
+def _first_best(values: Floats) -> int:
     """The first of the largest values up to rounding, so that symmetric choices are made alike on every machine."""
     largest = values.max()
     return int((values >= largest - _LEAST_GAIN * max(1.0, abs(largest))).argmax())
 
 
-def cheapest_basis(problem: Problem) -> Any:
+def cheapest_basis(problem: Problem) -> Ints:
     """The cheapest candidates that can tell all terms apart: greedy is exact, independence is a matroid."""
     import numpy as np
 
@@ -97,7 +99,7 @@ def cheapest_basis(problem: Problem) -> Any:
     return np.array(chosen, dtype=np.intp)
 
 
-def _random_start(problem: Problem, runs: int, generator: random.Random) -> Any:
+def _random_start(problem: Problem, runs: int, generator: random.Random) -> Ints:
     """Half of the runs by chance, the others where the model is least certain."""
     import numpy as np
 
@@ -113,14 +115,15 @@ def _random_start(problem: Problem, runs: int, generator: random.Random) -> Any:
     return np.array(chosen, dtype=np.intp)
 
 
-def _inverse(matrix: Any) -> Any:
+def _inverse(matrix: Floats) -> Floats:
     """The inverse information, with a ridge that keeps it finite."""
     import numpy as np
 
-    return np.linalg.inv(matrix.T @ matrix + _RIDGE * np.eye(matrix.shape[1]))
+    inverse: Array = np.linalg.inv(matrix.T @ matrix + _RIDGE * np.eye(matrix.shape[1]))
+    return inverse
 
 
-def _exchange(problem: Problem, start: Any, budget: float) -> Any:
+def _exchange(problem: Problem, start: Ints, budget: float) -> Ints:
     """Each run in turn gives way to the candidate that improves the design most, until none does."""
     import numpy as np
 
@@ -148,11 +151,11 @@ def _exchange(problem: Problem, start: Any, budget: float) -> Any:
 class _State:
     """The inverse information of the chosen runs, and every candidate seen through it."""
 
-    def __init__(self, problem: Problem, chosen: Any) -> None:
+    def __init__(self, problem: Problem, chosen: Ints) -> None:
         self._problem = problem
         self._inverse = _inverse(problem.rows[chosen])
         self._seen = problem.rows @ self._inverse
-        self._variance = (self._seen * problem.rows).sum(axis=1)
+        self._variance: Floats = (self._seen * problem.rows).sum(axis=1)
         if problem.criterion == "A":
             self._note_trace()
 
@@ -160,7 +163,7 @@ class _State:
         self._square = (self._seen**2).sum(axis=1)
         self._trace = self._inverse.trace()
 
-    def gains(self, old: Any) -> Any:
+    def gains(self, old: Floats) -> Floats:
         """The relative gain of replacing the run `old` by each candidate."""
         import numpy as np
 
@@ -175,7 +178,7 @@ class _State:
         safe = np.where(ratio > 1e-9, ratio, 1.0)
         return np.where(ratio > 1e-9, -corner / safe / self._trace, -np.inf)
 
-    def replace(self, old: Any, new: Any) -> None:
+    def replace(self, old: Floats, new: Floats) -> None:
         import numpy as np
 
         pair = np.stack([old, new])
@@ -192,7 +195,7 @@ class _State:
 # ---------------------------------------------------------------- within a budget
 
 
-def _greedy(problem: Problem, start: Any, budget: float, power: float) -> Any:
+def _greedy(problem: Problem, start: Ints, budget: float, power: float) -> Ints:
     """Adds the candidate with the largest gain per cost (to a power) that can still be paid."""
     import numpy as np
 
@@ -213,7 +216,7 @@ def _greedy(problem: Problem, start: Any, budget: float, power: float) -> Any:
         inverse = inverse - np.outer(seen[best], seen[best]) / (1 + variance[best])
 
 
-def _improve(problem: Problem, chosen: Any, budget: float, power: float, generator: random.Random) -> Any:
+def _improve(problem: Problem, chosen: Ints, budget: float, power: float, generator: random.Random) -> Ints:
     """Exchanges within the budget; then, again and again, a few runs out and better ones for their money in."""
     import numpy as np
 

@@ -4,9 +4,16 @@ import random
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING
 
+from sparkcast.arrays import Ints
 from sparkcast.designs._regular import find_fraction
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    _Counts = NDArray[np.int64]
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # I is the mean
 MAX_LOG_RUNS = 12  # a fraction of more runs is no saving that anybody makes
@@ -172,7 +179,7 @@ def _grow(k: int, m: int, resolution: int, pool: list[int], shuffler: random.Ran
     return tuple(added)
 
 
-def _exchange(ways: Any, columns: Any, resolution: int, added: list[int]) -> None:
+def _exchange(ways: "_Counts", columns: Ints, resolution: int, added: list[int]) -> None:
     for _ in range(_PASSES):
         improved = False
         for i, old in enumerate(added):
@@ -186,25 +193,25 @@ def _exchange(ways: Any, columns: Any, resolution: int, added: list[int]) -> Non
             return
 
 
-def _open(ways: Any, columns: Any, resolution: int) -> tuple[Any, Any]:
+def _open(ways: "_Counts", columns: Ints, resolution: int) -> "tuple[Ints, _Counts]":
     """Columns that keep the resolution, and how many words of the two shortest lengths each makes."""
     free = columns[(ways[: resolution - 1, columns] == 0).all(axis=0)]
     return free, ways[resolution - 1, free] * 10**6 + ways[resolution, free]
 
 
-def _add(ways: Any, column: int) -> None:
+def _add(ways: "_Counts", column: int) -> None:
     moved = _places(ways) ^ column
     for j in range(len(ways) - 1, 0, -1):
         ways[j] += ways[j - 1, moved]
 
 
-def _remove(ways: Any, column: int) -> None:
+def _remove(ways: "_Counts", column: int) -> None:
     moved = _places(ways) ^ column
     for j in range(1, len(ways)):
         ways[j] -= ways[j - 1, moved]
 
 
-def _places(ways: Any) -> Any:
+def _places(ways: "_Counts") -> Ints:
     import numpy as np
 
     return np.arange(ways.shape[1])

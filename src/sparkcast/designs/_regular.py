@@ -12,7 +12,11 @@ from functools import reduce
 from itertools import combinations
 from math import comb
 from operator import xor
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _MAX_WORDS = 4096  # listed; more are only counted
 _MAX_SEARCHED = 300_000  # products looked at to find short words
@@ -120,7 +124,7 @@ def bits(effect: int) -> Iterator[int]:
         i += 1
 
 
-def signs(runs: Iterable[int], k: int) -> Any:
+def signs(runs: Iterable[int], k: int) -> "NDArray[np.int64]":
     """The runs as a matrix of -1 and 1."""
     import numpy as np
 

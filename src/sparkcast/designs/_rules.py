@@ -1,7 +1,6 @@
 """What rules cost: runs taken out of a balanced design make its effects less certain."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from sparkcast.designs._columns import coding_of, main_columns
 from sparkcast.study import Configuration, Study
@@ -38,7 +37,7 @@ def _variances(coding: Coding, configurations: Sequence[Configuration]) -> list[
     """The variance of each main effect's coefficients in units of the noise's; None when they cannot be told apart."""
     import numpy as np
 
-    columns: list[Any] = list(main_columns(coding, configurations).values())
+    columns = list(main_columns(coding, configurations).values())
     matrix = np.hstack([np.ones((len(configurations), 1)), *columns])
     if np.linalg.matrix_rank(matrix) < matrix.shape[1]:
         return None

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.designs._blocks import as_fraction, effect_name
 from sparkcast.designs._columns import coding_of, main_columns
 from sparkcast.designs._regular import Fraction, bits
@@ -159,8 +159,8 @@ def _clear(fraction: Fraction, names: Sequence[str]) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class _Effect:
     name: str
-    columns: Any  # centred and orthonormal
-    raw: Any
+    columns: Floats  # centred and orthonormal
+    raw: Floats
 
 
 def _effect_columns(study: Study, configurations: Sequence[Configuration]) -> list[_Effect]:
@@ -185,7 +185,7 @@ def _effect_columns(study: Study, configurations: Sequence[Configuration]) -> li
     return made
 
 
-def _largest_first(columns: Sequence[_Effect], correlations: Any) -> list[Correlation]:
+def _largest_first(columns: Sequence[_Effect], correlations: Floats) -> list[Correlation]:
     """The largest correlation, and all that count as partial aliases."""
     import numpy as np
 
@@ -197,7 +197,7 @@ def _largest_first(columns: Sequence[_Effect], correlations: Any) -> list[Correl
     return sorted(found, key=lambda pair: -pair.value)
 
 
-def _correlate(columns: Sequence[_Effect]) -> Any:
+def _correlate(columns: Sequence[_Effect]) -> Floats:
     import numpy as np
 
     if all(effect.columns.shape[1] == 1 for effect in columns):

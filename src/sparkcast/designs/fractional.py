@@ -152,22 +152,18 @@ class Fractional:
 
 def require_fraction(runs: Sequence[int], k: int, resolution: int) -> None:
     """Raise unless these runs are balanced, orthogonal and of this resolution, judged by their columns alone."""
+    import numpy as np
+
     matrix = signs(runs, k)
     products = matrix.T @ matrix
     fraction = find_fraction(runs, k)
     found = None if isinstance(fraction, str) else fraction.resolution()
-    is_orthogonal = (products == len(runs) * (products.diagonal()[:, None] > 0) * _identity(k)).all()
+    is_orthogonal = (products == len(runs) * (products.diagonal()[:, None] > 0) * np.eye(k, dtype=np.int64)).all()
     if matrix.sum(axis=0).any() or not is_orthogonal or found != resolution:
         raise SparkcastError(
             f"internal error: {len(runs)} runs of {k} factors should be a fraction of resolution {roman(resolution)}, "
             f"but it is {'none' if found is None else roman(found)}"
         )
-
-
-def _identity(k: int) -> object:
-    import numpy as np
-
-    return np.eye(k, dtype=np.int64)
 
 
 def _default_log_runs(k: int) -> int:

@@ -4,10 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs._centre import centre_points
+from sparkcast.designs._exchange import Problem, best_runs, best_within, cheapest_basis
 from sparkcast.designs.feasible import feasible
 from sparkcast.designs.run_time import RunTime
 from sparkcast.errors import NotEnoughDataError, StudyError
@@ -17,6 +19,9 @@ from sparkcast.study.formula import Formula, make_formula, read_formula
 from sparkcast.study.matrix import Coding, model_matrix
 from sparkcast.study.setting import SIZES
 from sparkcast.units import as_number, parse_seconds, show_seconds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ERNEST = "ernest"  # Venkataraman et al., NSDI 2016
 
@@ -58,8 +63,6 @@ class Optimal:
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
         import numpy as np
-
-        from sparkcast.designs._exchange import Problem, best_runs
 
         candidates = feasible(study)
         model = self._model(study, candidates.configurations)
@@ -137,9 +140,7 @@ class Optimal:
             )
         return study.limits.trial_s
 
-    def _within_budget(self, study: Study, problem: Any, text: str, time_of: TimeOf | None) -> Any:
-        from sparkcast.designs._exchange import best_within, cheapest_basis
-
+    def _within_budget(self, study: Study, problem: Problem, text: str, time_of: TimeOf | None) -> Ints:
         assert self.budget is not None
         total = parse_seconds(self.budget) if isinstance(self.budget, str) else float(self.budget)
         centre = sum(self._cost(study, c, time_of) for c in centre_points(study).configurations)
@@ -163,7 +164,7 @@ class Optimal:
 @dataclass(frozen=True, slots=True)
 class _Model:
     text: str
-    rows: Any
+    rows: Floats
     notes: tuple[str, ...] = ()
 
 
@@ -174,7 +175,7 @@ def _too_few(study: Study, option: str, given: str, coefficients: int, text: str
     )
 
 
-def _default_model(coding: Coding, frame: Any) -> _Model:
+def _default_model(coding: Coding, frame: "pd.DataFrame") -> _Model:
     """Main effects and bends, and the pairs that the feasible combinations can tell apart."""
     names = coding.varied
     formula = make_formula(coding, names)
@@ -190,7 +191,7 @@ def _default_model(coding: Coding, frame: Any) -> _Model:
     if _rank(rows) == rows.shape[1]:
         return _Model(whole.text, rows)
     kept: list[tuple[str, str]] = []
-    best: tuple[Formula, Any] = (formula, model_matrix(formula, frame))
+    best: tuple[Formula, Floats] = (formula, model_matrix(formula, frame))
     for pair in pairs:
         larger = make_formula(coding, names, [*kept, pair])
         rows = model_matrix(larger, frame)
@@ -219,7 +220,7 @@ def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
         "log(machines)": np.log(machines),
         "machines": machines,
     }
-    kept: dict[str, Any] = {}
+    kept: dict[str, Floats] = {}
     for name, column in terms.items():
         scaled = np.stack([*kept.values(), column / np.abs(column).max() if np.abs(column).max() else column], axis=1)
         if _rank(scaled) == scaled.shape[1]:
@@ -238,7 +239,7 @@ def _first(words: Vocabulary, configuration: Configuration, *roles: Role) -> flo
     return 1.0 if name is None else as_number(configuration[name]) or 0.0
 
 
-def _rank(rows: Any) -> int:
+def _rank(rows: Floats) -> int:
     import numpy as np
 
     return int(np.linalg.matrix_rank(rows.T @ rows, hermitian=True))

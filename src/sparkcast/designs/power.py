@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.designs._columns import bend_column, coding_of, main_columns
 from sparkcast.study import Configuration, Study
 from sparkcast.study.estimable import ToldApart, leaving
@@ -58,7 +58,7 @@ class Power:
 class _Term:
     name: str
     kind: str
-    columns: Any
+    columns: Floats
     pattern: tuple[float, ...]  # the coefficients of an effect of size 2
 
 
@@ -163,7 +163,7 @@ class _Model:
         return f_test_power(ncp, len(term.pattern), self.residual_df(replicates))
 
 
-def _noncentralities(intercept: Any, terms: Sequence[_Term]) -> Mapping[str, float]:
+def _noncentralities(intercept: Floats, terms: Sequence[_Term]) -> Mapping[str, float]:
     """For each term that of an effect of one standard deviation.
 
     As in an analysis of type II, a main effect is judged beside all terms that do not contain it.
@@ -178,7 +178,7 @@ def _noncentralities(intercept: Any, terms: Sequence[_Term]) -> Mapping[str, flo
     return found
 
 
-def _information(intercept: Any, terms: Sequence[_Term]) -> Mapping[str, Any]:
+def _information(intercept: Floats, terms: Sequence[_Term]) -> Mapping[str, Floats]:
     """What the runs say about each term's coefficients, once all others are accounted for."""
     import numpy as np
 
@@ -191,7 +191,7 @@ def _information(intercept: Any, terms: Sequence[_Term]) -> Mapping[str, Any]:
     return information
 
 
-def _gram(intercept: Any, terms: Sequence[_Term]) -> Any:
+def _gram(intercept: Floats, terms: Sequence[_Term]) -> Floats:
     import numpy as np
 
     matrix = np.hstack([intercept, *(term.columns for term in terms)])

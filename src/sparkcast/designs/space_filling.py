@@ -3,8 +3,9 @@
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from sparkcast.arrays import Floats
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import StudyError
@@ -154,11 +155,11 @@ def _spread(grid: _Grid, rows: list[_Row], generator: random.Random) -> None:
     scale = np.array([max(1, len(levels) - 1) for levels in grid.levels], dtype=float)
     is_number = np.array(grid.is_number)
 
-    def crowding(places: Any, i: int) -> Any:
+    def crowding(places: Floats, i: int) -> Floats:
         """How near each run is to run i."""
         gap = np.abs(places - places[i])
         distance = np.where(is_number, gap / scale, gap > 0).sum(axis=1)
-        near = np.maximum(distance, 1e-3) ** -_SHARPNESS
+        near: Floats = np.maximum(distance, 1e-3) ** -_SHARPNESS
         near[i] = 0.0
         return near
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sparkcast.arrays import Bools, Floats
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
@@ -56,7 +57,7 @@ class Recommender:
             raise infeasible(asked, self._freed(question))
         return _answer(self, asked)
 
-    def probabilities(self, question: Question) -> tuple[Candidates, Any]:
+    def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
         import numpy as np
 
@@ -82,7 +83,7 @@ class Recommender:
 
     # ------------------------------------------------------------ what is known of the candidates
 
-    def _view(self, fix: Mapping[str, Level]) -> tuple[View, Any]:
+    def _view(self, fix: Mapping[str, Level]) -> tuple[View, Bools]:
         """Candidates, and which of them have the fixed settings.
 
         Those that were looked at already serve again when they have the fixed settings among others.
@@ -148,7 +149,7 @@ class Recommender:
     def _has_failures(self) -> bool:
         return any(seen.failed for seen in self.known.seen)
 
-    def failures(self, view: View) -> Any:
+    def failures(self, view: View) -> Floats | None:
         """How likely each candidate fails, or None when no run has failed: a rule of thumb would exclude everything."""
         if view.failure is None and self._has_failures() and self._knowledge.feasibility is not None:
             view.failure = failure_table(self._knowledge.feasibility, view.candidates)
@@ -156,7 +157,7 @@ class Recommender:
 
     # ------------------------------------------------------------ one question
 
-    def _asked(self, view: View, wanted: Any, question: Question, objective: Objective) -> Asked:
+    def _asked(self, view: View, wanted: Bools, question: Question, objective: Objective) -> Asked:
         words = self.words
         must = {objective.response, *(limit.response for limit in question.limits)}
         if self._price is not None and COST in must:
@@ -191,14 +192,15 @@ class Recommender:
             view.per_second = hourly / 3600
         return Paid(time, view.per_second * self.words.response(name).seconds(1.0))
 
-    def candidates(self, asked: Asked, rows: Any) -> list[Candidate]:
+    def candidates(self, asked: Asked, rows: Sequence[int]) -> list[Candidate]:
         import numpy as np
 
-        chances = asked.probability(np.asarray(rows)).tolist()
-        failure = [None] * len(chances) if asked.failure is None else asked.failure[rows].tolist()
-        listed = asked.view.candidates.take(np.asarray(rows))
+        at = np.asarray(rows)
+        chances = asked.probability(at).tolist()
+        failure = [None] * len(chances) if asked.failure is None else asked.failure[at].tolist()
+        listed = asked.view.candidates.take(at)
         settings = listed.configurations()
-        parts = zip(settings, asked.predictions(rows), chances, self._runs_of(listed, settings), failure, strict=True)
+        parts = zip(settings, asked.predictions(at), chances, self._runs_of(listed, settings), failure, strict=True)
         return [Candidate(*part) for part in parts]
 
     def _runs_of(self, candidates: Candidates, settings: Sequence[Configuration]) -> list[int]:
@@ -330,7 +332,7 @@ def measured_epochs(knowledge: Knowledge) -> tuple[int, ...]:
     return tuple(range(1, knowledge.last_epoch + 1))
 
 
-def _having(candidates: Candidates, fix: Mapping[str, Level], known: Known) -> Any:
+def _having(candidates: Candidates, fix: Mapping[str, Level], known: Known) -> Bools:
     """Which candidates have the fixed settings; none when one of these is not among their settings."""
     import numpy as np
 

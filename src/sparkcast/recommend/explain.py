@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from sparkcast.arrays import Bools, Ints
 from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit
 from sparkcast.recommend.question import Objective, show_limit
@@ -15,14 +15,16 @@ _CLOSE = 1e-9
 
 
 def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> str:
-    objective, confidence = asked.objective, asked.question.confidence
+    import numpy as np
+
+    objective, confidence, at = asked.objective, asked.question.confidence, np.array([row])
     parts = []
     if asked.time is not None:
         parts.append(f"predicted {_seconds(asked, chosen.predicted(asked.time).value)}")
     if margin_s is not None:
         parts.append(f"{show_seconds(max(margin_s, 0.0))} of margin needed for {100 * confidence:g} %")
     for limit in asked.question.limits:
-        parts.append(f"{show_limit(limit, asked.words)} met with probability {asked.chances(limit, [row])[0]:.2f}")
+        parts.append(f"{show_limit(limit, asked.words)} met with probability {asked.chances(limit, at)[0]:.2f}")
     if objective.response != asked.time:
         parts.append(f"{objective.response} {chosen.predicted(objective.response).value:.4g}")
     if not chosen.measured_runs:
@@ -68,11 +70,12 @@ def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate
     return tuple(found)
 
 
-def _keeps_others(asked: Asked, limit: Limit) -> Any:
+def _keeps_others(asked: Asked, limit: Limit) -> Bools:
     import numpy as np
 
     others = [is_kept for other, is_kept in asked.keeps.items() if other != limit]
-    return np.logical_and.reduce([np.ones(len(asked.loss), dtype=bool), *others])
+    keeps: Bools = np.logical_and.reduce([np.ones(len(asked.loss), dtype=bool), *others])
+    return keeps
 
 
 def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: int, candidate: Candidate) -> Alternative:
@@ -118,6 +121,7 @@ def _problem(asked: Asked) -> str:
     wanted = " and ".join(show_limit(limit, asked.words) for limit in question.limits)
     rows = np.flatnonzero(asked.kept)
     if not len(rows):
+        assert asked.failure is not None  # nothing else takes candidates away that are allowed
         return (
             f"all {int(asked.allowed.sum())} candidates are more likely to fail than {question.max_failure:g}, "
             f"the least likely with probability {float(np.min(asked.failure[asked.allowed])):.2g}"
@@ -125,7 +129,7 @@ def _problem(asked: Asked) -> str:
     best = _nearest_row(asked, rows)
     configuration = _settings(asked, best)
     it = "it" if len(question.limits) == 1 else "all of these"
-    chance = f"meets {it} with probability {asked.probability([best])[0]:.2f}"
+    chance = f"meets {it} with probability {asked.probability(np.array([best]))[0]:.2f}"
     if asked.time is not None:
         fastest = (
             f"the fastest, {configuration}, is predicted at {_seconds(asked, float(asked.values[asked.time][best]))}"
@@ -135,7 +139,7 @@ def _problem(asked: Asked) -> str:
     return f"no candidate meets {wanted} with probability {question.confidence:g}; {fastest} and {chance}"
 
 
-def _nearest_row(asked: Asked, rows: Any) -> int:
+def _nearest_row(asked: Asked, rows: Ints) -> int:
     import numpy as np
 
     if asked.time is not None:

@@ -1,7 +1,5 @@
 """How far settings are from those that were measured."""
 
-from typing import Any
-
 from sparkcast.fitting.encoding import Axis, domain_of
 from sparkcast.recommend import Nearest
 from sparkcast.recommend.standing import Known
@@ -43,7 +41,7 @@ class Measured:
         return abs(float(configuration[epochs]) - ran_for) / ran_for
 
 
-def _place(axis: Axis, level: Level) -> Any:
+def _place(axis: Axis, level: Level) -> float:
     """In shares of the measured range, of ratios where all are positive; of a category, its number."""
     import math
 

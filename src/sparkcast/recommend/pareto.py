@@ -1,9 +1,9 @@
 """The candidates that no other beats in everything at once."""
 
-from typing import Any
+from sparkcast.arrays import Floats, Ints
 
 
-def pareto_front(losses: Any) -> Any:
+def pareto_front(losses: Floats) -> Ints:
     """Row numbers of the points that no other point equals or beats in all of up to three columns; less is better.
 
     Of equal points the first one counts. Takes time and memory for the points and for a table of the different values

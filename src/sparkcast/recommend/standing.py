@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.predict import Prediction
@@ -43,12 +43,12 @@ class View:
     """Candidates, and what models say of them: filled when a question needs it."""
 
     candidates: Candidates
-    broke: Any  # run, and only failed
-    proven: Any  # run, and never failed
-    supported: dict[str, Any] = field(default_factory=dict)  # by response: near enough to what was run
+    broke: Bools  # run, and only failed
+    proven: Bools  # run, and never failed
+    supported: dict[str, Bools] = field(default_factory=dict)  # by response: near enough to what was run
     tables: dict[str, Table] = field(default_factory=dict)
-    per_second: Any = None
-    failure: Any = None
+    per_second: Floats | None = None
+    failure: Floats | None = None
     fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
     ranks: dict[Objective, "Ranks"] = field(default_factory=dict)
 
@@ -60,11 +60,11 @@ class View:
 class Ranks:
     """How good every candidate is, whatever the limits are."""
 
-    loss: Any  # of the objective; equal in three digits is a tie,
-    order: Any  # which the shorter time wins; best first
+    loss: Floats  # of the objective; equal in three digits is a tie,
+    order: Ints  # which the shorter time wins; best first
 
     @classmethod
-    def of(cls, objective: Objective, values: Mapping[str, Any], time: str | None) -> "Ranks":
+    def of(cls, objective: Objective, values: Mapping[str, Floats], time: str | None) -> "Ranks":
         import numpy as np
 
         loss = (-1 if objective.is_maximum else 1) * significant(values[objective.response])
@@ -76,24 +76,24 @@ class Paid:
     """Money from time: what a unit of it costs, for each candidate."""
 
     time: Table
-    per_unit: Any
+    per_unit: Floats
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Floats:
         return self.time.values * self.per_unit
 
-    def interval(self, level: float) -> tuple[Any, Any]:
+    def interval(self, level: float) -> tuple[Floats, Floats]:
         low, high = self.time.interval(level)
         return low * self.per_unit, high * self.per_unit
 
-    def probability_below(self, limit: Any) -> Any:
+    def probability_below(self, limit: Floats | float) -> Floats:
         import numpy as np
 
         free = self.per_unit == 0
         amounts = limit / np.where(free, 1.0, self.per_unit)
         return np.where(free, 1.0, self.time.probability_below(amounts))
 
-    def take(self, rows: Any) -> "Paid":
+    def take(self, rows: Ints) -> "Paid":
         return Paid(self.time.take(rows), self.per_unit[rows])
 
 
@@ -105,9 +105,9 @@ class Asked:
         question: Question,
         objective: Objective,
         tables: Mapping[str, Table],
-        failure: Any,
+        failure: Floats | None,
         view: View,
-        wanted: Any,
+        wanted: Bools,
         words: Vocabulary,
     ) -> None:
         import numpy as np
@@ -122,7 +122,7 @@ class Asked:
         # ... nor likely to.
         safe = True if failure is None else (failure <= question.max_failure) | view.proven
         self.kept = self.allowed & safe
-        self._intervals: dict[str, tuple[Any, Any]] = {}
+        self._intervals: dict[str, tuple[Floats, Floats]] = {}
         self.values = {response: table.values for response, table in tables.items()}
         # Probabilities of all candidates would take longer than everything else: a quantile tells as well who keeps.
         self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in question.limits}
@@ -131,18 +131,20 @@ class Asked:
             view.ranks[objective] = Ranks.of(objective, self.values, self.time)
         self.loss, self.order = view.ranks[objective].loss, view.ranks[objective].order
 
-    def chances(self, limit: Limit, rows: Any) -> Any:
+    def chances(self, limit: Limit, rows: Ints) -> Floats:
         """The probability that these candidates keep to a limit."""
         below = self.tables[limit.response].take(rows).probability_below(limit.value)
         return below if limit.is_upper else 1 - below
 
-    def probability(self, rows: Any) -> Any:
+    def probability(self, rows: Ints) -> Floats:
         """Of the limit that each of these candidates keeps to least likely."""
         import numpy as np
 
-        return np.min([np.ones(len(rows)), *(self.chances(limit, rows) for limit in self.question.limits)], axis=0)
+        chances = [self.chances(limit, rows) for limit in self.question.limits]
+        least: Floats = np.min([np.ones(len(rows)), *chances], axis=0)
+        return least
 
-    def nearest_misses(self, n: int) -> Any:
+    def nearest_misses(self, n: int) -> Ints:
         """Candidates that break a limit, those that are nearest to keeping it first."""
         import numpy as np
 
@@ -153,12 +155,12 @@ class Asked:
         ]
         return rows[np.argsort(np.max(gaps, axis=0), kind="stable")[:n]] if gaps else rows[:n]
 
-    def interval(self, response: str) -> tuple[Any, Any]:
+    def interval(self, response: str) -> tuple[Floats, Floats]:
         if response not in self._intervals:
             self._intervals[response] = self.tables[response].interval(self.question.quantile_level)
         return self._intervals[response]
 
-    def kept_value(self, limit: Limit) -> Any:
+    def kept_value(self, limit: Limit) -> Floats:
         """The value in place of the limit's that each candidate would keep to with exactly the wanted confidence."""
         confidence = self.question.confidence
         if confidence == 0.5:
@@ -169,7 +171,7 @@ class Asked:
             low, high = self.tables[limit.response].interval(round(1 - 2 * confidence, 12))
         return high if (confidence > 0.5) == limit.is_upper else low
 
-    def predictions(self, rows: Any) -> list[tuple[Prediction, ...]]:
+    def predictions(self, rows: Ints) -> list[tuple[Prediction, ...]]:
         """Of each of these candidates, every response."""
         level = self.question.quantile_level
         by_response = []
@@ -180,11 +182,11 @@ class Asked:
         return list(zip(*by_response, strict=True))
 
 
-def _is_kept(limit: Limit, value: Any) -> Any:
+def _is_kept(limit: Limit, value: Floats) -> Bools:
     return value <= limit.value if limit.is_upper else value >= limit.value
 
 
-def significant(values: Any, digits: int = 3) -> Any:
+def significant(values: Floats, digits: int = 3) -> Floats:
     """Rounded to so many digits, whatever the size."""
     import numpy as np
 
@@ -194,7 +196,7 @@ def significant(values: Any, digits: int = 3) -> Any:
     return np.round(values / unit) * unit
 
 
-def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Any:
+def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Bools:
     """Which candidates have these settings, however they are written."""
     import numpy as np
 

@@ -7,8 +7,8 @@ distributions, one per job, with a common covariance.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Array, Floats, Ints
 from sparkcast.search.jobs import Jobs
 
 _FREEDOM = 4.0  # degrees of freedom: runs in a cloud are seldom, but now and then, far off
@@ -27,44 +27,48 @@ class Around:
 class Belief:
     """The jobs with their weights, one row each, and what they say of each candidate."""
 
-    weights: Any
-    means: Any
-    points: Any
+    weights: Floats
+    means: Floats
+    points: Floats
     around: Around
     scale: float  # how much larger the variances turned out to be
-    runs: Any  # places of the good runs
-    solved: Any  # the inverse covariance of the runs
-    ones: Any  # its row sums
+    runs: Ints  # places of the good runs
+    solved: Floats  # the inverse covariance of the runs
+    ones: Floats  # its row sums
 
-    def covariance(self, left: Any, right: Any) -> Any:
+    def covariance(self, left: Ints, right: Ints) -> Floats:
         """Of what the runs left open, between candidates; the unknown level is part of it."""
         to_left, to_right = self._to_runs(left), self._to_runs(right)
         known = to_left @ self.solved @ to_right.T
         level = (1 - to_left @ self.ones)[:, None] * (1 - to_right @ self.ones) / self.ones.sum()
-        return self.scale * (covariance(self.points[left], self.points[right], self.around) - known + level)
+        left_open: Floats = self.scale * (
+            covariance(self.points[left], self.points[right], self.around) - known + level
+        )
+        return left_open
 
-    def variances(self) -> Any:
+    def variances(self) -> Floats:
         """Of the next run of each candidate under each job."""
         import numpy as np
 
         to_runs = self._to_runs(slice(None))
         known = ((to_runs @ self.solved) * to_runs).sum(axis=1)
         open_ = self.around.sd**2 - known + (1 - to_runs @ self.ones) ** 2 / self.ones.sum()
-        return self.scale * (np.maximum(open_, 0.0) + self.around.noise**2)
+        variances: Floats = self.scale * (np.maximum(open_, 0.0) + self.around.noise**2)
+        return variances
 
-    def _to_runs(self, places: Any) -> Any:
+    def _to_runs(self, places: Ints | slice) -> Floats:
         return covariance(self.points[places], self.points[self.runs], self.around)
 
 
 def believe(
-    jobs: Jobs, prior: Any, points: Any, around: Around, good: Mapping[int, float], bad: Sequence[int]
+    jobs: Jobs, prior: Floats, points: Floats, around: Around, good: Mapping[int, float], bad: Sequence[int]
 ) -> Belief:
     """After good runs with these logarithms of times, at least one, and bad ones, by the places of the candidates."""
     import numpy as np
 
     runs, y = np.array(list(good)), np.array(list(good.values()))
     within = covariance(points[runs], points[runs], around) + around.noise**2 * np.eye(len(runs))
-    solved = np.linalg.inv(within)
+    solved: Array = np.linalg.inv(within)
     ones = solved.sum(axis=0)
     left = y - jobs.log_times[:, runs]
     levels = left @ ones / ones.sum()
@@ -78,33 +82,37 @@ def believe(
     return Belief(weights, means, points, around, scale, runs, solved, ones)
 
 
-def outcomes(jobs: Jobs, good: Any, bad: Sequence[int]) -> Any:
+def outcomes(jobs: Jobs, good: Ints | Sequence[int], bad: Sequence[int]) -> Floats:
     """The logarithm of how likely each job is to succeed and to fail as the runs did."""
     import numpy as np
 
-    return np.log(1 - jobs.failures[:, good]).sum(axis=1) + np.log(jobs.failures[:, list(bad)]).sum(axis=1)
+    logs: Floats = np.log(1 - jobs.failures[:, good]).sum(axis=1) + np.log(jobs.failures[:, list(bad)]).sum(axis=1)
+    return logs
 
 
-def normalised(logs: Any) -> Any:
+def normalised(logs: Floats) -> Floats:
     import numpy as np
 
     weights = np.exp(logs - logs.max())
-    return weights / weights.sum()
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
-def covariance(left: Any, right: Any, around: Around) -> Any:
+def covariance(left: Floats, right: Floats, around: Around) -> Floats:
     return around.sd**2 * matern(distances(left, right) / around.length)
 
 
-def distances(left: Any, right: Any) -> Any:
+def distances(left: Floats, right: Floats) -> Floats:
     import numpy as np
 
-    return np.sqrt(((left[:, None] - right) ** 2).sum(axis=-1))
+    lengths: Floats = np.sqrt(((left[:, None] - right) ** 2).sum(axis=-1))
+    return lengths
 
 
-def matern(distance: Any) -> Any:
+def matern(distance: Floats) -> Floats:
     """Of smoothness 5/2: surfaces that can be differentiated twice."""
     import numpy as np
 
     scaled = np.sqrt(5) * distance
-    return (1 + scaled + scaled**2 / 3) * np.exp(-scaled)
+    share: Floats = (1 + scaled + scaled**2 / 3) * np.exp(-scaled)
+    return share

@@ -6,8 +6,8 @@ The mean of their times would be neither: it says most about the workloads that 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.search.base import Told
 from sparkcast.search.belief import Around, believe
 from sparkcast.search.jobs import RARELY, Jobs
@@ -26,7 +26,7 @@ class Prior:
     """Jobs, how probable each of them is, and the earlier workloads that said nothing about the candidates."""
 
     jobs: Jobs
-    weights: Any
+    weights: Floats
     ignored: tuple[str, ...] = ()
 
 
@@ -62,7 +62,7 @@ def _runs_of(data: Dataset, points: Points) -> Known:
     return Known({place: known.values[place] for place in kept}, {}, known.failed)
 
 
-def _curve(drawn: Jobs, even: Any, points: Points, known: Known) -> tuple[Any, Any]:
+def _curve(drawn: Jobs, even: Floats, points: Points, known: Known) -> tuple[Floats, Floats]:
     """The workload at every candidate, and how far it lies from the drawn jobs that are most like it."""
     belief = believe(drawn, even, points.coordinates, Around(), known.values, known.failed)
     curve = belief.weights @ belief.means
@@ -70,7 +70,7 @@ def _curve(drawn: Jobs, even: Any, points: Points, known: Known) -> tuple[Any, A
     return curve, beyond - beyond.mean()
 
 
-def _failures(known: Known, n_candidates: int) -> Any:
+def _failures(known: Known, n_candidates: int) -> Floats:
     import numpy as np
 
     failures = np.full(n_candidates, RARELY)

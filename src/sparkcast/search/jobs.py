@@ -12,12 +12,16 @@ Settings of which nothing is known make times longer or shorter by a power of th
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis
 from sparkcast.search.points import Points
 from sparkcast.study import Role
 from sparkcast.study.setting import PASSES, SIZES
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _ROLES = {"machines": Role.MACHINES, "cores": Role.CORES, "memory": Role.MEMORY}
 _SPARSE = 0.5  # of Dirichlet's distribution (Jeffreys): most of the time goes into one or two kinds of work
@@ -31,8 +35,8 @@ RARELY = 0.02  # share of runs that fail, or succeed, against all reason
 class Jobs:
     """One row per job, one column per candidate."""
 
-    log_times: Any  # up to a constant of each job, which the first run shows
-    failures: Any  # probabilities
+    log_times: Floats  # up to a constant of each job, which the first run shows
+    failures: Floats  # probabilities
 
 
 def draw_jobs(points: Points, n: int, seed: int) -> Jobs:
@@ -59,7 +63,7 @@ def flat(jobs: Jobs) -> Jobs:
     return Jobs(np.zeros_like(jobs.log_times), jobs.failures)
 
 
-def _roles(points: Points) -> dict[str, Any]:
+def _roles(points: Points) -> dict[str, Floats]:
     """The settings whose meaning is known, by candidate."""
     columns = {axis.name: points.encoded[:, j] for j, axis in enumerate(points.domain.axes)}
     return {role: columns[name] for role, name in _role_names(points).items()}
@@ -71,37 +75,39 @@ def _role_names(points: Points) -> dict[str, str]:
     return {part: name for part, name in found.items() if name is not None}
 
 
-def _parts(machines: Any, cores: Any) -> tuple[Any, Any, Any, Any]:
+def _parts(machines: Floats | float, cores: Floats | float) -> tuple[Floats | float, ...]:
     return 1.0, 1 / (machines * cores), 1 / machines, machines
 
 
-def _relative(values: Any) -> Any:
+def _relative(values: Floats) -> Floats:
     """1 in the middle of the candidates, so that shares are shares of the time there."""
     import numpy as np
 
-    return values / np.exp(np.log(values).mean())
+    relative: Floats = values / np.exp(np.log(values).mean())
+    return relative
 
 
-def _within(rng: Any, values: Any, n: int) -> Any:
+def _within(rng: "np.random.Generator", values: Floats, n: int) -> Floats:
     import numpy as np
 
     return np.exp(rng.uniform(np.log(values.min()), np.log(values.max()), (n, 1)))
 
 
-def _again(rng: Any, n: int) -> Any:
+def _again(rng: "np.random.Generator", n: int) -> Floats:
     import numpy as np
 
-    return np.exp(rng.uniform(*np.log(_AGAIN), (n, 1))) * (rng.random((n, 1)) < 0.5)
+    least, most = np.log(_AGAIN)
+    return np.exp(rng.uniform(least, most, (n, 1))) * (rng.random((n, 1)) < 0.5)
 
 
-def _missing(rng: Any, total: Any, needed: Any) -> Any:
+def _missing(rng: "np.random.Generator", total: Floats, needed: Floats) -> Floats:
     import numpy as np
 
     share = np.maximum(0.0, 1 - total / needed)
     return np.where(rng.random(needed.shape) < 0.5, share, share > 0)
 
 
-def _others(rng: Any, points: Points, n: int) -> Any:
+def _others(rng: "np.random.Generator", points: Points, n: int) -> Floats:
     """The logarithm of what all other settings do."""
     import numpy as np
 
@@ -119,14 +125,17 @@ def _others(rng: Any, points: Points, n: int) -> Any:
     return found
 
 
-def _centred(axis: Axis, column: Any) -> Any:
+def _centred(axis: Axis, column: Floats) -> Floats:
     import numpy as np
 
     values = np.log(column) if axis.is_positive else column / np.ptp(column)
-    return values - values.mean()
+    centred: Floats = values - values.mean()
+    return centred
 
 
-def _failures(rng: Any, points: Points, roles: Mapping[str, Any], total: Any, needed: Any) -> Any:
+def _failures(
+    rng: "np.random.Generator", points: Points, roles: Mapping[str, Floats], total: Floats, needed: Floats
+) -> Floats:
     """Half of the jobs fail below some amount of one resource."""
     import numpy as np
 
@@ -142,7 +151,7 @@ def _failures(rng: Any, points: Points, roles: Mapping[str, Any], total: Any, ne
     return np.where(fails, 1 - RARELY, RARELY)
 
 
-def _resources(points: Points, roles: Mapping[str, Any], total: Any) -> list[Any]:
+def _resources(points: Points, roles: Mapping[str, Floats], total: Floats) -> list[Floats]:
     """What a job may need some amount of: memory, and of settings with no known meaning more or less of any."""
     import numpy as np
 

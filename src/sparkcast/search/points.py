@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain, domain_of
 from sparkcast.search.base import Search, Told
 from sparkcast.study import Configuration, Vocabulary
@@ -27,12 +27,12 @@ class Points:
         return domain_of(self.factors, self.candidates, self.words)
 
     @cached_property
-    def encoded(self) -> Any:
+    def encoded(self) -> Floats:
         """One row per candidate, one column per factor."""
         return self.domain.encode([c.only(self.factors) for c in self.candidates])
 
     @cached_property
-    def coordinates(self) -> Any:
+    def coordinates(self) -> Floats:
         """The candidates in the unit cube: ratios of positive numbers count, and all levels are equally far apart."""
         import numpy as np
 
@@ -87,7 +87,7 @@ def _means(groups: Mapping[int, Sequence[float]]) -> dict[int, float]:
     return {place: sum(group) / len(group) for place, group in groups.items()}
 
 
-def _columns(axis: Axis, values: Any) -> list[Any]:
+def _columns(axis: Axis, values: Floats) -> list[Floats]:
     import numpy as np
 
     if axis.is_constant:

@@ -1,8 +1,8 @@
 """What the next run is worth: what it improves itself, and what it teaches about where the best settings are."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.search.belief import Belief
 
 _N_ANSWERS = 24  # that a run may give, by which what it teaches is judged
@@ -16,14 +16,14 @@ _TINY = 1e-300
 class Outlook:
     """What the next run of each candidate may give: one row per job, one column per candidate."""
 
-    weights: Any
-    values: Any  # the objective on the scale of the search, where smaller is better
-    ok: Any  # probability of an answer that counts
-    variances: Any  # of each candidate, whatever the job
+    weights: Floats
+    values: Floats  # the objective on the scale of the search, where smaller is better
+    ok: Floats  # probability of an answer that counts
+    variances: Floats  # of each candidate, whatever the job
     belief: Belief
 
 
-def expected_gain(outlook: Outlook, best: float, left: Any) -> Any:
+def expected_gain(outlook: Outlook, best: float, left: Ints) -> Floats:
     """What a run of each candidate that is left is expected to improve on the best, by itself or by what it teaches."""
     import numpy as np
 
@@ -38,22 +38,23 @@ def expected_gain(outlook: Outlook, best: float, left: Any) -> Any:
     return np.maximum(improves, teaches)[left]
 
 
-def expected_improvement(outlook: Outlook, best: float) -> Any:
+def expected_improvement(outlook: Outlook, best: float) -> Floats:
     import numpy as np
 
     return outlook.weights @ (outlook.ok * improvement(outlook.values, np.sqrt(outlook.variances), best))
 
 
-def improvement(mean: Any, sd: Any, best: float) -> Any:
+def improvement(mean: Floats, sd: Floats, best: float) -> Floats:
     """Expected amount by which a normal answer lies below the best."""
     import numpy as np
     from scipy.special import ndtr
 
     z = (best - mean) / sd
-    return sd * (z * ndtr(z) + np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi))
+    gain: Floats = sd * (z * ndtr(z) + np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi))
+    return gain
 
 
-def knowledge_gradient(outlook: Outlook, best: float, places: Any) -> Any:
+def knowledge_gradient(outlook: Outlook, best: float, places: Ints) -> Floats:
     """How much better the best will look after a run of each of these, whichever it then is (Frazier et al. 2009)."""
     import numpy as np
 
@@ -77,7 +78,7 @@ def knowledge_gradient(outlook: Outlook, best: float, places: Any) -> Any:
     return np.array(gains)
 
 
-def _answers(weights: Any) -> tuple[Any, Any]:
+def _answers(weights: Floats) -> tuple[Ints, Floats]:
     """Jobs that may answer, and how many standard deviations they are off, dealt evenly over both."""
     import numpy as np
     from scipy.special import ndtri
@@ -87,14 +88,15 @@ def _answers(weights: Any) -> tuple[Any, Any]:
     return answering, ndtri((middles + _GOLDEN * np.arange(_N_ANSWERS)) % 1)
 
 
-def _looks(weights: Any, values: Any, ok: Any) -> Any:
+def _looks(weights: Floats, values: Floats, ok: Floats) -> Floats:
     """What each candidate is expected to give when it is tried until it gives something."""
     import numpy as np
 
-    return weights @ values - np.log(np.maximum(weights @ ok, _LEAST_CHANCE))
+    looks: Floats = weights @ values - np.log(np.maximum(weights @ ok, _LEAST_CHANCE))
+    return looks
 
 
-def _after_failure(weights: Any, values: Any, ok: Any, k: int) -> float:
+def _after_failure(weights: Floats, values: Floats, ok: Floats, k: int) -> float:
     import numpy as np
 
     failing = weights * (1 - ok[:, k])

@@ -9,10 +9,12 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
 from typing import Any
+
+from sparkcast.arrays import Array, Bools, Ints
 
 _MOST_DIGITS = 400  # more than a float has on either side of its point
 
@@ -91,7 +93,7 @@ def as_number(value: Any) -> float:
         return math.nan
 
 
-def as_column(values: Iterable[Any]) -> Any:
+def as_column(values: Iterable[Any]) -> Array:
     import numpy as np
 
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
@@ -100,25 +102,25 @@ def as_column(values: Iterable[Any]) -> Any:
     return _array(items, object if any(isinstance(item, str) for item in items) else float)
 
 
-def truths(column: Any) -> Any:
+def truths(column: Array) -> Bools:
     """Which rows count as true."""
     return _array([bool(item) for item in column], bool) if column.dtype == object else column.astype(bool)
 
 
-def _texts(column: Any) -> Any:
+def _texts(column: Array) -> Bools:
     """Which rows hold a text."""
     return _array([isinstance(item, str) for item in column], bool)
 
 
-def _array(items: Sequence[Any], kind: type) -> Any:
+def _array(items: Sequence[Any], kind: type) -> Array:
     import numpy as np
 
-    column: Any = np.empty(len(items), dtype=kind)
+    column: Array = np.empty(len(items), dtype=kind)
     column[:] = items
     return column
 
 
-def _joined(where: Any, yes: Any, no: Any) -> Any:
+def _joined(where: Bools, yes: Array, no: Array) -> Array:
     """A column of what `yes` has for the rows where it counts, and `no` for the others."""
     import numpy as np
 
@@ -129,7 +131,7 @@ def _joined(where: Any, yes: Any, no: Any) -> Any:
     return column
 
 
-def _by_row(function: Callable[..., Any] | None, columns: Sequence[Any]) -> list[Any]:
+def _by_row(function: Callable[..., Any] | None, columns: Sequence[Array]) -> list[Any]:
     """The function of each row; nan where it has none."""
     return [_or_nan(function, row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
@@ -141,7 +143,7 @@ def _or_nan(function: Callable[..., Any] | None, arguments: Sequence[Any]) -> An
         return math.nan
 
 
-def evaluate(text: str, tree: ast.expr, columns: Mapping[str, Any], size: int) -> "Evaluation":
+def evaluate(text: str, tree: ast.expr, columns: Mapping[str, Array], size: int) -> "Evaluation":
     """The values of `tree`, which was parsed from `text` and checked, in every row of `as_column`s of this size."""
     import numpy as np
 
@@ -157,12 +159,12 @@ _Key = type[ast.AST] | str  # an operator or the name of a function
 @dataclass(slots=True, eq=False)
 class Evaluation:
     text: str
-    columns: Mapping[str, Any]
-    failed: Any  # which rows have no value
+    columns: Mapping[str, Array]
+    failed: Bools  # which rows have no value
     reason: str = ""  # why the first one that was found has none
-    values: Any = None
+    values: Array = field(init=False)
 
-    def value(self, node: ast.expr, rows: Any) -> Any:
+    def value(self, node: ast.expr, rows: Ints) -> Array:
         """What a part of the expression is in these rows."""
         import numpy as np
 
@@ -189,13 +191,13 @@ class Evaluation:
                 return self._applied(node, name, arguments, rows)
         raise AssertionError(f"{type(node).__name__} is refused when an expression is made")
 
-    def _named(self, node: ast.expr, column: Any, rows: Any) -> Any:
+    def _named(self, node: ast.expr, column: Array, rows: Ints) -> Array:
         values = column if len(column) == len(rows) else column[rows]
         is_number = slice(None) if values.dtype != object else ~_texts(values)
         self._require_finite(node, values[is_number].astype(float, copy=False), rows[is_number])
         return values
 
-    def _decided(self, operands: Sequence[ast.expr], stops_at: bool, rows: Any) -> Any:
+    def _decided(self, operands: Sequence[ast.expr], stops_at: bool, rows: Ints) -> Array:
         """Like Python, the first value that decides; later ones are computed only where none has."""
         found = self.value(operands[0], rows)
         for operand in operands[1:]:
@@ -203,7 +205,7 @@ class Evaluation:
             found = _joined(is_open, self.value(operand, rows[is_open]), found[~is_open])
         return found
 
-    def _applied(self, node: ast.expr, key: _Key, operands: Sequence[ast.expr], rows: Any) -> Any:
+    def _applied(self, node: ast.expr, key: _Key, operands: Sequence[ast.expr], rows: Ints) -> Array:
         """Texts are compared in the rows that have any, numbers are computed with in the others."""
         import numpy as np
 
@@ -218,12 +220,12 @@ class Evaluation:
         numbers = self._of_numbers(node, key, [column[~is_text] for column in columns], rows[~is_text])
         return _joined(is_text, texts, numbers)
 
-    def _of_texts(self, node: ast.expr, key: _Key, columns: Sequence[Any], rows: Any) -> Any:
+    def _of_texts(self, node: ast.expr, key: _Key, columns: Sequence[Array], rows: Ints) -> Array:
         found = _by_row(TEXT_OPERATIONS.get(key), columns)
         self._fail(rows[[item is math.nan for item in found]], node, "wrong use of a text")
         return _array(found, object if isinstance(key, str) else bool)
 
-    def _of_numbers(self, node: ast.expr, key: _Key, columns: Sequence[Any], rows: Any) -> Any:
+    def _of_numbers(self, node: ast.expr, key: _Key, columns: Sequence[Array], rows: Ints) -> Array:
         import numpy as np
 
         operation, numbers = OPERATIONS[key], [column.astype(float, copy=False) for column in columns]
@@ -236,12 +238,12 @@ class Evaluation:
         self._require_finite(node, found, rows, "division by zero" if by_zero else "no finite number")
         return found
 
-    def _require_finite(self, node: ast.expr, column: Any, rows: Any, reason: str = "no finite number") -> None:
+    def _require_finite(self, node: ast.expr, column: Array, rows: Ints, reason: str = "no finite number") -> None:
         import numpy as np
 
         self._fail(rows[~np.isfinite(column)], node, reason)
 
-    def _fail(self, rows: Any, node: ast.expr, reason: str) -> None:
+    def _fail(self, rows: Ints, node: ast.expr, reason: str) -> None:
         if len(rows):
             self.failed[rows] = True
             part = ast.get_source_segment(self.text, node) if hasattr(node, "lineno") else None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+from sparkcast.arrays import Array, Floats
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study.configuration import Configuration, Level, Levels
@@ -20,7 +21,7 @@ from sparkcast.study.vocabulary import Vocabulary
 from sparkcast.units import as_number
 
 _GIVE_A_PRICE = "like core_hour=0.05,gib_hour=0.01 or m4.large=0.1,c4.xlarge=0.199 or hour = executors * 0.12"
-_Read = Callable[[str, Callable[[Level], float]], Any]  # a setting, and the amount behind a level of it
+_Read = Callable[[str, Callable[[Level], float]], Floats | float]  # a setting, and the amount behind a level of it
 
 
 def run_cost(time_s: float, configuration: Levels, price: Price, words: Vocabulary) -> float:
@@ -41,7 +42,7 @@ def hourly(configuration: Levels, price: Price, words: Vocabulary) -> float:
     return float(_held(price, words.only(configuration), lambda name, amount: amount(configuration[name])))
 
 
-def hourly_columns(candidates: Candidates, fixed: Levels, price: Price, words: Vocabulary) -> Any:
+def hourly_columns(candidates: Candidates, fixed: Levels, price: Price, words: Vocabulary) -> Floats:
     """Money per hour of each candidate, beside settings that all of them share: `hourly` of each, as an array."""
     import numpy as np
 
@@ -61,7 +62,7 @@ def hourly_columns(candidates: Candidates, fixed: Levels, price: Price, words: V
     return np.array([hourly({**fixed, **configuration}, price, words) for configuration in candidates.configurations()])
 
 
-def _by_level(candidates: Candidates, name: str, amount: Callable[[Level], Any]) -> Any:
+def _by_level(candidates: Candidates, name: str, amount: Callable[[Level], Level]) -> Array:
     """The amount behind each candidate's level, asked once for each level that occurs."""
     import numpy as np
 
@@ -74,7 +75,7 @@ def _by_level(candidates: Candidates, name: str, amount: Callable[[Level], Any])
     return table[position]
 
 
-def _held(price: Price, words: Vocabulary, read: _Read) -> Any:
+def _held(price: Price, words: Vocabulary, read: _Read) -> Floats | float:
     """Money per hour of the machines, or of the cores and memory of each. `read` gives the amount behind a setting."""
     machines = _read(words.first(Role.MACHINES), words, read, 1.0)
     if price.machine_hours:
@@ -85,7 +86,7 @@ def _held(price: Price, words: Vocabulary, read: _Read) -> Any:
     return machines * (cores * price.core_hour + gib * price.gib_hour)
 
 
-def _read(name: str | None, words: Vocabulary, read: _Read, otherwise: float) -> Any:
+def _read(name: str | None, words: Vocabulary, read: _Read, otherwise: float) -> Floats | float:
     return otherwise if name is None else read(name, words.setting(name).number)
 
 

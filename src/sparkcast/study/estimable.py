@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+
+from sparkcast.arrays import Array, Floats
 
 # A coefficient whose variance is this many times what it could be says little: the usual limit of variance inflation.
 MAX_INFLATION = 10.0
@@ -36,13 +37,13 @@ class ToldApart:
     limit. The response plays no part in it.
     """
 
-    def __init__(self, columns: Any) -> None:
+    def __init__(self, columns: Floats) -> None:
         import numpy as np
 
         self._columns = columns
-        self._inverse = np.linalg.pinv(columns.T @ columns, hermitian=True)
+        self._inverse: Array = np.linalg.pinv(columns.T @ columns, hermitian=True)
 
-    def add(self, columns: Any, *, limit: float = MAX_INFLATION) -> bool:
+    def add(self, columns: Floats, *, limit: float = MAX_INFLATION) -> bool:
         """Let a term's columns join if they can be told apart; whether they were."""
         import numpy as np
 
@@ -55,7 +56,7 @@ class ToldApart:
         scaled = rest / np.sqrt(np.outer(own_sq, own_sq))
         if np.linalg.eigvalsh(scaled).min() <= _NOTHING_NEW:
             return False
-        new = np.linalg.inv(rest)
+        new: Array = np.linalg.inv(rest)
         grown = self._inverse + old @ new @ old.T
         if not math.isinf(limit):
             before, after = _inflation(self._columns, self._inverse), _inflation(self._columns, grown)
@@ -66,8 +67,9 @@ class ToldApart:
         return True
 
 
-def _inflation(columns: Any, inverse: Any) -> Any:
+def _inflation(columns: Floats, inverse: Floats) -> Floats:
     """How many times its least possible variance each coefficient has; 0 for the intercept."""
     import numpy as np
 
-    return np.diag(inverse) * ((columns - columns.mean(axis=0)) ** 2).sum(axis=0)
+    spread: Floats = ((columns - columns.mean(axis=0)) ** 2).sum(axis=0)
+    return np.diag(inverse) * spread

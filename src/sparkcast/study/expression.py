@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from sparkcast.arrays import Array, Bools
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study._evaluator import (
@@ -66,7 +67,7 @@ class Expression:
         [value] = found.values.tolist()
         return value  # type: ignore[no-any-return]
 
-    def evaluate_columns(self, columns: Mapping[str, Any]) -> Any:
+    def evaluate_columns(self, columns: Mapping[str, Any]) -> Array | float | bool | str:
         """What `evaluate` gives for each row of these columns: arrays of one length, or scalars that all rows share.
 
         >>> import numpy as np
@@ -87,7 +88,7 @@ class Expression:
             self.evaluate(shared | {name: columns[name][row] for name in columns.keys() - shared.keys()})
         return found.values
 
-    def verdicts(self, columns: Mapping[str, Any], size: int) -> tuple[Any, Any]:
+    def verdicts(self, columns: Mapping[str, Any], size: int) -> tuple[Bools, Bools]:
         """In which of `size` rows this is true, and in which it has no value."""
         found = self._evaluated(columns, size)
         return truths(found.values) & ~found.failed, found.failed

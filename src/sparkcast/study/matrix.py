@@ -3,12 +3,16 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.study.configuration import Configuration, Level, natural_order
 from sparkcast.study.formula import Formula, terms_of
 from sparkcast.units import as_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MAX_CELLS = 10**8  # of a model's columns: 800 MB
 
@@ -55,7 +59,7 @@ class Coding:
         """What one coded unit is in the factor's own unit."""
         return (self.numbers[name][-1] - self.numbers[name][0]) / 2
 
-    def frame(self, configurations: Sequence[Configuration]) -> Any:
+    def frame(self, configurations: Sequence[Configuration]) -> "pd.DataFrame":
         """A pandas frame with, for factor i, `levels_i` (a category) and for numbers `number_i` and `curve_i`.
 
         `curve_i` is the square, made orthogonal to the trend over the levels: 0 for factors of two levels.
@@ -70,7 +74,7 @@ class Coding:
                 columns[f"number_{i}"], columns[f"curve_{i}"] = self.trend(name)[codes], self.bend(name)[codes]
         return pd.DataFrame(columns)
 
-    def codes(self, name: str, configurations: Sequence[Configuration]) -> Any:
+    def codes(self, name: str, configurations: Sequence[Configuration]) -> Ints:
         """The place of each run's level among the levels."""
         import numpy as np
 
@@ -84,14 +88,15 @@ class Coding:
         centred = np.array(self.numbers[name]) - np.mean(self.numbers[name])
         return float(np.polynomial.polynomial.polyfit(centred, self.bend(name), 2)[2])
 
-    def trend(self, name: str) -> Any:
+    def trend(self, name: str) -> Floats:
         """The coded value of each level of a number."""
         import numpy as np
 
         numbers = np.array(self.numbers[name])
-        return (numbers - numbers.mean()) / (self.half_range(name) or 1.0)
+        centred: Floats = numbers - numbers.mean()
+        return centred / (self.half_range(name) or 1.0)
 
-    def bend(self, name: str) -> Any:
+    def bend(self, name: str) -> Floats:
         """The square of each level, without what the trend explains of it, scaled to at most 1."""
         import numpy as np
 
@@ -102,7 +107,7 @@ class Coding:
         return bend / largest if largest > 1e-12 else np.zeros_like(bend)
 
 
-def sum_contrasts(count: int) -> Any:
+def sum_contrasts(count: int) -> Floats:
     """The columns of a category, a row for each of its levels: the last is minus all others.
 
     >>> sum_contrasts(3).tolist()
@@ -113,17 +118,17 @@ def sum_contrasts(count: int) -> Any:
     return np.vstack([np.eye(count - 1), -np.ones(count - 1)])
 
 
-def interaction(a: Any, b: Any) -> Any:
+def interaction(a: Floats, b: Floats) -> Floats:
     """The columns of an interaction: each column of one times each of the other."""
     return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
 
 
-def model_matrix(formula: Formula, frame: Any) -> Any:
+def model_matrix(formula: Formula, frame: "pd.DataFrame") -> Floats:
     """The columns of a model, the intercept first, as a numpy array with one row per row of `Coding.frame`."""
     return model_columns(formula, frame)[1]
 
 
-def model_columns(formula: Formula, frame: Any) -> tuple[dict[str, slice], Any]:
+def model_columns(formula: Formula, frame: "pd.DataFrame") -> tuple[dict[str, slice], Floats]:
     """The places of each term's columns (the intercept's is 0), and the columns."""
     import numpy as np
 
@@ -148,7 +153,7 @@ def model_columns(formula: Formula, frame: Any) -> tuple[dict[str, slice], Any]:
     return places, matrix
 
 
-def _coded(column: Any) -> Any:
+def _coded(column: "pd.Series[Any]") -> Floats:
     """A number as it is, a category as contrasts."""
     if not hasattr(column, "cat"):
         return column.to_numpy()[:, None]

@@ -5,13 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from sparkcast.arrays import Array, Bools, Ints
 from sparkcast.errors import StudyError
 from sparkcast.study._evaluator import as_column
 from sparkcast.study.configuration import Configuration, Level, Levels, natural_order, normal_level
 from sparkcast.study.expression import Expression
 from sparkcast.units import as_number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MOST = 5_000_000  # candidates; more would fill the memory of a laptop
 _LISTED = 2**18  # combinations of settings that rules tie together, up to which a sample is drawn from a list of them
@@ -21,7 +25,7 @@ _BLOCK = 2**20  # combinations looked at together
 
 _FALSE, _TRUE, _NO_VALUE = 0, 1, 2  # verdicts of a rule
 
-_Columns = dict[str, Any]  # for each setting one array, the positions among its levels
+_Columns = dict[str, Array]  # for each setting one array, the positions among its levels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +38,7 @@ class Candidates:
     """
 
     levels: Mapping[str, tuple[Level, ...]]
-    codes: Any  # numpy, one row for each candidate, one column for each name in `levels`
+    codes: Array  # of small integers, one row for each candidate, one column for each name in `levels`
 
     @classmethod
     def of(cls, given: Sequence[Levels], names: Sequence[str]) -> "Candidates":
@@ -58,7 +62,7 @@ class Candidates:
     def configuration(self, i: int) -> Configuration:
         return self.configurations([i])[0]
 
-    def configurations(self, rows: Any = None) -> list[Configuration]:
+    def configurations(self, rows: Ints | Sequence[int] | None = None) -> list[Configuration]:
         """All of them, or the ones at these rows."""
         codes = self.codes if rows is None else self.codes[rows]
         if not self.levels:
@@ -67,7 +71,7 @@ class Candidates:
         of_normal = Configuration.of_normal
         return [of_normal(dict(zip(self.levels, values, strict=True))) for values in zip(*columns, strict=True)]
 
-    def column(self, name: str) -> Any:
+    def column(self, name: str) -> Array:
         """The numbers behind the levels of this setting, or the levels themselves when one of them is no number."""
         import numpy as np
 
@@ -76,11 +80,11 @@ class Candidates:
         values = np.array(self.levels[name], dtype=object) if is_category else np.array(numbers, dtype=float)
         return values[self.position(name)]
 
-    def position(self, name: str) -> Any:
+    def position(self, name: str) -> Array:
         """The positions among the levels of this setting."""
         return self.codes[:, list(self.levels).index(name)]
 
-    def take(self, rows: Any) -> "Candidates":
+    def take(self, rows: Ints) -> "Candidates":
         return Candidates(self.levels, self.codes[rows])
 
     def only(self, names: Sequence[str]) -> "Candidates":
@@ -195,7 +199,7 @@ class Space:
     def without_each_rule(self) -> Sequence[tuple[Expression, Pool]]:
         return [(rule, replace(self, rules=tuple(r for r in self.rules if r != rule))) for rule in self.rules]
 
-    def allows(self, configurations: Sequence[Configuration]) -> Any:
+    def allows(self, configurations: Sequence[Configuration]) -> Bools:
         """Which of these the rules allow, as an array. They may have any values, not only the levels.
 
         As among the candidates, one that a rule excludes is excluded, even where another rule has no value.
@@ -263,11 +267,13 @@ class Space:
 
     def _parts(self, checks: "Sequence[_Check]", most: int) -> "list[_Part]":
         """The settings that rules tie together, and what these allow of each part; at most `most` are listed."""
+        import numpy as np
+
         if all(check.may_hold for check in checks):
             parts = [_grown(self.levels, names, own, most) for names, own in _independent_parts(self.levels, checks)]
             if all(part.size for part in parts):
                 return parts
-        return [_Part(dict.fromkeys(self.levels, ()), 0)]
+        return [_Part(dict.fromkeys(self.levels, np.zeros(0, dtype=np.int8)), 0)]
 
 
 # ---------------------------------------------------------------- rules
@@ -278,9 +284,9 @@ class _Check:
     """A rule, with its verdict on each combination of the settings it uses where these are few."""
 
     rule: Expression
-    values: Mapping[str, Any]  # of each varied setting it uses, its levels as an array
+    values: Mapping[str, Array]  # of each varied setting it uses, its levels as an array
     fixed: Configuration
-    table: Any = None  # the verdicts, by the positions of the levels
+    table: Array | None = None  # the verdicts, by the positions of the levels
 
     @classmethod
     def of(cls, rule: Expression, space: Space) -> "_Check":
@@ -308,7 +314,7 @@ class _Check:
         lacking = prod(len(own) for name, own in self.values.items() if name not in present)
         return lacking * (1.0 if self.table is None else float((self.table > _FALSE).mean()))
 
-    def keeps(self, columns: _Columns, size: int) -> Any:
+    def keeps(self, columns: _Columns, size: int) -> Bools:
         """Which combinations it does not exclude."""
         if self.table is not None:
             return self.table[tuple(columns[name] for name in self.values)] > _FALSE
@@ -319,13 +325,13 @@ class _Check:
         if len(found) and (self.table is None or (self.table == _NO_VALUE).any()):
             self.rule.evaluate_columns(self._settings({name: found.position(name) for name in self.values}))
 
-    def _verdicts(self, columns: _Columns, size: int) -> Any:
+    def _verdicts(self, columns: _Columns, size: int) -> Array:
         import numpy as np
 
         holds, fails = self.rule.verdicts(self._settings(columns), size)
         return np.where(fails, _NO_VALUE, np.where(holds, _TRUE, _FALSE)).astype(np.int8)
 
-    def _settings(self, columns: _Columns) -> dict[str, Any]:
+    def _settings(self, columns: _Columns) -> dict[str, Level | Array]:
         return {**self.fixed, **{name: own[columns[name]] for name, own in self.values.items()}}
 
 
@@ -355,7 +361,7 @@ class _Part:
     open: tuple[str, ...] = ()  # the other settings, with which there would be too many
     waiting: tuple[_Check, ...] = ()  # the rules about those
 
-    def drawn(self, random: Any, levels: Mapping[str, tuple[Level, ...]], n: int) -> _Columns:
+    def drawn(self, random: "np.random.Generator", levels: Mapping[str, tuple[Level, ...]], n: int) -> _Columns:
         """n by chance, whatever the waiting rules say."""
         rows = random.integers(0, self.size, n)
         return {
@@ -434,7 +440,7 @@ def _code_type(n_levels: int) -> str:
     return "int8" if n_levels <= 2**7 else "int16" if n_levels <= 2**15 else "int32"
 
 
-def _codes(levels: Mapping[str, tuple[Level, ...]], columns: Mapping[str, Any], size: int) -> Any:
+def _codes(levels: Mapping[str, tuple[Level, ...]], columns: Mapping[str, Array | Sequence[int]], size: int) -> Array:
     """The columns as one array, in the order of the settings."""
     import numpy as np
 
@@ -444,7 +450,7 @@ def _codes(levels: Mapping[str, tuple[Level, ...]], columns: Mapping[str, Any], 
     return codes
 
 
-def _different(codes: Any) -> Any:
+def _different(codes: Array) -> Array:
     """Each row once, where it stands first."""
     import numpy as np
 
@@ -460,13 +466,14 @@ def _valued(found: Candidates, checks: Iterable[_Check]) -> Candidates:
     return found
 
 
-def _in_order(codes: Any, levels: Mapping[str, tuple[Level, ...]]) -> Any:
+def _in_order(codes: Array, levels: Mapping[str, tuple[Level, ...]]) -> Array:
     import numpy as np
 
     sizes = [len(own) for own in levels.values()]
     if prod(sizes) > 2**62:
-        return codes[np.lexsort(codes.T[::-1])]
-    place = np.zeros(len(codes), dtype=np.int64)
+        order: Ints = np.lexsort(codes.T[::-1])
+        return codes[order]
+    place: Array = np.zeros(len(codes), dtype=np.int64)
     for i, size in enumerate(sizes):
         place = place * size + codes[:, i]
     return codes if (place[1:] > place[:-1]).all() else codes[np.argsort(place)]

@@ -6,8 +6,7 @@ quasi-random runs to start with. It stops when the expected improvement is below
 configurations were run.
 """
 
-from typing import Any
-
+from sparkcast.arrays import Floats
 from sparkcast.search.base import SEARCHERS
 from sparkcast.search.belief import distances, matern
 from sparkcast.search.chooser import Chooser
@@ -48,7 +47,7 @@ class CherryPick(Chooser):
             return None
         return left[int(np.argmax(improvement))]
 
-    def _improvement(self, known: Known) -> Any:
+    def _improvement(self, known: Known) -> Floats:
         """Expected, as a share of the best found, at every candidate."""
         import numpy as np
 
@@ -63,12 +62,13 @@ class CherryPick(Chooser):
             mean, sd = surface(self._points.coordinates, places, np.log(values))
             return relative_improvement(mean, sd, float(np.log(best))) * in_time
         mean, sd = surface(self._points.coordinates, places, values)
-        return improvement(mean, sd, best) / max(abs(best), 1e-12) * in_time
+        relative: Floats = improvement(mean, sd, best) / max(abs(best), 1e-12) * in_time
+        return relative
 
     def _is_in_time(self, known: Known, place: int) -> bool:
         return self._search.within_s is None or known.times.get(place, 0.0) <= self._search.within_s
 
-    def _in_time(self, known: Known) -> Any:
+    def _in_time(self, known: Known) -> Floats:
         """The probability that each candidate meets the run-time limit."""
         import numpy as np
         from scipy.special import ndtr
@@ -77,7 +77,8 @@ class CherryPick(Chooser):
             return np.ones(len(self._points.candidates))
         times = np.log(np.maximum(list(known.times.values()), 1e-12))
         mean, sd = surface(self._points.coordinates, list(known.times), times)
-        return ndtr((np.log(max(self._search.within_s, 1e-12)) - mean) / sd)
+        chances: Floats = ndtr((np.log(max(self._search.within_s, 1e-12)) - mean) / sd)
+        return chances
 
 
 def spread(points: Points, seed: int) -> list[int]:
@@ -96,7 +97,7 @@ def spread(points: Points, seed: int) -> list[int]:
     return order
 
 
-def surface(points: Any, places: list[int], values: Any) -> tuple[Any, Any]:
+def surface(points: Floats, places: list[int], values: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation of a run at every point, of the process under which the runs are most likely."""
     import numpy as np
 
@@ -116,10 +117,11 @@ def surface(points: Any, places: list[int], values: Any) -> tuple[Any, Any]:
     return centre + scale * (across @ heights[best]), scale * sd
 
 
-def relative_improvement(mean: Any, sd: Any, best: float) -> Any:
+def relative_improvement(mean: Floats, sd: Floats, best: float) -> Floats:
     """The same of an answer whose logarithm is normal, as a share of the best; all three are logarithms."""
     import numpy as np
     from scipy.special import ndtr
 
     z = (best - mean) / sd
-    return ndtr(z) - np.exp(np.minimum(mean - best + sd**2 / 2, 700.0)) * ndtr(z - sd)
+    shares: Floats = ndtr(z) - np.exp(np.minimum(mean - best + sd**2 / 2, 700.0)) * ndtr(z - sd)
+    return shares

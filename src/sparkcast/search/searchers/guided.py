@@ -9,8 +9,8 @@ itself.
 
 import math
 from functools import cached_property
-from typing import Any
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.search.base import SEARCHERS
 from sparkcast.search.belief import Around, Belief, believe, normalised, outcomes
 from sparkcast.search.chooser import Chooser
@@ -56,7 +56,7 @@ class Guided(Chooser):
         return self._search.per_second is not None
 
     @cached_property
-    def _offsets(self) -> Any:
+    def _offsets(self) -> Floats:
         """What turns the logarithm of a time into that of the objective, by candidate."""
         import numpy as np
 
@@ -103,7 +103,7 @@ class Guided(Chooser):
         measured = {place: _log(time) for place, time in known.times.items()}
         return {**self._scaled(known), **measured} if self._is_time and known.values else measured
 
-    def _promise(self, known: Known) -> Any:
+    def _promise(self, known: Known) -> Floats:
         """Before anything counts: the share of the best that each candidate is expected to reach."""
         import numpy as np
 
@@ -114,7 +114,8 @@ class Guided(Chooser):
             jobs = self._prior.jobs
             weights = normalised(np.log(self._prior.weights) + outcomes(jobs, [], known.failed))
             values, ok = jobs.log_times + self._offsets, 1 - jobs.failures
-        return weights @ (ok * np.exp(values.min(axis=1, keepdims=True) - values))
+        shares: Floats = weights @ (ok * np.exp(values.min(axis=1, keepdims=True) - values))
+        return shares
 
     def _outlook(self, known: Known) -> Outlook:
         prior = self._prior
@@ -125,7 +126,7 @@ class Guided(Chooser):
         ok = (1 - prior.jobs.failures[dealt]) * self._in_time(known, belief, dealt)
         return Outlook(weights, belief.means[dealt] + self._offsets, ok, variances, belief)
 
-    def _in_time(self, known: Known, belief: Belief, dealt: Any) -> Any:
+    def _in_time(self, known: Known, belief: Belief, dealt: Ints) -> Floats | float:
         """The probability that each candidate meets the limit, under each job where times are what is searched."""
         import numpy as np
 
@@ -137,27 +138,29 @@ class Guided(Chooser):
         times = believe(self._drawn, even, self._points.coordinates, Around(), self._log_times(known), known.failed)
         return times.weights @ _below(_log(self._search.within_s), times.means, times.variances())
 
-    def _price(self, outlook: Outlook, best: float) -> Any:
+    def _price(self, outlook: Outlook, best: float) -> Floats:
         """Of one run of each candidate, in terms of the best run found; all alike where it is not known."""
         import numpy as np
 
         if not self._is_time:
             return np.ones(len(self._points.candidates))
-        return outlook.weights @ np.exp(np.minimum(outlook.values + outlook.variances / 2 - best, 50.0))
+        prices: Floats = outlook.weights @ np.exp(np.minimum(outlook.values + outlook.variances / 2 - best, 50.0))
+        return prices
 
 
 def _log(time_s: float) -> float:
     return math.log(max(time_s, _TINY))
 
 
-def _below(limit: float, means: Any, variances: Any) -> Any:
+def _below(limit: float, means: Floats, variances: Floats) -> Floats:
     import numpy as np
     from scipy.special import ndtr
 
-    return ndtr((limit - means) / np.sqrt(variances))
+    chances: Floats = ndtr((limit - means) / np.sqrt(variances))
+    return chances
 
 
-def _dealt(weights: Any, n: int) -> tuple[Any, Any]:
+def _dealt(weights: Floats, n: int) -> tuple[Ints, Floats]:
     """About n of the jobs, as many of each kind as their weights say, and what each then counts."""
     import numpy as np
 
