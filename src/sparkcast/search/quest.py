@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.recommend.question import Objective
 from sparkcast.registry import did_you_mean
@@ -68,16 +69,8 @@ def objective_of(study: Study, minimize: str | None, maximize: str | None) -> Ob
     return Objective(response, maximize is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    configurations: tuple[Configuration, ...]
-    notes: tuple[str, ...] = ()
-
-
-def candidates_of(site: Site, fix: Configuration) -> Candidates:
+def candidates_of(site: Site, fix: Configuration) -> Feasible:
     """Every combination of the study's levels that agrees with `fix`, that rules allow and that can be run."""
-    from sparkcast.designs.feasible import feasible
-
     study = _narrowed(site.study, fix)
     try:
         found = feasible(study)
@@ -86,13 +79,13 @@ def candidates_of(site: Site, fix: Configuration) -> Candidates:
     allowed = found.configurations
     possible = site.possible(allowed)
     if len(possible) == len(allowed):
-        return Candidates(tuple(possible), found.notes)
+        return found
     reason = next(reason for c in allowed if (reason := site.refusal(c)) is not None)
     if not possible:
         raise type(reason)(f"none of {len(allowed)} combinations can be run: {reason.problem}", hint=reason.hint)
     n_left_out = len(allowed) - len(possible)
     left_out = f"{n_left_out} of {len(allowed)} combinations cannot be run and are left out: {reason.problem}"
-    return Candidates(tuple(possible), (*found.notes, left_out))
+    return Feasible(possible, found.is_complete, (*found.notes, left_out))
 
 
 def _narrowed(study: Study, fix: Configuration) -> Study:
