@@ -65,15 +65,18 @@ def test_the_first_three_runs_lie_in_three_quarters_of_every_setting(seed: int) 
 def test_expected_improvement_is_that_of_the_closed_form() -> None:
     # Jones et al. 1998, equation 15, with mean 1, sd 2 and best 0.5: z = -0.25
     z, normal = -0.25, NormalDist()
-    assert improvement(1.0, 2.0, 0.5) == pytest.approx(-0.5 * normal.cdf(z) + 2 * normal.pdf(z))
-    assert improvement(0.0, 1.0, 0.0) == pytest.approx(1 / math.sqrt(2 * math.pi))
+    [found] = improvement(np.array([1.0]), np.array([2.0]), 0.5)
+    assert found == pytest.approx(-0.5 * normal.cdf(z) + 2 * normal.pdf(z))
+    [found] = improvement(np.array([0.0]), np.array([1.0]), 0.0)
+    assert found == pytest.approx(1 / math.sqrt(2 * math.pi))
 
 
 def test_relative_improvement_is_the_mean_over_answers_whose_logarithm_is_normal() -> None:
     best, mean, sd = math.log(3.0), math.log(4.0), 0.5
     quantiles = np.array([NormalDist(mean, sd).inv_cdf((i + 0.5) / 20_000) for i in range(20_000)])
     expected = np.maximum(0.0, 3.0 - np.exp(quantiles)).mean() / 3.0
-    assert relative_improvement(mean, sd, best) == pytest.approx(expected, rel=1e-3)
+    [found] = relative_improvement(np.array([mean]), np.array([sd]), best)
+    assert found == pytest.approx(expected, rel=1e-3)
 
 
 def test_settings_that_are_too_slow_are_not_asked_for_when_others_are_left() -> None:

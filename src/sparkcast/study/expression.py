@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from sparkcast.arrays import Array, Bools
+from sparkcast.arrays import Bools
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study._evaluator import (
@@ -67,7 +67,7 @@ class Expression:
         [value] = found.values.tolist()
         return value  # type: ignore[no-any-return]
 
-    def evaluate_columns(self, columns: Mapping[str, Any]) -> Array | float | bool | str:
+    def evaluate_columns(self, columns: Mapping[str, Any]) -> Any:
         """What `evaluate` gives for each row of these columns: arrays of one length, or scalars that all rows share.
 
         >>> import numpy as np

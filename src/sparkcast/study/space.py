@@ -84,7 +84,7 @@ class Candidates:
         """The positions among the levels of this setting."""
         return self.codes[:, list(self.levels).index(name)]
 
-    def take(self, rows: Ints) -> "Candidates":
+    def take(self, rows: Ints | Bools | slice) -> "Candidates":
         return Candidates(self.levels, self.codes[rows])
 
     def only(self, names: Sequence[str]) -> "Candidates":
