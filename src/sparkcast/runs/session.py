@@ -367,4 +367,5 @@ class Session:
 
 
 def show_trial(study: Study, trial: Trial) -> str:
-    return f"{study.varied(trial.configuration)}, replicate {trial.replicate}"
+    shown = (str(study.varied(trial.configuration)), f"replicate {trial.replicate}")
+    return ", ".join(part for part in shown if part)

@@ -1,7 +1,8 @@
 """Reading a store that is not ours to write, while its owner may be writing it.
 
-SQLite reads a database in WAL mode only where it may write beside it, unless it is told to ignore the write-ahead log,
-which holds the newest runs. So the two files are read here, and SQLite opens a copy of them.
+SQLite reads a database in WAL mode only with a file of shared memory beside it, which it may not be able to make, unless
+it is told to ignore the write-ahead log, which holds the newest runs. So the two files are read here, and SQLite opens
+a copy of them.
 """
 
 import tempfile
@@ -13,9 +14,8 @@ from sparkcast.errors import StoreError
 
 _TRIES = 50
 _PAUSE_S = 0.1
-_HEADER = (
-    32  # bytes of a write-ahead log that change when it is begun anew (https://sqlite.org/fileformat2.html#walformat)
-)
+# Bytes of a write-ahead log that change when it is begun anew (https://sqlite.org/fileformat2.html#walformat).
+_HEADER = 32
 
 
 @dataclass(frozen=True, slots=True)
