@@ -1,14 +1,17 @@
-"""Write the reference pages that follow from the code: commands, plugs, workloads.
+"""Write the reference pages that follow from the code: commands, the Python interface, plugs, workloads.
 
     python docs/generate.py
 
 A test fails when the pages in the repository differ from what this writes.
 """
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 from sparkcast import api
-from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Setting
+from sparkcast.study import Setting
+from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS
 
 REFERENCE = Path(__file__).parent / "reference"
 KINDS = ("designs", "workloads", "engines", "models", "protocols", "searchers", "grids", "replications")
@@ -16,7 +19,7 @@ KINDS = ("designs", "workloads", "engines", "models", "protocols", "searchers", 
 
 def pages() -> dict[str, str]:
     """File name -> text."""
-    return {"commands.md": _commands(), "plugs.md": _plugs(), "workloads.md": _workloads()}
+    return {"commands.md": _commands(), "api.md": _api(), "plugs.md": _plugs(), "workloads.md": _workloads()}
 
 
 def _help(*words: str) -> str:
@@ -43,6 +46,66 @@ def _commands() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _api() -> str:
+    """Every public function of `sparkcast.api` with its signature and its docstring."""
+    import inspect
+
+    described = inspect.getdoc(api) or ""
+    parts = ["# Python", described.replace("What sparkcast does, as functions:", "`sparkcast.api`:"), ""]
+    for name in api.__all__:
+        found = getattr(api, name)
+        if inspect.isfunction(found):
+            parts += [
+                f"## {name}",
+                f"```python\n{_signature(name, found)}\n```",
+                _described(inspect.getdoc(found) or ""),
+            ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _signature(name: str, function: Callable[..., object]) -> str:
+    """One argument a line; types as they are written."""
+    import inspect
+
+    lines: list[str] = []
+    parameters = inspect.signature(function).parameters.values()
+    starred = next((p.name for p in parameters if p.kind is p.KEYWORD_ONLY), None)
+    for parameter in parameters:
+        lines += ["*"] if parameter.name == starred else []
+        default = "" if parameter.default is parameter.empty else f" = {_default(parameter.default)}"
+        lines.append(f"{parameter.name}: {_type(parameter.annotation)}{default}")
+    inner = "".join(f"    {line},\n" for line in lines)
+    return f"{name}(\n{inner}) -> {_type(inspect.signature(function).return_annotation)}"
+
+
+def _default(value: object) -> str:
+    return "..." if callable(value) else repr(value)
+
+
+def _type(annotation: object) -> str:
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", None) or str(annotation)
+    text = str(annotation) if "[" in str(annotation) or "|" in str(annotation) else text
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text).strip("'\"")
+
+
+def _described(doc: str) -> str:
+    """Google's sections as lists, and the example as code."""
+    text, mark, example = doc.partition("\n>>> ")
+    sections = re.split(r"\n(Args|Returns|Raises):\n", text)
+    parts = [sections[0].strip()]
+    for title, body in zip(sections[1::2], sections[2::2], strict=True):
+        parts.append(f"**{title}**")
+        entries = re.split(r"\n(?=    \S)", body.strip("\n"))
+        named = [re.sub(r"\s+", " ", entry).strip() for entry in entries]
+        if title == "Returns":
+            parts.append(" ".join(named))
+        else:
+            parts.append("\n".join(f"- `{entry.partition(': ')[0]}`: {entry.partition(': ')[2]}" for entry in named))
+    if mark:
+        parts.append(f"```pycon\n>>> {re.sub(r' *# doctest:.*', '', example).strip()}\n```")
+    return "\n\n".join(parts)
+
+
 def _plugs() -> str:
     parts = ["# Plugs", "What `sparkcast list KIND` prints. Packages of others join through entry points."]
     for kind in KINDS:
@@ -55,7 +118,7 @@ def _workloads() -> str:
     parts = ["# Workloads", "## Settings of every workload", _settings(CLUSTER_SETTINGS)]
     for name in WORKLOADS.names():
         workload = WORKLOADS.get(name)()
-        measured = ", ".join(f"`{response}`" for response in workload.responses)
+        measured = ", ".join(f"`{r.name}` ({r.kind})" for r in workload.responses)
         parts += [f"## {name}", WORKLOADS.summaries()[name], f"Measures {measured}.", _settings(workload.settings)]
     return "\n\n".join(parts) + "\n"
 
@@ -64,8 +127,8 @@ def _settings(settings: tuple[Setting, ...]) -> str:
     rows = []
     for setting in settings:
         choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
-        rows.append(f"| `{setting.name}` | `{setting.default}` | {setting.help}{choices} |")
-    return "\n".join(["| setting | default | what it is |", "|---|---|---|", *rows])
+        rows.append(f"| `{setting.name}` | `{setting.default}` | {setting.role} | {setting.help}{choices} |")
+    return "\n".join(["| setting | default | role | what it is |", "|---|---|---|---|", *rows])
 
 
 if __name__ == "__main__":

@@ -23,12 +23,12 @@ def test_the_left_out_error_is_that_of_refitting_without_each_row() -> None:
 
 def test_a_row_that_decides_a_coefficient_alone_has_no_left_out_error() -> None:
     x = np.array([[0.0], [0.0], [0.0], [1.0]])
-    assert left_out_error(x, np.arange(4.0), np.ones(4)) == math.inf
+    assert left_out_error(x, np.arange(4, dtype=np.float64), np.ones(4)) == math.inf
 
 
 def test_a_column_that_repeats_another_has_no_left_out_error() -> None:
     column = np.arange(6.0)[:, None]
-    assert left_out_error(np.hstack([column, 2 * column]), np.arange(6.0) ** 2, np.ones(6)) == math.inf
+    assert left_out_error(np.hstack([column, 2 * column]), np.arange(6, dtype=np.float64) ** 2, np.ones(6)) == math.inf
 
 
 def test_columns_without_meaning_are_not_taken() -> None:

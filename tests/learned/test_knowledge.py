@@ -201,5 +201,6 @@ def test_a_plan_with_times_of_earlier_runs_adds_up_means(tmp_path: Path) -> None
     planned = api.plan(study)
     fitted = MODELS.get("auto")().fit(read_csv(tmp_path / "earlier.csv"), "time_s")
     at = [Configuration(trial).only(["executors", "samples"]) for trial in planned.trials]
+    assert planned.total_s is not None
     assert planned.total_s == pytest.approx(math.fsum(mean_of(fitted, at)))
     assert planned.total_s > 1.02 * math.fsum(fitted.predict(at))

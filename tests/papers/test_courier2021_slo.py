@@ -3,6 +3,7 @@
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
@@ -98,13 +99,13 @@ def clean(made_up: Path) -> Dataset:
 
 def test_couriers_rule_takes_the_fastest_when_nothing_is_in_time_and_the_oracle_refuses() -> None:
     times, accuracies = [500.0, 300.0, 100.0], [0.95, 0.94, 0.90]
-    deadlines = [50, 100, 299, 300, 1000]
+    deadlines = np.array([50.0, 100.0, 299.0, 300.0, 1000.0])
     assert couriers_rule(times, accuracies).choose(deadlines).tolist() == [2, 2, 2, 1, 0]
     assert oracles_rule(times, accuracies).choose(deadlines).tolist() == [REFUSED, 2, 2, 1, 0]
 
 
 def test_a_slower_batch_that_is_less_accurate_is_never_taken() -> None:
-    assert oracles_rule([200.0, 100.0], [0.90, 0.95]).choose([150, 250]).tolist() == [1, 1]
+    assert oracles_rule([200.0, 100.0], [0.90, 0.95]).choose(np.array([150.0, 250.0])).tolist() == [1, 1]
 
 
 def test_our_rule_is_what_recommend_says_at_every_deadline(clean: Dataset) -> None:

@@ -180,7 +180,7 @@ def test_a_network_in_a_batch_is_the_one_trained_alone(activation: _networks.Act
     batch, _ = _networks.networks_loo(x, y, (0.01, 0.05), hidden=4, activation=activation, seed=0, max_iter=10)
     kept = np.delete(np.arange(8), 3)
     alone = _networks.train_networks(
-        x[kept], y[kept], np.ones((1, 7)), [0.05], hidden=4, activation=activation, seed=0, max_iter=10
+        x[kept], y[kept], np.ones((1, 7)), np.array([0.05]), hidden=4, activation=activation, seed=0, max_iter=10
     )
     assert batch[1][3] == pytest.approx(alone.predict(x[3:4])[0, 0], rel=1e-6)
 
@@ -191,7 +191,9 @@ def test_networks_learn_as_well_as_those_of_scikit_learn(activation: _networks.A
     x = random.uniform(-2, 2, (60, 1))
     y = np.sin(2 * x[:, 0])
     ones = np.ones((1, 60))
-    ours = _networks.train_networks(x, y, ones, [1e-4], hidden=20, activation=activation, seed=0, max_iter=200)
+    ours = _networks.train_networks(
+        x, y, ones, np.array([1e-4]), hidden=20, activation=activation, seed=0, max_iter=200
+    )
     theirs = MLPRegressor(
         hidden_layer_sizes=(20,), activation=activation, solver="lbfgs", alpha=1e-4, max_iter=200_000, random_state=0
     ).fit(x, y)

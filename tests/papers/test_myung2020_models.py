@@ -108,7 +108,7 @@ def test_machines_come_as_inverse_sizes_as_they_are_and_categories_as_levels() -
 
 
 def test_the_technique_is_chosen_by_rows_left_out() -> None:
-    x = np.arange(20.0)[:, None]
+    x = np.arange(20, dtype=np.float64)[:, None]
     assert isinstance(best_regression(x, 3 * x[:, 0] + 1, ("forest", "lasso", "ridge"), 0), Line)
     assert isinstance(
         best_regression(np.repeat(x, 3, axis=0), np.repeat(x[:, 0] % 2, 3), ("ridge", "forest"), 0), Trees

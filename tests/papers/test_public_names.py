@@ -20,6 +20,7 @@ PUBLIC = (
     "sparkcast.analyse.assumptions",
     "sparkcast.analyse.effects",
     "sparkcast.api",
+    "sparkcast.arrays",
     "sparkcast.data",
     "sparkcast.designs",
     "sparkcast.engines",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sparkcast.search.base import Search, Told
-from sparkcast.search.points import space_of
+from sparkcast.search.points import points_of
 from sparkcast.search.searchers.cherrypick import CherryPick, relative_improvement, spread
 from sparkcast.search.worth import improvement
 from sparkcast.study import Configuration
@@ -57,9 +57,9 @@ def test_the_first_three_runs_do_not_depend_on_what_they_give() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_the_first_three_runs_lie_in_three_quarters_of_every_setting(seed: int) -> None:
     grid = tuple(Configuration({"executors": 2**a, "rate": b}) for a in range(40) for b in range(40))
-    space = space_of(Search(grid))
-    points = space.points[spread(space, seed)[:3]]
-    assert (points[:, 1:].max(axis=0) - points[:, 1:].min(axis=0) > 0.25 - 1 / 39).all()
+    points = points_of(Search(grid))
+    first = points.coordinates[spread(points, seed)[:3], 1:]
+    assert (first.max(axis=0) - first.min(axis=0) > 0.25 - 1 / 39).all()
 
 
 def test_expected_improvement_is_that_of_the_closed_form() -> None:

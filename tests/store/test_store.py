@@ -159,15 +159,22 @@ def _fill(store: Store) -> None:
         store.begin_run("s", PLAN.trials[1])
 
 
+def _add_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    def add_column(connection: sa.Connection) -> None:
+        connection.execute(sa.text("ALTER TABLE runs ADD COLUMN note VARCHAR"))
+
+    monkeypatch.setattr(schema, "MIGRATIONS", {schema.VERSION: add_column})
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+
+
 def test_an_older_file_is_brought_up_to_date(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(store, PLAN.trials[0])
     store.close()
-    monkeypatch.setattr(schema, "VERSION", 2)
-    monkeypatch.setattr(schema, "MIGRATIONS", {1: ("ALTER TABLE runs ADD COLUMN note VARCHAR",)})
+    _add_a_version(monkeypatch)
     upgraded = open_store(tmp_path / "r")
     assert len(upgraded.observations("s")) == 1
     with sqlite3.connect(tmp_path / "r" / "store.sqlite") as connection:
-        assert connection.execute("SELECT value FROM meta").fetchone() == ("2",)
+        assert connection.execute("SELECT value FROM meta").fetchone() == (str(schema.VERSION),)
         assert "note" in [row[1] for row in connection.execute("PRAGMA table_info(runs)")]
 
 
@@ -369,8 +376,7 @@ def test_an_older_store_that_cannot_be_written_is_read_as_well(
 ) -> None:
     run(store, PLAN.trials[0])
     store.close()
-    monkeypatch.setattr(schema, "VERSION", 2)
-    monkeypatch.setattr(schema, "MIGRATIONS", {1: ("ALTER TABLE runs ADD COLUMN note VARCHAR",)})
+    _add_a_version(monkeypatch)
     _as_seen_by_a_colleague(monkeypatch)
     reader = open_store(tmp_path / "r")
     assert len(reader.observations("s")) == 1

@@ -14,7 +14,19 @@ Source = str | Path
 def load_study(path: Source, roles: Mapping[str, str] | None = None) -> Study:
     """Read a study file, check it against its workload and design, and fill in the workload's defaults.
 
-    `roles` say what names mean, in place of what the file says of the same names.
+    Args:
+        path: A study file.
+        roles: What names mean, in place of what the file says of the same names: {"hosts": "machines"}.
+
+    Returns:
+        The study, with every setting of its workload.
+
+    Raises:
+        StudyError: The file is malformed; the message names the line.
+        UnknownNameError: No such workload or design.
+
+    >>> load_study("study.yaml").design.kind
+    'full'
     """
     from sparkcast.designs import make_design
     from sparkcast.study.file import load_study as read
@@ -57,11 +69,26 @@ def load_data(
     study: str | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> Data:
-    """A study file (with its results), a CSV, or a store (folder, file or database URL).
+    """Runs to ask about: of a study, a table or a store.
 
-    A response may be a formula over measured ones: `cost = time_s / (100 * accuracy) ** 2`.
-    When `factors` names the settings of a CSV, its other columns of numbers become metrics of the runs, which the model
-    gray-box learns from. `roles` say what names mean: {"hosts": "machines", "auc": "share"}.
+    Args:
+        source: A study file (with its results), a CSV, or a store (folder, file or database URL).
+        factors: The columns of a CSV that were varied; by default those that vary and are no response. When they are
+            named, its other columns of numbers become metrics of the runs, which the model gray-box learns from.
+        responses: What the runs yielded, or formulas over it: "cost = time_s / (100 * accuracy) ** 2".
+        study: Which study of a store that holds several.
+        roles: What names mean: {"hosts": "machines", "auc": "share", "minutes": "time:min"}.
+
+    Returns:
+        The observations, with what all names mean, and the study where there is one.
+
+    Raises:
+        StudyError: The file cannot be read; the message names the line.
+        NotEnoughDataError: The study has no results yet.
+
+    >>> data = load_data("runs.csv")
+    >>> len(data.dataset.observations), data.dataset.factors
+    (16, ('executors', 'batch_size'))
     """
     from sparkcast.study.derive import derive_responses, parse_response
 

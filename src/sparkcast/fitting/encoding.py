@@ -6,8 +6,8 @@ Everything here is learned from the settings alone, never from the response.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Level, Role, Setting, Vocabulary, same_level
@@ -57,14 +57,15 @@ class Axis:
             )
         return float(codes[str(value)])
 
-    def overshoot(self, x: Any) -> Any:
+    def overshoot(self, x: Floats) -> Floats:
         """How far outside the measured range, as a multiple of that range; 0 inside."""
         import numpy as np
 
         if self.numbers is None or self.is_constant:
             return np.zeros(len(x))
         low, high = self.numbers[0], self.numbers[-1]
-        return np.maximum(0.0, np.maximum(low - x, x - high)) / (high - low)
+        outside: Floats = np.maximum(0.0, np.maximum(low - x, x - high))
+        return outside / (high - low)
 
     def distance(self, x: float) -> float:
         """Like `overshoot`, but of a positive number its ratio counts: 8 to 16 is one step, 16 to 32 the next."""
@@ -105,7 +106,7 @@ class Domain:
         names = {*(axis.name for axis in self.axes), *(name for name, _ in self.fixed)} if among is None else set(among)
         return next((name for name, role in self.roles if role in roles and name in names), None)
 
-    def encode(self, configurations: Sequence[Levels]) -> Any:
+    def encode(self, configurations: Sequence[Levels]) -> Floats:
         """One row per configuration, one column per factor; raises for what nothing measured can speak about."""
         import numpy as np
 
@@ -116,14 +117,14 @@ class Domain:
         columns = [_encoded(axis, [_value(axis, c) for c in configurations]) for axis in self.axes]
         return np.array(columns, dtype=float).reshape(len(self.axes), len(configurations)).T
 
-    def encode_columns(self, levels: Mapping[str, Sequence[Level]], codes: Mapping[str, Any]) -> Any:
+    def encode_columns(self, levels: Mapping[str, Sequence[Level]], codes: Mapping[str, Ints]) -> Floats:
         """Like `encode`, of many configurations at once: each is given by the positions of its settings in `levels`."""
         import numpy as np
 
         numbers = [np.array([axis.encode(level) for level in levels[axis.name]]) for axis in self.axes]
         return np.column_stack([known[codes[axis.name]] for axis, known in zip(self.axes, numbers, strict=True)])
 
-    def narrowed(self, x: Any) -> "Domain":
+    def narrowed(self, x: Floats) -> "Domain":
         """As if only these rows had been measured; categories keep their codes."""
         numbers = [tuple(sorted(set(x[:, j].tolist()))) for j in range(len(self.axes))]
         axes = [
@@ -139,10 +140,6 @@ class Domain:
         for name, value in self.fixed:
             if name in configuration and not same_level(configuration[name], value):
                 raise _never_varied(name, value, configuration[name])
-
-    def overshoot(self, x: Any) -> Any:
-        """How far outside the measured ranges, summed over the factors, for each row."""
-        return sum(axis.overshoot(x[:, j]) for j, axis in enumerate(self.axes))
 
     def beyond(self, configuration: Levels) -> NotEnoughDataError | None:
         """Why an answer at these settings would be a guess: a number too far from all that was measured."""

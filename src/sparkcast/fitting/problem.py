@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
 
 from sparkcast.analyse.runs import usable_runs
+from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain, domain_of
 from sparkcast.study import Configuration, Dataset, Kind, Observation, Response
@@ -24,18 +24,18 @@ class Scale:
     low: float = -math.inf
     high: float = math.inf
 
-    def forward(self, values: Any) -> Any:
+    def forward(self, values: Floats) -> Floats:
         import numpy as np
 
         return np.log(self.clip(values)) if self.is_log else np.asarray(values, dtype=float)
 
-    def back(self, values: Any) -> Any:
+    def back(self, values: Floats) -> Floats:
         import numpy as np
 
         # Beyond 700 a float overflows.
         return self.clip(np.exp(np.minimum(values, 700.0)) if self.is_log else values)
 
-    def clip(self, values: Any) -> Any:
+    def clip(self, values: Floats) -> Floats:
         import numpy as np
 
         return np.clip(values, self.low, self.high)
@@ -50,24 +50,24 @@ class Problem:
     scale: Scale
     configurations: tuple[Configuration, ...]
     values: tuple[tuple[float, ...], ...]  # of the replicates
-    x: Any  # one row per configuration, one column per factor, see Domain.encode
-    y: Any  # the mean of the replicates on the scale
-    metrics: Any = None  # what the runs showed beside the response (stage times, ...), rows like x; see gray-box
+    x: Floats  # one row per configuration, one column per factor, see Domain.encode
+    y: Floats  # the mean of the replicates on the scale
+    metrics: Floats | None = None  # seen beside the response (stage times, ...), rows like x; see gray-box
     metric_names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
 
     @property
-    def weights(self) -> Any:
+    def weights(self) -> Floats:
         """Replicates per configuration, relative: repeating the whole study changes nothing."""
         import numpy as np
 
-        counts = np.array([len(values) for values in self.values], dtype=float)
-        return counts / counts.mean()
+        counts: Floats = np.array([len(values) for values in self.values], dtype=float)
+        return counts / float(counts.mean())
 
     @property
-    def target(self) -> Any:
+    def target(self) -> Floats:
         """The typical value of each configuration, in the unit of the response."""
         return self.scale.back(self.y)
 
@@ -88,7 +88,7 @@ class Problem:
         gone = set(rows)
         return self.subset([i for i in range(len(self)) if i not in gone])
 
-    def column(self, name: str) -> Any:
+    def column(self, name: str) -> Floats:
         """One factor of every configuration."""
         return self.x[:, [axis.name for axis in self.domain.axes].index(name)]
 
@@ -128,13 +128,13 @@ def _check_values(response: Response, values: Sequence[float]) -> None:
         )
 
 
-def _means(scale: Scale, values: Sequence[Sequence[float]]) -> Any:
+def _means(scale: Scale, values: Sequence[Sequence[float]]) -> Floats:
     import numpy as np
 
     return np.array([float(scale.forward(np.array(group)).mean()) for group in values])
 
 
-def _metrics(groups: Sequence[Sequence[Observation]], response: str) -> tuple[Any, tuple[str, ...]]:
+def _metrics(groups: Sequence[Sequence[Observation]], response: str) -> tuple[Floats, tuple[str, ...]]:
     """What was seen beside the answer in every run, by configuration: other responses, and totals over its tasks."""
     import numpy as np
 

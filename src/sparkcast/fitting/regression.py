@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem, Scale
 from sparkcast.fitting.uncertainty import Learned
@@ -26,7 +27,7 @@ class Columns:
     powers: bool = False  # products may repeat a column: x * x
     ratios: bool = False
 
-    def of(self, domain: Domain, x: Any) -> Any:
+    def of(self, domain: Domain, x: Floats) -> Floats:
         import numpy as np
 
         parts = [part for j, axis in enumerate(domain.axes) for part in self._axis(axis, x[:, j])]
@@ -56,7 +57,7 @@ class Columns:
         varied = [j for j, axis in enumerate(domain.axes) if axis.is_positive and not axis.is_constant]
         return list(combinations(varied, 2)) if self.ratios else []
 
-    def _ratios(self, domain: Domain, x: Any) -> list[Any]:
+    def _ratios(self, domain: Domain, x: Floats) -> list[Floats]:
         import numpy as np
 
         least = [axis.numbers[0] / 1000 if axis.numbers else 0.0 for axis in domain.axes]
@@ -72,7 +73,7 @@ class Columns:
             return True
         return len(set(factors)) == len(factors)
 
-    def _axis(self, axis: Axis, x: Any) -> list[tuple[str, str, Any]]:
+    def _axis(self, axis: Axis, x: Floats) -> list[tuple[str, str, Floats]]:
         """Factor, label and values of each column of one factor."""
         import numpy as np
 
@@ -102,7 +103,7 @@ class Regressed:
     columns: Columns
     estimator: Any
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return self.scale.back(self.estimator.predict(self.columns.of(self.domain, x)))
 
 

@@ -1,7 +1,6 @@
 """For the models that are sums of non-negative terms: their settings, and least squares on relative errors."""
 
-from typing import Any
-
+from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem
@@ -14,7 +13,7 @@ def require_times(problem: Problem, model: str) -> None:
         raise StudyError(f"{model} predicts times, {problem.response.name} is not one", hint="use another model for it")
 
 
-def positive_setting(model: str, domain: Domain, x: Any, *roles: Role) -> Any:
+def positive_setting(model: str, domain: Domain, x: Floats, *roles: Role) -> Floats:
     """The setting with one of these roles, in every row; 1 when there is none."""
     import numpy as np
 
@@ -32,7 +31,7 @@ def positive_setting(model: str, domain: Domain, x: Any, *roles: Role) -> Any:
     return values
 
 
-def relative_nnls(problem: Problem, terms: Any) -> Any:
+def relative_nnls(problem: Problem, terms: Floats) -> Floats:
     """Non-negative coefficients that minimise sum((terms @ b / value - 1)^2) over all runs.
 
     The replicates of a configuration share their terms, so their sum of squares is that of one row with weight
@@ -45,6 +44,7 @@ def relative_nnls(problem: Problem, terms: Any) -> Any:
     weights = np.sqrt(np.array([(inv**2).sum() for inv in inverse]))
     rows = terms * weights[:, None]
     # Columns of very different size (records, seconds) would stop the solver early.
-    norms = np.linalg.norm(rows, axis=0)
+    norms: Floats = np.linalg.norm(rows, axis=0)
     norms[norms == 0] = 1.0
-    return nnls(rows / norms, np.array([inv.sum() for inv in inverse]) / weights)[0] / norms
+    found: Floats = nnls(rows / norms, np.array([inv.sum() for inv in inverse]) / weights)[0]
+    return found / norms

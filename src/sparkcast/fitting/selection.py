@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
 from sparkcast.fitting.regression import Columns
@@ -22,9 +22,9 @@ class Line:
     columns: Columns
     chosen: tuple[int, ...]  # which of the columns
     intercept: float
-    slopes: Any
+    slopes: Floats
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         if not self.chosen:
@@ -55,7 +55,7 @@ def forward(candidates: int, error: Callable[[tuple[int, ...]], float], most: in
     return chosen
 
 
-def left_out_error(x: Any, y: Any, weights: Any) -> float:
+def left_out_error(x: Floats, y: Floats, weights: Floats) -> float:
     """The mean squared error of least squares with an intercept on rows it has not seen: (y - fit) / (1 - h), exact.
 
     Infinite where a row decides a coefficient alone, for without it nothing could be said.
@@ -74,7 +74,7 @@ def left_out_error(x: Any, y: Any, weights: Any) -> float:
     return float((error**2).mean())
 
 
-def select_columns(x: Any, y: Any, weights: Any, most: int) -> tuple[int, ...]:
+def select_columns(x: Floats, y: Floats, weights: Floats, most: int) -> tuple[int, ...]:
     """Up to `most` columns of x for least squares, by the error on rows that were left out."""
     import numpy as np
 

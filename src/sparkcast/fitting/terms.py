@@ -12,8 +12,8 @@ decides: with `overlap` p, time = (sum of term^p)^(1/p), for which the coefficie
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem
 from sparkcast.study import Role
@@ -49,11 +49,12 @@ class Sums:
     effects: Effects
     least: float
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         powers = _columns(self.domain, self.terms, x) ** self.overlap @ np.array(self.coefficients)
-        return np.maximum(powers ** (1 / self.overlap) * _ratios(self.categories, self.effects, x), self.least)
+        times: Floats = powers ** (1 / self.overlap) * _ratios(self.categories, self.effects, x)
+        return np.maximum(times, self.least)
 
     @property
     def size(self) -> int:
@@ -160,7 +161,7 @@ def _different(terms: Iterable[Term]) -> list[Term]:
     return list(dict.fromkeys(terms))
 
 
-def _columns(domain: Domain, terms: Sequence[Term], x: Any) -> Any:
+def _columns(domain: Domain, terms: Sequence[Term], x: Floats) -> Floats:
     """One column per term."""
     import numpy as np
 
@@ -172,7 +173,7 @@ def _columns(domain: Domain, terms: Sequence[Term], x: Any) -> Any:
     return columns
 
 
-def _shape(axis: Axis, shape: str, values: Any) -> Any:
+def _shape(axis: Axis, shape: str, values: Floats) -> Floats:
     import numpy as np
 
     assert axis.numbers is not None
@@ -181,30 +182,31 @@ def _shape(axis: Axis, shape: str, values: Any) -> Any:
         return np.maximum(values - low, 0.0) / (high - low)
     if shape == "below highest":
         return np.maximum(high - values, 0.0) / (high - low)
-    positive = np.maximum(values, low * NEAR_ZERO)
+    positive: Floats = np.maximum(values, low * NEAR_ZERO)
     if shape == "x":
         return positive / low
     if shape == "1/x":
         return low / positive
-    counts = np.maximum(positive, 1.0)
+    counts: Floats = np.maximum(positive, 1.0)
     return np.log(counts) if shape == "log" else 1 - 1 / counts
 
 
-def _penalised_nnls(columns: Any, weights: Any) -> Any:
+def _penalised_nnls(columns: Floats, weights: Floats) -> Floats:
     """Non-negative coefficients that minimise sum(w (columns @ b - 1)^2) with a small penalty, whatever the units."""
     import numpy as np
     from scipy.optimize import nnls
 
     rows = columns * np.sqrt(weights)[:, None]
-    norms = np.linalg.norm(rows, axis=0)
+    norms: Floats = np.linalg.norm(rows, axis=0)
     norms[norms == 0] = 1.0
     n_terms = columns.shape[1]
     system = np.vstack([rows / norms, np.sqrt(_PENALTY) * np.eye(n_terms)])
     answer = np.concatenate([np.sqrt(weights), np.zeros(n_terms)])
-    return nnls(system, answer, maxiter=100 * n_terms)[0] / norms
+    found: Floats = nnls(system, answer, maxiter=100 * n_terms)[0]
+    return found / norms
 
 
-def _ratios(categories: Sequence[int], effects: Effects, x: Any) -> Any:
+def _ratios(categories: Sequence[int], effects: Effects, x: Floats) -> Floats:
     import numpy as np
 
     product = np.ones(len(x))
@@ -213,7 +215,7 @@ def _ratios(categories: Sequence[int], effects: Effects, x: Any) -> Any:
     return product
 
 
-def _refined(problem: Problem, categories: Sequence[int], effects: Effects, sums: Any) -> Effects:
+def _refined(problem: Problem, categories: Sequence[int], effects: Effects, sums: Floats) -> Effects:
     """The best effects given the sums; a level with few runs stays near 1."""
     import numpy as np
 

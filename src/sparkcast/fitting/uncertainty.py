@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
@@ -38,7 +39,7 @@ _MIN_INNER = 3
 class Points(Protocol):
     """The point predictions of something learned. A plain object without closures, so that it can be saved."""
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         """The response at each row of x (see Domain.encode), in its own unit."""
         ...
 
@@ -50,19 +51,22 @@ class Forms:
     laws: tuple[Points, ...] = ()
     columns: tuple[int, ...] = ()  # of x: settings whose continuation they know
 
-    def hull(self, x: Any, centre: Any, scale: Scale) -> Any:
+    def hull(self, x: Floats, centre: Floats, scale: Scale) -> Floats:
         """How far the law that differs most is from `centre`, on the scale."""
         import numpy as np
 
-        return np.max([np.zeros(len(x)), *(np.abs(scale.forward(law(x)) - centre) for law in self.laws)], axis=0)
+        apart = [np.abs(scale.forward(law(x)) - centre) for law in self.laws]
+        largest: Floats = np.max([np.zeros(len(x)), *apart], axis=0)
+        return largest
 
-    def overshoot(self, domain: Domain, x: Any) -> Any:
+    def overshoot(self, domain: Domain, x: Floats) -> Floats:
         """How far outside the measured ranges, summed over the factors; in ratios where these laws know the way."""
         import numpy as np
 
         far = [domain.axes[j].overshoot(x[:, j]) for j in range(len(domain.axes)) if j not in self.columns]
-        ratios = [[domain.axes[j].distance(value) for value in x[:, j].tolist()] for j in self.columns]
-        return np.sum([np.zeros(len(x)), *far, *ratios], axis=0)
+        ratios = [np.array([domain.axes[j].distance(value) for value in x[:, j].tolist()]) for j in self.columns]
+        summed: Floats = np.sum([np.zeros(len(x)), *far, *ratios], axis=0)
+        return summed
 
 
 _NO_FORMS = Forms()
@@ -73,7 +77,7 @@ class Learned:
     """Points, and what a model without a configuration says of it where the method knows that without refitting."""
 
     points: Points
-    unseen: Any = None
+    unseen: Floats | None = None
     forms: Forms = _NO_FORMS
 
 
@@ -96,7 +100,7 @@ class Errors:
             return float(np.interp(level, self.shares, self.sizes))
         return self.sizes[-1] * self._t(level) / self._t(self.shares[-1])
 
-    def level(self, reach: Any) -> Any:
+    def level(self, reach: Floats) -> Floats:
         """The probability of an error of at most `reach`: the inverse of `reach`."""
         import numpy as np
         from scipy.special import stdtr
@@ -119,18 +123,18 @@ class Errors:
 class Answers:
     """What a model says of many settings, kept: a question about another level or limit then costs next to nothing."""
 
-    values: Any
-    centre: Any  # on the scale
-    width: Any
+    values: Floats
+    centre: Floats  # on the scale
+    width: Floats
     errors: Errors
     scale: Scale
 
-    def interval(self, level: float) -> tuple[Any, Any]:
+    def interval(self, level: float) -> tuple[Floats, Floats]:
         """Where the next run at each of the settings falls with probability `level`."""
         reach = self.errors.reach(level) * self.width
         return self.scale.back(self.centre - reach), self.scale.back(self.centre + reach)
 
-    def probability_below(self, limit: Any) -> Any:
+    def probability_below(self, limit: Floats | float) -> Floats:
         """The probability that the next run is at most `limit`: one for all, or one for each."""
         import numpy as np
 
@@ -141,7 +145,7 @@ class Answers:
         chance = 0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2
         return np.where(is_within, chance, limits >= self.scale.high)
 
-    def take(self, rows: Any) -> "Answers":
+    def take(self, rows: Ints) -> "Answers":
         return Answers(self.values[rows], self.centre[rows], self.width[rows], self.errors, self.scale)
 
 
@@ -166,18 +170,20 @@ class Distribution:
     def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
         return self.probability_rows(self.domain.encode(at), limit) if at else []
 
-    def predict_rows(self, x: Any) -> list[float]:
+    def predict_rows(self, x: Floats) -> list[float]:
         """Like `predict`, of settings that are numbers already."""
-        return self._centre(x).tolist()  # type: ignore[no-any-return]
+        values: list[float] = self._centre(x).tolist()
+        return values
 
-    def interval_rows(self, x: Any, level: float) -> list[tuple[float, float]]:
+    def interval_rows(self, x: Floats, level: float) -> list[tuple[float, float]]:
         low, high = self.answers(x).interval(level)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
-    def probability_rows(self, x: Any, limit: float) -> list[float]:
-        return self.answers(x).probability_below(limit).tolist()  # type: ignore[no-any-return]
+    def probability_rows(self, x: Floats, limit: float) -> list[float]:
+        chances: list[float] = self.answers(x).probability_below(limit).tolist()
+        return chances
 
-    def answers(self, x: Any) -> "Answers":
+    def answers(self, x: Floats) -> "Answers":
         """What is said of settings that are numbers already, to be asked for levels and limits."""
         values = self._centre(x)
         centre, width = self._centre_and_width(x, values)
@@ -186,10 +192,10 @@ class Distribution:
     def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
         return [self.domain.beyond(configuration) for configuration in at]
 
-    def _centre(self, x: Any) -> Any:
+    def _centre(self, x: Floats) -> Floats:
         return self.scale.clip(self.points(x))
 
-    def _centre_and_width(self, x: Any, values: Any) -> tuple[Any, Any]:
+    def _centre_and_width(self, x: Floats, values: Floats) -> tuple[Floats, Floats]:
         import numpy as np
 
         centre, overshoot = self.scale.forward(values), self.forms.overshoot(self.domain, x)
@@ -234,13 +240,13 @@ def fit(problem: Problem, learn: Learner) -> Distribution:
     return around(problem, learned.points, unseen, learned.forms)
 
 
-def around(problem: Problem, points: Points, unseen: Any, forms: Forms = _NO_FORMS) -> Distribution:
+def around(problem: Problem, points: Points, unseen: Floats, forms: Forms = _NO_FORMS) -> Distribution:
     """Put the distribution around `points`. `unseen`: what a model without it says of each configuration, or NaN."""
     errors = errors_of(problem, _inner(problem, unseen))
     return Distribution(points, problem.response, problem.domain, problem.scale, errors, forms)
 
 
-def _inner(problem: Problem, unseen: Any) -> Any:
+def _inner(problem: Problem, unseen: Floats) -> Floats:
     """`unseen` without the only configuration at either end of a range, where enough others remain.
 
     Without it, the range of the others ends before it: its error is one of extrapolating, which `overshoot` is about.
@@ -257,7 +263,7 @@ def _inner(problem: Problem, unseen: Any) -> Any:
     return left if np.isfinite(left).sum() >= _MIN_INNER else unseen
 
 
-def errors_of(problem: Problem, unseen: Any, widths: Any = None) -> Errors:
+def errors_of(problem: Problem, unseen: Floats, widths: Floats | None = None) -> Errors:
     """The errors on unseen configurations; each counts once, shared by its replicates.
 
     `widths` says how much larger than elsewhere the error of each was to be expected; the sizes are without that.
@@ -286,7 +292,7 @@ def errors_of(problem: Problem, unseen: Any, widths: Any = None) -> Errors:
     return Errors((0.0, *sizes), (0.0, *shares), n - 1)
 
 
-def left_out_predictions(problem: Problem, learn: Learner, folds: Sequence[Sequence[int]] | None = None) -> Any:
+def left_out_predictions(problem: Problem, learn: Learner, folds: Sequence[Sequence[int]] | None = None) -> Floats:
     """For each configuration, what is predicted from the others; NaN where that is refused."""
     import numpy as np
 
@@ -301,7 +307,9 @@ def folds_of(n: int, folds: int = _FOLDS) -> list[list[int]]:
     return [[i] for i in range(n)] if n <= MAX_LOO else [list(range(k, n, folds)) for k in range(folds)]
 
 
-def predictions_for(problem: Problem, learn: Learner, test: Sequence[int], train: Sequence[int] | None = None) -> Any:
+def predictions_for(
+    problem: Problem, learn: Learner, test: Sequence[int], train: Sequence[int] | None = None
+) -> Floats:
     """What is said of the configurations `test` by a model that learned from `train` (all others); NaN if nothing."""
     import numpy as np
 
@@ -316,7 +324,7 @@ def predictions_for(problem: Problem, learn: Learner, test: Sequence[int], train
         return np.array([_one(points, problem.x[[i]]) for i in rows])
 
 
-def _one(points: Points, x: Any) -> float:
+def _one(points: Points, x: Floats) -> float:
     try:
         return float(points(x)[0])
     except NotEnoughDataError:

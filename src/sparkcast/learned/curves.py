@@ -9,13 +9,14 @@ each with all epochs of all its runs.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from sparkcast.analyse.runs import usable_runs
+from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, Scale, pose
-from sparkcast.fitting.uncertainty import Distribution, Points, errors_of, folds_of
+from sparkcast.fitting.uncertainty import Distribution, Errors, Points, errors_of, folds_of
 from sparkcast.models.ridge import Ridge
 from sparkcast.study import Configuration, Dataset, Kind, Observation, Response, Role, Vocabulary
 from sparkcast.study.names import EPOCHS
@@ -35,7 +36,7 @@ class Curve:
     last: float
     top: float  # of a share: 1, or 100 when written as percent
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return _value(self.law, self.height(x[:, :-1]), self.shape(x[:, :-1]), x[:, -1] / self.last, self.top)
 
 
@@ -43,8 +44,8 @@ class Curve:
 class Run:
     """One run's curve: epochs and what was reached by their ends."""
 
-    epochs: Any
-    values: Any
+    epochs: Floats
+    values: Floats
 
 
 def has_curves(data: Dataset, response: str) -> bool:
@@ -146,25 +147,25 @@ def _height_and_shape(law: Law, runs: Sequence[Run], last: float, top: float) ->
     return float(top / (1 + np.exp(-at_last))), float(slope)
 
 
-def _value(law: Law, height: Any, shape: Any, epochs: Any, top: float) -> Any:
+def _value(law: Law, height: Floats, shape: Floats, epochs: Floats, top: float) -> Floats:
     """The curve at `epochs`, which are relative to the last one."""
     import numpy as np
 
     if law == "time":
         return height * (shape + (1 - shape) * epochs)
     # No epoch at all is not on the curve; very few are a guess like a random one.
-    odds = _log_odds(height / top) + shape * np.log(np.maximum(epochs, 1e-6))
+    odds: Floats = _log_odds(height / top) + shape * np.log(np.maximum(epochs, 1e-6))
     return top / (1 + np.exp(-odds))
 
 
-def _log_odds(shares: Any) -> Any:
+def _log_odds(shares: Floats) -> Floats:
     import numpy as np
 
     bounded = np.clip(shares, _ODDS_FLOOR, 1 - _ODDS_FLOOR)
     return np.log(bounded / (1 - bounded))
 
 
-def _errors(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Any:
+def _errors(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Errors:
     """Errors on unseen configurations, each counted once: over all epochs of all its runs."""
     import numpy as np
 
@@ -181,7 +182,7 @@ def _errors(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Any
     return errors_of(replace(problem, scale=around, values=values), np.full(len(runs), 1.0 if scale.is_log else 0.0))
 
 
-def _missed(curve: Curve, settings: Any, run: Run, scale: Scale) -> Any:
+def _missed(curve: Curve, settings: Floats, run: Run, scale: Scale) -> Floats:
     import numpy as np
 
     x = np.column_stack([np.tile(settings, (len(run.epochs), 1)), run.epochs])

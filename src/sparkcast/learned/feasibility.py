@@ -8,8 +8,8 @@ the slopes may be (MacKay 1992), so it goes towards even odds where no run is ne
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.encoding import Domain, domain_of
 from sparkcast.fitting.regression import Columns
@@ -29,10 +29,10 @@ class Feasibility:
     domain: Domain
     n_runs: int
     n_failed: int
-    centre: Any
-    spread: Any
-    mean: Any  # intercept and slopes
-    covariance: Any
+    centre: Floats
+    spread: Floats
+    mean: Floats  # intercept and slopes
+    covariance: Floats
 
     def probability_of_failure(self, at: Sequence[Levels]) -> list[float]:
         return self.probability_rows(self.domain.encode(at)).tolist() if at else []
@@ -42,7 +42,7 @@ class Feasibility:
         known = {axis.name: axis.levels for axis in self.domain.axes if not axis.is_number}
         return max(self.probability_of_failure(like_known(configuration, known)))
 
-    def probability_rows(self, x: Any) -> Any:
+    def probability_rows(self, x: Floats) -> Floats:
         """Like `probability_of_failure`, of settings that are numbers already."""
         import numpy as np
 
@@ -72,14 +72,14 @@ def fit_feasibility(data: Dataset) -> Feasibility:
     return Feasibility(domain, len(runs), int(failed.sum()), centre, spread, mean, covariance)
 
 
-def _rows(domain: Domain, x: Any, centre: Any, spread: Any) -> Any:
+def _rows(domain: Domain, x: Floats, centre: Floats, spread: Floats) -> Floats:
     import numpy as np
 
     columns = (_COLUMNS.of(domain, x) - centre) / spread
     return np.column_stack([np.ones(len(columns)), columns])
 
 
-def _posterior(rows: Any, failed: Any) -> tuple[Any, Any]:
+def _posterior(rows: Floats, failed: Floats) -> tuple[Floats, Floats]:
     """The most likely coefficients and their covariance, by Newton's method: the problem is convex."""
     import numpy as np
 
@@ -89,7 +89,7 @@ def _posterior(rows: Any, failed: Any) -> tuple[Any, Any]:
     weights = np.concatenate([np.ones(len(rows)), [_PSEUDO_RUNS, _PSEUDO_RUNS]])
     prior = np.full(rows.shape[1], 1 / _SLOPE_SD**2)
     prior[0] = 0.0  # the pseudo-runs hold the intercept
-    mean = np.zeros(rows.shape[1])
+    mean: Floats = np.zeros(rows.shape[1])
     for _ in range(100):
         p = _logistic(x @ mean)
         hessian = (x * (weights * p * (1 - p))[:, None]).T @ x + np.diag(prior)
@@ -101,7 +101,7 @@ def _posterior(rows: Any, failed: Any) -> tuple[Any, Any]:
     return mean, np.linalg.inv((x * (weights * p * (1 - p))[:, None]).T @ x + np.diag(prior))
 
 
-def _logistic(odds: Any) -> Any:
+def _logistic(odds: Floats) -> Floats:
     import numpy as np
 
     return 1 / (1 + np.exp(-np.clip(odds, -700, 700)))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Kind, Level, Role
 
@@ -24,9 +25,9 @@ class PlainTrees:
     """Regression trees one after the other, and how their answers are put together."""
 
     n_columns: int
-    sizes: Any  # nodes of each tree
+    sizes: Ints  # nodes of each tree
     nodes: Any  # of all trees, as scikit-learn has them
-    values: Any  # one per node
+    values: Floats  # one per node
     start: float = 0.0
     rate: float | None = None  # start + rate * sum; None: the mean
 
@@ -59,7 +60,7 @@ class Trees:
         self.plain = plain
         self._trees = _built(plain)
 
-    def predict(self, x: Any) -> Any:
+    def predict(self, x: Floats) -> Floats:
         import numpy as np
 
         rows = np.ascontiguousarray(x, dtype=np.float32)

@@ -77,7 +77,10 @@ class Extrapolating:
         return [[next(answers) for _ in group] for group in groups]
 
     def _middle(self, values: Sequence[float]) -> float:
+        import numpy as np
+
         if len(values) == 1:
             return values[0]
         scale = scale_of(self.response, values)
-        return float(scale.back(median(scale.forward(values).tolist())))
+        middle = median(scale.forward(np.array(values)).tolist())
+        return float(scale.back(np.array(middle)))

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.uncertainty import Distribution
@@ -18,15 +19,15 @@ class Table(Protocol):
     """Arrays, one place for each candidate."""
 
     @property
-    def values(self) -> Any: ...
+    def values(self) -> Floats: ...
 
-    def interval(self, level: float) -> tuple[Any, Any]: ...
+    def interval(self, level: float) -> tuple[Floats, Floats]: ...
 
-    def probability_below(self, limit: Any) -> Any:
+    def probability_below(self, limit: Floats | float) -> Floats:
         """For a limit for all candidates, or one for each."""
         ...
 
-    def take(self, rows: Any) -> "Table":
+    def take(self, rows: Ints) -> "Table":
         """Of some candidates only."""
         ...
 
@@ -37,15 +38,15 @@ class _Asked:
 
     fitted: Fitted
     configurations: Sequence[Levels]
-    values: Any
+    values: Floats
 
-    def interval(self, level: float) -> tuple[Any, Any]:
+    def interval(self, level: float) -> tuple[Floats, Floats]:
         import numpy as np
 
         low, high = np.array(self.fitted.interval(self.configurations, level=level)).T
         return low, high
 
-    def probability_below(self, limit: Any) -> Any:
+    def probability_below(self, limit: Floats | float) -> Floats:
         import numpy as np
 
         limits = np.broadcast_to(np.asarray(limit, dtype=float), len(self.configurations))
@@ -55,7 +56,7 @@ class _Asked:
             chances[rows] = self.fitted.probability_below([self.configurations[i] for i in rows], float(one))
         return chances
 
-    def take(self, rows: Any) -> "_Asked":
+    def take(self, rows: Ints) -> "_Asked":
         return _Asked(self.fitted, [self.configurations[i] for i in rows], self.values[rows])
 
 
@@ -68,7 +69,7 @@ def tabulate(fitted: Fitted, candidates: Candidates) -> Table:
     return _Asked(fitted, at, np.array(fitted.predict(at)))
 
 
-def is_supported(fitted: Fitted, candidates: Candidates) -> Any:
+def is_supported(fitted: Fitted, candidates: Candidates) -> Bools:
     """Whether the runs say something about each candidate; see Fitted.beyond for what they lack."""
     import numpy as np
 
@@ -82,7 +83,7 @@ def is_supported(fitted: Fitted, candidates: Candidates) -> Any:
     return supported
 
 
-def failure_table(failures: Feasibility, candidates: Candidates) -> Any:
+def failure_table(failures: Feasibility, candidates: Candidates) -> Floats:
     """How likely each candidate fails; of a category that was never run, as likely as the worst known one."""
     import numpy as np
 
@@ -93,6 +94,6 @@ def failure_table(failures: Feasibility, candidates: Candidates) -> Any:
         return np.array([failures.worst_at(c.only(names)) for c in candidates.configurations()])
 
 
-def _encode(domain: Domain, candidates: Candidates) -> Any:
+def _encode(domain: Domain, candidates: Candidates) -> Floats:
     codes = {name: candidates.position(name) for name in candidates.levels}
     return domain.encode_columns(candidates.levels, codes)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.plain import in_own_unit
@@ -26,9 +26,9 @@ class Effects:
     domain: Domain
     scale: Scale
     order: int
-    coefficients: Any
+    coefficients: Floats
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return self.scale.back(coded(self.domain, x, self.order) @ self.coefficients)
 
 
@@ -74,12 +74,12 @@ class Anova(Model):
         return wanted
 
 
-def coded(domain: Domain, x: Any, order: int) -> Any:
+def coded(domain: Domain, x: Floats, order: int) -> Floats:
     """One column for the mean, then those of main effects, of interactions of two factors, and so on."""
     import numpy as np
 
     blocks = [_coded(axis, x[:, j]) for j, axis in enumerate(domain.axes) if not axis.is_constant]
-    columns = [np.ones((len(x), 1))]
+    columns: list[Floats] = [np.ones((len(x), 1))]
     for size in range(1, order + 1):
         for chosen in combinations(blocks, size):
             columns.append(_product(chosen))
@@ -101,15 +101,16 @@ def _widths(domain: Domain) -> list[int]:
     return [1 if axis.is_number else len(axis.levels) - 1 for axis in domain.axes if not axis.is_constant]
 
 
-def _product(blocks: tuple[Any, ...]) -> Any:
+def _product(blocks: tuple[Floats, ...]) -> Floats:
     result = blocks[0]
     for block in blocks[1:]:
         result = interaction(result, block)
     return result
 
 
-def _coded(axis: Axis, x: Any) -> Any:
+def _coded(axis: Axis, x: Floats) -> Floats:
     if axis.numbers is None:
-        return sum_contrasts(len(axis.levels))[x.astype(int)]
+        columns: Floats = sum_contrasts(len(axis.levels))[x.astype(int)]
+        return columns
     low, high = axis.numbers[0], axis.numbers[-1]
     return (2 * (x - low) / (high - low) - 1)[:, None]

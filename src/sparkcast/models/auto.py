@@ -13,8 +13,8 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem, pose
@@ -53,7 +53,7 @@ class Median:
 
     points: tuple[Points, ...]
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return median_of([points(x) for points in self.points])
 
 
@@ -73,18 +73,18 @@ class Choice:
 class AnswersByChoice:
     """Answers of different models, in the order of the questions."""
 
-    rows: tuple[Any, ...]  # which questions each part is about
+    rows: tuple[Ints, ...]  # which questions each part is about
     parts: tuple[Answers, ...]
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Floats:
         return self._joined([part.values for part in self.parts])
 
-    def interval(self, level: float) -> tuple[Any, Any]:
+    def interval(self, level: float) -> tuple[Floats, Floats]:
         found = [part.interval(level) for part in self.parts]
         return self._joined([low for low, _ in found]), self._joined([high for _, high in found])
 
-    def probability_below(self, limit: Any) -> Any:
+    def probability_below(self, limit: Floats | float) -> Floats:
         import numpy as np
 
         limits = np.broadcast_to(limit, sum(len(rows) for rows in self.rows))
@@ -92,7 +92,7 @@ class AnswersByChoice:
             [part.probability_below(limits[rows]) for rows, part in zip(self.rows, self.parts, strict=True)]
         )
 
-    def take(self, rows: Any) -> "AnswersByChoice":
+    def take(self, rows: Ints) -> "AnswersByChoice":
         import numpy as np
 
         where = np.concatenate(self.rows).argsort()  # from a question to its place in the parts, one after the other
@@ -106,7 +106,7 @@ class AnswersByChoice:
         ]
         return AnswersByChoice(tuple(taken), tuple(parts))
 
-    def _joined(self, parts: Sequence[Any]) -> Any:
+    def _joined(self, parts: Sequence[Floats]) -> Floats:
         import numpy as np
 
         joined = np.empty(sum(len(rows) for rows in self.rows))
@@ -145,7 +145,7 @@ class Combined:
     def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
         return list(self.answers(self.domain.encode(at)).probability_below(limit).tolist()) if at else []
 
-    def answers(self, x: Any) -> "Answers | AnswersByChoice":
+    def answers(self, x: Floats) -> "Answers | AnswersByChoice":
         """Each question is answered by those chosen for it."""
         import numpy as np
 
@@ -193,7 +193,7 @@ class Auto:
 # ---------------------------------------------------------------- candidates
 
 
-def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Members, list[Any]]:
+def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Members, list[Floats]]:
     """The candidates that can learn these data, and what they say of configurations left out."""
     members: list[tuple[str, Distribution]] = []
     unseen, reasons = [], []
@@ -220,11 +220,11 @@ def _learners(problem: Problem, candidates: Sequence[str] | None) -> list[tuple[
     ]
 
 
-def _unseen(problem: Problem, learn: Learner) -> Any:
+def _unseen(problem: Problem, learn: Learner) -> Floats:
     return left_out_predictions(problem, learn, folds_of(len(problem), _FOLDS))
 
 
-def _complete(said: Any) -> Any:
+def _complete(said: Floats) -> Floats:
     import numpy as np
 
     if not np.isfinite(said).all():
@@ -235,7 +235,7 @@ def _complete(said: Any) -> Any:
 # ---------------------------------------------------------------- choosing
 
 
-def _choose_inside(problem: Problem, members: Members, unseen: Sequence[Any]) -> Choice:
+def _choose_inside(problem: Problem, members: Members, unseen: Sequence[Floats]) -> Choice:
     errors = [_error(problem, said) for said in unseen]
     used = _good_enough(errors)
     together = median_of([unseen[i] for i in used])
@@ -250,10 +250,11 @@ def _choose_inside(problem: Problem, members: Members, unseen: Sequence[Any]) ->
     )
 
 
-def median_of(answers: Sequence[Any]) -> Any:
+def median_of(answers: Sequence[Floats]) -> Floats:
     import numpy as np
 
-    return np.median(np.array(answers), axis=0)
+    middle: Floats = np.median(np.array(answers), axis=0)
+    return middle
 
 
 def _good_enough(errors: Sequence[float]) -> list[int]:
@@ -262,7 +263,7 @@ def _good_enough(errors: Sequence[float]) -> list[int]:
     return sorted((i for i, error in enumerate(errors) if error <= _KEPT * best), key=lambda i: errors[i])
 
 
-def _error(tested: Problem, said: Any) -> float:
+def _error(tested: Problem, said: Floats) -> float:
     """In percent; in percent of the largest value where 0 has no percentage."""
     import numpy as np
 
@@ -291,7 +292,7 @@ class Step:
         return f"{self.factor} {'above' if self.is_up else 'below'} the measured range"
 
 
-def _steps(domain: Domain, x: Any) -> list[Step | None]:
+def _steps(domain: Domain, x: Floats) -> list[Step | None]:
     """Along which factor each row lies outside the measured range; None inside.
 
     Outside several, it is the one with the fewest levels: its steps are the widest, so extrapolating along it inside
@@ -299,7 +300,7 @@ def _steps(domain: Domain, x: Any) -> list[Step | None]:
     """
     import numpy as np
 
-    outside: list[tuple[int, Any, bool]] = []
+    outside: list[tuple[int, Bools, bool]] = []
     for j, axis in enumerate(domain.axes):
         if axis.numbers is not None and not axis.is_constant:
             slack = 1e-9 * max(map(abs, axis.numbers))
@@ -365,7 +366,7 @@ def _extrapolates(name: str) -> bool:
 Cut = tuple[list[int], list[int]]  # configurations to learn from, and those beyond
 
 
-def _cuts(values: Any, is_up: bool) -> list[Cut]:
+def _cuts(values: Floats, is_up: bool) -> list[Cut]:
     """Ways to split the levels of a factor into some to learn from and those beyond: two levels or more on one side."""
     import numpy as np
 
@@ -376,7 +377,7 @@ def _cuts(values: Any, is_up: bool) -> list[Cut]:
     return [(np.flatnonzero(rows).tolist(), np.flatnonzero(~rows).tolist()) for rows in learned]
 
 
-def _extrapolated(problem: Problem, learn: Learner, cuts: Sequence[Cut]) -> Any:
+def _extrapolated(problem: Problem, learn: Learner, cuts: Sequence[Cut]) -> Floats:
     import numpy as np
 
     return np.concatenate([[], *(predictions_for(problem, learn, test, train) for train, test in cuts)])

@@ -6,8 +6,8 @@ The trees learn the logarithm of the ratio between a run and its trend, so beyon
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, regress
 from sparkcast.fitting.relative import require_times
@@ -25,7 +25,7 @@ class Corrected:
     trend: Sums
     ratio: Points
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return self.trend(x) * self.ratio(x)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem, Scale
@@ -25,7 +26,7 @@ class Forest:
     scale: Scale
     estimator: Any
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return self.scale.back(self.estimator.predict(columns(self.domain, x)))
 
 
@@ -67,7 +68,7 @@ class Courier(Model):
         return Learned(points, posed.scale.back(forest.oob_prediction_) if out_of_bag else None)
 
 
-def columns(domain: Domain, x: Any) -> Any:
+def columns(domain: Domain, x: Floats) -> Floats:
     """Every setting, and before them processes and cpu which trees cannot put together from them."""
     import numpy as np
 
@@ -75,14 +76,14 @@ def columns(domain: Domain, x: Any) -> Any:
     return np.column_stack([cpus * setting(domain, x, Role.JOBS), cpus, _SETTINGS.of(domain, x)])
 
 
-def cpu(domain: Domain, x: Any) -> Any:
+def cpu(domain: Domain, x: Floats) -> Floats:
     """The cores that one job has: given as such, or as cores of each executor."""
     if domain.first(Role.TOTAL_CORES):
         return setting(domain, x, Role.TOTAL_CORES)
     return setting(domain, x, Role.MACHINES) * setting(domain, x, Role.CORES)
 
 
-def setting(domain: Domain, x: Any, *roles: Role) -> Any:
+def setting(domain: Domain, x: Floats, *roles: Role) -> Floats:
     """The number that the setting with one of these roles has in every row; 1 where there is none."""
     import numpy as np
 

@@ -9,8 +9,8 @@ can be predicted.
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, pose
@@ -35,7 +35,7 @@ class Laws:
     keys: tuple[Key, ...]
     coefficients: tuple[tuple[float, ...], ...]
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         known = dict(zip(self.keys, self.coefficients, strict=True))
@@ -43,7 +43,9 @@ class Laws:
         for key in keys:
             if key not in known:
                 raise self._unknown(key)
-        return (_features(self.domain, x) * np.array([known[key] for key in keys]).reshape(len(x), -1)).sum(axis=1)
+        coefficients = np.array([known[key] for key in keys]).reshape(len(x), -1)
+        times: Floats = (_features(self.domain, x) * coefficients).sum(axis=1)
+        return times
 
     def _unknown(self, key: Key) -> NotEnoughDataError:
         names = [self.domain.axes[j].name for j in self.others]
@@ -121,7 +123,7 @@ def _law(problem: Problem) -> tuple[float, ...]:
     return tuple(relative_nnls(problem, _features(problem.domain, problem.x)).tolist())
 
 
-def _features(domain: Domain, x: Any) -> Any:
+def _features(domain: Domain, x: Floats) -> Floats:
     import numpy as np
 
     machines, cores, size = (positive_setting("ernest", domain, x, *roles) for roles in _ROLES)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
 from sparkcast.fitting.regression import Columns
@@ -21,13 +22,13 @@ class Surface:
     scale: Scale
     columns: Columns
     scaler: Any
-    rows: Any
-    coefficients: Any
+    rows: Floats
+    coefficients: Floats
     kernel: Any
     centre: float
     spread: float
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         columns = self.scaler.transform(self.columns.of(self.domain, x))
         return self.scale.back(self.centre + self.spread * (self.kernel(columns, self.rows) @ self.coefficients))
 
@@ -48,12 +49,12 @@ class GaussianProcess(Model):
         from sklearn.preprocessing import StandardScaler
 
         scaler = StandardScaler()
-        rows = scaler.fit_transform(self.columns.of(problem.domain, problem.x))
+        rows: Floats = scaler.fit_transform(self.columns.of(problem.domain, problem.x))
         centre, spread = float(np.mean(problem.y)), float(np.std(problem.y)) or 1.0
         y = (problem.y - centre) / spread
         kernel = self._tuned(rows, y)
         factor = cho_factor(kernel(rows) + 1e-10 * np.eye(len(rows)))
-        coefficients = cho_solve(factor, y)
+        coefficients: Floats = cho_solve(factor, y)
         # Leaving out one row of a Gaussian process has a closed form (Rasmussen and Williams 2006, equation 5.12).
         unseen = y - coefficients / np.diag(cho_solve(factor, np.eye(len(rows))))
         points = Surface(
@@ -61,7 +62,7 @@ class GaussianProcess(Model):
         )
         return Learned(points, problem.scale.back(centre + spread * unseen))
 
-    def _tuned(self, rows: Any, y: Any) -> Any:
+    def _tuned(self, rows: Floats, y: Floats) -> Any:
         """The kernel under which the data are most likely; its second part is the noise of the runs."""
         import warnings
 

@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem, Scale
@@ -47,7 +48,7 @@ class Terms:
     domain: Domain
     knees: tuple[float, ...]
 
-    def of(self, x: Any) -> Any:
+    def of(self, x: Floats) -> Floats:
         import numpy as np
 
         load, machines = load_and_machines(self.domain, x)
@@ -69,9 +70,9 @@ class SumOfLaws:
     """A sum of laws is a law: one coefficient per term."""
 
     terms: Terms
-    coefficients: Any
+    coefficients: Floats
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return self.terms.of(x) @ self.coefficients
 
 
@@ -82,10 +83,10 @@ class WithMeans:
     domain: Domain
     scale: Scale
     columns: Columns
-    means: Any
+    means: Floats
     forest: Any
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         metrics = np.tile(self.means, (len(x), 1))
@@ -107,29 +108,32 @@ class GrayBox(Model):
         self._seed = seed
 
     def learn(self, problem: Problem) -> Learned:
-        _require_metrics(problem)
-        return Learned(self._with_means(problem) if self._replace == "mean" else _sum_of_laws(problem))
+        metrics = _metrics(problem)
+        if self._replace == "mean":
+            return Learned(self._with_means(problem, metrics))
+        return Learned(_sum_of_laws(problem, metrics))
 
-    def _with_means(self, problem: Problem) -> WithMeans:
+    def _with_means(self, problem: Problem, metrics: Floats) -> WithMeans:
         import numpy as np
         from sklearn.ensemble import RandomForestRegressor
 
         forest = RandomForestRegressor(self._trees, random_state=self._seed, n_jobs=1)
         settings = self.columns.of(problem.domain, problem.x)
-        forest.fit(np.hstack([settings, problem.metrics]), problem.y, sample_weight=problem.weights)
-        means = np.average(problem.metrics, axis=0, weights=problem.weights)
+        forest.fit(np.hstack([settings, metrics]), problem.y, sample_weight=problem.weights)
+        means = np.average(metrics, axis=0, weights=problem.weights)
         return WithMeans(problem.domain, problem.scale, self.columns, means, forest)
 
 
-def _require_metrics(problem: Problem) -> None:
-    if not problem.metric_names:
+def _metrics(problem: Problem) -> Floats:
+    if problem.metrics is None or not problem.metric_names:
         raise NotEnoughDataError(
             f"gray-box learns from what runs showed beside {problem.response.name}, and these runs have nothing else",
             hint="of a CSV name the settings with --factors: its other columns of numbers are then taken as metrics",
         )
+    return problem.metrics
 
 
-def _sum_of_laws(problem: Problem) -> SumOfLaws:
+def _sum_of_laws(problem: Problem, metrics: Floats) -> SumOfLaws:
     import numpy as np
 
     require_times(problem, "gray-box")
@@ -137,7 +141,7 @@ def _sum_of_laws(problem: Problem) -> SumOfLaws:
     columns = terms.of(problem.x)
     places = terms.places(columns.shape[1])
     most = max(_FEWEST_METRICS, _PLAIN * _MOST_METRICS // len(places[0]))
-    seen = [*_useful(problem, most).T, problem.target]
+    seen = [*_useful(metrics, problem.y, most).T, problem.target]
     laws = np.column_stack([_law(columns, places, values, problem.weights) for values in seen])
     # Parts are what the laws say of the metrics, not what was measured: at new settings only the laws are at hand.
     parts = np.hstack([columns[:, places[0]], columns @ laws])
@@ -147,17 +151,17 @@ def _sum_of_laws(problem: Problem) -> SumOfLaws:
     return SumOfLaws(terms, coefficients)
 
 
-def _useful(problem: Problem, most: int) -> Any:
+def _useful(metrics: Floats, y: Floats, most: int) -> Floats:
     """The metrics that can have a law; of more than `most` those that go best with the response."""
     import numpy as np
 
-    metrics = problem.metrics[:, (problem.metrics > 0).all(axis=0)]
+    metrics = metrics[:, np.all(metrics > 0, axis=0)]
     metrics = metrics[:, np.ptp(metrics, axis=0) > 0]
     if metrics.shape[1] <= most:
         return metrics
     logs = np.log(metrics)
     logs = (logs - logs.mean(axis=0)) / logs.std(axis=0)
-    order = np.argsort(-np.abs(logs.T @ (problem.y - problem.y.mean())), kind="stable")
+    order = np.argsort(-np.abs(logs.T @ (y - y.mean())), kind="stable")
     return metrics[:, np.sort(order[:most])]
 
 
@@ -172,7 +176,7 @@ def _knees(problem: Problem) -> tuple[float, ...]:
     return tuple(steps[1::2].tolist())
 
 
-def _law(columns: Any, places: list[list[int]], values: Any, weights: Any) -> Any:
+def _law(columns: Floats, places: list[list[int]], values: Floats, weights: Floats) -> Floats:
     """The average of the laws without a knee and with each knee, weighted by their evidence."""
     import numpy as np
 
@@ -184,29 +188,30 @@ def _law(columns: Any, places: list[list[int]], values: Any, weights: Any) -> An
         evidence[i] = -spare / 2 * math.log(error**2 / len(values) + _NOISE**2)
         evidence[i] -= math.log((len(places) - 1) * len(values)) if i else 0.0
     likely = np.exp(evidence - evidence.max())
-    return likely @ coefficients / likely.sum()
+    average: Floats = likely @ coefficients / likely.sum()
+    return average
 
 
-def _non_negative(columns: Any, values: Any, weights: Any) -> tuple[Any, float]:
+def _non_negative(columns: Floats, values: Floats, weights: Floats) -> tuple[Floats, float]:
     """Non-negative coefficients with the least relative errors, and the root of their sum of squares."""
     import numpy as np
     from scipy.optimize import nnls
 
     root = np.sqrt(weights)
     rows = columns * (root / values)[:, None]
-    norms = np.linalg.norm(rows, axis=0)
+    norms: Floats = np.linalg.norm(rows, axis=0)
     norms[norms == 0] = 1.0
     coefficients, error = nnls(rows / norms, root, maxiter=100 * rows.shape[1])
     return coefficients / norms, float(error)
 
 
-def load_and_machines(domain: Domain, x: Any) -> tuple[Any, Any]:
+def load_and_machines(domain: Domain, x: Floats) -> tuple[Floats, Floats]:
     """Data per machine (per core where they are known), and machines; 1 of what the settings do not name."""
     machines, cores, size = (positive_setting("gray-box", domain, x, *roles) for roles in _ROLES)
     return size / (machines * cores), machines * cores
 
 
-def _effects(domain: Domain, x: Any) -> list[Any]:
+def _effects(domain: Domain, x: Floats) -> list[Floats]:
     """What the settings that are no machines and no size may scale a term with; 1 comes first."""
     import numpy as np
 
@@ -215,7 +220,7 @@ def _effects(domain: Domain, x: Any) -> list[Any]:
     return [np.ones(len(x)), *(effect for axis, values in others for effect in _effects_of(axis, values))]
 
 
-def _effects_of(axis: Axis, values: Any) -> list[Any]:
+def _effects_of(axis: Axis, values: Floats) -> list[Floats]:
     import numpy as np
 
     if axis.numbers is None:

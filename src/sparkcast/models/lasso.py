@@ -1,8 +1,8 @@
 """Lasso regression on the settings, their usual curves and products."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns
@@ -63,7 +63,7 @@ class Lasso(Model):
         chosen = tuple(int(j) for j in varies[kept])
         return float(errors[best]), Line(problem.domain, problem.scale, columns, chosen, intercept, slopes)
 
-    def _penalties(self, x: Any, y: Any) -> tuple[float, ...]:
+    def _penalties(self, x: Floats, y: Floats) -> tuple[float, ...]:
         import numpy as np
 
         if self._alphas is not None:
@@ -72,7 +72,7 @@ class Lasso(Model):
         return tuple(most * share for share in _SHARES) if most > 0 else (1.0,)
 
 
-def left_out_errors(x: Any, y: Any, alphas: Sequence[float]) -> Any:
+def left_out_errors(x: Floats, y: Floats, alphas: Sequence[float]) -> Floats:
     """One mean squared error per penalty, on rows that were left out (one by one while they are few)."""
     import numpy as np
 
@@ -81,10 +81,11 @@ def left_out_errors(x: Any, y: Any, alphas: Sequence[float]) -> Any:
         kept = np.delete(np.arange(len(y)), fold)
         slopes = lasso_slopes(x[kept], y[kept], alphas, _TOLERANCE)
         left_out[:, fold] = (y[kept].mean() + (x[fold] - x[kept].mean(axis=0)) @ slopes).T
-    return ((left_out - y) ** 2).mean(axis=1)
+    errors: Floats = ((left_out - y) ** 2).mean(axis=1)
+    return errors
 
 
-def lasso_slopes(x: Any, y: Any, alphas: Sequence[float], tolerance: float) -> Any:
+def lasso_slopes(x: Floats, y: Floats, alphas: Sequence[float], tolerance: float) -> Floats:
     """One column of slopes per penalty, beside an intercept without one."""
     import warnings
 

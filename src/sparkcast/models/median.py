@@ -1,8 +1,8 @@
 """The baseline every other model must beat."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
@@ -13,7 +13,7 @@ from sparkcast.models.base import Model
 class Constant:
     value: float
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         return np.full(len(x), self.value)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
 from sparkcast.fitting.regression import Columns
@@ -23,7 +24,7 @@ class Networks:
     centre: float
     spread: float
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         columns = self.scaler.transform(self.columns.of(self.domain, x))

@@ -10,8 +10,8 @@ be are named.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem
@@ -37,18 +37,18 @@ class Law:
     disk_s: tuple[float, ...]  # by batch, by load, by batch times load
     unexplained: tuple[str, ...] = ()  # configurations whose passes are faster than the CPU alone
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return passes(self.domain, x) * (self.cpu_time(x) + self.disk_time(x))
 
-    def cpu_time(self, x: Any) -> Any:
+    def cpu_time(self, x: Floats) -> Floats:
         """E[S], seconds of one pass on the CPU."""
         return _categories(self.domain, x) @ self.cpu_s
 
-    def disk_time(self, x: Any) -> Any:
+    def disk_time(self, x: Floats) -> Floats:
         """1 / (mu - lambda), seconds of one pass at the disk."""
         return _load_terms(self.domain, x, self.workers) @ self.disk_s
 
-    def disk_rate(self, x: Any) -> Any:
+    def disk_rate(self, x: Floats) -> Floats:
         """mu: the requests per second that the disk would serve, infinite where it costs no time."""
         import numpy as np
 
@@ -83,7 +83,7 @@ class OperationalLaws(Model):
         return Learned(Law(domain, self._workers, tuple(cpu_s.tolist()), tuple(disk_s.tolist()), unexplained))
 
 
-def passes(domain: Domain, x: Any) -> Any:
+def passes(domain: Domain, x: Floats) -> Floats:
     """Batches that are worked through: epochs * records / batch, each 1 where it is not a setting."""
     batch = setting(domain, x, Role.BATCH)
     if domain.first(Role.BATCH) and not domain.first(Role.EPOCHS) and domain.first(Role.ITERATIONS):
@@ -91,14 +91,14 @@ def passes(domain: Domain, x: Any) -> Any:
     return setting(domain, x, *PASSES) * setting(domain, x, *SIZES) / batch
 
 
-def load(domain: Domain, x: Any, workers: float) -> Any:
+def load(domain: Domain, x: Floats, workers: float) -> Floats:
     """How many ask the disk at once: max(1, processes / workers)."""
     import numpy as np
 
     return np.maximum(1.0, cpu(domain, x) * setting(domain, x, Role.JOBS) / workers)
 
 
-def _load_terms(domain: Domain, x: Any, workers: float) -> Any:
+def _load_terms(domain: Domain, x: Floats, workers: float) -> Floats:
     import numpy as np
 
     batch, waiting = setting(domain, x, Role.BATCH), load(domain, x, workers)
@@ -107,7 +107,7 @@ def _load_terms(domain: Domain, x: Any, workers: float) -> Any:
     return np.column_stack([*terms, terms[0] * terms[1]])
 
 
-def _categories(domain: Domain, x: Any) -> Any:
+def _categories(domain: Domain, x: Floats) -> Floats:
     """One column per level of each category; a single one without categories."""
     import numpy as np
 

@@ -17,8 +17,8 @@ may be proportional to the amount, or go on with the power of it that was measur
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.relative import require_times
@@ -44,7 +44,7 @@ class Trend:
     sums: tuple[Sums, ...]
     shares: tuple[float, ...]
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         return np.exp(sum(share * np.log(sums(x)) for share, sums in zip(self.shares, self.sums, strict=True)))
@@ -58,7 +58,7 @@ class Kernel:
     length: float
     interaction: float
 
-    def __call__(self, left: Any, right: Any) -> Any:
+    def __call__(self, left: Floats, right: Floats) -> Floats:
         import numpy as np
 
         alike = np.ones((len(left), len(right)))
@@ -69,7 +69,7 @@ class Kernel:
         return (alike - 1) / ((1 + self.interaction) ** len(varying) - 1)
 
 
-def _place(axis: Axis, values: Any) -> Any:
+def _place(axis: Axis, values: Floats) -> Floats:
     """Where values lie in the measured range, from 0 to 1; by their ratios, for positive ones."""
     import numpy as np
 
@@ -86,13 +86,14 @@ class Scaled:
 
     trend: Trend
     kernel: Kernel
-    centres: Any
-    heights: Any
+    centres: Floats
+    heights: Floats
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
-        return self.trend(x) * np.exp(self.kernel(x, self.centres) @ self.heights)
+        effects: Floats = np.exp(self.kernel(x, self.centres) @ self.heights)
+        return self.trend(x) * effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,12 @@ class Powers:
 
     exponents: tuple[tuple[int, float], ...]  # columns of x, and the power of each
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
-        return np.prod([np.ones(len(x)), *(x[:, j] ** exponent for j, exponent in self.exponents)], axis=0)
+        powers = [x[:, j] ** exponent for j, exponent in self.exponents]
+        multiplied: Floats = np.prod([np.ones(len(x)), *powers], axis=0)
+        return multiplied
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Continued:
     points: Points
     law: Points
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
         inside, beyond = x.copy(), x.copy()
@@ -169,7 +172,7 @@ def _dealt(problem: Problem, n: int) -> Problem:
     return problem.subset(range(0, len(problem), -(-len(problem) // n)))
 
 
-def _chosen(problem: Problem, left: Any) -> tuple[Kernel, float | None]:
+def _chosen(problem: Problem, left: Floats) -> tuple[Kernel, float | None]:
     """The kernel and noise with the least error on left-out configurations; no noise when no effects do better."""
     import numpy as np
 

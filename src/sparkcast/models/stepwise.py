@@ -1,7 +1,6 @@
 """Stepwise regression (Draper and Smith, Applied Regression Analysis, chapter 15)."""
 
-from typing import Any
-
+from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem
@@ -39,7 +38,7 @@ class Stepwise(Model):
         x = _COLUMNS.of(posed.domain, posed.x)
         return Learned(least_squares(posed, _COLUMNS, self.select(x, posed.y, posed.weights)))
 
-    def select(self, x: Any, y: Any, weights: Any) -> tuple[int, ...]:
+    def select(self, x: Floats, y: Floats, weights: Floats) -> tuple[int, ...]:
         """The columns that the F tests leave, in the order in which they came in."""
         import numpy as np
 
@@ -57,7 +56,7 @@ class Stepwise(Model):
         return tuple(chosen)
 
 
-def _strongest(columns: Any, answer: Any, chosen: list[int], enter: float) -> int | None:
+def _strongest(columns: Floats, answer: Floats, chosen: list[int], enter: float) -> int | None:
     """The column that explains most of what is left, if its F test lets it in. Columns have mean 0."""
     import numpy as np
     from scipy.stats import f
@@ -78,7 +77,7 @@ def _strongest(columns: Any, answer: Any, chosen: list[int], enter: float) -> in
     return best if f.sf(gains[best] / (rest / spare), 1, spare) < enter else None
 
 
-def _weakest(columns: Any, answer: Any, chosen: list[int], remove: float) -> int | None:
+def _weakest(columns: Floats, answer: Floats, chosen: list[int], remove: float) -> int | None:
     """The chosen column that is needed least beside the others, if its F test no longer keeps it."""
     import numpy as np
     from scipy.stats import f

@@ -1,6 +1,6 @@
 """The best settings that keep to every limit with the wanted probability."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 

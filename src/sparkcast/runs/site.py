@@ -30,21 +30,25 @@ class Site:
         require_capacity(self.engine, [shape_of(self.workload, configuration) for configuration in configurations])
 
     def possible(self, configurations: Sequence[Configuration]) -> list[Configuration]:
-        """Those that can be run; the cluster is shaped for them."""
+        """Those that can be run of what the rules allow; the cluster is shaped for them."""
         self._shape(configurations)
-        found = [configuration for configuration in configurations if self.refusal(configuration) is None]
+        found = [configuration for configuration in configurations if self._obstacle(configuration) is None]
         self._shape(found)
         return found
 
     def refusal(self, configuration: Configuration) -> SparkcastError | None:
         """Why these settings cannot be run: a level, a rule, the workload or the size of the cluster. Else None."""
+        try:
+            excluding = [rule.text for rule in self.study.rules if not rule.evaluate(configuration)]
+        except StudyError as error:
+            return error
+        return StudyError(f"the rule {excluding[0]!r} excludes it") if excluding else self._obstacle(configuration)
+
+    def _obstacle(self, configuration: Configuration) -> SparkcastError | None:
         known = {setting.name: setting for setting in settings_of(self.workload)}
         try:
             for name, level in configuration.items():
                 known[name].check(level)
-            for rule in self.study.rules:
-                if not rule.evaluate(configuration):
-                    return StudyError(f"the rule {rule.text!r} excludes it")
             checked(self.workload, configuration)
             if self._capacity is not None:
                 self._capacity.require(shape_of(self.workload, configuration))

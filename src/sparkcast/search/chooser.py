@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 
 from sparkcast.search.base import Search, Told
-from sparkcast.search.points import Known, known_from, space_of
+from sparkcast.search.points import Known, known_from, points_of
 from sparkcast.study import Configuration
 
 
@@ -12,7 +12,7 @@ class Chooser(ABC):
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._space = space_of(search)
+        self._points = points_of(search)
         self._told: list[Told] = []
         self._why = ""
 
@@ -25,14 +25,14 @@ class Chooser(ABC):
 
     def ask(self) -> Configuration | None:
         self._why = ""
-        known = known_from(self._told, self._space)
+        known = known_from(self._told, self._points)
         tried = set(known.tried)
-        left = [place for place in range(len(self._space.candidates)) if place not in tried]
+        left = [place for place in range(len(self._points.candidates)) if place not in tried]
         if not left:
             self._why = "every candidate was run"
             return None
         place = self._next(known, left)
-        return None if place is None else self._space.candidates[place]
+        return None if place is None else self._points.candidates[place]
 
     @abstractmethod
     def _next(self, known: Known, left: list[int]) -> int | None:

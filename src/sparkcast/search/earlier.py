@@ -11,7 +11,7 @@ from typing import Any
 from sparkcast.search.base import Told
 from sparkcast.search.belief import Around, believe
 from sparkcast.search.jobs import RARELY, Jobs
-from sparkcast.search.points import Known, Space, known_from
+from sparkcast.search.points import Known, Points, known_from
 from sparkcast.study import Dataset
 
 _LIKE_ONE = 0.5  # prior probability that the new workload is like one of the earlier ones
@@ -30,24 +30,24 @@ class Prior:
     ignored: tuple[str, ...] = ()
 
 
-def prior_of(drawn: Jobs, space: Space, earlier: tuple[Dataset, ...]) -> Prior:
+def prior_of(drawn: Jobs, points: Points, earlier: tuple[Dataset, ...]) -> Prior:
     import numpy as np
 
     even = np.full(len(drawn.log_times), 1 / len(drawn.log_times))
-    runs = {i: _runs_of(data, space) for i, data in enumerate(earlier)}
+    runs = {i: _runs_of(data, points) for i, data in enumerate(earlier)}
     useful = [known for known in runs.values() if len(known.values) >= _LEAST_RUNS]
     ignored = tuple(data.name for i, data in enumerate(earlier) if len(runs[i].values) < _LEAST_RUNS)
     if not useful:
         return Prior(drawn, even, ignored)
-    curves, moves = zip(*(_curve(drawn, even, space, known) for known in useful), strict=True)
+    curves, moves = zip(*(_curve(drawn, even, points, known) for known in useful), strict=True)
     in_common = np.sum(moves, axis=0) / (len(moves) + 1)  # as if one more workload had not moved at all
-    failures = [_failures(known, len(space.candidates)) for known in useful]
+    failures = [_failures(known, len(points.candidates)) for known in useful]
     jobs = Jobs(np.vstack([drawn.log_times + in_common, *curves]), np.vstack([drawn.failures, *failures]))
     weights = np.concatenate([even * (1 - _LIKE_ONE), np.full(len(useful), _LIKE_ONE / len(useful))])
     return Prior(jobs, weights, ignored)
 
 
-def _runs_of(data: Dataset, space: Space) -> Known:
+def _runs_of(data: Dataset, points: Points) -> Known:
     """The runs of candidates, as logarithms of their times."""
     import numpy as np
 
@@ -57,14 +57,14 @@ def _runs_of(data: Dataset, space: Space) -> Known:
         for run in data.observations
         if not run.ok or time in run.responses
     ]
-    known = known_from(told, space)
+    known = known_from(told, points)
     kept = list(known.values)[:: -(-len(known.values) // _MOST_RUNS) or 1]
     return Known({place: known.values[place] for place in kept}, {}, known.failed)
 
 
-def _curve(drawn: Jobs, even: Any, space: Space, known: Known) -> tuple[Any, Any]:
+def _curve(drawn: Jobs, even: Any, points: Points, known: Known) -> tuple[Any, Any]:
     """The workload at every candidate, and how far it lies from the drawn jobs that are most like it."""
-    belief = believe(drawn, even, space.points, Around(), known.values, known.failed)
+    belief = believe(drawn, even, points.coordinates, Around(), known.values, known.failed)
     curve = belief.weights @ belief.means
     beyond = curve - belief.weights @ drawn.log_times
     return curve, beyond - beyond.mean()

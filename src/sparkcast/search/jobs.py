@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkcast.fitting.encoding import Axis
-from sparkcast.search.points import Space
+from sparkcast.search.points import Points
 from sparkcast.study import Role
 from sparkcast.study.setting import PASSES, SIZES
 
@@ -35,13 +35,13 @@ class Jobs:
     failures: Any  # probabilities
 
 
-def draw_jobs(space: Space, n: int, seed: int) -> Jobs:
+def draw_jobs(points: Points, n: int, seed: int) -> Jobs:
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    roles = _roles(space)
+    roles = _roles(points)
     machines, cores = roles.get("machines", 1.0), roles.get("cores", 1.0)
-    ones = np.ones(len(space.candidates))
+    ones = np.ones(len(points.candidates))
     serial, by_core, by_machine, waiting = (_relative(ones * part) for part in _parts(machines, cores))
     shares = rng.dirichlet([_SPARSE] * 4, n)[:, :, None]
     divided = shares[:, 1] * by_core + shares[:, 2] * by_machine
@@ -49,7 +49,7 @@ def draw_jobs(space: Space, n: int, seed: int) -> Jobs:
     total = _relative(machines * roles["memory"] * ones) if "memory" in roles else ones
     needed = _within(rng, total, n)
     times = times + _again(rng, n) * _missing(rng, total, needed) * divided
-    return Jobs(np.log(times) + _others(rng, space, n), _failures(rng, space, roles, total, needed))
+    return Jobs(np.log(times) + _others(rng, points, n), _failures(rng, points, roles, total, needed))
 
 
 def flat(jobs: Jobs) -> Jobs:
@@ -59,15 +59,15 @@ def flat(jobs: Jobs) -> Jobs:
     return Jobs(np.zeros_like(jobs.log_times), jobs.failures)
 
 
-def _roles(space: Space) -> dict[str, Any]:
+def _roles(points: Points) -> dict[str, Any]:
     """The settings whose meaning is known, by candidate."""
-    columns = {axis.name: space.encoded[:, j] for j, axis in enumerate(space.domain.axes)}
-    return {role: columns[name] for role, name in _role_names(space).items()}
+    columns = {axis.name: points.encoded[:, j] for j, axis in enumerate(points.domain.axes)}
+    return {role: columns[name] for role, name in _role_names(points).items()}
 
 
-def _role_names(space: Space) -> dict[str, str]:
-    positive = tuple(axis.name for axis in space.domain.axes if axis.is_positive)
-    found = {part: space.domain.first(role, among=positive) for part, role in _ROLES.items()}
+def _role_names(points: Points) -> dict[str, str]:
+    positive = tuple(axis.name for axis in points.domain.axes if axis.is_positive)
+    found = {part: points.domain.first(role, among=positive) for part, role in _ROLES.items()}
     return {part: name for part, name in found.items() if name is not None}
 
 
@@ -101,15 +101,15 @@ def _missing(rng: Any, total: Any, needed: Any) -> Any:
     return np.where(rng.random(needed.shape) < 0.5, share, share > 0)
 
 
-def _others(rng: Any, space: Space, n: int) -> Any:
+def _others(rng: Any, points: Points, n: int) -> Any:
     """The logarithm of what all other settings do."""
     import numpy as np
 
-    found, known = np.zeros((n, len(space.candidates))), set(_role_names(space).values())
-    for j, axis in enumerate(space.domain.axes):
+    found, known = np.zeros((n, len(points.candidates))), set(_role_names(points).values())
+    for j, axis in enumerate(points.domain.axes):
         if axis.is_constant or axis.name in known:
             continue
-        column = space.encoded[:, j]
+        column = points.encoded[:, j]
         if axis.numbers is None:
             found += rng.normal(0, _LEVEL_SD, (n, len(axis.levels)))[:, column.astype(int)]
         elif axis.role in (*SIZES, *PASSES) and axis.is_positive:
@@ -126,12 +126,12 @@ def _centred(axis: Axis, column: Any) -> Any:
     return values - values.mean()
 
 
-def _failures(rng: Any, space: Space, roles: Mapping[str, Any], total: Any, needed: Any) -> Any:
+def _failures(rng: Any, points: Points, roles: Mapping[str, Any], total: Any, needed: Any) -> Any:
     """Half of the jobs fail below some amount of one resource."""
     import numpy as np
 
-    resources = _resources(space, roles, total)
-    fails = np.zeros((len(needed), len(space.candidates)), dtype=bool)
+    resources = _resources(points, roles, total)
+    fails = np.zeros((len(needed), len(points.candidates)), dtype=bool)
     if resources:
         which = rng.integers(0, len(resources), len(needed))
         least = rng.random((len(needed), 1))
@@ -142,16 +142,16 @@ def _failures(rng: Any, space: Space, roles: Mapping[str, Any], total: Any, need
     return np.where(fails, 1 - RARELY, RARELY)
 
 
-def _resources(space: Space, roles: Mapping[str, Any], total: Any) -> list[Any]:
+def _resources(points: Points, roles: Mapping[str, Any], total: Any) -> list[Any]:
     """What a job may need some amount of: memory, and of settings with no known meaning more or less of any."""
     import numpy as np
 
-    found, known = [], set(_role_names(space).values()) if "memory" in roles else set()
+    found, known = [], set(_role_names(points).values()) if "memory" in roles else set()
     if "memory" in roles:
         per_core = np.log(roles["memory"] / roles.get("cores", 1.0))
         found = [np.log(total), *([per_core] if np.ptp(per_core) > 0 else [])]
-    for j, axis in enumerate(space.domain.axes):
-        column = space.encoded[:, j]
+    for j, axis in enumerate(points.domain.axes):
+        column = points.encoded[:, j]
         if axis.is_constant or axis.name in known:
             continue
         if axis.is_number:

@@ -11,7 +11,7 @@ from sparkcast.study import Configuration, Vocabulary
 
 
 @dataclass(frozen=True)
-class Space:
+class Points:
     """Different candidates, and their settings as numbers."""
 
     candidates: tuple[Configuration, ...]
@@ -32,7 +32,7 @@ class Space:
         return self.domain.encode([c.only(self.factors) for c in self.candidates])
 
     @cached_property
-    def points(self) -> Any:
+    def coordinates(self) -> Any:
         """The candidates in the unit cube: ratios of positive numbers count, and all levels are equally far apart."""
         import numpy as np
 
@@ -48,9 +48,9 @@ class Space:
         return self.places.get(configuration.only(self.factors))
 
 
-def space_of(search: Search) -> Space:
+def points_of(search: Search) -> Points:
     """The different ones among the candidates, in their order."""
-    return Space(tuple(dict.fromkeys(search.candidates)), search.vocabulary)
+    return Points(tuple(dict.fromkeys(search.candidates)), search.vocabulary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ class Known:
         return (*self.values, *self.failed)
 
 
-def known_from(told: Sequence[Told], space: Space) -> Known:
+def known_from(told: Sequence[Told], points: Points) -> Known:
     values: dict[int, list[float]] = {}
     times: dict[int, list[float]] = {}
     failed: dict[int, None] = {}
     for one in told:
-        place = space.place(one.configuration)
+        place = points.place(one.configuration)
         if place is None:
             continue
         if one.value is None:

@@ -350,7 +350,8 @@ def _without_secrets(definition: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _configure_sqlite(connection: Any, _record: object) -> None:
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
+    # secure_delete: what is replaced may have been a secret
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -1,8 +1,8 @@
 """Mistake 4: the sign and the unit in the paper's operational laws, and a rate of the disk that knows no bounds."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.models.base import Problem, pose
 from sparkcast.models.operational_laws import Law, OperationalLaws
 from sparkcast.replications import Figure, Mistake
@@ -69,7 +69,7 @@ def _told(runs: Dataset, law: Law) -> str:
     )
 
 
-def _by_inversion(runs: Dataset, constrained: Any, longest_s: float) -> list[Figure]:
+def _by_inversion(runs: Dataset, constrained: Floats, longest_s: float) -> list[Figure]:
     split, inverted = by_settings(runs, AUTHORS_SEED), disk_rate(runs)
     signs = (ask(technique, split).mse for technique in (laws_as_printed, laws))
     both = (inverted, constrained)
@@ -86,17 +86,17 @@ def _by_inversion(runs: Dataset, constrained: Any, longest_s: float) -> list[Fig
     ]
 
 
-def _negative(rates: Any) -> int:
+def _negative(rates: Floats) -> int:
     return int((rates < 0).sum())
 
 
-def _exploded(rates: Any) -> int:
+def _exploded(rates: Floats) -> int:
     import numpy as np
 
     return int((np.abs(rates) > _EXPLODED * np.median(rates)).sum())
 
 
-def _largest(rates: Any) -> float:
+def _largest(rates: Floats) -> float:
     import numpy as np
 
     return float(np.abs(rates).max() / np.median(rates))
@@ -116,7 +116,7 @@ def _answers(runs: Dataset) -> tuple[Answers, Answers]:
     """The paper's law and ours, asked the same."""
     import numpy as np
 
-    found: list[tuple[Any, ...]] = []
+    found: list[tuple[Floats, ...]] = []
     for seed in SEEDS:
         split = by_settings(runs, seed)
         at, actual = settings(split.test), times(split.test)
@@ -128,5 +128,5 @@ def _answers(runs: Dataset) -> tuple[Answers, Answers]:
     return _summary(spare, ratio), _summary(disk_s, own_ratio)
 
 
-def _summary(spare: Any, ratio: Any) -> Answers:
+def _summary(spare: Floats, ratio: Floats) -> Answers:
     return Answers(100 * float((spare < 0).mean()), 100 * float((ratio < 0).mean()), float(ratio.max()))

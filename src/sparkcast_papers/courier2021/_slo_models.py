@@ -7,8 +7,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.learned.saved import SavedModel, about_of
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset
@@ -91,7 +91,7 @@ def ours(model: SavedModel, at: Sequence[Configuration]) -> Said:
     return Said(*(model.fitted[response].predict(at) for response in RESPONSES))
 
 
-def _known(train: Dataset, response: str) -> tuple[list[Configuration], Any]:
+def _known(train: Dataset, response: str) -> tuple[list[Configuration], Floats]:
     import numpy as np
 
     runs = train.successful(response)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import InfeasibleError
 from sparkcast.learned.saved import SavedModel
 from sparkcast.recommend import Recommendation
@@ -23,7 +23,7 @@ class Rule:
     limits_s: tuple[float, ...]  # ascending
     choices: tuple[int, ...]  # places among the candidates: below the first limit, from it on, from the second on, ...
 
-    def choose(self, deadlines_s: Any) -> Any:
+    def choose(self, deadlines_s: Floats) -> Ints:
         import numpy as np
 
         return np.array(self.choices)[np.searchsorted(self.limits_s, deadlines_s, side="right")]

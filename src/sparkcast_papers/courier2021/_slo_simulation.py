@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Dataset, Observation
 from sparkcast_papers.courier2021._slo_rules import REFUSED, Rule, oracles_rule
@@ -38,9 +38,9 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    jobs: Any  # places
-    deadlines_s: Any
-    random: Any  # places among the candidates: what one takes who knows nothing
+    jobs: Ints  # places
+    deadlines_s: Floats
+    random: Ints  # places among the candidates: what one takes who knows nothing
     redrawn: int  # deadlines that were not positive at first
 
 
@@ -115,7 +115,7 @@ def draw(n: int, n_jobs: int, n_candidates: int, seed: int) -> Draws:
     return Draws(random.integers(n_jobs, size=n), deadlines_s, random.integers(n_candidates, size=n), redrawn)
 
 
-def chosen(rules: Sequence[Rule], draws: Draws) -> Any:
+def chosen(rules: Sequence[Rule], draws: Draws) -> Ints:
     """What is taken in each draw, by the rule of its job."""
     import numpy as np
 
@@ -126,7 +126,7 @@ def chosen(rules: Sequence[Rule], draws: Draws) -> Any:
     return taken
 
 
-def judge(taken: Any, jobs: Sequence[Job], draws: Draws) -> Outcome:
+def judge(taken: Ints, jobs: Sequence[Job], draws: Draws) -> Outcome:
     """What came of it, by what was measured."""
     import numpy as np
 
@@ -151,6 +151,6 @@ def judge(taken: Any, jobs: Sequence[Job], draws: Draws) -> Outcome:
     )
 
 
-def _share(values: Any, of: Any) -> float:
+def _share(values: Floats | Bools, of: Bools) -> float:
     """The mean of some."""
     return float(values[of].mean()) if of.any() else float("nan")

@@ -4,8 +4,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.study import Configuration, Dataset, Observation
 
 AUTHORS_SEED = 42
@@ -13,7 +13,7 @@ SEEDS = tuple(range(50))
 _SHARE = 0.2
 
 # Learns from runs, and says how long others take.
-Technique = Callable[[Dataset, Sequence[Configuration]], Any]
+Technique = Callable[[Dataset, Sequence[Configuration]], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def draw(count: int, seed: int) -> tuple[list[int], list[int]]:
     return list(learned), list(asked)
 
 
-def times(runs: Dataset) -> Any:
+def times(runs: Dataset) -> Floats:
     import numpy as np
 
     return np.array([run.responses["time_s"] for run in runs.observations])
@@ -70,7 +70,7 @@ def ask(technique: Technique, split: Split) -> Score:
     return score(technique(split.train, settings(split.test)), times(split.test))
 
 
-def score(predicted: Any, actual: Any) -> Score:
+def score(predicted: Floats, actual: Floats) -> Score:
     import numpy as np
 
     mse = float(np.mean((predicted - actual) ** 2))

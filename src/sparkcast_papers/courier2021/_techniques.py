@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset
 from sparkcast_papers.courier2021._laws import WORKERS, laws, numbers
@@ -30,14 +31,14 @@ OURS: dict[str, Mapping[str, int]] = {
 }
 
 
-def columns(at: Sequence[Configuration], names: Sequence[str]) -> Any:
+def columns(at: Sequence[Configuration], names: Sequence[str]) -> Floats:
     """Settings as the paper's models see them: processes = cpu * njobs, and lenet5 is 1, the other network -1."""
     import numpy as np
 
     return np.column_stack([_column(at, name) for name in names])
 
 
-def _column(at: Sequence[Configuration], name: str) -> Any:
+def _column(at: Sequence[Configuration], name: str) -> Floats:
     import numpy as np
 
     if name == "processes":
@@ -47,7 +48,9 @@ def _column(at: Sequence[Configuration], name: str) -> Any:
     return numbers(at, name)
 
 
-def standardised(train: Sequence[Configuration], at: Sequence[Configuration], names: Sequence[str]) -> tuple[Any, Any]:
+def standardised(
+    train: Sequence[Configuration], at: Sequence[Configuration], names: Sequence[str]
+) -> tuple[Floats, Floats]:
     """Columns as the paper has them: their means and deviations are also those of the asked rows.
 
     That hardly matters to trees. It decides on which side of a split a setting falls that lies exactly on it.
@@ -58,7 +61,7 @@ def standardised(train: Sequence[Configuration], at: Sequence[Configuration], na
     return scaled[: len(train)], scaled[len(train) :]
 
 
-def linear(train: Dataset, at: Sequence[Configuration]) -> Any:
+def linear(train: Dataset, at: Sequence[Configuration]) -> Floats:
     """Least squares on four factors and all their interactions."""
     from sklearn.linear_model import LinearRegression
     from sklearn.pipeline import make_pipeline
@@ -66,7 +69,9 @@ def linear(train: Dataset, at: Sequence[Configuration]) -> Any:
 
     products = PolynomialFeatures(len(FACTORS), interaction_only=True, include_bias=False)
     model = make_pipeline(products, LinearRegression())
-    return model.fit(columns(settings(train), FACTORS), times(train)).predict(columns(at, FACTORS))
+    model.fit(columns(settings(train), FACTORS), times(train))
+    predicted: Floats = model.predict(columns(at, FACTORS))
+    return predicted
 
 
 def forest(
@@ -76,22 +81,25 @@ def forest(
     trees: int = FEWER_TREES,
     names: Sequence[str] = FIVE,
     seed: int = _AUTHORS_SEED,
-) -> Any:
+) -> Floats:
     """With the depth and criterion of Table 7."""
     x, asked = standardised(settings(train), at, names)
     model = _forest(seed).set_params(n_estimators=trees, max_depth=6, criterion="absolute_error")
-    return model.fit(x, times(train)).predict(asked)
+    predicted: Floats = model.fit(x, times(train)).predict(asked)
+    return predicted
 
 
-def boosting(train: Dataset, at: Sequence[Configuration], *, names: Sequence[str] = FIVE) -> Any:
+def boosting(train: Dataset, at: Sequence[Configuration], *, names: Sequence[str] = FIVE) -> Floats:
     """With the settings of Table 10."""
     from sklearn.ensemble import GradientBoostingRegressor
 
     model = GradientBoostingRegressor(n_estimators=50, max_depth=3, loss="absolute_error", random_state=_AUTHORS_SEED)
-    return model.fit(columns(settings(train), names), times(train)).predict(columns(at, names))
+    model.fit(columns(settings(train), names), times(train))
+    predicted: Floats = model.predict(columns(at, names))
+    return predicted
 
 
-def ours(train: Dataset, at: Sequence[Configuration], *, model: str) -> Any:
+def ours(train: Dataset, at: Sequence[Configuration], *, model: str) -> Floats:
     """A model of sparkcast."""
     import numpy as np
 
@@ -116,7 +124,7 @@ def paper_techniques(trees: int) -> dict[str, Technique]:
 class Searched:
     """The forest that five folds chose from the reduced grid."""
 
-    predicted: Any
+    predicted: Floats
     chosen: Mapping[str, object]
 
 

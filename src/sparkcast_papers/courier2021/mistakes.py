@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
 
+from sparkcast.arrays import Bools, Floats
 from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section, compare, show
 from sparkcast.study import Configuration, Dataset
 from sparkcast_papers.courier2021 import PARTS, _printed
@@ -68,7 +68,7 @@ class Mistakes(Part):
         return Findings((_proper_r2(), _evaluation(evaluated)), mistakes)
 
 
-def _column(runs: Dataset, name: str) -> Any:
+def _column(runs: Dataset, name: str) -> Floats:
     import numpy as np
 
     return np.array([run.responses[name] for run in runs.observations])
@@ -161,7 +161,7 @@ def _leaks(cells: Dataset, seeds: tuple[int, ...]) -> list[Figure]:
     ]
 
 
-def table_of_means(train: Dataset, at: Sequence[Configuration]) -> Any:
+def table_of_means(train: Dataset, at: Sequence[Configuration]) -> Floats:
     """No model: the mean of the same setting, or of everything where it was never run."""
     import numpy as np
 
@@ -244,7 +244,7 @@ def _means_met(evaluated: Dataset) -> Mistake:
     )
 
 
-def _percent(are_so: Any) -> float:
+def _percent(are_so: Sequence[bool] | Bools) -> float:
     return 100 * sum(map(bool, are_so)) / len(are_so)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from sparkcast.arrays import Floats, Ints
+
 # Values closer than this are one value to scikit-learn's trees.
 _FEATURE_THRESHOLD = 1e-7
 
@@ -23,7 +25,7 @@ def columns_per_split(columns: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(rules))
 
 
-def forest_loo(x: Any, y: Any, trees: Sequence[int], max_features: int, *, seed: int) -> Any:
+def forest_loo(x: Floats, y: Floats, trees: Sequence[int], max_features: int, *, seed: int) -> Floats:
     """Left-out predictions, one row per number of trees: those of scikit-learn's forest fitted once per fold."""
     import numpy as np
 
@@ -35,7 +37,7 @@ def forest_loo(x: Any, y: Any, trees: Sequence[int], max_features: int, *, seed:
     return _prefix_means(_votes(x, y, max(trees), max_features, seed), trees)
 
 
-def forest_out_of_bag(x: Any, y: Any, trees: Sequence[int], max_features: int, *, seed: int) -> Any:
+def forest_out_of_bag(x: Floats, y: Floats, trees: Sequence[int], max_features: int, *, seed: int) -> Floats:
     """What the trees that did not see a row predict for it: leave-one-out at the price of one fit, but approximate."""
     import numpy as np
 
@@ -51,7 +53,7 @@ def forest_out_of_bag(x: Any, y: Any, trees: Sequence[int], max_features: int, *
         )
 
 
-def forest(x: Any, y: Any, trees: int, max_features: int, *, seed: int) -> Callable[[Any], Any]:
+def forest(x: Floats, y: Floats, trees: int, max_features: int, *, seed: int) -> Callable[[Floats], Floats]:
     """The forest of all rows, as a function of new rows."""
     if _is_plain_column(x):
         counts, _ = _draws(len(y), trees, seed)
@@ -67,7 +69,7 @@ def _forest(trees: int, max_features: int, seed: int) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _draws(rows: int, trees: int, seed: int) -> tuple[Any, tuple[int, ...]]:
+def _draws(rows: int, trees: int, seed: int) -> tuple[Ints, tuple[int, ...]]:
     """How often each tree draws each row, and the trees' own seeds; neither depends on what the rows hold."""
     import numpy as np
     from sklearn import config_context
@@ -78,13 +80,13 @@ def _draws(rows: int, trees: int, seed: int) -> tuple[Any, tuple[int, ...]]:
     return counts, tuple(int(tree.random_state) for tree in drawn.estimators_)
 
 
-def _prefix_means(votes: Any, trees: Sequence[int]) -> Any:
+def _prefix_means(votes: Floats, trees: Sequence[int]) -> Floats:
     import numpy as np
 
     return np.array([votes[:k].mean(axis=0) for k in trees])
 
 
-def _votes(x: Any, y: Any, trees: int, max_features: int, seed: int) -> Any:
+def _votes(x: Floats, y: Floats, trees: int, max_features: int, seed: int) -> Floats:
     """Each tree's prediction for each row when that row is left out.
 
     Folds i - 1 and i differ in one place only, which holds row i in the one and row i - 1 in the other: a tree that did
@@ -110,7 +112,7 @@ def _votes(x: Any, y: Any, trees: int, max_features: int, seed: int) -> Any:
     return votes
 
 
-def _is_plain_column(x: Any) -> bool:
+def _is_plain_column(x: Floats) -> bool:
     import numpy as np
 
     if x.shape[1] != 1:
@@ -119,7 +121,7 @@ def _is_plain_column(x: Any) -> bool:
     return bool((gaps > _FEATURE_THRESHOLD).all())
 
 
-def _column_votes(counts: Any, x: Any, y: Any, at: Any) -> Any:
+def _column_votes(counts: Ints, x: Floats, y: Floats, at: Floats) -> Floats:
     """What each tree of one column predicts for the rows `at`, without growing it.
 
     Each value that a tree drew is a leaf of its own, which reaches half-way to the next.

@@ -10,8 +10,9 @@ The authors published no runs. A completion time is here a product, as the paper
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from sparkcast.arrays import Bools, Floats
 from sparkcast_papers.myung2020._tables import (
     CNNS,
     IMAGES,
@@ -25,6 +26,9 @@ from sparkcast_papers.myung2020._tables import (
     Spread,
 )
 
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
 Mode = Literal["table2", "proportional", "waves"]
 MODES: tuple[Mode, ...] = ("table2", "proportional", "waves")
 _CELL_NOISE = 0.002  # relative, of a cell of cores and executors
@@ -36,19 +40,19 @@ class Runs:
     """Runs of one network, as columns. Not synthetic only where a file says so."""
 
     cnn: str
-    sampling_rate: Any
-    memory: Any
-    executors: Any
-    cores: Any
-    partition_size: Any
-    minutes: Any
+    sampling_rate: Floats
+    memory: Floats
+    executors: Floats
+    cores: Floats
+    partition_size: Floats
+    minutes: Floats
     origin: str
     is_synthetic: bool = True
 
     def __len__(self) -> int:
         return len(self.minutes)
 
-    def where(self, chosen: Any) -> "Runs":
+    def where(self, chosen: Bools) -> "Runs":
         columns = {name: getattr(self, name)[chosen] for name in (*LEVELS, "minutes")}
         return Runs(self.cnn, **columns, origin=self.origin, is_synthetic=self.is_synthetic)
 
@@ -82,14 +86,14 @@ def generate(mode: Mode = "table2", seed: int = 0) -> tuple[Runs, ...]:
     return tuple(_network(k, grid, mode, random, origin) for k in range(len(CNNS)))
 
 
-def tasks(sampling_rate: Any, partition_size: Any) -> Any:
+def tasks(sampling_rate: Floats, partition_size: Floats) -> Floats:
     """Partitions of a sample: one task each."""
     import numpy as np
 
     return np.ceil(IMAGES * sampling_rate / 100 / partition_size)
 
 
-def _network(k: int, grid: Any, mode: Mode, random: Any, origin: str) -> Runs:
+def _network(k: int, grid: Floats, mode: Mode, random: "Generator", origin: str) -> Runs:
     import numpy as np
 
     rate, memory, executors, cores, partition = grid.T
@@ -109,19 +113,19 @@ def _network(k: int, grid: Any, mode: Mode, random: Any, origin: str) -> Runs:
     return Runs(CNNS[k], rate, memory, executors, cores, partition, minutes, origin)
 
 
-def _level(printed: tuple[str, ...], setting: str, values: Any) -> Any:
+def _level(printed: tuple[str, ...], setting: str, values: Floats) -> Floats:
     import numpy as np
 
     return np.array([float(text) for text in printed])[np.searchsorted(LEVELS[setting], values)]
 
 
-def _falling(spread: Spread, values: Any) -> Any:
+def _falling(spread: Spread, values: Floats) -> Floats:
     """A straight line from the greatest scaled time at the smallest value to the least."""
-    share = (values - values.min()) / (values.max() - values.min())
+    share: Floats = (values - values.min()) / (values.max() - values.min())
     return spread.high + (spread.low - spread.high) * share
 
 
-def _shares(k: int, mode: Mode, random: Any, cells: int) -> Any:
+def _shares(k: int, mode: Mode, random: "Generator", cells: int) -> Floats:
     """Time at each sampling rate as a share of that at 100 %, by cell."""
     import numpy as np
 
@@ -132,12 +136,12 @@ def _shares(k: int, mode: Mode, random: Any, cells: int) -> Any:
     return np.column_stack([*columns, np.ones(cells)])
 
 
-def _spread_out(spread: Spread, count: int) -> Any:
+def _spread_out(spread: Spread, count: int) -> Floats:
     """As many values from the least to the greatest whose mean is the printed one: u^k between them."""
     import numpy as np
     from scipy.optimize import brentq
 
-    even = np.linspace(0, 1, count)
+    even = np.linspace(0, 1, count, dtype=np.float64)
     middle = (spread.mean - spread.low) / (spread.high - spread.low)
-    power = brentq(lambda power: float((even**power).mean()) - middle, 0.01, 100)
+    power: float = brentq(lambda power: float((even**power).mean()) - middle, 0.01, 100)
     return spread.low + (spread.high - spread.low) * even**power

@@ -1,8 +1,8 @@
 """Leave-one-out that leaves out: both levels are learned again without the row."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
+from sparkcast.arrays import Floats
 from sparkcast_papers.myung2020._generate import Runs
 from sparkcast_papers.myung2020._lines import ridge
 from sparkcast_papers.myung2020._networks import train_networks
@@ -10,7 +10,7 @@ from sparkcast_papers.myung2020._scenarios import Level2, Outcome, column, combi
 from sparkcast_papers.myung2020._techniques import HIDDEN, ITERATIONS, SEED, Point, Predict, Technique, fit
 
 
-def nested(runs: Runs, outcome: Outcome) -> dict[Technique, Any]:
+def nested(runs: Runs, outcome: Outcome) -> dict[Technique, Floats]:
     """What each technique predicts for each training row without it.
 
     Grid points stay those of the paper's way: what is learned again is everything that is learned from times.
@@ -19,7 +19,7 @@ def nested(runs: Runs, outcome: Outcome) -> dict[Technique, Any]:
 
     train, level_2 = training_runs(runs, outcome.scenario), outcome.scenario.level_2
     folds = [_fold(train, i, outcome.level_1, level_2) for i in range(len(train))]
-    found: dict[Technique, Any] = {}
+    found: dict[Technique, Floats] = {}
     for technique, point in outcome.points.items():
         if technique == "mlp":
             found[technique] = _networks(point, folds)
@@ -28,7 +28,7 @@ def nested(runs: Runs, outcome: Outcome) -> dict[Technique, Any]:
     return found
 
 
-def _fold(train: Runs, i: int, level_1: Mapping[str, Point], level_2: Level2) -> tuple[Any, Any, Any]:
+def _fold(train: Runs, i: int, level_1: Mapping[str, Point], level_2: Level2) -> tuple[Floats, Floats, Floats]:
     """What the second level learns from, and the left-out row as it sees it."""
     kept, own = _split(train, i)
     predicts = {
@@ -44,7 +44,7 @@ def _split(train: Runs, i: int) -> tuple[Runs, Runs]:
     return train.where(~is_own), train.where(is_own)
 
 
-def _networks(point: Point, folds: list[tuple[Any, Any, Any]]) -> Any:
+def _networks(point: Point, folds: list[tuple[Floats, Floats, Floats]]) -> Floats:
     """The networks of all folds, side by side."""
     import numpy as np
 
@@ -62,7 +62,7 @@ def _networks(point: Point, folds: list[tuple[Any, Any, Any]]) -> Any:
     return networks.predict(own)[:, 0]
 
 
-def level_means(x: Any, y: Any) -> Predict:
+def level_means(x: Floats, y: Floats) -> Predict:
     """The mean at each level; a straight line through the means where a level was never run."""
     import numpy as np
 
@@ -70,14 +70,16 @@ def level_means(x: Any, y: Any) -> Predict:
     means = np.bincount(level, y) / np.bincount(level)
     slope, intercept = np.polyfit(levels, means, 1)
 
-    def predict(at: Any) -> Any:
+    def predict(at: Floats) -> Floats:
         place = np.clip(np.searchsorted(levels, at[:, 0]), 0, len(levels) - 1)
         return np.where(levels[place] == at[:, 0], means[place], intercept + slope * at[:, 0])
 
     return predict
 
 
-def product_of_means(train: Runs, features: tuple[str, ...], *, refit_for: Runs | None = None) -> Predict:
+def product_of_means(
+    train: Runs, features: tuple[str, ...], *, refit_for: Runs | None = None
+) -> Callable[[Runs], Floats]:
     """Scenarios 3-2 and 4-2 without any grid: level means, their product, and a straight line; of whole runs.
 
     `refit_for` are the runs that the second level learns from when the first has seen more.
@@ -88,7 +90,7 @@ def product_of_means(train: Runs, features: tuple[str, ...], *, refit_for: Runs 
     return lambda runs: line.predict(combined(predicts, runs, "product"))[0]
 
 
-def product_left_out(train: Runs, features: tuple[str, ...], *, is_nested: bool) -> Any:
+def product_left_out(train: Runs, features: tuple[str, ...], *, is_nested: bool) -> Floats:
     """Left-out predictions of that model; not nested, the first level has seen the row, as in the paper."""
     import numpy as np
 

@@ -6,7 +6,8 @@ left-out predictions have one row per penalty and one column per row of the data
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from sparkcast.arrays import Floats, Ints
 
 # Closer to 1 than this, a row's leverage has lost too many digits: that one fold is fitted again.
 _FULL_LEVERAGE = 1e-6
@@ -19,15 +20,15 @@ _SWEEPS_PER_POLISH = 10
 class Lines:
     """One line per penalty."""
 
-    intercepts: Any  # penalties
-    slopes: Any  # penalties x columns
+    intercepts: Floats  # penalties
+    slopes: Floats  # penalties x columns
 
-    def predict(self, x: Any) -> Any:
+    def predict(self, x: Floats) -> Floats:
         """One row per penalty."""
         return self.intercepts[:, None] + self.slopes @ x.T
 
 
-def ridge(x: Any, y: Any, alphas: Sequence[float]) -> Lines:
+def ridge(x: Floats, y: Floats, alphas: Sequence[float]) -> Lines:
     """Ridge regressions on all rows."""
     import numpy as np
 
@@ -38,7 +39,7 @@ def ridge(x: Any, y: Any, alphas: Sequence[float]) -> Lines:
     return Lines(y.mean() - slopes @ middle, slopes)
 
 
-def ridge_loo(x: Any, y: Any, alphas: Sequence[float]) -> Any:
+def ridge_loo(x: Floats, y: Floats, alphas: Sequence[float]) -> Floats:
     """Left-out predictions of ridge by the hat matrix: y - (y - fit) / (1 - h), exact for every penalty."""
     import numpy as np
 
@@ -46,13 +47,13 @@ def ridge_loo(x: Any, y: Any, alphas: Sequence[float]) -> Any:
     leverage = 1 / len(y) + np.einsum("aik,ik->ai", left[0], left[1])
     spare = 1 - leverage
     exact = spare > _FULL_LEVERAGE
-    found = y - (y - fit) / np.where(exact, spare, 1.0)
+    found: Floats = y - (y - fit) / np.where(exact, spare, 1.0)
     for i in np.flatnonzero(~exact.all(axis=0)):
         found[:, i] = _refitted(x, y, alphas, np.array([i]))[:, 0]
     return found
 
 
-def lasso(x: Any, y: Any, alphas: Sequence[float]) -> Lines:
+def lasso(x: Floats, y: Floats, alphas: Sequence[float]) -> Lines:
     """Lasso regressions on all rows: the least of |y - Xw|² / 2n + alpha |w|."""
     import numpy as np
 
@@ -63,7 +64,7 @@ def lasso(x: Any, y: Any, alphas: Sequence[float]) -> Lines:
     return Lines(y.mean() - slopes @ middle, slopes)
 
 
-def lasso_loo(x: Any, y: Any, alphas: Sequence[float]) -> Any:
+def lasso_loo(x: Floats, y: Floats, alphas: Sequence[float]) -> Floats:
     """Left-out predictions of lasso: coordinate descent for all folds at once.
 
     A fold needs only its Gram matrix, which is that of all rows less n / (n - 1) times the left-out row's own.
@@ -77,15 +78,17 @@ def lasso_loo(x: Any, y: Any, alphas: Sequence[float]) -> Any:
     moment = centred.T @ answer - share * centred * answer[:, None]
     slopes = _lasso_slopes(gram, moment, n - 1, float(np.linalg.norm(answer)), alphas)
     # The other rows' means are the common mean less 1 / (n - 1) of what the left-out row is away from it.
-    return y.mean() - answer / (n - 1) + share * np.einsum("aij,ij->ai", slopes, centred)
+    found: Floats = y.mean() - answer / (n - 1) + share * np.einsum("aij,ij->ai", slopes, centred)
+    return found
 
 
-def mean_squared_errors(left_out: Any, y: Any) -> Any:
+def mean_squared_errors(left_out: Floats, y: Floats) -> Floats:
     """One number per penalty."""
-    return ((left_out - y) ** 2).mean(axis=-1)
+    errors: Floats = ((left_out - y) ** 2).mean(axis=-1)
+    return errors
 
 
-def _fit_and_left(x: Any, y: Any, alphas: Sequence[float]) -> tuple[Any, tuple[Any, Any]]:
+def _fit_and_left(x: Floats, y: Floats, alphas: Sequence[float]) -> tuple[Floats, tuple[Floats, Floats]]:
     """Fitted values, and the two factors of the hat matrix without its constant part."""
     import numpy as np
 
@@ -94,7 +97,7 @@ def _fit_and_left(x: Any, y: Any, alphas: Sequence[float]) -> tuple[Any, tuple[A
     return y.mean() + shrunk @ (left.T @ (y - y.mean())), (shrunk, left)
 
 
-def _penalised(singular: Any, alphas: Sequence[float]) -> Any:
+def _penalised(singular: Floats, alphas: Sequence[float]) -> Floats:
     """Squared singular values plus penalty; a direction in which nothing varies gets no slope."""
     import numpy as np
 
@@ -102,14 +105,14 @@ def _penalised(singular: Any, alphas: Sequence[float]) -> Any:
     return np.where(singular > noise, singular**2 + np.asarray(alphas, dtype=float)[:, None], np.inf)
 
 
-def _refitted(x: Any, y: Any, alphas: Sequence[float], rows: Any) -> Any:
+def _refitted(x: Floats, y: Floats, alphas: Sequence[float], rows: Ints) -> Floats:
     import numpy as np
 
     kept = np.delete(np.arange(len(y)), rows)
     return ridge(x[kept], y[kept], alphas).predict(x[rows])
 
 
-def _lasso_slopes(gram: Any, moment: Any, n: int, size: float, alphas: Sequence[float]) -> Any:
+def _lasso_slopes(gram: Floats, moment: Floats, n: int, size: float, alphas: Sequence[float]) -> Floats:
     """Slopes by penalty, fold and column, each penalty starting where the next larger one ended."""
     import numpy as np
 
@@ -121,7 +124,7 @@ def _lasso_slopes(gram: Any, moment: Any, n: int, size: float, alphas: Sequence[
     return slopes
 
 
-def _descend(gram: Any, moment: Any, penalty: float, tolerance: float, start: Any) -> Any:
+def _descend(gram: Floats, moment: Floats, penalty: float, tolerance: float, start: Floats) -> Floats:
     import numpy as np
 
     # The columns in use seldom change from one penalty to the next.
@@ -149,7 +152,7 @@ def _descend(gram: Any, moment: Any, penalty: float, tolerance: float, start: An
     return slopes
 
 
-def _polish(gram: Any, moment: Any, penalty: float, slopes: Any) -> tuple[Any, bool]:
+def _polish(gram: Floats, moment: Floats, penalty: float, slopes: Floats) -> tuple[Floats, bool]:
     """Straight to the solution for the columns in use, or as far as no slope changes its sign; True when it is optimal.
 
     Columns that follow each other closely would take coordinate descent for ever.

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from sparkcast.arrays import Floats, Ints
 
 _MEMORY = 10  # steps that L-BFGS remembers, as in scipy
 _GRADIENT_TOLERANCE = 1e-4  # scikit-learn's
@@ -17,17 +19,25 @@ Activation = Literal["relu", "logistic"]
 class Networks:
     """Networks with one hidden layer, trained side by side."""
 
-    parameters: Any  # networks x (weights in, biases, weights out, bias)
+    parameters: Floats  # networks x (weights in, biases, weights out, bias)
     hidden: int
     activation: Activation
 
-    def predict(self, x: Any) -> Any:
+    def predict(self, x: Floats) -> Floats:
         """One row per network."""
         return _forward(self.parameters, x, self.hidden, self.activation)[1]
 
 
 def train_networks(
-    x: Any, y: Any, weights: Any, alphas: Any, *, hidden: int, activation: Activation, seed: int, max_iter: int = 300
+    x: Floats,
+    y: Floats,
+    weights: Floats,
+    alphas: Floats,
+    *,
+    hidden: int,
+    activation: Activation,
+    seed: int,
+    max_iter: int = 300,
 ) -> Networks:
     """One network per row of `weights` (what each row of the data counts) and its penalty in `alphas`.
 
@@ -45,7 +55,7 @@ def train_networks(
     counts = weights.sum(axis=1)
     decay = np.asarray(alphas)[:, None] * is_weight / counts[:, None]
 
-    def loss(parameters: Any, chosen: Any) -> tuple[Any, Any]:
+    def loss(parameters: Floats, chosen: Ints) -> tuple[Floats, Floats]:
         share = weights[chosen] / counts[chosen, None]
         own_x, own_y = x[chosen] if x.ndim == 3 else x, y[chosen] if y.ndim == 2 else y
         return _loss(parameters, own_x, own_y, share, decay[chosen], hidden, activation)
@@ -54,8 +64,15 @@ def train_networks(
 
 
 def networks_loo(
-    x: Any, y: Any, alphas: Sequence[float], *, hidden: int, activation: Activation, seed: int, max_iter: int = 300
-) -> tuple[Any, Networks]:
+    x: Floats,
+    y: Floats,
+    alphas: Sequence[float],
+    *,
+    hidden: int,
+    activation: Activation,
+    seed: int,
+    max_iter: int = 300,
+) -> tuple[Floats, Networks]:
     """Left-out predictions, one row per penalty, and for each penalty the network of all rows."""
     import numpy as np
 
@@ -76,7 +93,7 @@ def networks_loo(
     return np.einsum("aii->ai", guesses[:, :n]), Networks(whole, hidden, activation)
 
 
-def _start(columns: int, hidden: int, activation: Activation, seed: int) -> Any:
+def _start(columns: int, hidden: int, activation: Activation, seed: int) -> Floats:
     import numpy as np
 
     random = np.random.RandomState(seed)
@@ -88,7 +105,7 @@ def _start(columns: int, hidden: int, activation: Activation, seed: int) -> Any:
     return np.concatenate(parts)
 
 
-def _forward(parameters: Any, x: Any, hidden: int, activation: Activation) -> tuple[Any, Any]:
+def _forward(parameters: Floats, x: Floats, hidden: int, activation: Activation) -> tuple[Floats, Floats]:
     """What the hidden layers give (networks x rows x hidden), and the outputs."""
     import numpy as np
     from scipy.special import expit
@@ -102,8 +119,8 @@ def _forward(parameters: Any, x: Any, hidden: int, activation: Activation) -> tu
 
 
 def _loss(
-    parameters: Any, x: Any, y: Any, share: Any, decay: Any, hidden: int, activation: Activation
-) -> tuple[Any, Any]:
+    parameters: Floats, x: Floats, y: Floats, share: Floats, decay: Floats, hidden: int, activation: Activation
+) -> tuple[Floats, Floats]:
     """Loss and gradient of each network."""
     import numpy as np
 
@@ -127,10 +144,10 @@ def _loss(
     return loss, gradient + decay * parameters
 
 
-Loss = Callable[[Any, Any], tuple[Any, Any]]
+Loss = Callable[[Floats, Ints], tuple[Floats, Floats]]
 
 
-def _minimise(loss: Loss, start: Any, max_iter: int) -> Any:
+def _minimise(loss: Loss, start: Floats, max_iter: int) -> Floats:
     """L-BFGS for many functions at once; each stops by itself and then leaves the batch."""
     import numpy as np
 
@@ -138,9 +155,9 @@ def _minimise(loss: Loss, start: Any, max_iter: int) -> Any:
     running = np.arange(len(start))
     point = start.copy()
     value, gradient = loss(point, running)
-    steps: Any = np.zeros((_MEMORY, *point.shape))
-    turns: Any = np.zeros_like(steps)
-    curvatures: Any = np.zeros((_MEMORY, len(point)))
+    steps: Floats = np.zeros((_MEMORY, *point.shape))
+    turns: Floats = np.zeros_like(steps)
+    curvatures: Floats = np.zeros((_MEMORY, len(point)))
     for iteration in range(max_iter):
         direction = -_quasi_newton(gradient, steps, turns, curvatures, iteration)
         slope = np.einsum("bp,bp->b", gradient, direction)
@@ -166,7 +183,7 @@ def _minimise(loss: Loss, start: Any, max_iter: int) -> Any:
     return result
 
 
-def _quasi_newton(gradient: Any, steps: Any, turns: Any, curvatures: Any, iteration: int) -> Any:
+def _quasi_newton(gradient: Floats, steps: Floats, turns: Floats, curvatures: Floats, iteration: int) -> Floats:
     """The two loops of L-BFGS; a step without positive curvature counts as none."""
     import numpy as np
 
@@ -189,8 +206,15 @@ def _quasi_newton(gradient: Any, steps: Any, turns: Any, curvatures: Any, iterat
 
 
 def _search(
-    loss: Loss, running: Any, point: Any, value: Any, gradient: Any, direction: Any, slope: Any, length: Any
-) -> tuple[Any, Any, Any]:
+    loss: Loss,
+    running: Ints,
+    point: Floats,
+    value: Floats,
+    gradient: Floats,
+    direction: Floats,
+    slope: Floats,
+    length: Floats,
+) -> tuple[Floats, Floats, Floats]:
     """Shorter steps until each function has fallen enough; one that never does stays where it is."""
     import numpy as np
 

@@ -1,8 +1,8 @@
 """The runs to work on: from a file that the user names, or generated."""
 
 from pathlib import Path
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.data import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.replications import data_file
@@ -65,7 +65,7 @@ def _network(path: Path, cnn: str, found: list[Observation]) -> Runs:
             f"{path.name} has {len(found)} runs of {cnn}, the study has {expected}",
             hint="one row per combination of Table 9",
         )
-    columns: dict[str, Any] = {}
+    columns: dict[str, Floats] = {}
     for name, column in zip(LEVELS, _COLUMNS, strict=True):
         values = [run.configuration[column] for run in found]
         if {*values} != {*LEVELS[name]}:

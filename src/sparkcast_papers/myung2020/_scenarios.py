@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from sparkcast.arrays import Floats
 from sparkcast_papers.myung2020._generate import Runs
 from sparkcast_papers.myung2020._techniques import (
     TECHNIQUES,
@@ -73,27 +74,28 @@ class Outcome:
         return min(self.errors, key=lambda technique: self.errors[technique])
 
 
-def column(runs: Runs, feature: str) -> Any:
+def column(runs: Runs, feature: str) -> Floats:
     """`cores`, or `1/cores`."""
     inverse, _, name = feature.rpartition("/")
-    values = getattr(runs, name)
+    values: Floats = getattr(runs, name)
     return 1 / values if inverse else values
 
 
-def matrix(runs: Runs, features: tuple[str, ...]) -> Any:
+def matrix(runs: Runs, features: tuple[str, ...]) -> Floats:
     import numpy as np
 
     return np.column_stack([column(runs, feature) for feature in features])
 
 
-def scaled(runs: Runs, feature: str, ceiling: Runs | None = None) -> Any:
+def scaled(runs: Runs, feature: str, ceiling: Runs | None = None) -> Floats:
     """Each time over the longest of the runs that differ in this feature only; those of `ceiling` when it is given."""
     import numpy as np
 
     keys, ceiling_keys = _others(runs, feature), _others(ceiling or runs, feature)
     times = (ceiling or runs).minutes
     longest = {key: times[[k == key for k in ceiling_keys]].max() for key in set(keys)}
-    return runs.minutes / np.array([longest[key] for key in keys])
+    ceilings: Floats = np.array([longest[key] for key in keys])
+    return runs.minutes / ceilings
 
 
 def groups(runs: Runs, feature: str) -> int:
@@ -106,14 +108,14 @@ def _others(runs: Runs, feature: str) -> list[tuple[float, ...]]:
     return list(zip(*(getattr(runs, name).tolist() for name in names), strict=True))
 
 
-def accuracy(actual: Any, predicted: Any) -> float:
+def accuracy(actual: Floats, predicted: Floats) -> float:
     """100 - MAPE, in percent; below zero where errors exceed the times themselves."""
     import numpy as np
 
     return float(100 - 100 * np.abs((actual - predicted) / actual).mean())
 
 
-def combined(level_1: Mapping[str, Predict], runs: Runs, level_2: Level2) -> Any:
+def combined(level_1: Mapping[str, Predict], runs: Runs, level_2: Level2) -> Floats:
     """What the second level sees: the outputs of the first, or their product."""
     import numpy as np
 
@@ -171,7 +173,7 @@ class Study:
         return best(searched)
 
     def _accuracies(
-        self, scenario: Scenario, train: Runs, searched: Mapping[Technique, Searched], see: Callable[[Runs], Any]
+        self, scenario: Scenario, train: Runs, searched: Mapping[Technique, Searched], see: Callable[[Runs], Floats]
     ) -> dict[Technique, float]:
         if not scenario.is_tested_at_full_data:
             return {name: accuracy(train.minutes, found.left_out) for name, found in searched.items()}
@@ -179,7 +181,7 @@ class Study:
         return {name: accuracy(test.minutes, found.predict(see(test))) for name, found in searched.items()}
 
 
-def _eyes(scenario: Scenario, level_1: Mapping[str, Searched]) -> Callable[[Runs], Any]:
+def _eyes(scenario: Scenario, level_1: Mapping[str, Searched]) -> Callable[[Runs], Floats]:
     """Runs as the last level sees them."""
     if scenario.level_2 == "none":
         return lambda runs: matrix(runs, scenario.features)

@@ -7,8 +7,9 @@ judged out of bag and the network by three folds, for 840 fits of each point wou
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from sparkcast.arrays import Floats
 from sparkcast_papers.myung2020._forests import columns_per_split, forest, forest_loo, forest_out_of_bag
 from sparkcast_papers.myung2020._lines import lasso, lasso_loo, ridge, ridge_loo
 from sparkcast_papers.myung2020._networks import Activation, networks_loo, train_networks
@@ -24,7 +25,7 @@ MANY_ROWS = 100
 _FOLDS = 3
 SEED = 0
 
-Predict = Callable[[Any], Any]
+Predict = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,12 @@ class Searched:
     """The best point of a grid."""
 
     point: Point
-    left_out: Any  # what is predicted for each row without it
+    left_out: Floats  # what is predicted for each row without it
     error: float  # mean square of what is left out
     predict: Predict  # learned from all rows
 
 
-def search_all(x: Any, y: Any, techniques: Sequence[Technique] = TECHNIQUES) -> dict[Technique, Searched]:
+def search_all(x: Floats, y: Floats, techniques: Sequence[Technique] = TECHNIQUES) -> dict[Technique, Searched]:
     """The best point of each technique."""
     return {technique: _SEARCHES[technique](x, y) for technique in techniques}
 
@@ -58,7 +59,7 @@ def best(searched: Mapping[Technique, Searched]) -> Searched:
     return min(searched.values(), key=lambda found: found.error)
 
 
-def fit(point: Point, x: Any, y: Any) -> Predict:
+def fit(point: Point, x: Floats, y: Floats) -> Predict:
     """One point, learned from these rows."""
     import numpy as np
 
@@ -80,17 +81,17 @@ def fit(point: Point, x: Any, y: Any) -> Predict:
     return lambda at: network.predict(at)[0]
 
 
-def _search_lasso(x: Any, y: Any) -> Searched:
+def _search_lasso(x: Floats, y: Floats) -> Searched:
     points = [Point("lasso", alpha=alpha) for alpha in ALPHAS]
     return _chosen(points, lasso_loo(x, y, ALPHAS), x, y)
 
 
-def _search_ridge(x: Any, y: Any) -> Searched:
+def _search_ridge(x: Floats, y: Floats) -> Searched:
     points = [Point("ridge", alpha=alpha) for alpha in ALPHAS]
     return _chosen(points, ridge_loo(x, y, ALPHAS), x, y)
 
 
-def _search_forest(x: Any, y: Any) -> Searched:
+def _search_forest(x: Floats, y: Floats) -> Searched:
     import numpy as np
 
     judge = forest_loo if len(y) <= MANY_ROWS else forest_out_of_bag
@@ -100,7 +101,7 @@ def _search_forest(x: Any, y: Any) -> Searched:
     return _chosen(points, left_out, x, y)
 
 
-def _search_network(x: Any, y: Any) -> Searched:
+def _search_network(x: Floats, y: Floats) -> Searched:
     import numpy as np
 
     points = [Point("mlp", alpha=alpha, activation=name) for name in ACTIVATIONS for alpha in NETWORK_ALPHAS]
@@ -117,7 +118,7 @@ def _search_network(x: Any, y: Any) -> Searched:
     return Searched(points[k], left_out[k], float(errors[k]), lambda at: networks.predict(at)[own])
 
 
-def _networks_by_folds(x: Any, y: Any, activation: Activation) -> Any:
+def _networks_by_folds(x: Floats, y: Floats, activation: Activation) -> Floats:
     import numpy as np
 
     fold = np.random.default_rng(SEED).permutation(len(y)) % _FOLDS
@@ -136,7 +137,7 @@ def _networks_by_folds(x: Any, y: Any, activation: Activation) -> Any:
     return guesses[:, fold, np.arange(len(y))]
 
 
-def _chosen(points: list[Point], left_out: Any, x: Any, y: Any) -> Searched:
+def _chosen(points: list[Point], left_out: Floats, x: Floats, y: Floats) -> Searched:
     import numpy as np
 
     errors = _errors(left_out, y)
@@ -144,7 +145,7 @@ def _chosen(points: list[Point], left_out: Any, x: Any, y: Any) -> Searched:
     return Searched(points[k], left_out[k], float(errors[k]), fit(points[k], x, y))
 
 
-def _errors(left_out: Any, y: Any) -> Any:
+def _errors(left_out: Floats, y: Floats) -> Floats:
     """Mean squared errors; a point that gave no number is lost."""
     import numpy as np
 
@@ -153,7 +154,7 @@ def _errors(left_out: Any, y: Any) -> Any:
     return np.where(np.isfinite(errors), errors, np.inf)
 
 
-_SEARCHES: dict[Technique, Callable[[Any, Any], Searched]] = {
+_SEARCHES: dict[Technique, Callable[[Floats, Floats], Searched]] = {
     "lasso": _search_lasso,
     "ridge": _search_ridge,
     "rf": _search_forest,

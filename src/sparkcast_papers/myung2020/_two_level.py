@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.models.base import Axis, Domain, Learned, Problem, Scale, in_own_unit
 from sparkcast.models.lasso import lasso_slopes, left_out_errors
@@ -35,9 +36,9 @@ _MAX_CONDITION = 30  # of columns beyond which an exact lasso takes too long
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
     intercept: float
-    slopes: Any
+    slopes: Floats
 
-    def predict(self, columns: Any) -> Any:
+    def predict(self, columns: Floats) -> Floats:
         return self.intercept + columns @ self.slopes
 
 
@@ -45,8 +46,9 @@ class Line:
 class Trees:
     forest: Any
 
-    def predict(self, columns: Any) -> Any:
-        return self.forest.predict(columns)
+    def predict(self, columns: Floats) -> Floats:
+        predicted: Floats = self.forest.predict(columns)
+        return predicted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +59,7 @@ class OneLevel:
     scale: Scale
     regression: Line | Trees
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return self.scale.back(self.regression.predict(all_columns(self.domain, x)))
 
 
@@ -69,7 +71,7 @@ class Share:
     regression: Line | Trees
     least: float
 
-    def of(self, domain: Domain, x: Any) -> Any:
+    def of(self, domain: Domain, x: Floats) -> Floats:
         import numpy as np
 
         columns = factor_columns(domain.axes[self.factor], x[:, self.factor])
@@ -86,7 +88,7 @@ class TwoLevel:
     is_product: bool
     regression: Line | Trees = field(kw_only=True)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Floats) -> Floats:
         return self.scale.back(self.regression.predict(features(self.domain, x, self.shares, self.is_product)))
 
 
@@ -113,7 +115,7 @@ def check_techniques(techniques: Sequence[str]) -> None:
         raise StudyError(f"techniques {list(techniques)} cannot be", hint=f"some of {', '.join(TECHNIQUES)}")
 
 
-def features(domain: Domain, x: Any, shares: Sequence[Share], is_product: bool) -> Any:
+def features(domain: Domain, x: Floats, shares: Sequence[Share], is_product: bool) -> Floats:
     """What level 2 learns from."""
     import numpy as np
 
@@ -121,26 +123,27 @@ def features(domain: Domain, x: Any, shares: Sequence[Share], is_product: bool) 
     return table.prod(axis=1, keepdims=True) if is_product else table[:, 1:]
 
 
-def all_columns(domain: Domain, x: Any) -> Any:
+def all_columns(domain: Domain, x: Floats) -> Floats:
     import numpy as np
 
     varied = _varied(domain)
     return np.hstack([factor_columns(domain.axes[j], x[:, j]) for j in varied]) if varied else np.zeros((len(x), 1))
 
 
-def factor_columns(axis: Axis, x: Any) -> Any:
+def factor_columns(axis: Axis, x: Floats) -> Floats:
     """One factor as its law has it."""
     import numpy as np
 
     if axis.numbers is None:
-        return (x[:, None] == np.arange(len(axis.levels))) * 1.0
+        levels: Floats = (x[:, None] == np.arange(len(axis.levels))) * 1.0
+        return levels
     if not axis.is_positive or axis.role in _DIRECT:
         return x[:, None]
-    inverse = 1 / np.maximum(x, axis.numbers[0] / 1000)
+    inverse: Floats = 1 / np.maximum(x, axis.numbers[0] / 1000)
     return inverse[:, None] if axis.role in _INVERSE else np.column_stack([x, inverse])
 
 
-def scaled_times(problem: Problem, factor: int) -> tuple[list[int], Any]:
+def scaled_times(problem: Problem, factor: int) -> tuple[list[int], Floats]:
     """Rows, and for each its time as a share of the longest among the runs that differ in this factor only.
 
     Groups that lack a level would be scaled by another one, so only whole groups count. Without any (no factorial
@@ -160,7 +163,7 @@ def scaled_times(problem: Problem, factor: int) -> tuple[list[int], Any]:
     return rows, np.concatenate([problem.y[group] / problem.y[group].max() for group in whole])
 
 
-def best_regression(columns: Any, y: Any, techniques: Sequence[Technique], seed: int) -> Line | Trees:
+def best_regression(columns: Floats, y: Floats, techniques: Sequence[Technique], seed: int) -> Line | Trees:
     """The technique with the smallest error on rows that were left out, fitted to all; of equal ones the first."""
     found: list[tuple[float, Line | Trees | None]] = [
         _forest(columns, y, seed) if technique == "forest" else _line(columns, y, technique) for technique in techniques
@@ -172,7 +175,7 @@ def best_regression(columns: Any, y: Any, techniques: Sequence[Technique], seed:
     return best or Trees(_new_forest(seed).fit(columns, y))
 
 
-def _line(columns: Any, y: Any, technique: Technique) -> tuple[float, Line]:
+def _line(columns: Floats, y: Floats, technique: Technique) -> tuple[float, Line]:
     """The line with the best penalty, and its error on rows that were left out as a share of the largest value.
 
     Columns and response are brought to one size first, so that the penalties of the paper do for any unit.
@@ -195,11 +198,11 @@ def _line(columns: Any, y: Any, technique: Technique) -> tuple[float, Line]:
     return float(errors[best]), Line(float(y.mean() - middle @ own), own)
 
 
-def _ridge_errors(x: Any, y: Any) -> Any:
+def _ridge_errors(x: Floats, y: Floats) -> Floats:
     return mean_squared_errors(ridge_loo(x, y, ALPHAS), y)
 
 
-def _lasso_errors(x: Any, y: Any) -> Any:
+def _lasso_errors(x: Floats, y: Floats) -> Floats:
     import numpy as np
 
     singular = np.linalg.svd(x, compute_uv=False)
@@ -208,7 +211,7 @@ def _lasso_errors(x: Any, y: Any) -> Any:
     return left_out_errors(x, y, ALPHAS)
 
 
-def _forest(columns: Any, y: Any, seed: int) -> tuple[float, Trees | None]:
+def _forest(columns: Floats, y: Floats, seed: int) -> tuple[float, Trees | None]:
     """The error of a forest on rows that its trees did not draw, and the forest.
 
     Trees of one column need not be grown to know what they say of a row left out, so there is no forest yet.
@@ -227,7 +230,7 @@ def _new_forest(seed: int) -> Any:
     return RandomForestRegressor(_TREES, random_state=seed, n_jobs=1)
 
 
-def _size(y: Any) -> float:
+def _size(y: Floats) -> float:
     return float(abs(y).max()) or 1.0
 
 
@@ -244,7 +247,7 @@ def _share(problem: Problem, factor: int, techniques: Sequence[Technique], seed:
     return Share(factor, best_regression(columns, shares, own, seed), float(shares.min()) * _LEAST_SHARE)
 
 
-def _main_effect(problem: Problem, factor: int) -> Any:
+def _main_effect(problem: Problem, factor: int) -> Floats:
     """Shares of the longest time by levels of one factor, others being equal: least squares on logarithms."""
     import numpy as np
 
@@ -255,10 +258,11 @@ def _main_effect(problem: Problem, factor: int) -> Any:
     before = sum(block.shape[1] for j, block in blocks.items() if j < factor)
     own = blocks[factor]
     effect = own @ slopes[before : before + own.shape[1]]
-    return np.exp(effect - effect.max())
+    shares: Floats = np.exp(effect - effect.max())
+    return shares
 
 
-def _effect_columns(problem: Problem, factor: int) -> Any:
+def _effect_columns(problem: Problem, factor: int) -> Floats:
     """A column per level where there are rows enough for those of all factors, else one for a number."""
     import numpy as np
 
@@ -266,4 +270,5 @@ def _effect_columns(problem: Problem, factor: int) -> Any:
     seen = [len(np.unique(x[:, j])) for j in _varied(problem.domain)]
     if axis.numbers is not None and 1 + sum(seen) - len(seen) >= len(problem):
         return np.log(x[:, [factor]]) if axis.is_positive else x[:, [factor]] / max(map(abs, axis.numbers))
-    return (x[:, [factor]] == np.unique(x[:, factor])) * 1.0
+    levels: Floats = (x[:, [factor]] == np.unique(x[:, factor])) * 1.0
+    return levels

@@ -1,8 +1,8 @@
 """Sections 3 and 5 of the paper: are the runs those that its tables describe?"""
 
 from pathlib import Path
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.replications import Findings, Part, Row, Section
 from sparkcast_papers.myung2020 import PARTS, _reference
 from sparkcast_papers.myung2020._generate import Runs
@@ -77,13 +77,13 @@ def _tables(k: int, network: Runs) -> Section:
     return section(network, f"Scaled completion times, {network.cnn}", "Tables 2 to 5", rows)
 
 
-def _spread(item: str, printed: Spread, shares: Any, within: float) -> list[Row]:
+def _spread(item: str, printed: Spread, shares: Floats, within: float) -> list[Row]:
     found = {"least": (printed.low, shares.min()), "mean": (printed.mean, shares.mean())}
     found["greatest"] = (printed.high, shares.max())
     return [near(item, what, f"{expected:g}", float(ours), within) for what, (expected, ours) in found.items()]
 
 
-def _shares(network: Runs, setting: str) -> Any:
+def _shares(network: Runs, setting: str) -> Floats:
     """Each time over the longest of those that differ in this setting only."""
     import numpy as np
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section
 from sparkcast_papers.myung2020 import PARTS, _reference
 from sparkcast_papers.myung2020._forests import forest, forest_loo
@@ -300,7 +300,7 @@ def _coin_toss(networks: tuple[Runs, ...]) -> Mistake:
     )
 
 
-def _with_forest(network: Runs, train: Runs, x: Any, y: Any) -> float:
+def _with_forest(network: Runs, train: Runs, x: Floats, y: Floats) -> float:
     test = network.at(100).aggregated()
     first = {f: level_means(column(train, f)[:, None], scaled(train, f)) for f in _3}
     first["sampling_rate"] = forest(x, y, TREES[-1], 1, seed=0)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sparkcast.arrays import Bools, Floats
 from sparkcast_papers.polimi2019._files import GPU, MODULES, POWER, gpu_table
 
 DEEPEST_TRAINED = (4, 5, 6, 8)
@@ -22,7 +23,7 @@ class Cell:
     test: Any
 
 
-Method = Callable[[Cell], Any]
+Method = Callable[[Cell], Floats]
 
 
 def gpu_number(data: Path) -> Iterator[Cell]:
@@ -66,19 +67,20 @@ def _largest_apart(runs: Any, column: str) -> tuple[Any, Any]:
     return runs[~is_test], runs[is_test]
 
 
-def physical(cell: Cell) -> Any:
+def physical(cell: Cell) -> Floats:
     """Non-negative least squares on relative errors over what an iteration consists of."""
     import numpy as np
     from scipy.optimize import nnls
 
     rows = _terms(cell.train) / cell.train["time_s"].to_numpy()[:, None]
-    norms = np.linalg.norm(rows, axis=0)
+    norms: Floats = np.linalg.norm(rows, axis=0)
     norms[norms == 0] = 1.0
     coefficients, _ = nnls(rows / norms, np.ones(len(rows)), maxiter=100 * rows.shape[1])
-    return _terms(cell.test) @ (coefficients / norms)
+    times: Floats = _terms(cell.test) @ (coefficients / norms)
+    return times
 
 
-def _terms(runs: Any) -> Any:
+def _terms(runs: Any) -> Floats:
     import numpy as np
 
     i, b, n = (runs[name].to_numpy(dtype=float) for name in ("iterations", "batch_size", "n_gpus"))
@@ -89,7 +91,7 @@ def _terms(runs: Any) -> Any:
     return np.column_stack([*columns, i * n, i * (n - 1) / n])
 
 
-def log_ridge(cell: Cell) -> Any:
+def log_ridge(cell: Cell) -> Floats:
     """Ridge on logarithms, as they are: dividing by their spread would blow up iterations x batch, nearly constant."""
     import numpy as np
     from sklearn.linear_model import RidgeCV
@@ -97,7 +99,8 @@ def log_ridge(cell: Cell) -> Any:
     names = [name for name in _numbers(cell.train) if cell.train[name].nunique() > 1]
     train, test = (np.log(runs[names].fillna(1).to_numpy(dtype=float)) for runs in (cell.train, cell.test))
     model = RidgeCV(np.logspace(-4, 4, 25)).fit(train, np.log(cell.train["time_s"].to_numpy()))
-    return np.exp(np.minimum(model.predict(test), 700.0))
+    logs: Floats = np.minimum(model.predict(test), 700.0)
+    return np.exp(logs)
 
 
 def _numbers(runs: Any) -> list[str]:
@@ -105,22 +108,22 @@ def _numbers(runs: Any) -> list[str]:
     return [name for name in named if name in runs]
 
 
-def constant(cell: Cell) -> Any:
+def constant(cell: Cell) -> Floats:
     """The mean of the runs learned from."""
     import numpy as np
 
     return np.full(len(cell.test), cell.train["time_s"].mean())
 
 
-def errors(cell: Cell, predicted: Any) -> Any:
+def errors(cell: Cell, predicted: Floats) -> Floats:
     """Relative errors of the asked runs."""
     import numpy as np
 
-    actual = cell.test["time_s"].to_numpy()
+    actual: Floats = cell.test["time_s"].to_numpy()
     return np.abs(predicted - actual) / actual
 
 
-def is_large(relative: Any) -> Any:
+def is_large(relative: Floats) -> Bools:
     """Errors that the authors count as large: 30 % itself is one.
 
     >>> import numpy as np

@@ -3,8 +3,8 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.study import Dataset, Observation
 from sparkcast_papers.polimi2019._cases import K_MEANS_CONFS, SPARK_BENCH, Conf
 from sparkcast_papers.polimi2019._files import RESPONSE
@@ -23,19 +23,19 @@ class Split:
     test: Dataset
 
     @property
-    def x_train(self) -> Any:
+    def x_train(self) -> Floats:
         return _settings(self.train)
 
     @property
-    def x_test(self) -> Any:
+    def x_test(self) -> Floats:
         return _settings(self.test)
 
     @property
-    def y_train(self) -> Any:
+    def y_train(self) -> Floats:
         return _times(self.train)
 
     @property
-    def y_test(self) -> Any:
+    def y_test(self) -> Floats:
         return _times(self.test)
 
     @property
@@ -72,13 +72,13 @@ def _kept(runs: Dataset, keep: Callable[[Observation], bool]) -> Dataset:
     return replace(runs, observations=tuple(run for run in runs.observations if keep(run)))
 
 
-def _settings(runs: Dataset) -> Any:
+def _settings(runs: Dataset) -> Floats:
     import numpy as np
 
     return np.array([[run.configuration[name] for name in runs.factors] for run in runs.observations], dtype=float)
 
 
-def _times(runs: Dataset) -> Any:
+def _times(runs: Dataset) -> Floats:
     import numpy as np
 
     return np.array([run.responses[RESPONSE] for run in runs.observations])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast_papers.polimi2019._splits import Split
 
 TECHNIQUES = ("decision tree", "lasso", "random forest", "SVR")
@@ -44,13 +45,13 @@ def try_technique(technique: str, split: Split, seed: int, *, scale_with_test: b
     return Tried(mape(back[0], split.y_train[held]), mape(back[1], split.y_test))
 
 
-def mape(predicted: Any, actual: Any) -> float:
+def mape(predicted: Floats, actual: Floats) -> float:
     import numpy as np
 
     return 100 * float(np.mean(np.abs(predicted - actual) / actual))
 
 
-def _columns(*tables: Any) -> list[Any]:
+def _columns(*tables: Floats) -> list[Floats]:
     """Data size, cores and 1 / cores, without those that are the same in all runs learned from."""
     import numpy as np
 

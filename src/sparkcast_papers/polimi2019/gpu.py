@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
 
+from sparkcast.arrays import Floats
 from sparkcast.replications import Findings, Part, Row, Section, compare, show
 from sparkcast_papers.polimi2019 import PARTS, _cells, _printed
 from sparkcast_papers.polimi2019._files import GPU, MODULES, POWER, require
@@ -19,7 +19,7 @@ class Table:
 
     name: str
     cells: tuple[_cells.Cell, ...]
-    errors: Mapping[str, tuple[Any, ...]]
+    errors: Mapping[str, tuple[Floats, ...]]
 
     def mapes(self, method: str) -> list[float]:
         return [100 * float(relative.mean()) for relative in self.errors[method]]

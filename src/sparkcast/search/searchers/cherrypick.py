@@ -11,7 +11,7 @@ from typing import Any
 from sparkcast.search.base import SEARCHERS
 from sparkcast.search.belief import distances, matern
 from sparkcast.search.chooser import Chooser
-from sparkcast.search.points import Known, Space
+from sparkcast.search.points import Known, Points
 from sparkcast.search.worth import improvement
 
 STARTS = 3
@@ -36,7 +36,7 @@ class CherryPick(Chooser):
         return self._improving(known, left)
 
     def _spread(self) -> list[int]:
-        return spread(self._space, self._search.seed)
+        return spread(self._points, self._search.seed)
 
     def _improving(self, known: Known, left: list[int]) -> int | None:
         import numpy as np
@@ -60,9 +60,9 @@ class CherryPick(Chooser):
         values = values / (np.abs(values).max() or 1.0)  # before squares, which overflow
         best = min(value for place, value in zip(places, values, strict=True) if place in counted)
         if values.min() > 0:
-            mean, sd = surface(self._space.points, places, np.log(values))
+            mean, sd = surface(self._points.coordinates, places, np.log(values))
             return relative_improvement(mean, sd, float(np.log(best))) * in_time
-        mean, sd = surface(self._space.points, places, values)
+        mean, sd = surface(self._points.coordinates, places, values)
         return improvement(mean, sd, best) / max(abs(best), 1e-12) * in_time
 
     def _is_in_time(self, known: Known, place: int) -> bool:
@@ -74,25 +74,25 @@ class CherryPick(Chooser):
         from scipy.special import ndtr
 
         if self._search.within_s is None or not known.times:
-            return np.ones(len(self._space.candidates))
+            return np.ones(len(self._points.candidates))
         times = np.log(np.maximum(list(known.times.values()), 1e-12))
-        mean, sd = surface(self._space.points, list(known.times), times)
+        mean, sd = surface(self._points.coordinates, list(known.times), times)
         return ndtr((np.log(max(self._search.within_s, 1e-12)) - mean) / sd)
 
 
-def spread(space: Space, seed: int) -> list[int]:
+def spread(points: Points, seed: int) -> list[int]:
     """Candidates in the order of a Sobol sequence: each point takes the nearest one that is left."""
     import numpy as np
     from scipy.stats import qmc
 
-    points = space.points[:, space.points.std(axis=0) > 0]
-    if not points.size:
-        return list(range(len(points)))
-    sobol = qmc.Sobol(points.shape[1], rng=np.random.default_rng(seed))
-    left, order = list(range(len(points))), []
-    for target in sobol.random_base2(max(2, (len(points) - 1).bit_length())):
+    at = points.coordinates[:, points.coordinates.std(axis=0) > 0]
+    if not at.size:
+        return list(range(len(at)))
+    sobol = qmc.Sobol(at.shape[1], rng=np.random.default_rng(seed))
+    left, order = list(range(len(at))), []
+    for target in sobol.random_base2(max(2, (len(at) - 1).bit_length())):
         if left:
-            order.append(left.pop(int(((points[left] - target) ** 2).sum(axis=1).argmin())))
+            order.append(left.pop(int(((at[left] - target) ** 2).sum(axis=1).argmin())))
     return order
 
 

@@ -1,7 +1,7 @@
 """Exhaustive search: the price of certainty."""
 
 from sparkcast.search.base import SEARCHERS, Search, Told
-from sparkcast.search.points import known_from, space_of
+from sparkcast.search.points import known_from, points_of
 from sparkcast.study import Configuration
 
 
@@ -12,12 +12,12 @@ class Exhaustive:
     warnings: tuple[str, ...] = ()
 
     def __init__(self, search: Search) -> None:
-        self._space = space_of(search)
+        self._points = points_of(search)
         self._told: list[Told] = []
 
     def ask(self) -> Configuration | None:
-        tried = set(known_from(self._told, self._space).tried)
-        return next((c for i, c in enumerate(self._space.candidates) if i not in tried), None)
+        tried = set(known_from(self._told, self._points).tried)
+        return next((c for i, c in enumerate(self._points.candidates) if i not in tried), None)
 
     def tell(self, told: Told) -> None:
         self._told.append(told)

@@ -35,7 +35,7 @@ class Guided(Chooser):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        ignored = self._prior.ignored if self._space.candidates else ()
+        ignored = self._prior.ignored if self._points.candidates else ()
         return (f"no use was made of {', '.join(ignored)}: other settings",) if ignored else ()
 
     def _next(self, known: Known, left: list[int]) -> int | None:
@@ -60,9 +60,9 @@ class Guided(Chooser):
         """What turns the logarithm of a time into that of the objective, by candidate."""
         import numpy as np
 
-        offsets = np.zeros(len(self._space.candidates))
+        offsets = np.zeros(len(self._points.candidates))
         for candidate, price in zip(self._search.candidates, self._search.per_second or (), strict=False):
-            place = self._space.place(candidate)
+            place = self._points.place(candidate)
             assert place is not None
             offsets[place] = np.log(max(price, _TINY))
         return offsets
@@ -71,13 +71,13 @@ class Guided(Chooser):
     def _prior(self) -> Prior:
         """What this job may be like before the first run."""
         if not self._is_time:
-            return prior_of(flat(self._drawn), self._space, ())
-        return prior_of(self._drawn, self._space, self._search.earlier)
+            return prior_of(flat(self._drawn), self._points, ())
+        return prior_of(self._drawn, self._points, self._search.earlier)
 
     @cached_property
     def _drawn(self) -> Jobs:
-        n_jobs = max(_FEWEST_JOBS, min(_N_JOBS, _MOST_NUMBERS // len(self._space.candidates)))
-        return draw_jobs(self._space, n_jobs, self._search.seed)
+        n_jobs = max(_FEWEST_JOBS, min(_N_JOBS, _MOST_NUMBERS // len(self._points.candidates)))
+        return draw_jobs(self._points, n_jobs, self._search.seed)
 
     def _scaled(self, known: Known) -> dict[int, float]:
         """The answers as logarithms of times; where they are not made of time, in terms of their own spread."""
@@ -119,7 +119,7 @@ class Guided(Chooser):
     def _outlook(self, known: Known) -> Outlook:
         prior = self._prior
         around = Around() if self._is_time else Around(sd=1.0, noise=0.1)
-        belief = believe(prior.jobs, prior.weights, self._space.points, around, self._scaled(known), known.failed)
+        belief = believe(prior.jobs, prior.weights, self._points.coordinates, around, self._scaled(known), known.failed)
         dealt, weights = _dealt(belief.weights, _N_LIKELY)
         variances = belief.variances()
         ok = (1 - prior.jobs.failures[dealt]) * self._in_time(known, belief, dealt)
@@ -134,7 +134,7 @@ class Guided(Chooser):
         if self._is_time:
             return _below(_log(self._search.within_s), belief.means[dealt], belief.variances())
         even = np.full(len(self._drawn.log_times), 1 / len(self._drawn.log_times))
-        times = believe(self._drawn, even, self._space.points, Around(), self._log_times(known), known.failed)
+        times = believe(self._drawn, even, self._points.coordinates, Around(), self._log_times(known), known.failed)
         return times.weights @ _below(_log(self._search.within_s), times.means, times.variances())
 
     def _price(self, outlook: Outlook, best: float) -> Any:
@@ -142,7 +142,7 @@ class Guided(Chooser):
         import numpy as np
 
         if not self._is_time:
-            return np.ones(len(self._space.candidates))
+            return np.ones(len(self._points.candidates))
         return outlook.weights @ np.exp(np.minimum(outlook.values + outlook.variances / 2 - best, 50.0))
 
 
