@@ -1,17 +1,24 @@
 """What tests share."""
 
+import json
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self, cast
 
+from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
 from sparkcast.learned.knowledge import FromRuns, Knowledge
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.question import Question
+from sparkcast.registry import Registry
 from sparkcast.report.figures import Figure
 from sparkcast.study import Configuration, Dataset, Listed, Price, Space
 from sparkcast.study.configuration import Levels
+from sparkcast.workloads import Shape
 
 Sparkcast = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -83,3 +90,74 @@ def recommend(
 ) -> Recommendation:
     """One question to runs or to a model."""
     return ask(recommender(data, candidates, price=price, model=model, extrapolate=extrapolate), **question)
+
+
+# ---------------------------------------------------------------- runs without a cluster
+
+Settings = Mapping[str, Any]
+Play = Callable[[Settings], Mapping[str, float] | str]  # the responses, or why it failed
+
+
+@dataclass
+class Ended:
+    returncode: int
+    pid: int = 0
+
+    def poll(self) -> int:
+        return self.returncode
+
+
+class PlayedEngine:
+    """Ends every job at once, with what `play` says of its settings."""
+
+    def __init__(self, play: Play, capacity: Capacity | None = None) -> None:
+        self.play, self.ran, self.entered, self._capacity = play, list[Settings](), 0, capacity
+
+    def __enter__(self) -> Self:
+        self.entered += 1
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
+        return self._capacity
+
+    def defaults(self) -> Mapping[str, str]:
+        return {}
+
+    def warm_up(self, job: SparkJob) -> None: ...
+
+    def submission(self, job: SparkJob) -> Submission:
+        return Submission(job.arguments, {})
+
+    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        given, report = json.loads(Path(submission.argv[0]).read_text())["settings"], Path(submission.argv[1])
+        self.ran.append(given)
+        played = self.play(given)
+        if isinstance(played, str):
+            lines: list[Mapping[str, object]] = [{"kind": "failed", "error": "E", "message": played, "cause": ""}]
+        else:
+            lines = [{"kind": "started"}, {"kind": "result", "responses": dict(played)}]
+        report.write_text("".join(json.dumps({"at": 1.0, **line}) + "\n" for line in lines))
+        return cast("subprocess.Popen[bytes]", Ended(1 if isinstance(played, str) else 0))
+
+    def stop(self, process: "subprocess.Popen[bytes]") -> None: ...
+
+    def facts(self) -> ClusterFacts:
+        return ClusterFacts("3.5.9", "17", "played")
+
+    def trouble(self) -> str:
+        return ""
+
+    def restart(self) -> None: ...
+
+
+@contextmanager
+def registered(registry: Registry[Any], name: str, kind: type[Any]) -> Iterator[None]:
+    """A plug of a test's own, as long as it is needed."""
+    registry.names()
+    registry.register(name)(kind)
+    try:
+        yield
+    finally:
+        del registry._classes[name]

@@ -4,17 +4,16 @@ import dataclasses
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparkcast.designs import make_plan
-from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import Capacity, Submission
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, StudyChangedError, StudyError
 from sparkcast.recommend.question import Objective
 from sparkcast.runs import site
@@ -39,68 +38,12 @@ from sparkcast.study import (
     SparkOptions,
     Study,
 )
-from sparkcast.workloads import Shape, resolve
-
-Settings = Mapping[str, Any]
-Play = Callable[[Settings], Mapping[str, float] | str]  # the responses, or why it failed
+from sparkcast.workloads import resolve
+from tests_support import Ended, Play, PlayedEngine, Settings, registered
 
 
 def by_samples(given: Settings) -> Mapping[str, float]:
     return {"time_s": abs(float(given["samples"]) - 3100) / 1000 + 0.1 * float(given["executors"])}
-
-
-@dataclasses.dataclass
-class Ended:
-    returncode: int
-    pid: int = 0
-
-    def poll(self) -> int:
-        return self.returncode
-
-
-class PlayedEngine:
-    """Ends every job at once, with what `play` says of its settings."""
-
-    def __init__(self, play: Play = by_samples, capacity: Capacity | None = None) -> None:
-        self.play, self.ran, self.entered, self._capacity = play, list[Settings](), 0, capacity
-
-    def __enter__(self) -> Self:
-        self.entered += 1
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
-        return self._capacity
-
-    def defaults(self) -> Mapping[str, str]:
-        return {}
-
-    def warm_up(self, job: SparkJob) -> None: ...
-
-    def submission(self, job: SparkJob) -> Submission:
-        return Submission(job.arguments, {})
-
-    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
-        given, report = json.loads(Path(submission.argv[0]).read_text())["settings"], Path(submission.argv[1])
-        self.ran.append(given)
-        played = self.play(given)
-        if isinstance(played, str):
-            lines: list[Mapping[str, object]] = [{"kind": "failed", "error": "E", "message": played, "cause": ""}]
-        else:
-            lines = [{"kind": "started"}, {"kind": "result", "responses": dict(played)}]
-        report.write_text("".join(json.dumps({"at": 1.0, **line}) + "\n" for line in lines))
-        return cast("subprocess.Popen[bytes]", Ended(1 if isinstance(played, str) else 0))
-
-    def stop(self, process: "subprocess.Popen[bytes]") -> None: ...
-
-    def facts(self) -> ClusterFacts:
-        return ClusterFacts("3.5.9", "17", "played")
-
-    def trouble(self) -> str:
-        return ""
-
-    def restart(self) -> None: ...
 
 
 STUDY = resolve(
@@ -129,7 +72,7 @@ def search(
     allow_changed: bool = False,
     seen: list[Progress] | None = None,
 ) -> TuneResult:
-    monkeypatch.setattr(site, "engine_for", lambda options: engine or PlayedEngine())
+    monkeypatch.setattr(site, "engine_for", lambda options: engine or PlayedEngine(by_samples))
     on_progress = (seen if seen is not None else []).append
     return tune(study, quest, budget, folder, resume=resume, allow_changed=allow_changed, on_progress=on_progress)
 
@@ -198,10 +141,10 @@ def test_no_more_runs_are_made_than_allowed_and_more_may_follow(monkeypatch: pyt
 
 
 def test_what_run_measured_is_told_and_not_run_again(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    monkeypatch.setattr(site, "engine_for", lambda options: PlayedEngine())
+    monkeypatch.setattr(site, "engine_for", lambda options: PlayedEngine(by_samples))
     half = dataclasses.replace(make_plan(STUDY), trials=make_plan(STUDY).trials[:4])
     run_campaign(STUDY, half, folder)
-    engine = PlayedEngine()
+    engine = PlayedEngine(by_samples)
     result = search(monkeypatch, folder, engine=engine, budget=Budget(4))
     assert len(engine.ran) == 4
     assert (result.runs, result.new, result.already_measured) == (4, 4, 4)
@@ -211,7 +154,7 @@ def test_what_run_measured_is_told_and_not_run_again(monkeypatch: pytest.MonkeyP
 
 def test_what_tune_measured_is_not_run_again_by_run(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     search(monkeypatch, folder, budget=Budget(3))
-    engine = PlayedEngine()
+    engine = PlayedEngine(by_samples)
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
     result = run_campaign(STUDY, make_plan(STUDY), folder, resume=True)
     assert (result.finished, len(engine.ran)) == (8, 5)
@@ -219,7 +162,7 @@ def test_what_tune_measured_is_not_run_again_by_run(monkeypatch: pytest.MonkeyPa
 
 def test_nothing_is_started_when_all_is_known(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     first = search(monkeypatch, folder)
-    engine = PlayedEngine()
+    engine = PlayedEngine(by_samples)
     again = search(monkeypatch, folder, engine=engine, resume=True)
     assert (engine.entered, again.new) == (0, 0)
     assert (again.best, again.history) == (first.best, first.history)
@@ -265,7 +208,7 @@ def test_a_formula_of_the_study_is_minimized_and_one_that_cannot_be_computed_cou
 
 
 def test_settings_are_fixed_by_the_studys_own_levels(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    engine = PlayedEngine()
+    engine = PlayedEngine(by_samples)
     search(monkeypatch, folder, dataclasses.replace(RANDOM, fix=Configuration({"executors": 2.0})), engine=engine)
     assert [g["executors"] for g in engine.ran] == [2] * 4
     assert {json.dumps(o.configuration["executors"]) for o in measured(folder)} == {"2"}
@@ -294,7 +237,7 @@ def test_rules_that_leave_nothing_are_infeasible(monkeypatch: pytest.MonkeyPatch
 
 
 def test_candidates_that_the_cluster_cannot_hold_are_left_out(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    engine = PlayedEngine(capacity=Capacity(1, 1, 2**30))
+    engine = PlayedEngine(by_samples, capacity=Capacity(1, 1, 2**30))
     result = search(monkeypatch, folder, engine=engine)
     assert (result.runs, {g["executors"] for g in engine.ran}) == (4, {1})
     assert "4 of 8 combinations cannot be run and are left out: a trial asks for 2 executors" in result.notes[0]
@@ -400,7 +343,7 @@ def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
             return cast("subprocess.Popen[bytes]", Ended(None))  # type: ignore[arg-type]
 
     with pytest.raises(NotEnoughDataError, match=r"no run was made: the 0\.3 that runs may cost are spent"):
-        search(monkeypatch, folder, engine=Endless(), study=PRICED, budget=Budget(max_cost=0.3))
+        search(monkeypatch, folder, engine=Endless(by_samples), study=PRICED, budget=Budget(max_cost=0.3))
     assert measured(folder) == ()
 
 
@@ -459,7 +402,7 @@ def test_what_rules_or_the_workload_refuse_is_told_as_failed_without_running(
     study = dataclasses.replace(
         STUDY, factors=(STUDY.factors[0], Factor("samples", (1000, 10000))), rules=(Expression("samples != 4000"),)
     )
-    engine = PlayedEngine()
+    engine = PlayedEngine(by_samples)
     result = search(monkeypatch, folder, DOUBLING, study=study, engine=engine)
     assert [g["samples"] for g in engine.ran] == [1000, 2000, 2200, 2420, 2662, 2928, 3221, 3543]
     assert (result.impossible, result.failed, result.runs) == (1, 0, 8)
@@ -485,19 +428,9 @@ class Downwards:
     def tell(self, told: Told) -> None: ...
 
 
-@contextmanager
-def registered(name: str, kind: type[Any]) -> Iterator[None]:
-    SEARCHERS.names()
-    SEARCHERS.register(name)(kind)
-    try:
-        yield
-    finally:
-        del SEARCHERS._classes[name]
-
-
 def test_a_run_on_less_data_is_never_the_answer(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     engine = PlayedEngine(lambda g: {"time_s": float(g["samples"])})
-    with registered("downwards", Downwards):
+    with registered(SEARCHERS, "downwards", Downwards):
         result = search(monkeypatch, folder, Quest("downwards", TIME), engine=engine)
         assert result.best is not None
         assert result.best.configuration == {"executors": 1, "samples": 1000}
@@ -602,7 +535,7 @@ def test_a_search_killed_anywhere_goes_on_where_it_was(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, quest: Quest, kills: list[int]
 ) -> None:
     whole = search(monkeypatch, tmp_path_factory.mktemp("whole"), quest)
-    folder, engine = tmp_path_factory.mktemp("killed"), PlayedEngine()
+    folder, engine = tmp_path_factory.mktemp("killed"), PlayedEngine(by_samples)
     n_killed = sum(killed_at(monkeypatch, folder, quest, at, engine) for at in kills)
     result = search(monkeypatch, folder, quest, engine=engine, resume=True)
     assert asked(result) == asked(whole)
@@ -646,7 +579,7 @@ def test_another_search_is_refused_with_the_difference_and_may_begin_anew(
 
 def test_another_search_knows_what_the_first_one_measured(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     search(monkeypatch, folder)
-    engine = PlayedEngine()
+    engine = PlayedEngine(by_samples)
     result = search(monkeypatch, folder, Quest("exhaustive", TIME), engine=engine, allow_changed=True)
     assert (result.runs, result.already_measured, engine.ran) == (0, 8, [])
     assert (result.spent_s, result.best is not None) == (0.0, True)
@@ -674,7 +607,7 @@ def test_an_interrupted_search_says_so_and_goes_on(monkeypatch: pytest.MonkeyPat
     import os
     import signal
 
-    engine = PlayedEngine()
+    engine = PlayedEngine(by_samples)
     launch = engine.start
 
     def interrupted(submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
