@@ -18,5 +18,6 @@ QUICK: dict[str, dict[str, int]] = {
 
 class TestEveryModel(ModelSuite):
     @pytest.fixture(scope="class", params=MODELS.names())
-    def make(self, request: pytest.FixtureRequest) -> Callable[[], Predictor]:
+    @classmethod
+    def make(cls, request: pytest.FixtureRequest) -> Callable[[], Predictor]:
         return partial(MODELS.get(request.param), **QUICK.get(request.param, {}))

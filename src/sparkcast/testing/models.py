@@ -41,16 +41,18 @@ class ModelSuite:
     plug: ClassVar[Callable[[], Predictor]]
 
     @pytest.fixture(scope="class")
-    def make(self, request: pytest.FixtureRequest) -> Callable[[], Predictor]:
-        plug: Callable[[], Predictor] = request.cls.plug
-        return plug
+    @classmethod
+    def make(cls) -> Callable[[], Predictor]:
+        return cls.plug
 
     @pytest.fixture(scope="class")
-    def fitted(self, make: Callable[[], Predictor]) -> Fitted:
+    @classmethod
+    def fitted(cls, make: Callable[[], Predictor]) -> Fitted:
         return make().fit(runs(), "time_s")
 
     @pytest.fixture(scope="class")
-    def from_few(self, make: Callable[[], Predictor]) -> Fitted:
+    @classmethod
+    def from_few(cls, make: Callable[[], Predictor]) -> Fitted:
         return make().fit(few(), "time_s")
 
     def test_the_interval_contains_the_point_and_grows_with_the_level(self, fitted: Fitted) -> None:
