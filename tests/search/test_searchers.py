@@ -1,15 +1,13 @@
 """What every searcher keeps to, whatever it is asked to search and whatever the runs give."""
 
-import math
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparkcast.errors import StudyError
 from sparkcast.search.base import SEARCHERS, Search, Searcher, Told
-from sparkcast.study import Configuration, Dataset, Observation, Outcome
+from sparkcast.study import Configuration
 
 CANDIDATES: tuple[Configuration, ...] = tuple(Configuration({"executors": e}) for e in range(1, 9))
 CHOOSERS = [name for name in SEARCHERS.names() if not getattr(SEARCHERS.get(name), "asks_elsewhere", False)]
@@ -35,22 +33,6 @@ def check_choice(name: str, search: Search, answers: list[Answer]) -> list[Confi
     assert all(c in search.candidates for c in found)
     assert len({str(c) for c in found}) == len(found)
     return found
-
-
-@pytest.mark.parametrize("name", SEARCHERS.names())
-def test_a_searcher_stops_and_says_why_or_refuses_what_it_cannot_search(name: str) -> None:
-    try:
-        searcher = SEARCHERS.get(name)(Search(CANDIDATES, seed=1))
-    except StudyError:
-        return
-    assert asked(searcher, [5.0, 7.0, 4.0], at_most=200)
-
-
-@pytest.mark.parametrize("name", CHOOSERS)
-def test_the_same_seed_and_answers_give_the_same_questions(name: str) -> None:
-    search = Search(CANDIDATES, seed=1, per_second=(1.0,) * 8)
-    answers: list[Answer] = [10.0, None, 5.0, 7.0, 4.0]
-    assert check_choice(name, search, answers) == check_choice(name, search, answers)
 
 
 @pytest.mark.parametrize("name", ["cherrypick", "exhaustive", "guided"])
@@ -106,41 +88,3 @@ def test_any_search_with_any_answers_asks_for_candidates_each_at_most_once(
     name: str, search: Search, answers: list[Answer]
 ) -> None:
     check_choice(name, search, answers)
-
-
-@pytest.mark.parametrize("name", CHOOSERS)
-@pytest.mark.parametrize(
-    "answers", [[None], [3.0], [1.0, 1e300], [-1.0, 2.0], [0.0]], ids=["fail", "equal", "huge", "negative", "zero"]
-)
-def test_runs_that_say_little_are_survived(name: str, answers: list[Answer]) -> None:
-    for per_second in (None, (1.0,) * 8):
-        check_choice(name, Search(CANDIDATES, per_second=per_second, within_s=2.0), answers)
-
-
-@pytest.mark.parametrize("name", CHOOSERS)
-@pytest.mark.parametrize(
-    "candidates",
-    [
-        ({"executors": 2},),
-        tuple({"codec": codec} for codec in ("lz4", "zstd", "none")),
-        tuple({"executors": 2, "codec": "lz4", "cores": cores} for cores in (1, 2, 4)),
-        ({},),
-    ],
-    ids=["one", "categories", "constants", "nothing"],
-)
-def test_any_kind_of_candidates_can_be_searched(name: str, candidates: tuple[Configuration, ...]) -> None:
-    check_choice(name, Search(candidates, per_second=(1.0,) * len(candidates)), [5.0, 4.0, math.pi])
-
-
-@pytest.mark.parametrize("name", CHOOSERS)
-def test_earlier_runs_of_any_kind_are_taken(name: str) -> None:
-    failed = Observation(CANDIDATES[0], {}, Outcome.OOM)
-    runs = tuple(Observation(c, {"time_s": 8.0 / (i + 1)}) for i, c in enumerate(CANDIDATES[1:]))
-    earlier = (
-        Dataset(("executors",), (failed, *runs), "all"),
-        Dataset(("executors",), (failed,), "failed"),
-        Dataset(("cores",), (Observation({"cores": 1}, {"time_s": 1.0}),), "other settings"),
-        Dataset(("executors",), (), "none"),
-        Dataset(("executors",), tuple(Observation(c, {"accuracy": 0.5}) for c in CANDIDATES), "no times"),
-    )
-    check_choice(name, Search(CANDIDATES, per_second=(1.0,) * 8, earlier=earlier), [5.0, None, 4.0])

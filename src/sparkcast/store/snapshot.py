@@ -1,8 +1,8 @@
 """Reading a store that is not ours to write, while its owner may be writing it.
 
-SQLite reads a database in WAL mode only with a file of shared memory beside it, which it may not be able to make, unless
-it is told to ignore the write-ahead log, which holds the newest runs. So the two files are read here, and SQLite opens
-a copy of them.
+SQLite reads a database in WAL mode only with a file of shared memory beside it, which it may not be able to make,
+unless it is told to ignore the write-ahead log, which holds the newest runs. So the two files are read here, and SQLite
+opens a copy of them.
 """
 
 import tempfile

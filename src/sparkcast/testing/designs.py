@@ -11,16 +11,20 @@ from sparkcast.study import Configuration, DesignChoice, Expression, Factor, Stu
 
 
 class DesignSuite:
-    """Set `kind` to the registered name of a design; `levels` to how many levels its factors may have."""
+    """Set `plug` to the registered name of a design, or override the fixture `name`; `levels` to how many levels the
+    factors may have."""
 
-    kind: ClassVar[str]
-    levels: ClassVar[tuple[int, ...]] = (2, 3, 2)
+    plug: ClassVar[str]
+    levels: ClassVar[tuple[int, ...]] = (2, 2, 2)
+
+    @pytest.fixture
+    def name(self) -> str:
+        return self.plug
 
     @pytest.fixture(params=[1, 2], ids=["once", "twice"])
-    def study(self, request: pytest.FixtureRequest) -> Study:
-        counts = request.cls.levels
-        factors = tuple(Factor(f"f{i}", tuple(range(1, n + 1))) for i, n in enumerate(counts))
-        design = DesignChoice(request.cls.kind, replicates=request.param, seed=7)
+    def study(self, name: str, request: pytest.FixtureRequest) -> Study:
+        factors = tuple(Factor(f"f{i}", tuple(range(1, n + 1))) for i, n in enumerate(self.levels))
+        design = DesignChoice(name, replicates=request.param, seed=7)
         return Study("s", "pi", factors, Configuration({"fixed": "x"}), design=design)
 
     def test_positions_count_up_and_keys_are_unique(self, study: Study) -> None:

@@ -36,9 +36,8 @@ class SearcherSuite:
     plug: ClassVar[Make]
 
     @pytest.fixture
-    def make(self, request: pytest.FixtureRequest) -> Make:
-        plug: Make = request.cls.plug
-        return plug
+    def make(self) -> Make:
+        return type(self).plug
 
     @pytest.fixture
     def choose(self, make: Make) -> Callable[[Search, Sequence[Answer]], list[Configuration]]:

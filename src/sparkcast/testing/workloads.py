@@ -13,17 +13,24 @@ from sparkcast.workloads.starter import starter_study
 
 
 class WorkloadSuite:
-    """Set `kind` to the registered name of a workload. Nothing is run: that is for a test with a cluster."""
+    """Set `plug` to the registered name of a workload, or override the fixture `name`.
 
-    kind: ClassVar[str]
+    Nothing is run: that is for a test with a cluster.
+    """
+
+    plug: ClassVar[str]
 
     @pytest.fixture
-    def workload(self, request: pytest.FixtureRequest) -> Workload:
-        return WORKLOADS.get(request.cls.kind)()
+    def name(self) -> str:
+        return self.plug
 
     @pytest.fixture
-    def study(self, request: pytest.FixtureRequest) -> Study:
-        return resolve(parse_study(starter_study(request.cls.kind)))
+    def workload(self, name: str) -> Workload:
+        return WORKLOADS.get(name)()
+
+    @pytest.fixture
+    def study(self, name: str) -> Study:
+        return resolve(parse_study(starter_study(name)))
 
     def test_every_setting_has_a_default_that_it_accepts_and_says_what_it_is(self, workload: Workload) -> None:
         for setting in workload.settings:
