@@ -2,6 +2,7 @@
 
 import math
 import re
+from contextlib import suppress
 
 from sparkcast.errors import StudyError
 
@@ -19,10 +20,7 @@ def parse_bytes(text: str | int | float) -> int:
     >>> parse_bytes("4g") == 4 * 1024**3
     True
     """
-    size = _parse(text, _BYTES, "size", "write it as 512m, 4g or 1t")
-    if math.isinf(size):
-        raise StudyError(f"{text!r} is too large for a size", hint="write it as 512m, 4g or 1t")
-    return int(size)
+    return int(_parse(text, _BYTES, "size", "write it as 512m, 4g or 1t"))
 
 
 def shortest_size(size: int) -> str:
@@ -51,11 +49,16 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
     number, unit = float(match[1]), match[2].lower()
     if unit and unit not in units:
         raise StudyError(f"{text!r} has the unknown unit {match[2]!r} for a {kind}", hint=hint)
-    return number * units.get(unit, 1)
+    if math.isinf(found := number * units.get(unit, 1)):
+        raise StudyError(f"{text!r} is too large for a {kind}", hint=hint)
+    return found
 
 
 def as_number(value: object) -> float | None:
-    """The number behind a setting's level, or None for a category: 4 -> 4.0, "1g" -> 2**30, "lenet5" -> None."""
+    """The number behind a setting's level, or None for a category: 4 -> 4.0, "1g" -> 2**30, "lenet5" -> None.
+
+    "nan" and "inf" are words too.
+    """
     if isinstance(value, (int, float)):
         try:
             return float(value)
@@ -63,10 +66,10 @@ def as_number(value: object) -> float | None:
             return math.inf if value > 0 else -math.inf
     text = str(value)
     try:
-        return float(text)
+        number = float(text)
+        return number if math.isfinite(number) else None
     except ValueError:
-        match = _QUANTITY.fullmatch(text)
-        if match and match[2].lower() in _BYTES:
+        with suppress(StudyError):
             return float(parse_bytes(text))
         return None
 

@@ -75,8 +75,11 @@ def test_a_model_file_answers_as_the_data_do(call: Call, runs: Path) -> None:
         ["recommend", "--within", "60s", "--fix", "net=vgg", "--json"],
     ):
         answer = call(command, model, *question)
-        assert answer.code == 0
-        assert answer == call(command, "runs.csv", "--model", "ridge", *question)
+        from_data = call(command, "runs.csv", "--model", "ridge", *question)
+        assert answer.code == from_data.code == 0
+        assert answer.out == from_data.out
+        assert answer.err == ""
+        assert from_data.err == "taken as machines: executors; time: time_s; share: accuracy\n"
 
 
 def test_a_model_file_is_known_by_its_content(call: Call, model: Path) -> None:
@@ -88,8 +91,9 @@ def test_recommend_wants_the_responses_that_the_file_has(call: Call, runs: Path)
     call("fit", "runs.csv", "--model", "ridge", "--response", "accuracy", "--save", "m.sparkcast")
     answer = call("recommend", "m.sparkcast", "--within", "60s")
     assert (answer.code, "the model file has no model of 'time_s'" in answer.err) == (2, True)
-    answer = call("predict", "m.sparkcast", "--at", "executors=2,net=vgg")
+    answer = call("predict", "m.sparkcast", "--at", "executors=2,net=vgg", "--response", "time_s")
     assert (answer.code, "known: accuracy" in answer.err) == (2, True)
+    assert "executors=2, net=vgg: accuracy " in call("predict", "m.sparkcast", "--at", "executors=2,net=vgg").out
 
 
 def test_saving_onto_an_existing_file_needs_force(call: Call, model: Path) -> None:

@@ -193,7 +193,7 @@ def test_levels_are_the_same_however_they_are_written() -> None:
     [split] = make_protocol("cases:executors=1+4.0|2; memory = 1024m | 1g").splits(FULL, "time_s")
     assert numbers(split, "executors") == ({1, 4}, {2})
     assert numbers(split, "memory") == ({2**30}, {2**30})
-    assert {o.configuration["memory"] for o in split.test} == {"1g", "1024m"}
+    assert {o.configuration["memory"] for o in split.test} == {"1g"}
 
 
 # The cases of the Polimi study of Spark (TPC-DS): polimi2019, "what the slide's two Spark tables really are".
@@ -273,7 +273,7 @@ def test_case_0_of_the_polimi_study_tests_a_random_fifth_of_one_data_size_ten_ti
         ("kfold:2.5", "no whole number"),
         ("kfold:1", "leaves nothing to learn from"),
         ("kfold:-3", "leaves nothing to learn from"),
-        ("kfold:33", "needs 33 configurations, and data has 32"),
+        ("kfold:33", "needs 33 configurations, and data has 24"),
         ("holdout:20%", "no number as its share"),
         ("holdout:0", "not between 0 and 1"),
         ("holdout:1", "not between 0 and 1"),
@@ -304,7 +304,7 @@ def test_case_0_of_the_polimi_study_tests_a_random_fifth_of_one_data_size_ten_ti
         ("cases:executors=1|2;executors=1|4", "names 'executors' twice"),
         ("cases:executor=1|2", "did you mean 'executors'"),
         ("cases:executors=1+3|2", "no run has executors = 3\n  hint: measured: 1, 2, 4, 8"),
-        ("cases:executors=1+2|2+4", "8 of 16 tested configurations are also learned from, e.g. executors=2"),
+        ("cases:executors=1+2|2+4", "6 of 12 tested configurations are also learned from, e.g. executors=2"),
     ],
 )
 def test_a_protocol_that_cannot_be_is_refused_with_a_hint(text: str, words: str) -> None:

@@ -20,7 +20,7 @@ from sparkcast.study import Dataset, Observation, Vocabulary
 
 def analyze(
     data: Dataset,
-    response: str = "time_s",
+    response: str | None = None,
     *,
     formula: str | None = None,
     anova_type: int = 2,
@@ -28,7 +28,8 @@ def analyze(
 ) -> Analysis:
     """The ANOVA table of one response, with effects, checked assumptions, warnings and a summary in plain sentences.
 
-    Without a formula: main effects, the bends of numbers, and the two-factor interactions that the runs can estimate.
+    Without a response it is of the time. Without a formula: main effects, the bends of numbers, and the two-factor
+    interactions that the runs can estimate.
     With transform `auto` the response is first analysed as it is; where its variance grows with its mean and Box-Cox
     proposes another scale, it is analysed again there, and the first analysis is kept as `untransformed`. `percent`
     is the share of the total variation about the mean; in unbalanced data the shares of types 2 and 3 need not add up.
@@ -38,7 +39,8 @@ def analyze(
     _check_options(anova_type, transform)
     # The matrices are small. On a busy machine the threads of BLAS wait for each other, and seconds become a minute.
     with threadpool_limits(1, user_api="blas"):
-        return _analyze(data, response, formula, anova_type, transform)
+        name = response or data.vocabulary.required_time()
+        return _analyze(data, name, formula, anova_type, transform)
 
 
 def _analyze(data: Dataset, response: str, formula: str | None, anova_type: int, transform: str) -> Analysis:
@@ -139,6 +141,7 @@ def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
         rows=rows,
         effects=effects(fit, rows),
         means=level_means(fit),
+        words=question.words,
     )
     verdicts = factor_verdicts(found, question.model.formula.names)
     doubts = fit_caveats(fit, question.observations, question.words.response(response), found.means)

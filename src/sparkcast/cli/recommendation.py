@@ -37,7 +37,10 @@ def recommend(
     budget: Annotated[float | None, typer.Option(help="The most that a run may cost; needs a price.")] = None,
     min_accuracy: Annotated[float | None, typer.Option(help="The least accuracy, e.g. 0.95.")] = None,
     limit: Annotated[
-        list[str] | None, typer.Option(help="A limit on any response: 'auc >= 0.9', 'time_s <= 300s'. Repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="'NAME >= VALUE'", help="A limit on any response: 'auc >= 0.9', 'time_s <= 300s'. Repeatable."
+        ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Probability with which each of these must be kept.")] = 0.95,
     maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy, or 'name = formula'.")] = None,

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
-from sparkcast.study.names import COST, usual_vocabulary
+from sparkcast.study.names import COST, in_usual_units
 
 Source = str | Path
 
@@ -136,8 +137,12 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
         raise NotEnoughDataError(f"study {name!r} has no results yet", hint="make some: sparkcast run STUDY")
     varied = tuple(n for n in stored[0].configuration if len({o.configuration.get(n) for o in stored}) > 1)
     measured = tuple(dict.fromkeys(n for o in stored for n in o.responses))
-    declared = usual_vocabulary(stored[0].configuration, measured).assigning(roles)
-    return Data(Dataset(tuple(factors) or varied, stored, name, measured, declared))
+    known = (*stored[0].configuration, *measured)
+    if unknown := next((given for given in roles if given not in known), None):
+        raise StudyError(f"study {name!r} has no setting or response {unknown!r}", hint=did_you_mean(unknown, known))
+    declared = Vocabulary().assigning(in_usual_units(roles))
+    dataset = Dataset(tuple(factors) or varied, stored, name, measured, declared)
+    return Data(dataset, taken_as=_by_name(dataset, declared))
 
 
 def _by_name(dataset: Dataset, declared: Vocabulary) -> tuple[tuple[str, str], ...]:

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome, Vocabulary
-from sparkcast.study.names import MEASURED, TIME
+from sparkcast.study.names import MEASURED, TIME, completed, in_usual_units
 
 # Columns of an exported table that are neither settings nor responses.
 _BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
-# The last column of a table that sparkcast wrote: its first cell says what all others are.
+# The last column of a table that sparkcast wrote: one of its cells says what all others are.
 _MEANING = "sparkcast"
 
 
@@ -35,7 +36,7 @@ def read_table(
     """
     header, rows = _read_rows(path)
     written = _written_meaning(header, rows, path)
-    declared = written.vocabulary.assigning(roles or {})
+    declared = written.vocabulary.assigning(in_usual_units(roles or {}))
     for name in (*factors, *responses, *(roles or {})):
         if name not in header:
             raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, header))
@@ -44,7 +45,9 @@ def read_table(
     yielded = {*responses, *(r.name for r in declared.responses), *(n for n in MEASURED if n not in factors)}
     measured = [n for n in header if n in yielded and n not in {s.name for s in declared.settings}]
     others = [n for n in header if n not in measured and n not in _BOOKKEEPING]
-    varied = tuple(factors or written.factors) or tuple(n for n in others if len({row[n] for row in rows}) > 1)
+    # What the table does not speak of, such as a column that somebody added, is read as in any other table.
+    untold = [n for n in others if n not in written.vocabulary.names and len({row[n] for row in rows}) > 1]
+    varied = tuple(factors) or (*(n for n in written.factors if n in others), *untold)
     if not varied:
         raise StudyError(f"{path.name} has no column that could be a factor", hint="name them: --factors a,b")
     fixed = [n for n in others if n not in varied and n in {s.name for s in written.vocabulary.settings}]
@@ -78,28 +81,26 @@ class _Meaning:
 
 
 def _written_meaning(header: list[str], rows: list[dict[str, str]], path: Path) -> _Meaning:
-    if header[-1] != _MEANING:
+    if _MEANING not in header:
         return _Meaning()
-    header.pop()
+    header.remove(_MEANING)
     try:
-        plain = json.loads(rows[0][_MEANING])
+        plain = json.loads(next((row[_MEANING] for row in rows if row[_MEANING]), ""))  # rows may have been sorted
         found = _Meaning(tuple(plain["factors"]), tuple(plain["responses"]), Vocabulary.from_plain(plain["vocabulary"]))
     except (ValueError, KeyError, TypeError) as error:
         raise StudyError(
             f"{path.name}: the column {_MEANING!r} does not say what the others are", hint="remove that column"
         ) from error
-    kept = tuple(name for name in found.factors if name in header)
-    return replace(found, factors=kept, vocabulary=found.vocabulary.only(header))
+    return replace(found, vocabulary=found.vocabulary.only(header))
 
 
 def write_table(data: Dataset, path: Path) -> None:
     """Write one row per observation to a .csv or .parquet file."""
     rows = [_flat(observation) for observation in data.observations]
-    columns = [*dict.fromkeys(name for row in rows for name in row), _MEANING]
-    words = data.vocabulary.only(columns)
-    meaning = {"factors": data.factors, "responses": data.responses, "vocabulary": words.as_plain()}
+    columns = list(dict.fromkeys(name for row in rows for name in row))
     if rows:
-        rows[0][_MEANING] = json.dumps(meaning)
+        rows[0][_MEANING] = json.dumps(_meaning_of(data, columns))
+    columns.append(_MEANING)
     if path.suffix.lower() == ".parquet":
         _write_parquet(rows, columns, path)
         return
@@ -109,6 +110,13 @@ def write_table(data: Dataset, path: Path) -> None:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()
         writer.writerows(rows)
+
+
+def _meaning_of(data: Dataset, columns: Sequence[str]) -> dict[str, Any]:
+    settings = dict.fromkeys(name for run in data.observations for name in run.configuration)
+    measured = [name for name in columns if name not in settings and name not in _BOOKKEEPING]
+    words = completed(data.vocabulary, settings, measured).only(columns)
+    return {"factors": data.factors, "responses": data.responses, "vocabulary": words.as_plain()}
 
 
 def _write_parquet(rows: list[dict[str, Level]], columns: list[str], path: Path) -> None:

@@ -11,7 +11,7 @@ from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Level, Role, Setting, Vocabulary, same_level
-from sparkcast.study.configuration import Levels
+from sparkcast.study.configuration import Levels, normal_level
 from sparkcast.units import as_number
 
 _TOO_FAR = 1.0 + 1e-9  # asked further from the measured range than that range is wide (as a ratio, for positive ones)
@@ -49,13 +49,13 @@ class Axis:
         if self.numbers is not None:
             assert number is not None
             return number
-        codes = {str(level): code for code, level in enumerate(self.levels)}
-        if str(value) not in codes:
+        codes = {normal_level(level): code for code, level in enumerate(self.levels)}
+        if normal_level(value) not in codes:
             raise NotEnoughDataError(
                 f"{self.name} = {value!r} was never run, and a category cannot be guessed from others",
                 hint=f"run it, or choose one that was measured: {measured}",
             )
-        return float(codes[str(value)])
+        return float(codes[normal_level(value)])
 
     def overshoot(self, x: Floats) -> Floats:
         """How far outside the measured range, as a multiple of that range; 0 inside."""

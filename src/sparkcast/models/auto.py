@@ -206,7 +206,9 @@ def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Member
         except (NotEnoughDataError, StudyError) as error:
             reasons.append(f"{name}: {error.problem}")
     if not members:
-        raise NotEnoughDataError(f"no model can learn from these runs; {reasons[0]}", hint="run more configurations")
+        raise NotEnoughDataError(
+            f"no model can learn {problem.response.name}; {reasons[0]}", hint="run more configurations"
+        )
     return tuple(members), unseen
 
 

@@ -33,6 +33,7 @@ _EXACT = 1e-7  # of a probability
 def jobs_factor(factors: Sequence[str], words: Vocabulary) -> str:
     """The factor that counts jobs running at once.
 
+    >>> from sparkcast.study import Setting
     >>> jobs_factor(["hosts", "at_once"], Vocabulary((Setting("at_once", role=Role.JOBS),)))
     'at_once'
     """

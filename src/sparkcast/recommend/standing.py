@@ -29,7 +29,10 @@ class Known:
     @classmethod
     def of(cls, known: Knowledge) -> "Known":
         about = known.about
-        words = about.vocabulary.only((*about.factors, *about.fixed, *known.responses))
+        names = {*about.factors, *about.fixed, *known.responses}
+        # A deadline is about the time, also where no model knows it: then that model is what is missing.
+        time = about.vocabulary.of_kind(Kind.TIME, among=names) or about.vocabulary.time
+        words = about.vocabulary.only(names | ({time} if time else set()))
         return cls(about.factors, about.fixed, about.seen, known.responses, words)
 
     @property

@@ -18,6 +18,7 @@ def axis_title(word: Word) -> str:
 
     >>> axis_title(Response("time_s", kind=Kind.TIME)), axis_title(Response("auc", kind=Kind.SHARE))
     ('time (s)', 'auc (share)')
+    >>> from sparkcast.study import Role
     >>> axis_title(Setting("hosts", role=Role.MACHINES)), axis_title(Setting("learning_rate"))
     ('hosts (number)', 'learning rate')
     """

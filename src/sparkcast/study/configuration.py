@@ -1,6 +1,5 @@
 """The settings of one run, as one value: frozen, hashable, and equal however its levels are written."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import overload
@@ -104,7 +103,7 @@ def normal_level(level: Level) -> Level:
         return int(level)
     if isinstance(level, str):
         number = as_number(level)
-        if number is None or not math.isfinite(number):
+        if number is None:
             return level
         if level.strip()[-1].isalpha():
             return shortest_size(int(number))

@@ -32,6 +32,7 @@ def run_cost(time_s: float, configuration: Levels, price: Price, words: Vocabula
 def hourly(configuration: Levels, price: Price, words: Vocabulary) -> float:
     """Money per hour of a run with these settings.
 
+    >>> from sparkcast.study import Setting
     >>> words = Vocabulary((Setting("hosts", role=Role.MACHINES), Setting("cores", role=Role.CORES)))
     >>> hourly({"hosts": 2, "cores": 4}, Price(core_hour=0.5), words)
     4.0

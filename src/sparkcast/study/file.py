@@ -13,8 +13,9 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study.configuration import Configuration, Level
 from sparkcast.study.expression import Expression
 from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study
-from sparkcast.study.names import TIME
+from sparkcast.study.names import TIME, usual_unit
 from sparkcast.study.response import Kind, Response
+from sparkcast.study.vocabulary import Vocabulary
 from sparkcast.units import parse_seconds
 
 
@@ -125,6 +126,8 @@ def _to_study(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> Study
         else:
             fixed[name] = value
     rules = tuple(_at_line(path, lines, f"rules.{i}", Expression, text) for i, text in enumerate(parsed.rules))
+    for name, role in parsed.roles.items():
+        _at_line(path, lines, f"roles.{name}", Vocabulary().assigning, {name: role})
     return Study(
         name=parsed.study,
         workload=parsed.workload,
@@ -171,7 +174,7 @@ def _responses(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> list
 def _response(name: str, given: str | _Response) -> Response:
     part = _Response(formula=given or None) if isinstance(given, str) else given
     formula = None if part.formula is None else Expression(part.formula)
-    return Response(name, formula, Kind(part.kind), part.better, part.unit)
+    return Response(name, formula, Kind(part.kind), part.better, part.unit or usual_unit(name, part.kind))
 
 
 def _at_line(path: Path, lines: Mapping[str, int], key: str, make: Any, *arguments: Any) -> Any:
@@ -201,12 +204,20 @@ _EXAMPLES = {
 def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int]) -> StudyError:
     """Pydantic's first error as one sentence with the line, the key and a near miss."""
     first = error.errors()[0]
+    if first["loc"][0] == "responses":  # a union again: what fits best goes wrong deepest
+        same = [other for other in error.errors() if other["loc"][:2] == first["loc"][:2]]
+        first = max(same, key=lambda other: len(other["loc"]))
     keys = [str(part) for part in first["loc"] if _is_key(str(part), lines)]
     dotted = ".".join(keys)
     place = f"{path.name} line {_line_of(dotted, lines)}"
     top = keys[0] if keys else ""
     if first["type"] == "extra_forbidden":
-        parts: dict[str, type[_Part]] = {"limits": _Limits, "spark": _Spark, "price": _Price}
+        parts: dict[str, type[_Part]] = {
+            "limits": _Limits,
+            "spark": _Spark,
+            "price": _Price,
+            "responses": _Response,
+        }
         known = tuple((parts[top] if len(keys) > 1 else _StudyFile).model_fields)
         return StudyError(f"{place}: unknown key {dotted!r}", hint=did_you_mean(keys[-1], known))
     if first["type"] == "missing":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sparkcast.errors import StudyError
 from sparkcast.study.configuration import Configuration, Level, normal_level
 from sparkcast.study.expression import Expression
-from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed
+from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed, in_usual_units
 from sparkcast.study.redaction import redact
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary
@@ -149,7 +149,7 @@ class Study:
         responses = [response.name for response in self.responses] + ([COST] if self.price is not None else [])
         told = Vocabulary(responses=tuple(r for r in self.responses if r.kind is not Kind.OTHER))
         words = completed(self.vocabulary, settings, (*responses, TIME, TOTAL_TIME, STARTUP_TIME))
-        object.__setattr__(self, "vocabulary", words.declaring(told).assigning(self.roles))
+        object.__setattr__(self, "vocabulary", words.declaring(told).assigning(in_usual_units(self.roles)))
 
     def where(self, *keys: str) -> str:
         """The place of a key in the study file, for messages: "mnist.yaml line 4: " or ""."""

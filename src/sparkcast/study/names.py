@@ -74,6 +74,22 @@ def usual_vocabulary(settings: Iterable[str], responses: Iterable[str]) -> Vocab
     )
 
 
+def usual_unit(name: str, meaning: str) -> str:
+    """The unit that a name ends in, of what is counted in several: "minutes" for a time, "ram_gb" for a memory."""
+    units: dict[str, Mapping[str, str]] = {Kind.TIME: _TIME_UNITS, Role.MEMORY: _SIZE_UNITS}
+    return _ending(name, units.get(meaning, {}))
+
+
+def in_usual_units(roles: Mapping[str, str]) -> dict[str, str]:
+    """Roles as people write them, with the unit where they leave it to the name.
+
+    >>> in_usual_units({"minutes": "time", "took": "time:h", "hosts": "machines"})
+    {'minutes': 'time:min', 'took': 'time:h', 'hosts': 'machines'}
+    """
+    units = {name: usual_unit(name, text.strip()) for name, text in roles.items()}
+    return {name: f"{text}:{units[name]}" if units[name] else text for name, text in roles.items()}
+
+
 def completed(declared: Vocabulary, settings: Iterable[str], responses: Iterable[str]) -> Vocabulary:
     """What was declared, and of all other names what they usually mean."""
     return usual_vocabulary(settings, responses).declaring(declared)

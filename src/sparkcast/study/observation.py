@@ -131,7 +131,8 @@ class Dataset:
     vocabulary: Vocabulary = field(default=Vocabulary(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.vocabulary.names.issuperset((*self.factors, *self.responses)):
+        first = self.observations[0].configuration if self.observations else ()
+        if not self.vocabulary.names.issuperset((*self.factors, *self.responses, *first)):
             settings = dict.fromkeys((*self.factors, *(name for o in self.observations for name in o.configuration)))
             words = completed(self.vocabulary, settings, self.measured)
             object.__setattr__(self, "vocabulary", words)

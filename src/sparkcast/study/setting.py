@@ -29,6 +29,7 @@ class Role(StrEnum):
 SIZES = (Role.FRACTION, Role.DATA_SIZE)  # how much data a run works on
 PASSES = (Role.EPOCHS, Role.ITERATIONS)  # how often
 CLUSTER = (Role.MACHINES, Role.CORES, Role.MEMORY, Role.JOBS)  # what the cluster is asked for, not the job
+SYSTEM = (*CLUSTER, Role.TOTAL_CORES, Role.MACHINE_TYPE)  # what a run runs on, not what it learns
 
 _UNITS = {
     Role.MACHINES: "number",

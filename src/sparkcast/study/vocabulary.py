@@ -103,17 +103,19 @@ class Vocabulary:
     def assigning(self, roles: Mapping[str, str]) -> "Vocabulary":
         """With these meanings as people write them: {"hosts": "machines", "auc": "share", "minutes": "time:min"}."""
         settings, responses = [], []
+        yielded = {response.name for response in self.responses}
         for name, text in roles.items():
             meaning, _, unit = (part.strip() for part in text.partition(":"))
-            if meaning in _ROLES:
-                settings.append(replace(self.setting(name), role=Role(meaning), unit=unit))
-            elif meaning in _KINDS:
+            if meaning in _KINDS or (meaning == Kind.OTHER and name in yielded):
                 responses.append(replace(self.response(name), kind=Kind(meaning), better=None, unit=unit))
+            elif meaning in _ROLES:
+                settings.append(replace(self.setting(name), role=Role(meaning), unit=unit))
             else:
                 raise StudyError(
                     f"{name} cannot be {text!r}: no such role", hint=did_you_mean(meaning, (*_ROLES, *_KINDS))
                 )
-        return self.declaring(Vocabulary(tuple(settings), tuple(responses)))
+        others = self.only(self.names - set(roles))
+        return others.declaring(Vocabulary(tuple(settings), tuple(responses)))
 
     def as_plain(self) -> dict[str, Any]:
         """As plain data, to be written down."""

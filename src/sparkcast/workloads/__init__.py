@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Level, Role, Setting, Study, Vocabulary
+from sparkcast.study import Configuration, Kind, Level, Role, Setting, Study, Vocabulary
 from sparkcast.study.configuration import Levels
 from sparkcast.study.derive import machine_hour, machine_type_setting
 from sparkcast.workloads.base import CLUSTER_SETTINGS, WORKLOADS, Guessable, Job, Workload
@@ -87,19 +87,22 @@ def resolve(study: Study) -> Study:
     varied = {factor.name for factor in study.factors}
     fixed = complete(workload, study.fixed).without(*varied)
     resolved = replace(study, fixed=fixed, vocabulary=vocabulary_of(workload))
-    _check_roles(resolved)
+    _check_roles(resolved, replace(resolved, roles={}, vocabulary=vocabulary_of(workload)).vocabulary)
     _check_price(resolved)
     return resolved
 
 
-def _check_roles(study: Study) -> None:
-    declared = replace(study, roles={}).vocabulary.names
-    named = {*study.fixed, *(f.name for f in study.factors), *(r.name for r in study.responses), *declared}
-    for name in study.roles:
+def _check_roles(study: Study, declared: Vocabulary) -> None:
+    """`declared` is what names mean without the roles that the study gives."""
+    settings = {setting.name for setting in declared.settings}
+    for name, role in study.roles.items():
         with _at(study, "roles", name):
-            if name not in named:
-                hint = did_you_mean(name, tuple(sorted(named)))
+            if name not in declared.names:
+                hint = did_you_mean(name, tuple(sorted(declared.names)))
                 raise StudyError(f"there is no setting or response {name!r} that could have a role", hint=hint)
+            if (name in settings) != (name in {setting.name for setting in study.vocabulary.settings}):
+                kind, roles = ("setting", Role) if name in settings else ("response", Kind)
+                raise StudyError(f"{name} is a {kind}, which cannot be {role!r}", hint=f"it can be {', '.join(roles)}")
 
 
 def _check_price(study: Study) -> None:

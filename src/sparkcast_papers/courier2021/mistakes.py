@@ -258,7 +258,8 @@ def _times_and_slos(evaluated: Dataset) -> dict[Configuration, list[tuple[float,
 def _table_9(evaluated: Dataset) -> list[Figure]:
     """The job whose SLO in Table 9 is not the one it was run with."""
     figures = []
-    for (cpu, batch, njobs, _), runs in _times_and_slos(evaluated).items():
+    for job, runs in _times_and_slos(evaluated).items():
+        cpu, batch, njobs, _ = job.values()
         printed = _printed.TABLE_9_SLO.get((cpu, batch, njobs))
         if printed is not None:
             what = f"SLO in s of cpu={cpu}, batch={batch}, njobs={njobs}, Table 9 and the experiment"

@@ -242,7 +242,7 @@ def _share(problem: Problem, factor: int, techniques: Sequence[Technique], seed:
     rows, shares = scaled_times(problem, factor)
     axis = problem.domain.axes[factor]
     # A sample's time is scaled up to the whole: steps would end at the largest sample.
-    own = tuple(t for t in techniques if t in LINES) or LINES if axis.name in SIZES else techniques
+    own = tuple(t for t in techniques if t in LINES) or LINES if axis.role in SIZES else techniques
     columns = factor_columns(axis, problem.x[rows, factor])
     return Share(factor, best_regression(columns, shares, own, seed), float(shares.min()) * _LEAST_SHARE)
 
