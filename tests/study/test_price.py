@@ -13,6 +13,7 @@ from sparkcast.study import Candidates, Dataset, Expression, Level, Observation,
 from sparkcast.study.derive import hourly, hourly_columns, parse_price, run_cost
 from sparkcast.study.file import parse_study
 from sparkcast.study.names import usual_vocabulary
+from sparkcast.workloads import check_price
 
 STUDY = """\
 study: s
@@ -81,7 +82,7 @@ def test_an_hour_costs_what_the_run_holds(configuration: dict[str, Level], price
     [
         ({"vm_type": "m4.larg"}, Price(machine_hours=MACHINES), "'m4.larg'.*did you mean 'm4.large'"),
         ({"vm_type": "t2"}, Price(machine_hours=MACHINES), "'t2'.*known: m4.large, c4.xlarge"),
-        ({"executors": 2}, Price(machine_hours=MACHINES), "needs a setting.*vm_type"),
+        ({"executors": 2}, Price(machine_hours=MACHINES), "needs a setting.*--role NAME=machine-type"),
         ({"executors": "many"}, Price(0.1), "executors = 'many' is no number"),
         ({"executors": 2}, Price(hour=Expression("executors - 3")), "gives -1.0 at executors=2"),
         ({"executors": 2}, Price(hour=Expression("executors > 1")), "gives True"),
@@ -125,7 +126,7 @@ def test_a_price_is_read_from_a_line(text: str, price: Price) -> None:
         ("", "is no price"),
         ("core_hour=cheap", "'core_hour=cheap' is no price"),
         ("core_hour=-1", "core_hour = -1.0 is no price"),
-        ("core_hour=nan", "core_hour = nan is no price"),
+        ("core_hour=nan", "'core_hour=nan' is no price"),
         ("core_hour=1,core_hour=2", "core_hour twice"),
         ("core_hour=1,m4.large=2", "by core_hour and by machine_hour"),
         ("hour =", "is not an expression"),
@@ -175,7 +176,7 @@ def test_a_study_file_gives_its_price(written: str, price: Price) -> None:
 )
 def test_a_price_that_cannot_be_is_named_with_its_line(written: str, words: list[str]) -> None:
     with pytest.raises(StudyError) as caught:
-        parse_study(STUDY.replace("{price}", written))
+        check_price(parse_study(STUDY.replace("{price}", written)))
     assert str(caught.value).startswith("study.yaml line 7: ")
     for word in words:
         assert word in str(caught.value)
@@ -184,7 +185,7 @@ def test_a_price_that_cannot_be_is_named_with_its_line(written: str, words: list
 def test_prices_of_machines_need_a_setting_with_their_type() -> None:
     text = STUDY.replace("{price}", "{machine_hour: {m4.large: 1, c4.xlarge: 2}}").replace("vm_type", "network")
     with pytest.raises(StudyError, match="needs a setting that tells the type"):
-        parse_study(text)
+        check_price(parse_study(text))
 
 
 @pytest.mark.parametrize("price", PRICES)

@@ -18,6 +18,7 @@ __all__ = [
     "Job",
     "Shape",
     "Workload",
+    "check_price",
     "complete",
     "resolve",
     "settings_of",
@@ -88,7 +89,7 @@ def resolve(study: Study) -> Study:
     fixed = complete(workload, study.fixed).without(*varied)
     resolved = replace(study, fixed=fixed, vocabulary=vocabulary_of(workload))
     _check_roles(resolved, replace(resolved, roles={}, vocabulary=vocabulary_of(workload)).vocabulary)
-    _check_price(resolved)
+    check_price(resolved)
     return resolved
 
 
@@ -105,7 +106,8 @@ def _check_roles(study: Study, declared: Vocabulary) -> None:
                 raise StudyError(f"{name} is a {kind}, which cannot be {role!r}", hint=f"it can be {', '.join(roles)}")
 
 
-def _check_price(study: Study) -> None:
+def check_price(study: Study) -> None:
+    """Raise StudyError for a price that cannot be applied to the settings of the study."""
     price, words = study.price, study.vocabulary
     if price is not None and price.hour is not None:
         with _at(study, "price", "hour"):
