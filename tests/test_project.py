@@ -53,6 +53,61 @@ def test_every_module_is_a_room() -> None:
     assert found - {"__init__"} == set(ORDER)
 
 
+# Names of settings and responses mean something only where they are declared: by workloads and in the table of usual
+# names. The suites for plugs make up data, and the demonstration is a study.
+DECLARED = "n_gpus accuracy batch_size executors sampling_rate learning_rate throughput time_s cost".split()
+SPEAK_OF_NAMES = ("workloads/", "testing/", "study/names.py", "demo.py")
+# Fields of Spark's executors, of seconds and of learning algorithms, whatever settings are called.
+OWN_WORDS = {"executors", "learning_rate", "time_s", "cost", "throughput"}
+OWN_KEYS = {("observe/eventlog.py", "executors"), ("observe/report.py", "time_s"), ("store/store.py", "time_s")}
+
+
+def test_shared_code_knows_no_setting_or_response_by_its_name() -> None:
+    found = []
+    for file in ROOT.rglob("*.py"):
+        place, tree = str(file.relative_to(ROOT)), ast.parse(file.read_text())
+        if not place.startswith(SPEAK_OF_NAMES):
+            names = {*_identifiers(tree), *_names_in_strings(tree)}
+            found += [f"{place}:{line} {name}" for line, name in sorted(names) if (place, name) not in OWN_KEYS]
+    assert found == []
+
+
+def _identifiers(tree: ast.AST) -> list[tuple[int, str]]:
+    found = []
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "arg", "name"):
+            name = getattr(node, field, None)
+            if name in DECLARED and name not in OWN_WORDS:
+                found.append((getattr(node, "lineno", 0), name))
+    return found
+
+
+def _names_in_strings(tree: ast.AST) -> list[tuple[int, str]]:
+    """Words with an underscore are names wherever they stand, others where they are all that the text says."""
+    prose = {id(part) for text in _prose(tree) for part in ast.walk(text)}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            alone = re.sub(r"^\W+|\W+$", "", node.value)
+            names = {name for name in re.findall(r"\w+", node.value) if "_" in name} | {alone}
+            found += [(node.lineno, name) for name in names & set(DECLARED)]
+    return found
+
+
+def _prose(tree: ast.AST) -> list[ast.AST]:
+    """What is written for people: docstrings, errors, hints, help, and examples that these quote."""
+    found: list[ast.AST] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Raise() | ast.keyword(arg="hint" | "help") | ast.Expr(value=ast.Constant()):
+                found.append(node)
+            case ast.arguments() if any(argument.arg == "hint" for argument in node.args):
+                found += node.defaults
+            case ast.Assign() if re.search("EXAMPLE|WRITE", ast.unparse(node.targets[0])):
+                found.append(node)
+    return found
+
+
 def test_importing_sparkcast_stays_light() -> None:
     heavy = ["pyspark", "sklearn", "pandas", "numpy", "scipy", "statsmodels", "sqlalchemy", "altair", "torch"]
     code = f"import sys, sparkcast, sparkcast.api, sparkcast.cli; print([m for m in {heavy} if m in sys.modules])"

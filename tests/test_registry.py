@@ -45,6 +45,56 @@ def test_two_plugs_of_one_name_clash_loudly() -> None:
         registry.register("x")(str)
 
 
+def test_plugs_say_of_themselves_what_shared_code_must_know() -> None:
+    registry: Registry[object] = Registry("thing")
+
+    @registry.register("plain")
+    class Plain:
+        """Says nothing."""
+
+    @registry.register("loud")
+    class Loud:
+        """Says that it is loud."""
+
+        is_loud = True
+
+    @registry.register("hushed")
+    class Hushed(Loud):
+        """Takes it back."""
+
+        is_loud = False
+
+    @registry.register("louder")
+    class Louder(Loud):
+        """Says what it inherits, and that it is meant where nobody says which."""
+
+        is_default = True
+
+    assert registry.declaring("is_loud") == ("loud", "louder")
+    assert registry.declaring("is_silent") == ()
+    assert registry.default() == "louder"
+
+
+def test_what_is_taken_when_nobody_chooses_is_declared_by_the_plugs() -> None:
+    assert MODELS.declaring("is_usual") == ("auto", "ernest", "gradient-boosting", "random-forest", "ridge", "scaling")
+    assert MODELS.declaring("is_baseline") == ("median",)
+    assert len(MODELS.declaring("is_quick")) == 1
+    assert set(MODELS.declaring("extrapolates_by_law")) == {"nnls", "scaling"}
+    assert SEARCHERS.default() == "guided"
+    assert SEARCHERS.declaring("is_default") == ("guided",)
+
+
+def test_a_model_of_somebody_else_can_declare_itself_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mine:
+        """Mine."""
+
+        is_usual = True
+
+    MODELS.names()
+    monkeypatch.setitem(MODELS._classes, "mine", Mine)
+    assert "mine" in MODELS.declaring("is_usual")
+
+
 def test_a_package_of_somebody_else_joins_through_an_entry_point(tmp_path: Path) -> None:
     (tmp_path / "acme.py").write_text(
         "from sparkcast.designs import DESIGNS\n"

@@ -2,7 +2,6 @@
 
 import math
 import re
-from contextlib import suppress
 
 from sparkcast.errors import StudyError
 
@@ -20,7 +19,10 @@ def parse_bytes(text: str | int | float) -> int:
     >>> parse_bytes("4g") == 4 * 1024**3
     True
     """
-    return int(_parse(text, _BYTES, "size", "write it as 512m, 4g or 1t"))
+    size = _parse(text, _BYTES, "size", "write it as 512m, 4g or 1t")
+    if math.isinf(size):
+        raise StudyError(f"{text!r} is too large for a size", hint="write it as 512m, 4g or 1t")
+    return int(size)
 
 
 def shortest_size(size: int) -> str:
@@ -49,9 +51,7 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
     number, unit = float(match[1]), match[2].lower()
     if unit and unit not in units:
         raise StudyError(f"{text!r} has the unknown unit {match[2]!r} for a {kind}", hint=hint)
-    if math.isinf(found := number * units.get(unit, 1)):
-        raise StudyError(f"{text!r} is too large for a {kind}", hint=hint)
-    return found
+    return number * units.get(unit, 1)
 
 
 def as_number(value: object) -> float | None:
@@ -69,7 +69,8 @@ def as_number(value: object) -> float | None:
         number = float(text)
         return number if math.isfinite(number) else None
     except ValueError:
-        with suppress(StudyError):
+        match = _QUANTITY.fullmatch(text)
+        if match and match[2].lower() in _BYTES:
             return float(parse_bytes(text))
         return None
 

@@ -2,6 +2,7 @@ import math
 import random
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -249,6 +250,24 @@ def test_the_summary_says_what_matters_and_what_does_not_in_five_lines() -> None
     assert verdicts["executors"].matters
     assert verdicts["optimizer"].matters is False
     assert "no effect that these 12 runs can tell from noise" in verdicts["optimizer"].sentence
+
+
+def test_what_a_setting_of_the_cluster_is_says_its_role_and_not_its_name() -> None:
+    noise = random.Random(3)
+    cells = {(h, c): [30 / h + noise.gauss(0, 1) for _ in range(3)] for h, c in product((1, 2), (1, 2))}
+    data = dataset(("hosts", "core_values"), cells)
+    assert analyze(data).summary[2] == "No setting of the cluster itself was tested."
+    named = replace(data, vocabulary=data.vocabulary.assigning({"hosts": "machines"}))
+    assert analyze(named).summary[2].startswith("System settings matter: hosts, 9")
+    assert analyze(named).rows == analyze(data).rows
+
+
+def test_without_a_response_the_time_is_analysed_whatever_its_name() -> None:
+    data = dataset(("a",), {(1,): (1.0, 1.1), (2,): (2.0, 2.1)})
+    runs = tuple(replace(run, responses={"auc": 0.5, "minutes": run.responses["time_s"]}) for run in data.observations)
+    renamed = Dataset(data.factors, runs, responses=("auc", "minutes"))
+    assert analyze(renamed).response == "minutes"
+    assert analyze(renamed).rows == analyze(data).rows
 
 
 def test_a_setting_that_only_acts_through_another_matters() -> None:

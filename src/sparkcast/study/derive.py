@@ -139,13 +139,20 @@ def parse_price(text: str) -> Price:
     for part in text.split(","):
         name, _, amount = (piece.strip() for piece in part.partition("="))
         name = "gib_hour" if name == "memory_hour" else name
-        number = as_number(amount)
+        number = _written_number(amount)
         if not name or number is None:
             raise StudyError(f"{part.strip()!r} is no price", hint=f"write it {_GIVE_A_PRICE}")
         if name in amounts:
             raise StudyError(f"the price {text!r} gives {name} twice", hint=f"write it {_GIVE_A_PRICE}")
         amounts[name] = number
     return Price(amounts.pop("core_hour", 0.0), amounts.pop("gib_hour", 0.0), amounts)
+
+
+def _written_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def make_dataset(study: Study, observations: tuple[Observation, ...]) -> Dataset:
