@@ -138,6 +138,7 @@ def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
         rows=rows,
         effects=effects(fit, rows),
         means=level_means(fit),
+        words=question.words,
     )
     verdicts = factor_verdicts(found, question.model.formula.names)
     doubts = fit_caveats(fit, question.observations, question.words.response(response), found.means)

@@ -1,15 +1,15 @@
 """An analysis in sentences that cannot be misread."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.analyse import RESIDUAL, AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
+from sparkcast.study import Role, Vocabulary
+from sparkcast.study.setting import CLUSTER
 
 SIGNIFICANCE = 0.05
-# Settings of the cluster rather than of the learning, however people abbreviate them.
-_SYSTEM = re.compile(r"node|executor|core|worker|machine|instance|memory|cpu|slot|partition|job|gpu", re.IGNORECASE)
+_SYSTEM = (*CLUSTER, Role.TOTAL_CORES, Role.MACHINE_TYPE)  # settings of the cluster rather than of the learning
 
 _VIOLATED = {
     "normality": "residuals are not normal",
@@ -32,6 +32,10 @@ class Findings:
     rows: Sequence[AnovaRow]
     effects: Sequence[Effect]
     means: Sequence[LevelMean]
+    words: Vocabulary
+
+    def is_system(self, factor: str) -> bool:
+        return self.words.role(factor) in _SYSTEM
 
     @property
     def terms(self) -> list[AnovaRow]:
@@ -112,7 +116,7 @@ def summarise(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequen
         _leading(found),
         _strongest(found, verdicts),
         _system(found, verdicts),
-        _idle(verdicts),
+        _idle(found, verdicts),
         _trust(found, checks),
     ]
     return tuple(lines)
@@ -137,7 +141,7 @@ def _strongest(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
 
 
 def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
-    own = {v.factor: v for v in verdicts if _SYSTEM.search(v.factor) and v.matters is not None}
+    own = {v.factor: v for v in verdicts if found.is_system(v.factor) and v.matters is not None}
     if not own:
         return "No setting of the cluster itself was tested."
     acting = [name for name, verdict in own.items() if verdict.matters]
@@ -151,15 +155,15 @@ def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
     )
 
 
-def _idle(verdicts: Sequence[FactorVerdict]) -> str:
-    idle = [v.factor for v in verdicts if v.matters is False and not _SYSTEM.search(v.factor)]
+def _idle(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+    idle = [v.factor for v in verdicts if v.matters is False and not found.is_system(v.factor)]
     if idle:
         return f"No effect can be told from noise for {', '.join(idle)}."
-    return "Nothing can be tested: there is no noise." if verdicts[0].matters is None else _all_act(verdicts)
+    return "Nothing can be tested: there is no noise." if verdicts[0].matters is None else _all_act(found, verdicts)
 
 
-def _all_act(verdicts: Sequence[FactorVerdict]) -> str:
-    others = [v.factor for v in verdicts if not _SYSTEM.search(v.factor)]
+def _all_act(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+    others = [v.factor for v in verdicts if not found.is_system(v.factor)]
     return f"Every other setting shows an effect: {', '.join(others)}." if others else "No other setting was varied."
 
 
