@@ -38,10 +38,10 @@ def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:
 def _plain(value: Any) -> Any:
     from sparkcast.study import Vocabulary
 
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Vocabulary):
         return value.as_plain()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Kind, Level, Role, Setting, Study, Vocabulary
+from sparkcast.study import Configuration, Kind, Level, Response, Role, Setting, Study, Vocabulary
 from sparkcast.study.configuration import Levels
 from sparkcast.study.derive import machine_hour, machine_type_setting
+from sparkcast.study.names import TIME
 from sparkcast.workloads.base import CLUSTER_SETTINGS, WORKLOADS, Guessable, Job, Workload
 
 __all__ = [
@@ -87,10 +88,18 @@ def resolve(study: Study) -> Study:
             rule.require_names(tuple(known))
     varied = {factor.name for factor in study.factors}
     fixed = complete(workload, study.fixed).without(*varied)
-    resolved = replace(study, fixed=fixed, vocabulary=vocabulary_of(workload))
+    resolved = replace(study, fixed=fixed, responses=_responses(study, workload), vocabulary=vocabulary_of(workload))
     _check_roles(resolved, replace(resolved, roles={}, vocabulary=vocabulary_of(workload)).vocabulary)
     check_price(resolved)
     return resolved
+
+
+def _responses(study: Study, workload: Workload) -> tuple[Response, ...]:
+    """As the study names them; where it names none, the time of its workload, whatever it is called."""
+    own = vocabulary_of(workload)
+    if study.responses != (Response(TIME),) or own.time is None or TIME in own.names:
+        return study.responses
+    return (own.response(own.time),)
 
 
 def _check_roles(study: Study, declared: Vocabulary) -> None:
