@@ -46,7 +46,7 @@ ROLES = {
     "ram": "memory",
     "chunk": "batch",
     "volume": "data-size",
-    "minutes": "time",  # in seconds, whatever the name says
+    "minutes": "time:s",  # in seconds, whatever the name says
     "auc": "share",
 }
 PRICE = Price(core_hour=0.5, gib_hour=0.05)
