@@ -139,12 +139,12 @@ def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp
 
 
 GLUTTON = """\
-from sparkcast.workloads import WORKLOADS
+from sparkcast.workloads.base import TIME, WORKLOADS
 
 @WORKLOADS.register("glutton")
 class Glutton:
     "Asks for more memory than there is."
-    settings, responses, example = (), ("time_s",), {}
+    settings, responses, example = (), (TIME,), {}
     def check(self, settings): pass
     def prepare(self, settings, data_dir): return ""
     def spark_conf(self, settings): return {"spark.driver.memory": "512m"}

@@ -24,7 +24,7 @@ def submit(folder: Path, name: str, settings: dict[str, Level], **conf: str) -> 
     full = complete(workload, settings)
     workload.prepare(full, folder / "data")
     order, report = folder / "job.json", folder / "report.jsonl"
-    order.write_text(json.dumps({"workload": name, "settings": full, "data_dir": str(folder / "data")}))
+    order.write_text(json.dumps({"workload": name, "settings": dict(full), "data_dir": str(folder / "data")}))
     home = Path(pyspark.__file__).parent
     properties = {"spark.ui.enabled": "false", **workload.spark_conf(full)}
     options = [part for key, value in properties.items() for part in ("--conf", f"{key}={value}")]
