@@ -96,7 +96,11 @@ class ClusterFacts:
 
 
 class Engine(Protocol):
-    """A way to run Spark jobs. Enter it to make the cluster ready; leaving it takes down what it started."""
+    """A way to run Spark jobs. Enter it to make the cluster ready; leaving it takes down what it started.
+
+    A class attribute `masters = ("embedded",)` says which master URLs it takes, by their first word: embedded:7077. One
+    engine, with `is_default = True`, takes all that no other does.
+    """
 
     def __init__(self, options: SparkOptions) -> None: ...
 

@@ -26,6 +26,8 @@ _RETURN_PAUSES_S = (0.0, 5.0, 10.0)  # before each look whether a master that wa
 class SparkCluster:
     """Any Spark cluster by its master URL: spark://host:port, yarn, k8s://..., local[n]."""
 
+    is_default = True
+
     def __init__(self, options: SparkOptions) -> None:
         self._master = options.master
         self._spark = find_spark(honour_spark_home=True)
