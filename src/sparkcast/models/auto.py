@@ -178,6 +178,7 @@ class Combined:
 class Auto:
     """The models that did best where the question lies, together: inside the measured range or beyond it."""
 
+    is_default = True
     is_usual = True
 
     def __init__(self, candidates: Sequence[str] | None = None) -> None:

@@ -87,6 +87,7 @@ class Model(ABC):
     extrapolates_by_law: ClassVar[int] = 0  # not by resemblance: always heard beyond the range, the highest first
     is_usual: ClassVar[bool] = False  # validated when nobody says which
     is_baseline: ClassVar[bool] = False  # what every other model must beat
+    is_default: ClassVar[bool] = False  # learned when nobody says which
     is_quick: ClassVar[bool] = False  # fitted in milliseconds, and good enough to see whether runs drift
 
     def fit(self, data: Dataset, response: str) -> Distribution:
