@@ -57,7 +57,7 @@ FILES = {
         ''',
     "acme_searcher.py": '''
         """A searcher of somebody else."""
-        from sparkcast.search.base import SEARCHERS, Search, Told
+        from sparkcast.search.base import SEARCHERS, Search, Evaluation
 
         @SEARCHERS.register("acme-backwards")
         class Backwards:
@@ -71,7 +71,7 @@ FILES = {
             def ask(self):
                 return self._left.pop() if self._left else None
 
-            def tell(self, told: Told) -> None:
+            def tell(self, evaluation: Evaluation) -> None:
                 pass
 
             @property

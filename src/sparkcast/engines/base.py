@@ -136,12 +136,12 @@ class Engine(Protocol):
 
     def facts(self) -> ClusterFacts: ...
 
-    def trouble(self) -> str:
-        """Why the cluster cannot be used any more, or "" when all is well."""
+    def health_problem(self) -> str:
+        """Why the cluster cannot be used any more, or "" while it is healthy."""
         ...
 
     def restart(self) -> None:
-        """Bring the cluster back after trouble."""
+        """Bring the cluster back when it is not healthy any more."""
         ...
 
 

@@ -124,7 +124,7 @@ class EmbeddedCluster:
         description = f"embedded: {shape.workers} worker(s) x {shape.cores_each} core(s)"
         return ClusterFacts(self._spark.version, self._java.version, description)
 
-    def trouble(self) -> str:
+    def health_problem(self) -> str:
         dead = [(name, p.returncode) for name, p in self._daemons.items() if p.poll() is not None]
         return "; ".join(f"the {name} of the embedded cluster ended (exit code {code})" for name, code in dead)
 
