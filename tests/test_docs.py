@@ -1,6 +1,7 @@
 """Docs that are true: generated pages are current, examples run, commands and plugs are documented."""
 
 import math
+import re
 import runpy
 import subprocess
 import sys
@@ -39,6 +40,23 @@ def test_the_guide_to_predicting_names_every_model_and_when_it_joins_auto() -> N
     joins = {name: getattr(MODELS.get(name), "auto_from", None) for name in MODELS.names()}
     shown = {name: "by name" if least == math.inf else f"{least}" for name, least in joins.items() if name != "auto"}
     assert {name: text for name, text in told.items() if name != "auto"} == shown
+
+
+def test_the_plugs_of_the_guide_pass_their_suites(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "guides" / "adding-a-plug.md").read_text()
+    blocks = [block.split("```")[0] for block in guide.split("```python\n")[1:]]
+    (tmp_path / "test_guide.py").write_text("\n\n".join(block for block in blocks if "import" in block))
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command = [sys.executable, "-m", "pytest", *options, "test_guide.py"]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stdout
+    assert "SmallTrees" in "".join(blocks)
+
+
+@pytest.mark.parametrize("guide", sorted((ROOT / "docs" / "guides").glob("*.md")), ids=lambda path: path.stem)
+def test_a_guide_names_nothing_that_is_private(guide: Path) -> None:
+    code = re.findall(r"```.*?```|`[^`\n]+`", guide.read_text(), re.DOTALL)
+    assert re.findall(r"(?<!self)[./]_[a-z]\w*|import _\w+", "\n".join(code)) == []
 
 
 def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
