@@ -1,5 +1,6 @@
 """Docs that are true: generated pages are current, examples run, commands and plugs are documented."""
 
+import inspect
 import math
 import re
 import runpy
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sparkcast import api
+
 ROOT = Path(__file__).parents[1]
 GENERATED = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 
@@ -16,6 +19,22 @@ GENERATED = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 @pytest.mark.parametrize(("name", "text"), GENERATED["pages"]().items())
 def test_the_reference_pages_are_what_the_code_says(name: str, text: str) -> None:
     assert (ROOT / "docs" / "reference" / name).read_text() == text, "run: python docs/generate.py"
+
+
+NEED_A_CLUSTER_OR_LONG = {"run", "tune", "report"}  # their examples are read, not run
+
+
+@pytest.mark.parametrize("name", [name for name in api.__all__ if inspect.isfunction(getattr(api, name))])
+def test_a_function_tells_its_arguments_results_errors_and_an_example(name: str) -> None:
+    function = getattr(api, name)
+    text = inspect.getdoc(function) or ""
+    signature = inspect.signature(function)
+    told = re.findall(r"^    (\w+): ", text.partition("Args:")[2].partition("\n\n")[0], re.MULTILINE)
+    assert told == list(signature.parameters)
+    assert ("Returns:" in text) == (signature.return_annotation is not None)
+    assert "Raises:" in text or name == "with_spark"
+    assert ">>> " in text
+    assert ("+SKIP" in text) == (name in NEED_A_CLUSTER_OR_LONG)
 
 
 @pytest.mark.parametrize("name", GENERATED["_command_names"]())

@@ -227,7 +227,7 @@ def dry_run(path: Source, *, master: str | None = None, conf: Mapping[str, str] 
     Raises:
         StudyError, CapacityError: As in `run`.
 
-    >>> len(dry_run("study.yaml"))                                     # doctest: +SKIP
+    >>> len(dry_run("study.yaml"))
     8
     """
     from sparkcast.runs import campaign
