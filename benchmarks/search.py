@@ -19,7 +19,7 @@ from typing import Any
 
 from _scout import Table, earlier_than, read_tables
 
-from sparkcast.search.base import SEARCHERS, Search, Searcher, Told
+from sparkcast.search.base import SEARCHERS, Evaluation, Search, Searcher
 from sparkcast.study import Dataset
 
 NEAR = 1.1  # of the optimum
@@ -58,21 +58,21 @@ class Row:
 
 def trace(name: str, table: Table, seed: int, earlier: tuple[Dataset, ...], n_runs: int) -> Trace:
     search = Search(table.clusters, seed=seed, per_second=table.per_second, earlier=earlier)
-    told = run_on(SEARCHERS.get(name)(search), table, [], n_runs)
-    n_at_stop = len(told) if len(told) < n_runs else None
+    evaluations = run_on(SEARCHERS.get(name)(search), table, [], n_runs)
+    n_at_stop = len(evaluations) if len(evaluations) < n_runs else None
     if n_at_stop is not None:
-        told = run_on(unstoppable(name)(search), table, told, n_runs)
-    return traced(table, [table.clusters.index(one.configuration) for one in told], n_at_stop)
+        evaluations = run_on(unstoppable(name)(search), table, evaluations, n_runs)
+    return traced(table, [table.clusters.index(one.configuration) for one in evaluations], n_at_stop)
 
 
-def run_on(searcher: Searcher, table: Table, told: Sequence[Told], n_runs: int) -> list[Told]:
-    known = list(told)
+def run_on(searcher: Searcher, table: Table, evaluations: Sequence[Evaluation], n_runs: int) -> list[Evaluation]:
+    known = list(evaluations)
     for one in known:
         searcher.tell(one)
     while len(known) < n_runs and (asked := searcher.ask()) is not None:
         place = table.clusters.index(asked)
         run = table.runs[place]
-        known.append(Told(asked, table.cost(place), run.took_s) if run.is_ok else Told(asked, None))
+        known.append(Evaluation(asked, table.cost(place), run.took_s) if run.is_ok else Evaluation(asked, None))
         searcher.tell(known[-1])
     return known
 

@@ -1,13 +1,18 @@
 """Stages put together, without a cluster."""
 
 import dataclasses
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sparkcast import api
 from sparkcast.designs import make_plan
+from sparkcast.designs.full import FullFactorial
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.models import MODELS
+from sparkcast.models.auto import Auto
 from sparkcast.store import open_store, results_folder
 from sparkcast.study import Configuration, Dataset, Epoch, Observation, Outcome, Price
 
@@ -141,3 +146,35 @@ def test_a_response_that_cannot_be_learned_is_noted_unless_it_was_asked_for() ->
     assert "1 different configurations with accuracy" in result.notes[0]
     with pytest.raises(NotEnoughDataError):
         api.fit(sparse, ["time_s", "accuracy"], model="ridge")
+
+
+def test_planning_chooses_the_runs_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, chosen = tmp_path / "s.yaml", []
+    path.write_text(STUDY + "limits: {total: 30m, trial: 1m}\nprice: {core_hour: 1}\n")
+    choose = FullFactorial.choose
+
+    def counted(*arguments: Any) -> Any:
+        chosen.append(arguments)
+        return choose(*arguments)
+
+    monkeypatch.setattr(FullFactorial, "choose", counted)
+    assert api.plan(path, budget_s=600.0).trials
+    assert len(chosen) == 1
+
+
+def test_a_report_learns_each_response_once_with_its_best_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"{n},{60 / n + r / 10},{0.9 - n / 100 + r / 1000}" for n in (1, 2, 3, 4) for r in (0, 1)]
+    (tmp_path / "runs.csv").write_text("\n".join(["executors,time_s,accuracy", *rows]) + "\n")
+    data, learned = api.load_data(tmp_path / "runs.csv"), list[str]()
+
+    def fit(_: object, runs: Dataset, response: str) -> Any:
+        learned.extend([response] if len(runs.observations) == len(rows) else [])
+        return MODELS.get("ridge")().fit(runs, response)
+
+    monkeypatch.setattr(Auto, "fit", fit)  # the best of the two that are tested
+    monkeypatch.setattr(api, "validate", partial(api.validate, models=["auto", "median"]))
+    monkeypatch.setattr("sparkcast.report.write_report", lambda *_: None)
+    api.report(data, tmp_path / "r.html", within_s=60)
+    assert sorted(learned) == ["accuracy", "time_s"]

@@ -1,4 +1,4 @@
-"""Plugs from outside: a model, a design, a searcher and a workload, one file each, installed through entry points."""
+"""Plugs from outside, installed through entry points: model, design, searcher, workload and engine, one file each."""
 
 import json
 import os
@@ -57,7 +57,7 @@ FILES = {
         ''',
     "acme_searcher.py": '''
         """A searcher of somebody else."""
-        from sparkcast.search.base import SEARCHERS, Search, Told
+        from sparkcast.search.base import SEARCHERS, Search, Evaluation
 
         @SEARCHERS.register("acme-backwards")
         class Backwards:
@@ -71,7 +71,7 @@ FILES = {
             def ask(self):
                 return self._left.pop() if self._left else None
 
-            def tell(self, told: Told) -> None:
+            def tell(self, evaluation: Evaluation) -> None:
                 pass
 
             @property
@@ -110,6 +110,29 @@ FILES = {
                 total = context.parallelize(range(int(job.settings["numbers"])), 2).sum()
                 job.result(seconds=time.perf_counter() - start, auc=0.5 + 0.4 * (total > 0))
         ''',
+    "acme_engine.py": '''
+        """An engine of somebody else: a gateway that takes jobs."""
+        from sparkcast.engines.base import ENGINES, Submission
+
+        @ENGINES.register("acme-gateway")
+        class Gateway:
+            """A gateway of acme, by its address: acme:HOST."""
+
+            masters = ("acme",)
+
+            def __init__(self, options):
+                self._host = options.master.partition(":")[2]
+
+            def capacity(self, shapes):
+                return None
+
+            def defaults(self):
+                return {}
+
+            def submission(self, job):
+                conf = [word for name, value in job.conf.items() for word in ("--conf", f"{name}={value}")]
+                return Submission(("acme-submit", "--at", self._host, *conf, str(job.application), *job.arguments), {})
+        ''',
 }
 ENTRY_POINTS = """
 [sparkcast.models]
@@ -120,6 +143,8 @@ acme = acme_design:First
 acme = acme_searcher:Backwards
 [sparkcast.workloads]
 acme = acme_workload:Sum
+[sparkcast.engines]
+acme = acme_engine:Gateway
 """
 STUDY = """
 study: acme
@@ -174,6 +199,7 @@ def call(environment: dict[str, str], tmp_path: Path) -> Call:
         ("designs", "acme-first"),
         ("searchers", "acme-backwards"),
         ("workloads", "acme-sum"),
+        ("engines", "acme-gateway"),
     ],
 )
 def test_a_plug_from_outside_is_listed(call: Call, kind: str, name: str) -> None:
@@ -209,12 +235,20 @@ def test_a_design_from_outside_plans_a_study_of_a_workload_from_outside(call: Ca
     assert len(plan["trials"]) == 4
 
 
+def test_an_engine_from_outside_takes_the_masters_that_it_declares(call: Call) -> None:
+    answer = call("run", "acme.yaml", "--dry-run", "--master", "acme:gate.example", "--json")
+    assert answer.returncode == 0, answer.stderr
+    lines = json.loads(answer.stdout)
+    assert len(lines) == 4
+    assert all("acme-submit" in line and "--at gate.example" in line for line in lines)
+
+
 def test_plugs_from_outside_stand_on_the_generated_pages(environment: dict[str, str]) -> None:
     root = Path(__file__).parents[1]
     code = "import runpy; print(runpy.run_path('docs/generate.py')['_plugs']())"
     command = [sys.executable, "-c", code]
     answer = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
-    for name in ("acme-nearest", "acme-first", "acme-backwards", "acme-sum"):
+    for name in ("acme-nearest", "acme-first", "acme-backwards", "acme-sum", "acme-gateway"):
         assert f"`{name}`" in answer.stdout
 
 

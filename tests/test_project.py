@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sparkcast
-from sparkcast import errors
+from sparkcast import api, errors
 
 ROOT = Path(sparkcast.__file__).parent
 # Left to right: the whole house. Only the last few put rooms together.
@@ -70,6 +70,49 @@ def test_shared_code_knows_no_setting_or_response_by_its_name() -> None:
             names = {*_identifiers(tree), *_names_in_strings(tree)}
             found += [f"{place}:{line} {name}" for line, name in sorted(names) if (place, name) not in OWN_KEYS]
     assert found == []
+
+
+PLUGS = ("designs", "workloads", "engines", "models", "searchers", "protocols")
+# Words of other things: transformations, keys of a study file, a full disk, how descriptions of clusters begin.
+NO_PLUGS = {
+    *(
+        ("analyse/anova.py", "auto"),
+        ("analyse/scale.py", "auto"),
+        ("study/file.py", "spark"),
+        ("study/model.py", "spark"),
+    ),
+    *(("store/store.py", "spark"), ("store/store.py", "full")),
+    *(("study/environment.py", "embedded"), ("runs/here.py", "embedded")),
+}
+
+
+def test_shared_code_asks_plugs_what_they_are_and_not_for_their_names() -> None:
+    names = {name for kind in PLUGS for name in api.list_plugs(kind)}
+    found = []
+    for file in ROOT.rglob("*.py"):
+        place, tree = str(file.relative_to(ROOT)), ast.parse(file.read_text())
+        for line, name in _names_that_decide(tree):
+            if name in names and f'register("{name}")' not in file.read_text() and (place, name) not in NO_PLUGS:
+                found.append(f"{place}:{line} {name}")
+    assert found == []
+
+
+def _names_that_decide(tree: ast.AST) -> list[tuple[int, object]]:
+    """Texts that are compared, listed, or looked up."""
+    found: list[tuple[int, object]] = []
+    for node in ast.walk(tree):
+        parts: list[ast.expr | None] = []
+        match node:
+            case ast.Compare():
+                parts = [node.left, *node.comparators]
+            case ast.Tuple() | ast.List() | ast.Set():
+                parts = [*node.elts]
+            case ast.Dict():
+                parts = [*node.keys, *node.values]
+            case ast.Call(func=ast.Attribute(attr="get")):
+                parts = [*node.args]
+        found += [(part.lineno, part.value) for part in parts if isinstance(part, ast.Constant)]
+    return found
 
 
 def _identifiers(tree: ast.AST) -> list[tuple[int, str]]:

@@ -23,6 +23,7 @@ from sparkcast.learned.knowledge import Knowledge, knowledge_of
 from sparkcast.observe.host import HostSampler
 from sparkcast.report import ReportContent
 from sparkcast.runs import site
+from sparkcast.store import results_folder
 from sparkcast.study import Observation, Price, Utilisation
 from sparkcast.workloads.base import (
     ACCURACY,
@@ -501,6 +502,22 @@ def test_what_runs_give_is_the_same(worlds: tuple[World, World], contents: list[
     pages = [world.folder / "r.html" for world in worlds]
     both(worlds, lambda world: api.report(world.study(), world.folder / "r.html", within_s=25.0))
     assert_same_report(contents, pages)
+
+
+def test_a_store_knows_what_the_names_of_its_workload_mean(worlds: tuple[World, World]) -> None:
+    assert both(worlds, lambda world: api.run(world.study()).finished)
+
+    def answers(world: World) -> Any:
+        data = api.load_data(results_folder(world.folder / "study.yaml"))
+        assert {name for _, name in data.taken_as}.isdisjoint(world.names)
+        at = Configuration(zip(world.names, (2, 1, "2g", 64, 2000), strict=False)).only(data.dataset.factors)
+        return [
+            api.analyze(data),
+            api.predict(data, at, model="scaling"),
+            api.recommend(data, within_s=25.0, model="ridge"),
+        ]
+
+    both(worlds, answers)
 
 
 def test_a_study_that_names_no_response_is_about_the_time_of_its_workload(worlds: tuple[World, World]) -> None:

@@ -1,10 +1,11 @@
-"""Every design, searcher and workload passes the suite that is shipped for everybody's."""
+"""Every design, engine, searcher and workload passes the suite that is shipped for everybody's."""
 
 import pytest
 
 from sparkcast.designs import DESIGNS
+from sparkcast.engines import ENGINES
 from sparkcast.search.base import SEARCHERS
-from sparkcast.testing import DesignSuite, SearcherSuite, WorkloadSuite
+from sparkcast.testing import DesignSuite, EngineSuite, SearcherSuite, WorkloadSuite
 from sparkcast.testing.searchers import Make
 from sparkcast.workloads import WORKLOADS
 
@@ -13,6 +14,13 @@ class TestEveryDesign(DesignSuite):
     @pytest.fixture(params=DESIGNS.names())
     def name(self, request: pytest.FixtureRequest) -> str:
         return str(request.param)
+
+
+class TestEveryEngine(EngineSuite):
+    @pytest.fixture(params=ENGINES.names())
+    def given(self, request: pytest.FixtureRequest) -> tuple[str, str]:
+        name = str(request.param)
+        return name, {"spark": "spark://host:7077"}.get(name, name)
 
 
 class TestEverySearcher(SearcherSuite):

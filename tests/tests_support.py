@@ -146,7 +146,7 @@ class PlayedEngine:
     def facts(self) -> ClusterFacts:
         return ClusterFacts("3.5.9", "17", "played")
 
-    def trouble(self) -> str:
+    def health_problem(self) -> str:
         return ""
 
     def restart(self) -> None: ...

@@ -227,7 +227,7 @@ def dry_run(path: Source, *, master: str | None = None, conf: Mapping[str, str] 
     Raises:
         StudyError, CapacityError: As in `run`.
 
-    >>> len(dry_run("study.yaml"))                                     # doctest: +SKIP
+    >>> len(dry_run("study.yaml"))
     8
     """
     from sparkcast.runs import campaign
@@ -308,12 +308,12 @@ def tune(
     >>> tune("study.yaml", minimize="cost", max_runs=8).best           # doctest: +SKIP
     """
     from sparkcast.search.base import SEARCHERS
-    from sparkcast.search.loop import Budget, Quest, objective_of
+    from sparkcast.search.loop import Budget, TuneOptions, objective_of
     from sparkcast.search.loop import tune as search
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
-    quest = Quest(
+    options = TuneOptions(
         searcher=searcher or SEARCHERS.default(),
         objective=objective_of(study, minimize, maximize),
         within_s=within_s,
@@ -324,7 +324,7 @@ def tune(
     )
     return search(
         study,
-        quest,
+        options,
         Budget(max_runs, max_cost),
         results_folder(Path(path)),
         resume=resume,

@@ -87,6 +87,8 @@ GOOD = "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n1,x,3.5\n2,y,9.5\n"
         (GOOD, ("--formula", "I(b**2) + b"), 2, ["b is no number"]),
         (GOOD, ("--formula", "__import__('os').system('true')"), 2, ["'__import__', which is no factor"]),
         (GOOD, ("--response", "x = __import__('os')"), 2, ["refused"]),
+        (GOOD, ("--response", "x ="), 2, ["'' is not an expression"]),
+        (GOOD, ("--formula", "~"), 2, ["'' on its left", "hint: write a\n"]),
         (GOOD, ("--response", "x = time_s / (time_s - 3)"), 2, ["row 1:", "division by zero"]),
         (GOOD.replace("2,x,4", "2,x,four"), (), 2, ["line 3", "time_s = 'four' is not a number"]),
         (GOOD.replace("2,x,4", "2,x,nan"), (), 2, ["line 3", "not finite"]),

@@ -59,6 +59,7 @@ def test_without_names_the_columns_that_vary_are_the_factors(tmp_path: Path) -> 
         (GOOD + "3,lenet5\n", {}, ["line 5", "has not 4 values"]),
         (GOOD.replace("note", "executors"), {}, ["stands twice"]),
         ("time_s\n1\n", {}, ["no column that could be a factor"]),
+        ("hosts,took\n1,9\n2,5\n", {}, ["no column of runs.csv is known to be what the runs", "--role NAME=time"]),
     ],
 )
 def test_a_bad_table_is_named_by_line_and_column(

@@ -25,13 +25,13 @@ def _engine(*masters: socket.socket) -> SparkCluster:
 
 
 def test_a_master_that_listens_is_no_trouble(master: socket.socket) -> None:
-    assert _engine(master).trouble() == ""
+    assert _engine(master).health_problem() == ""
 
 
 def test_a_master_that_is_gone_is_trouble_and_nothing_is_started_on_it(master: socket.socket) -> None:
     engine = _engine(master)
     master.close()
-    assert "cannot be reached" in engine.trouble()
+    assert "cannot be reached" in engine.health_problem()
     with pytest.raises(RunError, match="cannot be reached"):
         engine.__enter__()
 
@@ -40,13 +40,13 @@ def test_a_standby_master_is_enough(master: socket.socket) -> None:
     with socket.socket() as gone:
         gone.bind(("127.0.0.1", 0))
         engine = _engine(gone, master)
-    assert engine.trouble() == ""
+    assert engine.health_problem() == ""
 
 
 def test_a_master_that_comes_back_is_waited_for(monkeypatch: pytest.MonkeyPatch, master: socket.socket) -> None:
     troubles, slept = ["refused", "refused", ""], list[float]()
     engine = _engine(master)
-    monkeypatch.setattr(SparkCluster, "trouble", lambda self: troubles.pop(0))
+    monkeypatch.setattr(SparkCluster, "health_problem", lambda self: troubles.pop(0))
     monkeypatch.setattr("time.sleep", slept.append)
     engine.restart()
     assert (troubles, slept) == ([], [0.0, 5.0, 10.0])
@@ -63,4 +63,4 @@ def test_a_master_that_stays_away_ends_the_session(monkeypatch: pytest.MonkeyPat
 
 def test_an_address_that_is_none_is_refused() -> None:
     with pytest.raises(StudyError, match="is not a master URL"):
-        SparkCluster(SparkOptions("spark://nowhere")).trouble()
+        SparkCluster(SparkOptions("spark://nowhere")).health_problem()

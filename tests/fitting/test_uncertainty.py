@@ -83,8 +83,8 @@ def refusing(is_refused: Callable[[float], bool]) -> Callable[[Problem], Learned
 
 def test_configurations_a_model_refuses_are_left_out_of_its_error() -> None:
     assert np.isnan(left_out_predictions(problem_of(3), refusing(lambda x: True))).all()
-    unseen = left_out_predictions(problem_of(40), refusing(lambda x: x == 7))
-    assert np.flatnonzero(np.isnan(unseen)).tolist() == [7]
+    left_out = left_out_predictions(problem_of(40), refusing(lambda x: x == 7))
+    assert np.flatnonzero(np.isnan(left_out)).tolist() == [7]
 
 
 @pytest.mark.parametrize(

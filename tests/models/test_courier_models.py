@@ -126,5 +126,5 @@ def test_courier_works_without_any_setting_it_knows() -> None:
 
 def test_courier_with_few_trees_finds_its_errors_by_refitting() -> None:
     data = dataset(("cpu",), {(c,): 10.0 / c for c in (1, 2, 4, 8)})
-    assert Courier(trees=5).learn(pose(data, "time_s")).unseen is None
+    assert Courier(trees=5).learn(pose(data, "time_s")).left_out is None
     assert Courier(trees=5, depth=1, log=False).fit(data, "time_s").predict([{"cpu": 2}])[0] > 0

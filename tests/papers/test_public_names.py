@@ -23,7 +23,9 @@ PUBLIC = (
     "sparkcast.arrays",
     "sparkcast.data",
     "sparkcast.designs",
+    "sparkcast.designs.base",
     "sparkcast.engines",
+    "sparkcast.engines.base",
     "sparkcast.errors",
     "sparkcast.learned.grid_search",
     "sparkcast.learned.saved",
@@ -42,9 +44,11 @@ PUBLIC = (
     "sparkcast.search.base",
     "sparkcast.study",
     "sparkcast.study.setting",
+    "sparkcast.testing",
     "sparkcast.units",
     "sparkcast.validate",
     "sparkcast.workloads",
+    "sparkcast.workloads.base",
 )
 
 

@@ -79,7 +79,7 @@ class PlayedEngine:
     def facts(self) -> ClusterFacts:
         return ClusterFacts("3.5.9", "17", "played")
 
-    def trouble(self) -> str:
+    def health_problem(self) -> str:
         self.looks += 1
         return self.troubles.pop(0) if self.troubles else ""
 
@@ -143,10 +143,10 @@ def test_a_cluster_in_trouble_is_started_again(monkeypatch: pytest.MonkeyPatch, 
 
 def test_trouble_that_passes_loses_no_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     class Engine(PlayedEngine):
-        def trouble(self) -> str:
+        def health_problem(self) -> str:
             if len(self.troubles) == 1:
                 (tmp_path / "go").touch()  # only now may the run end
-            return super().trouble()
+            return super().health_problem()
 
     monkeypatch.setattr(session, "_LOOK_S", 0.0)
     act: Act = {**OK, "until": str(tmp_path / "go")}
@@ -159,7 +159,7 @@ def test_trouble_that_passes_loses_no_run(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_a_cluster_is_looked_after_rarely_and_trouble_believed_when_it_stays() -> None:
     engine = PlayedEngine([OK], troubles=["refused", "refused", "", "refused", "refused", "refused", "refused"])
     lookout = session._Lookout(engine)
-    told = [(second, problem) for second in range(60) if (problem := lookout.trouble(second))]
+    told = [(second, problem) for second in range(60) if (problem := lookout.health_problem(second))]
     assert told == [(30, "refused"), (35, "refused")]
     assert engine.looks == 11  # in the 1,200 rounds of the wait loop that a minute has
 

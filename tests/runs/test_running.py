@@ -130,7 +130,7 @@ def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp
         )
         answer = sparkcast("run", "s.yaml", *options)
         assert answer.returncode == 0, answer.stderr
-        assert cluster.trouble() == ""
+        assert cluster.health_problem() == ""
     (folder,) = (tmp_path / "s.results" / "runs").iterdir()
     assert f"--master {cluster._master}" in (folder / "command.sh").read_text()
     secret = read_properties(tmp_path / "secret.conf")["spark.authenticate.secret"]  # without it nothing had run

@@ -179,6 +179,9 @@ def test_messages_about_properties_do_not_tell_secrets(tmp_path: Path) -> None:
         ('{"secret": "hush", "user": "me"}', f'{{"secret": {REDACTED}, "user": "me"}}'),
         ("jdbc:x://host/db?user=me&password=hush", f"jdbc:x://host/db?user=me&password={REDACTED}"),
         ("https://me:hush@host/path", f"https://me:{REDACTED}@host/path"),
+        ("-Da.passphrase=hush -Db.pwd=hush -Dc=1", f"-Da.passphrase={REDACTED} -Db.pwd={REDACTED} -Dc=1"),
+        ("wasbs://host/a?sv=1&sig=hush%2B&se=2", f"wasbs://host/a?sv=1&sig={REDACTED}&se=2"),
+        ("-Dsigma=1 -Dkeyboard=2 -Dcwd=/a", "-Dsigma=1 -Dkeyboard=2 -Dcwd=/a"),
         ("/home/token/tokenizer.jar:/secret.jar", "/home/token/tokenizer.jar:/secret.jar"),
         ("file:///a/tokens.results/runs", "file:///a/tokens.results/runs"),
         ("spark://host:7077", "spark://host:7077"),
@@ -192,3 +195,24 @@ def test_only_what_is_secret_is_redacted_in_a_text(text: str, shown: str) -> Non
         "spark.some.key": shown,
         "spark.some.secret": REDACTED if text else "",
     }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spark.ssl.keyStorePassword",
+        "spark.ssl.passphrase",
+        "spark.executorEnv.DB_PWD",
+        "spark.hadoop.fs.s3a.encryption.key",
+        "spark.hadoop.fs.azure.account.key.me.blob.core.windows.net",
+        "spark.my.signingKey",
+        "spark.my.shared-key",
+    ],
+)
+def test_passwords_and_keys_are_secret_by_their_names(name: str) -> None:
+    assert redact({name: "hush"}) == {name: REDACTED}
+
+
+@pytest.mark.parametrize("name", ["spark.sql.shuffle.partitions", "spark.key", "spark.executorEnv.CWD", "spark.pwdx"])
+def test_other_properties_are_no_secrets(name: str) -> None:
+    assert redact({name: "seen"}) == {name: "seen"}

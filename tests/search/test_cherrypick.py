@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from sparkcast.search.base import Search, Told
+from sparkcast.search.base import Evaluation, Search
 from sparkcast.search.points import points_of
 from sparkcast.search.searchers.cherrypick import CherryPick, relative_improvement, spread
 from sparkcast.search.worth import improvement
@@ -19,7 +19,7 @@ def asked(searcher: CherryPick, value: float, n: int) -> list[Configuration]:
     found: list[Configuration] = []
     while len(found) < n and (configuration := searcher.ask()) is not None:
         found.append(configuration)
-        searcher.tell(Told(configuration, value, value))
+        searcher.tell(Evaluation(configuration, value, value))
     return found
 
 
@@ -36,7 +36,7 @@ def test_it_goes_on_after_six_runs_while_a_tenth_or_more_is_expected() -> None:
     while (configuration := searcher.ask()) is not None:
         n += 1
         rugged = math.sin(math.log2(float(configuration["executors"])) ** 2)  # no run says much about another
-        searcher.tell(Told(configuration, math.exp(4 * rugged)))
+        searcher.tell(Evaluation(configuration, math.exp(4 * rugged)))
     assert n > 6
 
 
@@ -44,7 +44,7 @@ def test_a_failed_run_counts_as_a_configuration_that_was_run() -> None:
     searcher = CherryPick(Search(GRID))
     first = searcher.ask()
     assert first is not None
-    searcher.tell(Told(first, None))
+    searcher.tell(Evaluation(first, None))
     assert first not in asked(searcher, 5.0, len(GRID))
     assert searcher.stopped_because
 
@@ -86,5 +86,5 @@ def test_settings_that_are_too_slow_are_not_asked_for_when_others_are_left() -> 
     while (configuration := searcher.ask()) is not None:
         time_s = 160.0 / float(configuration["executors"])  # few executors are cheap, but too slow
         late.append(time_s > 20.0)
-        searcher.tell(Told(configuration, float(configuration["executors"]), time_s))
+        searcher.tell(Evaluation(configuration, float(configuration["executors"]), time_s))
     assert sum(late) <= 4  # of 7 that are

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
-from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.search.searchers.doubling import Doubling
 from sparkcast.study import Configuration, Level, Setting, Vocabulary
 
@@ -33,7 +33,7 @@ def search(
     while (configuration := searcher.ask()) is not None:
         asked.append(configuration["rate"])
         value = cost(float(configuration["rate"]))
-        searcher.tell(Told(configuration, value, value))
+        searcher.tell(Evaluation(configuration, value, value))
         assert len(asked) < 200
     return asked, searcher
 
@@ -78,7 +78,7 @@ def test_a_search_that_others_end_while_the_cost_falls_is_warned_of() -> None:
     for value in (3.0, 2.0, 1.0):
         configuration = searcher.ask()
         assert configuration is not None
-        searcher.tell(Told(configuration, value))
+        searcher.tell(Evaluation(configuration, value))
     assert searcher.stopped_because == ""
     assert searcher.warnings == ("the best rate, 4, is the highest that was tried: more may be better",)
 

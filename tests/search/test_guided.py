@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sparkcast.search.base import Search, Told
+from sparkcast.search.base import Evaluation, Search
 from sparkcast.search.searchers.guided import Guided
 from sparkcast.study import Configuration, Dataset, Observation
 
@@ -30,7 +30,7 @@ def searched(search: Search, time_s: Times, *, at_most: int = 100) -> tuple[list
         asked.append(configuration)
         time = time_s(configuration)
         value = None if time is None else time * prices.get(str(configuration), 1.0)
-        searcher.tell(Told(configuration, value, time))
+        searcher.tell(Evaluation(configuration, value, time))
     return asked, searcher
 
 
@@ -62,7 +62,7 @@ def test_after_failures_with_little_memory_it_asks_for_more() -> None:
     searcher = Guided(Search(CLUSTERS, per_second=paid(CLUSTERS)))
     failed = []
     for configuration in (c for c in CLUSTERS if number(c, "machines") * number(c, "memory") <= 32):
-        searcher.tell(Told(configuration, None))
+        searcher.tell(Evaluation(configuration, None))
         failed.append(configuration)
     asked = searcher.ask()
     assert asked is not None
@@ -128,7 +128,7 @@ def test_settings_that_are_too_slow_are_no_answer(is_cost: bool) -> None:
     while (configuration := searcher.ask()) is not None:
         time = time_s(configuration)
         late.append(time > 100.0)
-        searcher.tell(Told(configuration, time * number(configuration, "machines"), time))
+        searcher.tell(Evaluation(configuration, time * number(configuration, "machines"), time))
     assert not all(late)
     assert sum(late) <= 4  # of 8 that are
 
@@ -150,8 +150,8 @@ def test_after_failures_with_large_batches_it_asks_for_smaller_ones(is_time: boo
     candidates = tuple(Configuration({"batch_size": 2**k}) for k in range(3, 13))
     searcher = Guided(Search(candidates, per_second=(1.0,) * len(candidates) if is_time else None))
     for configuration in candidates[-3:]:
-        searcher.tell(Told(configuration, None))
-    searcher.tell(Told(candidates[3], 10.0))
+        searcher.tell(Evaluation(configuration, None))
+    searcher.tell(Evaluation(candidates[3], 10.0))
     asked = searcher.ask()
     assert asked is not None
     assert number(asked, "batch_size") < 512

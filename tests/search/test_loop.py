@@ -19,10 +19,10 @@ from sparkcast.recommend.question import Objective
 from sparkcast.runs import site
 from sparkcast.runs.campaign import run_campaign
 from sparkcast.runs.session import Progress
-from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.search.ledger import is_noise
-from sparkcast.search.loop import Budget, Quest, TuneResult, objective_of, tune
-from sparkcast.search.quest import definition_of
+from sparkcast.search.loop import Budget, TuneOptions, TuneResult, objective_of, tune
+from sparkcast.search.options import definition_of
 from sparkcast.store import Store, open_store
 from sparkcast.study import (
     Configuration,
@@ -56,14 +56,14 @@ STUDY = resolve(
     )
 )
 TIME = Objective("time_s", False)
-RANDOM = Quest("random", TIME, seed=1)
+RANDOM = TuneOptions("random", TIME, seed=1)
 BUDGET = Budget()
 
 
 def search(
     monkeypatch: pytest.MonkeyPatch,
     folder: Path,
-    quest: Quest = RANDOM,
+    options: TuneOptions = RANDOM,
     *,
     engine: PlayedEngine | None = None,
     study: Study = STUDY,
@@ -74,7 +74,7 @@ def search(
 ) -> TuneResult:
     monkeypatch.setattr(site, "engine_for", lambda options: engine or PlayedEngine(by_samples))
     on_progress = (seen if seen is not None else []).append
-    return tune(study, quest, budget, folder, resume=resume, allow_changed=allow_changed, on_progress=on_progress)
+    return tune(study, options, budget, folder, resume=resume, allow_changed=allow_changed, on_progress=on_progress)
 
 
 def measured(folder: Path) -> tuple[Observation, ...]:
@@ -175,8 +175,8 @@ def test_replicates_are_averaged_for_searchers_that_ask_once(monkeypatch: pytest
         counts[str(given)] = counts.get(str(given), 0) + 1
         return {"time_s": by_samples(given)["time_s"] + 0.02 * counts[str(given)]}
 
-    quest = dataclasses.replace(RANDOM, replicates=3)
-    result = search(monkeypatch, folder, quest, engine=PlayedEngine(noisy), budget=Budget(10))
+    options = dataclasses.replace(RANDOM, replicates=3)
+    result = search(monkeypatch, folder, options, engine=PlayedEngine(noisy), budget=Budget(10))
     assert [run.replicate for run in result.history] == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
     assert result.best is not None
     assert result.best.replicates == 3
@@ -186,9 +186,9 @@ def test_replicates_are_averaged_for_searchers_that_ask_once(monkeypatch: pytest
 
 def test_accuracy_is_maximized_and_told_as_its_negative(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     told = heard(monkeypatch, "random", "tell")
-    quest = Quest("random", objective_of(STUDY, None, "throughput"))
+    options = TuneOptions("random", objective_of(STUDY, None, "throughput"))
     engine = PlayedEngine(lambda g: {"time_s": 1.0, "throughput": float(g["samples"])})
-    result = search(monkeypatch, folder, quest, engine=engine)
+    result = search(monkeypatch, folder, options, engine=engine)
     assert result.best is not None
     assert (result.best.value, result.objective) == (4000.0, "maximize throughput")
     assert min(answer.value for answer in told) == -4000.0
@@ -198,9 +198,9 @@ def test_a_formula_of_the_study_is_minimized_and_one_that_cannot_be_computed_cou
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     study = dataclasses.replace(STUDY, responses=(Response("cost", Expression("time_s / error")),))
-    quest = Quest("exhaustive", objective_of(study, "cost", None))
+    options = TuneOptions("exhaustive", objective_of(study, "cost", None))
     engine = PlayedEngine(lambda g: {"time_s": 1.0, "error": float(g["samples"]) - 1000})
-    result = search(monkeypatch, folder, quest, engine=engine, study=study)
+    result = search(monkeypatch, folder, options, engine=engine, study=study)
     assert result.best is not None
     assert result.best.value == pytest.approx(1 / 3000)
     assert result.failed == 2
@@ -247,14 +247,14 @@ def test_earlier_runs_reach_the_searcher(monkeypatch: pytest.MonkeyPatch, folder
     given = heard(monkeypatch, "random", "__init__")
     earlier = Dataset(("executors",), (Observation({"executors": 1}, {"time_s": 2.0}),), "other")
     priced = dataclasses.replace(STUDY, price=Price(core_hour=3600.0))
-    quest = Quest("random", objective_of(priced, "cost", None), within_s=9.0, earlier=(earlier,))
-    search(monkeypatch, folder, quest, study=priced)
+    options = TuneOptions("random", objective_of(priced, "cost", None), within_s=9.0, earlier=(earlier,))
+    search(monkeypatch, folder, options, study=priced)
     assert given[0].earlier == (earlier,)
     assert given[0].within_s == 9.0
     assert given[0].candidates[0] == {"executors": 1, "samples": 1000}  # what varies, and nothing else
     assert given[0].per_second == (1.0,) * 4 + (2.0,) * 4
     with pytest.raises(StudyChangedError, match=r"earlier: .*other: 1 runs"):
-        search(monkeypatch, folder, dataclasses.replace(quest, earlier=()), study=priced, resume=True)
+        search(monkeypatch, folder, dataclasses.replace(options, earlier=()), study=priced, resume=True)
 
 
 # ---------------------------------------------------------------- failing
@@ -290,9 +290,9 @@ def test_a_deadline_that_no_run_met_names_the_fastest(monkeypatch: pytest.Monkey
 
 
 def test_only_runs_within_the_deadline_are_an_answer(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    quest = Quest("exhaustive", objective_of(STUDY, None, "error"), within_s=1.5)
+    options = TuneOptions("exhaustive", objective_of(STUDY, None, "error"), within_s=1.5)
     engine = PlayedEngine(lambda g: {**by_samples(g), "error": abs(float(g["samples"]) - 3100)})
-    result = search(monkeypatch, folder, quest, engine=engine)
+    result = search(monkeypatch, folder, options, engine=engine)
     assert result.best is not None
     assert result.best.configuration["samples"] == 2000  # 1000 has a larger error, and takes too long
     assert result.best.time_s is not None
@@ -305,7 +305,7 @@ def test_only_runs_within_the_deadline_are_an_answer(monkeypatch: pytest.MonkeyP
 def test_a_search_for_the_least_cost_is_another_one_at_another_price_however_it_is_given() -> None:
     prices = [Price(core_hour=1.0), Price(hour=Expression("2 * executors")), Price(hour=Expression("3 * executors"))]
     studies = [dataclasses.replace(STUDY, price=price) for price in prices]
-    found = [definition_of(study, Quest("random", objective_of(study, "cost", None)), 4) for study in studies]
+    found = [definition_of(study, TuneOptions("random", objective_of(study, "cost", None)), 4) for study in studies]
     assert len({str(definition) for definition in found}) == 3
 
 
@@ -328,9 +328,9 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Play:
 def test_runs_stop_before_they_cost_more_than_allowed(
     monkeypatch: pytest.MonkeyPatch, folder: Path, slowly: Play
 ) -> None:
-    quest = dataclasses.replace(RANDOM, fix=Configuration({"executors": 1}))
+    options = dataclasses.replace(RANDOM, fix=Configuration({"executors": 1}))
     budget = Budget(max_cost=70)
-    result = search(monkeypatch, folder, quest, engine=PlayedEngine(slowly), study=PRICED, budget=budget)
+    result = search(monkeypatch, folder, options, engine=PlayedEngine(slowly), study=PRICED, budget=budget)
     assert (result.runs, result.spent_cost) == (3, 60)
     assert "the next run would pass the 70 that runs may cost" in result.stopped_because
 
@@ -361,8 +361,8 @@ def test_the_total_limit_of_the_study_ends_the_search(
     [
         (lambda: Budget(0), "0 runs finds nothing"),
         (lambda: Budget(max_cost=0.0), "0 buys no run"),
-        (lambda: Quest("random", TIME, within_s=0.0), "no run takes 0 s"),
-        (lambda: Quest("random", TIME, replicates=0), "0 replicates"),
+        (lambda: TuneOptions("random", TIME, within_s=0.0), "no run takes 0 s"),
+        (lambda: TuneOptions("random", TIME, replicates=0), "0 replicates"),
         (lambda: objective_of(STUDY, "cost", None), "without a price"),
         (lambda: objective_of(STUDY, "tim_s", None), "no response 'tim_s'"),
         (lambda: objective_of(STUDY, "time_s", "accuracy"), "cannot both"),
@@ -383,7 +383,7 @@ def test_a_bound_on_money_needs_a_price(monkeypatch: pytest.MonkeyPatch, folder:
 # ---------------------------------------------------------------- asking elsewhere
 
 
-DOUBLING = Quest("doubling", TIME, replicates=1, fix=Configuration({"executors": 1}))
+DOUBLING = TuneOptions("doubling", TIME, replicates=1, fix=Configuration({"executors": 1}))
 
 
 def test_a_searcher_may_ask_for_what_is_no_candidate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -425,13 +425,13 @@ class Downwards:
     def ask(self) -> Configuration | None:
         return self._left.pop() if self._left else None
 
-    def tell(self, told: Told) -> None: ...
+    def tell(self, evaluation: Evaluation) -> None: ...
 
 
 def test_a_run_on_less_data_is_never_the_answer(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     engine = PlayedEngine(lambda g: {"time_s": float(g["samples"])})
     with registered(SEARCHERS, "downwards", Downwards):
-        result = search(monkeypatch, folder, Quest("downwards", TIME), engine=engine)
+        result = search(monkeypatch, folder, TuneOptions("downwards", TIME), engine=engine)
         assert result.best is not None
         assert result.best.configuration == {"executors": 1, "samples": 1000}
         assert result.first == result.best  # and what the best is compared with is no such run either
@@ -439,7 +439,7 @@ def test_a_run_on_less_data_is_never_the_answer(monkeypatch: pytest.MonkeyPatch,
         with pytest.raises(
             NotEnoughDataError, match="none of 8 runs is an answer yet: the limit on the number of runs, 8"
         ) as caught:
-            search(monkeypatch, folder.with_name("r"), Quest("downwards", TIME), engine=engine, budget=Budget(8))
+            search(monkeypatch, folder.with_name("r"), TuneOptions("downwards", TIME), engine=engine, budget=Budget(8))
     assert "--resume" in caught.value.hint
 
 
@@ -461,8 +461,8 @@ def test_an_accuracy_that_guessing_reaches_and_a_difference_within_the_noise_are
     monkeypatch.setattr("sparkcast.workloads.mnist_training.prepare", lambda settings, data_dir: _Prepared())
     times = iter([10.0, 10.4, 10.1, 10.3, 10.2, 10.5, 10.3, 10.4])
     engine = PlayedEngine(lambda g: {"time_s": next(times), "accuracy": 0.12})
-    quest = Quest("doubling", objective_of(MNIST, "cost", None), replicates=2)
-    result = search(monkeypatch, folder, quest, engine=engine, study=MNIST)
+    options = TuneOptions("doubling", objective_of(MNIST, "cost", None), replicates=2)
+    result = search(monkeypatch, folder, options, engine=engine, study=MNIST)
     edge, chance, noise = result.warnings
     assert edge == "the best learning_rate, 0.002, is the lowest that was tried: less may be better"
     assert chance == "the accuracy of the best, 0.12, is about what guessing gives, 0.1"
@@ -512,7 +512,7 @@ class Executioner:
 _STEPS = ("register", "begin_search", "add_trial", "begin_run", "finish_run")
 
 
-def killed_at(patch: pytest.MonkeyPatch, folder: Path, quest: Quest, at: int, engine: PlayedEngine) -> bool:
+def killed_at(patch: pytest.MonkeyPatch, folder: Path, options: TuneOptions, at: int, engine: PlayedEngine) -> bool:
     """Search until step `at`; whether there was such a step."""
     executioner = Executioner(at)
     with patch.context() as inner:
@@ -520,24 +520,24 @@ def killed_at(patch: pytest.MonkeyPatch, folder: Path, quest: Quest, at: int, en
             inner.setattr(Store, name, executioner.watch(getattr(Store, name)))
         inner.setattr(engine, "start", executioner.watch(engine.start))
         try:
-            search(inner, folder, quest, engine=engine, resume=True)
+            search(inner, folder, options, engine=engine, resume=True)
         except Killed:
             return True
     return False
 
 
-QUESTS = (RANDOM, dataclasses.replace(RANDOM, replicates=2, fix=Configuration({"executors": 1})), DOUBLING)
+SEARCHES = (RANDOM, dataclasses.replace(RANDOM, replicates=2, fix=Configuration({"executors": 1})), DOUBLING)
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(quest=st.sampled_from(QUESTS), kills=st.lists(st.integers(1, 60), min_size=1, max_size=3))
+@given(options=st.sampled_from(SEARCHES), kills=st.lists(st.integers(1, 60), min_size=1, max_size=3))
 def test_a_search_killed_anywhere_goes_on_where_it_was(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, quest: Quest, kills: list[int]
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, options: TuneOptions, kills: list[int]
 ) -> None:
-    whole = search(monkeypatch, tmp_path_factory.mktemp("whole"), quest)
+    whole = search(monkeypatch, tmp_path_factory.mktemp("whole"), options)
     folder, engine = tmp_path_factory.mktemp("killed"), PlayedEngine(by_samples)
-    n_killed = sum(killed_at(monkeypatch, folder, quest, at, engine) for at in kills)
-    result = search(monkeypatch, folder, quest, engine=engine, resume=True)
+    n_killed = sum(killed_at(monkeypatch, folder, options, at, engine) for at in kills)
+    result = search(monkeypatch, folder, options, engine=engine, resume=True)
     assert asked(result) == asked(whole)
     assert (result.best, result.runs, result.stopped_because) == (whole.best, whole.runs, whole.stopped_because)
     assert result.already_measured == 0
@@ -580,7 +580,7 @@ def test_another_search_is_refused_with_the_difference_and_may_begin_anew(
 def test_another_search_knows_what_the_first_one_measured(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     search(monkeypatch, folder)
     engine = PlayedEngine(by_samples)
-    result = search(monkeypatch, folder, Quest("exhaustive", TIME), engine=engine, allow_changed=True)
+    result = search(monkeypatch, folder, TuneOptions("exhaustive", TIME), engine=engine, allow_changed=True)
     assert (result.runs, result.already_measured, engine.ran) == (0, 8, [])
     assert (result.spent_s, result.best is not None) == (0.0, True)
 
@@ -597,10 +597,10 @@ def test_a_changed_study_is_refused_with_the_difference(monkeypatch: pytest.Monk
 def test_a_changed_formula_is_another_search(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     first = dataclasses.replace(STUDY, responses=(Response("twice", Expression("2 * time_s")),))
     second = dataclasses.replace(STUDY, responses=(Response("twice", Expression("time_s + time_s")),))
-    quest = Quest("random", objective_of(first, "twice", None))
-    search(monkeypatch, folder, quest, study=first, budget=Budget(2))
+    options = TuneOptions("random", objective_of(first, "twice", None))
+    search(monkeypatch, folder, options, study=first, budget=Budget(2))
     with pytest.raises(StudyChangedError, match=r"formula: 2 \* time_s -> time_s \+ time_s"):
-        search(monkeypatch, folder, quest, study=second, resume=True)
+        search(monkeypatch, folder, options, study=second, resume=True)
 
 
 def test_an_interrupted_search_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
-from sparkcast.search.base import Search, Told
+from sparkcast.search.base import Evaluation, Search
 from sparkcast.search.searchers.sampling_rates import SamplingRates
 from sparkcast.study import Configuration
 
@@ -24,7 +24,7 @@ def search(cost: Cost, given: Search) -> tuple[list[Configuration], SamplingRate
     while (configuration := searcher.ask()) is not None:
         asked.append(configuration)
         value = cost(configuration)
-        searcher.tell(Told(configuration, value, value))
+        searcher.tell(Evaluation(configuration, value, value))
         assert len(asked) < 500
     return asked, searcher
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparkcast.search.base import SEARCHERS, Search, Searcher, Told
+from sparkcast.search.base import SEARCHERS, Evaluation, Search, Searcher
 from sparkcast.study import Configuration
 
 CANDIDATES: tuple[Configuration, ...] = tuple(Configuration({"executors": e}) for e in range(1, 9))
@@ -21,7 +21,7 @@ def asked(searcher: Searcher, answers: list[Answer], at_most: int) -> list[Confi
     while (configuration := searcher.ask()) is not None:
         answer = answers[len(found) % len(answers)]
         found.append(configuration)
-        searcher.tell(Told(configuration, answer, None if answer is None else abs(answer)))
+        searcher.tell(Evaluation(configuration, answer, None if answer is None else abs(answer)))
         assert len(found) <= at_most, "it does not stop"
     assert searcher.stopped_because
     return found
@@ -43,8 +43,8 @@ def test_what_was_told_is_all_the_state_there_is(name: str) -> None:
         configuration = first.ask()
         assert configuration is not None
         assert configuration == first.ask()
-        first.tell(Told(configuration, value))
-        second.tell(Told(configuration, value))
+        first.tell(Evaluation(configuration, value))
+        second.tell(Evaluation(configuration, value))
     assert second.ask() == first.ask()
 
 

@@ -229,13 +229,14 @@ def load_any(
     """Data or a model file; says what its reader should know."""
     from sparkcast import api
     from sparkcast.errors import StudyError
+    from sparkcast.models import MODELS
 
     given = {"factors": _names(factors or ""), "responses": [response] if response else []}
     loaded = api.load_data_or_model(data, **given, study=study, roles=parse_roles(roles or ()))
     if isinstance(loaded, api.Data):
         say_meanings(loaded)
         return loaded
-    if model != "auto":
+    if model != MODELS.default():
         raise StudyError(f"{data} is a model file, so no model is fitted", hint="leave out --model, or give the data")
     for note in loaded.notes:
         say(f"{data}: {note}")

@@ -130,7 +130,7 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     store = open_store(source)
     try:
         name = store.only_study(study)
-        stored = store.observations(name)
+        stored, workload = store.observations(name), store.workload(name)
     finally:
         store.close()
     if not stored:
@@ -140,9 +140,16 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     known = (*stored[0].configuration, *measured)
     if unknown := next((given for given in roles if given not in known), None):
         raise StudyError(f"study {name!r} has no setting or response {unknown!r}", hint=did_you_mean(unknown, known))
-    declared = Vocabulary().assigning(in_usual_units(roles))
+    declared = _declared_by(workload).only(known).assigning(in_usual_units(roles))
     dataset = Dataset(tuple(factors) or varied, stored, name, measured, declared)
     return Data(dataset, taken_as=_by_name(dataset, declared))
+
+
+def _declared_by(workload: str) -> Vocabulary:
+    """What the names of a workload mean; nothing where it is not installed, as a colleague's may not be."""
+    from sparkcast.workloads import WORKLOADS, vocabulary_of
+
+    return vocabulary_of(WORKLOADS.get(workload)()) if workload in WORKLOADS.names() else Vocabulary()
 
 
 def _by_name(dataset: Dataset, declared: Vocabulary) -> tuple[tuple[str, str], ...]:

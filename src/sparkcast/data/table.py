@@ -12,7 +12,7 @@ from typing import Any
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome, Vocabulary
-from sparkcast.study.names import MEASURED, TIME, completed, in_usual_units
+from sparkcast.study.names import MEASURED, completed, in_usual_units
 
 # Columns of an exported table that are neither settings nor responses.
 _BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
@@ -68,7 +68,12 @@ def read_table(
             )
         )
     named = tuple(responses) or tuple(n for n in measured if n in written.responses) or tuple(measured)
-    return Dataset(varied, tuple(observations), path.stem, named or (TIME,), declared), declared
+    if not named:
+        raise StudyError(
+            f"no column of {path.name} is known to be what the runs yielded",
+            hint="say what one is: --role NAME=time (or money, share, count), or --response NAME",
+        )
+    return Dataset(varied, tuple(observations), path.stem, named, declared), declared
 
 
 @dataclass(frozen=True, slots=True)

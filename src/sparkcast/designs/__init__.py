@@ -3,7 +3,7 @@ points and rules are the same for all."""
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sparkcast.designs.base import DESIGNS, Chosen, Design, TimeOf
 from sparkcast.errors import StudyError
@@ -84,15 +84,11 @@ class _Replicates:
     """
 
     def __init__(self, blocks: Sequence[Sequence[_Point]], replicates: int) -> None:
-        own = Counter(_key(c) for members in blocks for c, kind in members if kind == "factorial")
-        self._used: Counter[tuple[object, TrialKind]] = Counter()
-        self._before_centre = {key: n * replicates for key, n in own.items()}
+        own = Counter(c for members in blocks for c, kind in members if kind == "factorial")
+        self._used: Counter[tuple[Configuration, TrialKind]] = Counter()
+        self._before_centre = {configuration: n * replicates for configuration, n in own.items()}
 
     def next(self, configuration: Configuration, kind: TrialKind) -> int:
-        key = _key(configuration)
-        self._used[key, kind] += 1
-        return self._used[key, kind] + (self._before_centre.get(key, 0) if kind == "centre" else 0)
-
-
-def _key(configuration: Mapping[str, object]) -> object:
-    return tuple(sorted((name, repr(value)) for name, value in configuration.items()))
+        self._used[configuration, kind] += 1
+        before = self._before_centre.get(configuration, 0) if kind == "centre" else 0
+        return self._used[configuration, kind] + before

@@ -2,11 +2,13 @@
 
 from sparkcast.engines.base import ENGINES, Capacity, ClusterFacts, Engine, SparkJob, Submission
 from sparkcast.study import SparkOptions
+from sparkcast.study.environment import kind_of
 
 __all__ = ["ENGINES", "Capacity", "ClusterFacts", "Engine", "SparkJob", "Submission", "engine_for"]
 
 
 def engine_for(options: SparkOptions) -> Engine:
-    """The engine a master URL asks for: `embedded[:PORT]`, or `spark` for every other URL."""
-    name = "embedded" if options.master.partition(":")[0] == "embedded" else "spark"
-    return ENGINES.get(name)(options)
+    """The engine that declares the first word of the master URL among its `masters`, else the default one."""
+    kind = kind_of(options.master)
+    taking = [name for name in ENGINES.names() if kind in getattr(ENGINES.get(name), "masters", ())]
+    return ENGINES.get(taking[0] if taking else ENGINES.default())(options)

@@ -96,7 +96,11 @@ class ClusterFacts:
 
 
 class Engine(Protocol):
-    """A way to run Spark jobs. Enter it to make the cluster ready; leaving it takes down what it started."""
+    """A way to run Spark jobs. Enter it to make the cluster ready; leaving it takes down what it started.
+
+    A class attribute `masters = ("embedded",)` says which master URLs it takes, by their first word: embedded:7077. One
+    engine, with `is_default = True`, takes all that no other does.
+    """
 
     def __init__(self, options: SparkOptions) -> None: ...
 
@@ -132,12 +136,12 @@ class Engine(Protocol):
 
     def facts(self) -> ClusterFacts: ...
 
-    def trouble(self) -> str:
-        """Why the cluster cannot be used any more, or "" when all is well."""
+    def health_problem(self) -> str:
+        """Why the cluster cannot be used any more, or "" while it is healthy."""
         ...
 
     def restart(self) -> None:
-        """Bring the cluster back after trouble."""
+        """Bring the cluster back when it is not healthy any more."""
         ...
 
 

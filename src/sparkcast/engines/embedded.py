@@ -49,6 +49,8 @@ logger.deploy.level = info
 class EmbeddedCluster:
     """A real standalone cluster on this machine, started when needed and gone with its parent."""
 
+    masters = ("embedded",)
+
     def __init__(self, options: SparkOptions) -> None:
         self._port = _parse_port(options.master)
         self._spark = find_spark(honour_spark_home=False)
@@ -122,7 +124,7 @@ class EmbeddedCluster:
         description = f"embedded: {shape.workers} worker(s) x {shape.cores_each} core(s)"
         return ClusterFacts(self._spark.version, self._java.version, description)
 
-    def trouble(self) -> str:
+    def health_problem(self) -> str:
         dead = [(name, p.returncode) for name, p in self._daemons.items() if p.poll() is not None]
         return "; ".join(f"the {name} of the embedded cluster ended (exit code {code})" for name, code in dead)
 
@@ -239,10 +241,10 @@ def _shape(shapes: Sequence[Shape]) -> Capacity:
 
 
 def _parse_port(master: str) -> int:
-    _, _, port = master.partition(":")
-    if not port:
+    word, _, port = master.partition(":")
+    if word == master == "embedded":
         return 0
-    if not port.isdigit() or not 0 < int(port) < 65536:
+    if word != "embedded" or not port.isdigit() or not 0 < int(port) < 65536:
         raise StudyError(f"{master!r} is not `embedded` or `embedded:PORT`", hint="e.g. master: embedded:7077")
     return int(port)
 

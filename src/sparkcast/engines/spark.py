@@ -26,6 +26,8 @@ _RETURN_PAUSES_S = (0.0, 5.0, 10.0)  # before each look whether a master that wa
 class SparkCluster:
     """Any Spark cluster by its master URL: spark://host:port, yarn, k8s://..., local[n]."""
 
+    is_default = True
+
     def __init__(self, options: SparkOptions) -> None:
         self._master = options.master
         self._spark = find_spark(honour_spark_home=True)
@@ -33,7 +35,7 @@ class SparkCluster:
         self._family: Family | None = None
 
     def __enter__(self) -> Self:
-        if problem := self.trouble():
+        if problem := self.health_problem():
             raise RunError(
                 problem, hint="is the master running and the address right? A firewall may also drop the connection"
             )
@@ -73,7 +75,7 @@ class SparkCluster:
     def facts(self) -> ClusterFacts:
         return ClusterFacts(self._spark.version, self._java.version, self._master)
 
-    def trouble(self) -> str:
+    def health_problem(self) -> str:
         if not self._master.startswith("spark://"):
             return ""  # yarn and Kubernetes answer only through their own configuration
         addresses = [_address(part, self._master) for part in self._master.removeprefix("spark://").split(",")]
@@ -85,7 +87,7 @@ class SparkCluster:
         problem = ""
         for pause_s in _RETURN_PAUSES_S:
             time.sleep(pause_s)
-            problem = self.trouble()
+            problem = self.health_problem()
             if not problem:
                 return
         raise RunError(problem, hint="bring the cluster back, then: sparkcast run STUDY --resume")

@@ -2,7 +2,7 @@
 
 All replicates of a configuration are left out together, predicted, and compared. Each of n such configurations is as
 likely to be the next one as the asked one is, so the k-th smallest error covers the next run with probability
-k / (n + 1) (split conformal prediction; Vovk, Gammerman and Shafer 2005). Between these steps the reach is
+k / (n + 1) (split conformal prediction; Vovk, Gammerman and Shafer 2005). Between these steps the quantile is
 interpolated; beyond the largest error, where so few runs say nothing, it grows like a Student t distribution with n - 1
 degrees of freedom, which keeps intervals honest when n is small. Outside the measured range errors grow by
 1 + overshoot: one whole range further makes the interval twice as wide. A model may name other laws that the runs
@@ -77,7 +77,7 @@ class Learned:
     """Points, and what a model without a configuration says of it where the method knows that without refitting."""
 
     points: Points
-    unseen: Floats | None = None
+    left_out: Floats | None = None
     forms: Forms = _NO_FORMS
 
 
@@ -92,7 +92,7 @@ class Errors:
     shares: tuple[float, ...]  # begins with 0, ends at n / (n + 1)
     df: int
 
-    def reach(self, level: float) -> float:
+    def quantile(self, level: float) -> float:
         """The error that is not exceeded with probability `level`."""
         import numpy as np
 
@@ -100,15 +100,15 @@ class Errors:
             return float(np.interp(level, self.shares, self.sizes))
         return self.sizes[-1] * self._t(level) / self._t(self.shares[-1])
 
-    def level(self, reach: Floats) -> Floats:
-        """The probability of an error of at most `reach`: the inverse of `reach`."""
+    def probability_within(self, size: Floats) -> Floats:
+        """The probability of an error of at most `size`: the inverse of `quantile`."""
         import numpy as np
         from scipy.special import stdtr
 
-        levels = np.interp(reach, self.sizes, self.shares)
-        is_beyond = reach > self.sizes[-1]
+        levels = np.interp(size, self.sizes, self.shares)
+        is_beyond = size > self.sizes[-1]
         if np.any(is_beyond):
-            t = self._t(self.shares[-1]) * reach[is_beyond] / self.sizes[-1]
+            t = self._t(self.shares[-1]) * size[is_beyond] / self.sizes[-1]
             tail, is_open = np.ones_like(t), t < self._t(_CERTAIN)
             tail[is_open] = 2 * stdtr(self.df, t[is_open]) - 1
             levels = np.array(levels)
@@ -131,8 +131,8 @@ class Answers:
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """Where the next run at each of the settings falls with probability `level`."""
-        reach = self.errors.reach(level) * self.width
-        return self.scale.back(self.centre - reach), self.scale.back(self.centre + reach)
+        half = self.errors.quantile(level) * self.width
+        return self.scale.back(self.centre - half), self.scale.back(self.centre + half)
 
     def probability_below(self, limit: Floats | float) -> Floats:
         """The probability that the next run is at most `limit`: one for all, or one for each."""
@@ -142,7 +142,7 @@ class Answers:
         is_within = (self.scale.low <= limits) & (limits < self.scale.high)
         possible = np.where(is_within, limits, self.scale.low if math.isfinite(self.scale.low) else 0.0)
         distance = (self.scale.forward(possible) - self.centre) / self.width
-        chance = 0.5 + np.sign(distance) * self.errors.level(np.abs(distance)) / 2
+        chance = 0.5 + np.sign(distance) * self.errors.probability_within(np.abs(distance)) / 2
         return np.where(is_within, chance, limits >= self.scale.high)
 
     def take(self, rows: Ints) -> "Answers":
@@ -202,7 +202,7 @@ class Distribution:
         if not self.forms.laws or not overshoot.any():
             return centre, 1 + overshoot
         hull = np.where(overshoot > 0, self.forms.hull(x, centre, self.scale), 0.0)
-        return centre, np.maximum(1 + overshoot, hull / self.errors.reach(HULL_LEVEL))
+        return centre, np.maximum(1 + overshoot, hull / self.errors.quantile(HULL_LEVEL))
 
 
 def _student(level: float, df: int) -> float:
@@ -236,18 +236,18 @@ def fit(problem: Problem, learn: Learner) -> Distribution:
     """Learn from everything, and find the errors by leaving configurations out."""
     with one_thread():
         learned = learn(problem)
-        unseen = left_out_predictions(problem, learn) if learned.unseen is None else learned.unseen
-    return around(problem, learned.points, unseen, learned.forms)
+        left_out = left_out_predictions(problem, learn) if learned.left_out is None else learned.left_out
+    return around(problem, learned.points, left_out, learned.forms)
 
 
-def around(problem: Problem, points: Points, unseen: Floats, forms: Forms = _NO_FORMS) -> Distribution:
-    """Put the distribution around `points`. `unseen`: what a model without it says of each configuration, or NaN."""
-    errors = errors_of(problem, _inner(problem, unseen))
+def around(problem: Problem, points: Points, left_out: Floats, forms: Forms = _NO_FORMS) -> Distribution:
+    """Put the distribution around `points`. `left_out`: what a model without it says of each configuration, or NaN."""
+    errors = errors_of(problem, _inner(problem, left_out))
     return Distribution(points, problem.response, problem.domain, problem.scale, errors, forms)
 
 
-def _inner(problem: Problem, unseen: Floats) -> Floats:
-    """`unseen` without the only configuration at either end of a range, where enough others remain.
+def _inner(problem: Problem, left_out: Floats) -> Floats:
+    """`left_out` without the only configuration at either end of a range, where enough others remain.
 
     Without it, the range of the others ends before it: its error is one of extrapolating, which `overshoot` is about.
     """
@@ -259,18 +259,18 @@ def _inner(problem: Problem, unseen: Floats) -> Floats:
             for end in (problem.x[:, j].min(), problem.x[:, j].max()):
                 at_end = problem.x[:, j] == end
                 inner &= ~at_end | (at_end.sum() > 1)
-    left = np.where(inner, unseen, np.nan)
-    return left if np.isfinite(left).sum() >= _MIN_INNER else unseen
+    left = np.where(inner, left_out, np.nan)
+    return left if np.isfinite(left).sum() >= _MIN_INNER else left_out
 
 
-def errors_of(problem: Problem, unseen: Floats, widths: Floats | None = None) -> Errors:
+def errors_of(problem: Problem, left_out: Floats, widths: Floats | None = None) -> Errors:
     """The errors on unseen configurations; each counts once, shared by its replicates.
 
     `widths` says how much larger than elsewhere the error of each was to be expected; the sizes are without that.
     """
     import numpy as np
 
-    known = np.flatnonzero(np.isfinite(unseen))
+    known = np.flatnonzero(np.isfinite(left_out))
     n = len(known)
     if n < 2:
         raise NotEnoughDataError(
@@ -278,7 +278,7 @@ def errors_of(problem: Problem, unseen: Floats, widths: Floats | None = None) ->
         )
     missed: dict[float, float] = defaultdict(float)  # probability by size; equal sizes are one step
     for i in known.tolist():
-        distances = problem.scale.forward(np.array(problem.values[i])) - problem.scale.forward(unseen[i])
+        distances = problem.scale.forward(np.array(problem.values[i])) - problem.scale.forward(left_out[i])
         for size in np.abs(distances / (1.0 if widths is None else widths[i])).tolist():
             missed[float(f"{size:.12g}")] += 1 / (len(distances) * (n + 1))
     # Exact data would give errors of 0, where no probability is defined.

@@ -158,11 +158,11 @@ def left_out_error(problem: Problem, model: Model) -> float:
     import numpy as np
 
     learned = model.learn(problem)
-    unseen = left_out_predictions(problem, model.learn) if learned.unseen is None else learned.unseen
-    known = np.isfinite(unseen)
+    left_out = left_out_predictions(problem, model.learn) if learned.left_out is None else learned.left_out
+    known = np.isfinite(left_out)
     if not known.any():
         return math.inf
-    return float(np.sqrt(((problem.scale.forward(unseen[known]) - problem.y[known]) ** 2).mean()))
+    return float(np.sqrt(((problem.scale.forward(left_out[known]) - problem.y[known]) ** 2).mean()))
 
 
 def _combinations(grid: Grid, n_trials: int | None, seed: int) -> list[Settings]:

@@ -49,7 +49,7 @@ def _learned_time(study: Study, name: str) -> TimeOf:
             hint="give it a value under settings, or take the column out of the file",
         )
     time = data.vocabulary.required_time()
-    fitted, seconds = MODELS.get("auto")().fit(data, time), data.vocabulary.response(time).seconds
+    fitted, seconds = MODELS.get(MODELS.default())().fit(data, time), data.vocabulary.response(time).seconds
     times: dict[Configuration, float] = {}
     if prod(len(known[factor]) for factor in data.factors) <= _MAX_TIMES:
         levels = product(*(known[factor] for factor in data.factors))

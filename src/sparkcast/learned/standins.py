@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from sparkcast.arrays import Floats, Ints
+from sparkcast.arrays import Array, Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Kind, Level, Role
 
@@ -26,7 +26,7 @@ class PlainTrees:
 
     n_columns: int
     sizes: Ints  # nodes of each tree
-    nodes: Any  # of all trees, as scikit-learn has them
+    nodes: Array  # of all trees, as scikit-learn has them
     values: Floats  # one per node
     start: float = 0.0
     rate: float | None = None  # start + rate * sum; None: the mean

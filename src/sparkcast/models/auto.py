@@ -178,6 +178,7 @@ class Combined:
 class Auto:
     """The models that did best where the question lies, together: inside the measured range or beyond it."""
 
+    is_default = True
     is_usual = True
 
     def __init__(self, candidates: Sequence[str] | None = None) -> None:
@@ -186,8 +187,8 @@ class Auto:
     def fit(self, data: Dataset, response: str) -> Combined:
         with one_thread():
             problem = pose(data, response)
-            members, unseen = _members(problem, self._candidates)
-            return Combined(problem, members, _choose_inside(problem, members, unseen))
+            members, left_out = _members(problem, self._candidates)
+            return Combined(problem, members, _choose_inside(problem, members, left_out))
 
 
 # ---------------------------------------------------------------- candidates
@@ -196,20 +197,20 @@ class Auto:
 def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Members, list[Floats]]:
     """The candidates that can learn these data, and what they say of configurations left out."""
     members: list[tuple[str, Distribution]] = []
-    unseen, reasons = [], []
+    left_out, reasons = [], []
     for name, learn in _learners(problem, candidates):
         try:
             learned = learn(problem)
-            said = _unseen(problem, learn) if learned.unseen is None else learned.unseen
+            said = _left_out(problem, learn) if learned.left_out is None else learned.left_out
             members.append((name, around(problem, learned.points, _complete(said), learned.forms)))
-            unseen.append(said)
+            left_out.append(said)
         except (NotEnoughDataError, StudyError) as error:
             reasons.append(f"{name}: {error.problem}")
     if not members:
         raise NotEnoughDataError(
             f"no model can learn {problem.response.name}; {reasons[0]}", hint="run more configurations"
         )
-    return tuple(members), unseen
+    return tuple(members), left_out
 
 
 def _learners(problem: Problem, candidates: Sequence[str] | None) -> list[tuple[str, Learner]]:
@@ -222,7 +223,7 @@ def _learners(problem: Problem, candidates: Sequence[str] | None) -> list[tuple[
     ]
 
 
-def _unseen(problem: Problem, learn: Learner) -> Floats:
+def _left_out(problem: Problem, learn: Learner) -> Floats:
     return left_out_predictions(problem, learn, folds_of(len(problem), _FOLDS))
 
 
@@ -237,10 +238,10 @@ def _complete(said: Floats) -> Floats:
 # ---------------------------------------------------------------- choosing
 
 
-def _choose_inside(problem: Problem, members: Members, unseen: Sequence[Floats]) -> Choice:
-    errors = [_error(problem, said) for said in unseen]
+def _choose_inside(problem: Problem, members: Members, left_out: Sequence[Floats]) -> Choice:
+    errors = [_error(problem, said) for said in left_out]
     used = _good_enough(errors)
-    together = median_of([unseen[i] for i in used])
+    together = median_of([left_out[i] for i in used])
     points = Median(tuple(members[i][1].points for i in used))
     return Choice(
         question=INSIDE,
@@ -338,7 +339,7 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
     numbers = tuple(j for j, axis in enumerate(problem.domain.axes) if axis.is_number)
     widths = 1 + np.concatenate([_distances(problem, step, *cut) for cut in cuts])
     # A few lucky steps inside the data must not make the interval narrower than where runs are.
-    wider = max(inside.distribution.errors, errors_of(tested, together, widths), key=lambda e: e.reach(HULL_LEVEL))
+    wider = max(inside.distribution.errors, errors_of(tested, together, widths), key=lambda e: e.quantile(HULL_LEVEL))
     return Choice(
         question=str(step),
         protocol=f"extrapolate:{step.factor}",

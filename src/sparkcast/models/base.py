@@ -26,9 +26,9 @@ What `learn` gets and gives:
   `in_own_unit` undoes the logarithm for methods that add up times.
 - `Learned` holds `Points`: called with rows of `x` they answer in the unit of the response. They are dataclasses at the
   top level of a module that hold arrays, numbers, tuples, estimators of scikit-learn and other such dataclasses, never
-  a lambda: that is what model files can keep. `unseen`, where the method knows in closed form what it would say of each
-  configuration without it, saves fitting again; `Forms` names other laws that fit as well, which the interval then
-  reaches.
+  a lambda: that is what model files can keep. `left_out`, where the method knows in closed form what it would say of
+  each configuration without it, saves fitting again; `Forms` names other laws that fit as well, which the interval
+  then reaches.
 - The same problem gives the same answer, and `learn` is called up to 30 times: seeds are arguments with a default.
 - `NotEnoughDataError` when the rows are too few for the method, `StudyError` when it is not about such a response
   (`require_times`).
@@ -87,6 +87,7 @@ class Model(ABC):
     extrapolates_by_law: ClassVar[int] = 0  # not by resemblance: always heard beyond the range, the highest first
     is_usual: ClassVar[bool] = False  # validated when nobody says which
     is_baseline: ClassVar[bool] = False  # what every other model must beat
+    is_default: ClassVar[bool] = False  # learned when nobody says which
     is_quick: ClassVar[bool] = False  # fitted in milliseconds, and good enough to see whether runs drift
 
     def fit(self, data: Dataset, response: str) -> Distribution:

@@ -56,11 +56,11 @@ class GaussianProcess(Model):
         factor = cho_factor(kernel(rows) + 1e-10 * np.eye(len(rows)))
         coefficients: Floats = cho_solve(factor, y)
         # Leaving out one row of a Gaussian process has a closed form (Rasmussen and Williams 2006, equation 5.12).
-        unseen = y - coefficients / np.diag(cho_solve(factor, np.eye(len(rows))))
+        left_out = y - coefficients / np.diag(cho_solve(factor, np.eye(len(rows))))
         points = Surface(
             problem.domain, problem.scale, self.columns, scaler, rows, coefficients, kernel.k1, centre, spread
         )
-        return Learned(points, problem.scale.back(centre + spread * unseen))
+        return Learned(points, problem.scale.back(centre + spread * left_out))
 
     def _tuned(self, rows: Floats, y: Floats) -> Any:
         """The kernel under which the data are most likely; its second part is the noise of the runs."""

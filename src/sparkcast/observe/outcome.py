@@ -24,7 +24,7 @@ class JobEnd:
     """How one submitted application ended, as its launcher saw it."""
 
     exit_code: int
-    stopped_because: str = ""  # "timeout", or the cluster's trouble, when sparkcast stopped it
+    stopped_because: str = ""  # "timeout", or why the cluster was not healthy, when sparkcast stopped it
 
 
 def classify(end: JobEnd, report: JobReport, tasks: TaskTotals | None, log_tail: str) -> tuple[Outcome, str]:

@@ -15,7 +15,7 @@ from sparkcast.recommend.explain import alternatives, infeasible, why
 from sparkcast.recommend.nearest import Measured
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
-from sparkcast.recommend.standing import Asked, Known, Paid, View, rows_like, significant
+from sparkcast.recommend.standing import Asked, CostTable, Known, View, rows_like, significant
 from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, Price, Response, Vocabulary, same_level
@@ -172,7 +172,7 @@ class Recommender:
                 except (NotEnoughDataError, StudyError):
                     self._hopeless.add(told)
         if self._price is not None and words.time in tables:
-            tables[COST] = self._paid(view, words.time, tables[words.time])
+            tables[COST] = self._cost_table(view, words.time, tables[words.time])
         _check_shares(question, words, tables)
         limited = [limit.response for limit in question.limits]
         order = [r for r in (words.time, words.quality, words.money, objective.response, *limited) if r in tables]
@@ -185,12 +185,12 @@ class Recommender:
             )
         return asked
 
-    def _paid(self, view: View, name: str, time: Table) -> Paid:
+    def _cost_table(self, view: View, name: str, time: Table) -> CostTable:
         assert self._price is not None
         if view.per_second is None:
             hourly = hourly_columns(view.candidates, self.known.constants, self._price, self.words)
             view.per_second = hourly / 3600
-        return Paid(time, view.per_second * self.words.response(name).seconds(1.0))
+        return CostTable(time, view.per_second * self.words.response(name).seconds(1.0))
 
     def candidates(self, asked: Asked, rows: Sequence[int]) -> list[Candidate]:
         import numpy as np

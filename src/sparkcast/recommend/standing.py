@@ -75,7 +75,7 @@ class Ranks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Paid:
+class CostTable:
     """Money from time: what a unit of it costs, for each candidate."""
 
     time: Table
@@ -96,8 +96,8 @@ class Paid:
         amounts = limit / np.where(free, 1.0, self.per_unit)
         return np.where(free, 1.0, self.time.probability_below(amounts))
 
-    def take(self, rows: Ints) -> "Paid":
-        return Paid(self.time.take(rows), self.per_unit[rows])
+    def take(self, rows: Ints) -> "CostTable":
+        return CostTable(self.time.take(rows), self.per_unit[rows])
 
 
 class Asked:

@@ -11,6 +11,7 @@ from sparkcast.report.labels import listing, plain_name, show_number, show_perce
 from sparkcast.study import Outcome, Response
 from sparkcast.units import show_seconds
 from sparkcast.validate import PROTOCOLS, Validation
+from sparkcast.validate.score import baseline
 
 _OUTCOMES = {
     str(Outcome.OK): "ended well",
@@ -290,9 +291,9 @@ def trust_sentence(validation: Validation) -> str:
         return f"No model of the {name} could be tested."
     best = validation.scorecards[0]
     parts = [f"On configurations it had not seen, {best.model} misses the {name} by {best.mape:.1f} % on average"]
-    median = next((card for card in validation.scorecards if card.model == "median"), None)
-    if median and median is not best:
-        parts.append(f"always guessing the median misses it by {median.mape:.1f} %")
+    blind = next((card for card in validation.scorecards if card.model == baseline()), None)
+    if blind and blind is not best:
+        parts.append(f"always guessing the {blind.model} misses it by {blind.mape:.1f} %")
     if validation.noise_floor_mape is not None:
         parts.append(f"repeats of one configuration differ by {validation.noise_floor_mape:.1f} % among themselves")
     return "; ".join(parts) + "."

@@ -86,7 +86,7 @@ class _Campaign:
                 self._new.append(observation)
                 self._tell(_result_text(self._study, trial, observation), True)
                 if self._done() == len(self._new):
-                    self._session.require_hope(self._new)
+                    self._session.require_success(self._new)
         except Stopped as stop:
             return self._result(pending[len(self._new) :], stop.reason)
         return self._result((), "")

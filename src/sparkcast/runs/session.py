@@ -35,10 +35,10 @@ from sparkcast.workloads import complete, shape_of
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 3  # a lost run is tried again this often
-_HOPELESS = 2  # so many errors at the start, with no success, and the rest is not worth its time
+_GIVE_UP_AFTER = 2  # so many errors at the start, with no success, and the rest is not worth its time
 _POLL_S = 0.05
 _LOOK_S = 5.0  # how often to look after the cluster while a run goes on: looking may cost a connection to it
-_BELIEVED = 3  # trouble is believed when seen so often in a row: one refused connection is no reason to lose a run
+_BELIEVED = 3  # a problem is believed when seen so often in a row: one refused connection is no reason to lose a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +108,11 @@ class _Lookout:
     def __init__(self, engine: Engine) -> None:
         self._engine, self._look, self._in_a_row = engine, _Every(_LOOK_S), 0
 
-    def trouble(self, elapsed_s: float) -> str:
+    def health_problem(self, elapsed_s: float) -> str:
         """Why the cluster cannot be used any more; "" when all is well, or when it is too early to tell."""
         if not self._look.is_due(elapsed_s):
             return ""
-        problem = self._engine.trouble()
+        problem = self._engine.health_problem()
         self._in_a_row = self._in_a_row + 1 if problem else 0
         return problem if self._in_a_row >= _BELIEVED else ""
 
@@ -189,7 +189,7 @@ class Session:
         engine = self._site.engine
         cause = ""
         for attempt in range(1, _ATTEMPTS + 1):
-            if problem := engine.trouble():
+            if problem := engine.health_problem():
                 self.note(f"{problem}; starting it again")
                 with self._interruptible():
                     engine.restart()
@@ -209,12 +209,12 @@ class Session:
             self._notes[text] = None
             self._on_message(text, True)
 
-    def require_hope(self, observations: Sequence[Observation]) -> None:
+    def require_success(self, observations: Sequence[Observation]) -> None:
         """Raise RunError when these are the first runs of all, and none of them got anywhere."""
-        if len(observations) == _HOPELESS and all(o.outcome is Outcome.ERROR for o in observations):
+        if len(observations) == _GIVE_UP_AFTER and all(o.outcome is Outcome.ERROR for o in observations):
             last = observations[-1]
             raise RunError(
-                f"the first {_HOPELESS} trials failed, the last with: {last.cause}",
+                f"the first {_GIVE_UP_AFTER} trials failed, the last with: {last.cause}",
                 hint=f"the whole log is {self._folder / last.artefacts / 'driver.log'}",
             )
 
@@ -329,7 +329,7 @@ class Session:
         if trial_s is not None and elapsed_s > trial_s:
             return "timeout", ""
         over = [allowance.reason for allowance in allowances if elapsed_s > allowance.seconds]
-        return ("", over[0]) if over else (lookout.trouble(elapsed_s), "")
+        return ("", over[0]) if over else (lookout.health_problem(elapsed_s), "")
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

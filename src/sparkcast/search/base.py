@@ -30,7 +30,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Evaluation:
     """What one run gave."""
 
     configuration: Configuration
@@ -52,7 +52,7 @@ class Searcher(Protocol):
         """The settings to run next, at most one before they are told; None when nothing is left worth running."""
         ...
 
-    def tell(self, told: Told) -> None: ...
+    def tell(self, evaluation: Evaluation) -> None: ...
 
     @property
     def stopped_because(self) -> str:

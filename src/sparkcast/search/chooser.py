@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from sparkcast.search.base import Search, Told
+from sparkcast.search.base import Evaluation, Search
 from sparkcast.search.points import Known, known_from, points_of
 from sparkcast.study import Configuration
 
@@ -13,19 +13,19 @@ class Chooser(ABC):
     def __init__(self, search: Search) -> None:
         self._search = search
         self._points = points_of(search)
-        self._told: list[Told] = []
+        self._evaluations: list[Evaluation] = []
         self._why = ""
 
     @property
     def stopped_because(self) -> str:
         return self._why
 
-    def tell(self, told: Told) -> None:
-        self._told.append(told)
+    def tell(self, evaluation: Evaluation) -> None:
+        self._evaluations.append(evaluation)
 
     def ask(self) -> Configuration | None:
         self._why = ""
-        known = known_from(self._told, self._points)
+        known = known_from(self._evaluations, self._points)
         tried = set(known.tried)
         left = [place for place in range(len(self._points.candidates)) if place not in tried]
         if not left:

@@ -8,7 +8,7 @@ The mean of their times would be neither: it says most about the workloads that 
 from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
-from sparkcast.search.base import Told
+from sparkcast.search.base import Evaluation
 from sparkcast.search.belief import Around, believe
 from sparkcast.search.jobs import RARELY, Jobs
 from sparkcast.search.points import Known, Points, known_from
@@ -52,12 +52,12 @@ def _runs_of(data: Dataset, points: Points) -> Known:
     import numpy as np
 
     time = data.vocabulary.time
-    told = [
-        Told(run.configuration, float(np.log(max(run.responses[time], _TINY))) if run.ok and time else None)
+    evaluations = [
+        Evaluation(run.configuration, float(np.log(max(run.responses[time], _TINY))) if run.ok and time else None)
         for run in data.observations
         if not run.ok or time in run.responses
     ]
-    known = known_from(told, points)
+    known = known_from(evaluations, points)
     kept = list(known.values)[:: -(-len(known.values) // _MOST_RUNS) or 1]
     return Known({place: known.values[place] for place in kept}, {}, known.failed)
 

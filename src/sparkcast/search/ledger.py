@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
-from sparkcast.search.quest import Quest
+from sparkcast.search.options import TuneOptions
 from sparkcast.study import Configuration, Kind, Observation, Response, Study
 from sparkcast.study.derive import run_cost
 from sparkcast.study.names import TOTAL_TIME
@@ -67,9 +67,9 @@ class Ledger:
     """The answers so far. `answers` are the settings that may be the best; None: all."""
 
     def __init__(
-        self, study: Study, workload: Workload, quest: Quest, answers: frozenset[Configuration] | None
+        self, study: Study, workload: Workload, options: TuneOptions, answers: frozenset[Configuration] | None
     ) -> None:
-        self._study, self._quest, self._answers = study, quest, answers
+        self._study, self._options, self._answers = study, options, answers
         self._chance = workload.chance if isinstance(workload, Guessable) else {}
         self.steps: list[Step] = []
         self._best_so_far: list[float | None] = []
@@ -80,7 +80,7 @@ class Ledger:
         self._best_so_far.append(None if best is None else best.value)
 
     @property
-    def told(self) -> list[Step]:
+    def measured(self) -> list[Step]:
         """All but what was refused."""
         return [step for step in self.steps if step.observation is not None]
 
@@ -105,7 +105,7 @@ class Ledger:
             groups.setdefault(step.configuration, []).append(step)
         good = [group for group in groups.values() if self._may_answer(group[0]) and all(map(self._is_in_time, group))]
         most = max(map(len, good), default=0)
-        sign = -1 if self._quest.objective.is_maximum else 1
+        sign = -1 if self._options.objective.is_maximum else 1
         return sorted((self._tried(g) for g in good if len(g) == most), key=lambda tried: sign * tried.value)
 
     def history(self) -> tuple[TunedRun, ...]:
@@ -153,26 +153,27 @@ class Ledger:
 
     def nothing_found(self, reason: str) -> SparkcastError:
         """Why there is no best."""
-        told, good = self.told, self.good
+        measured, good = self.measured, self.good
         timed = [(step.time_s, step) for step in good if step.time_s is not None and self._may_answer(step)]
-        if timed and self._quest.within_s is not None:
+        if timed and self._options.within_s is not None:
             fastest_s, fastest = min(timed, key=lambda pair: pair[0])
             return InfeasibleError(
-                f"no run took at most {show_seconds(self._quest.within_s)}: the fastest took "
+                f"no run took at most {show_seconds(self._options.within_s)}: the fastest took "
                 f"{show_seconds(fastest_s)}, at {self.show(fastest.configuration)}",
                 hint="allow more time, or list other levels",
             )
         if good:
             return NotEnoughDataError(
-                f"none of {len(told)} runs is an answer yet: {reason}", hint="go on with more: --max-runs N --resume"
+                f"none of {len(measured)} runs is an answer yet: {reason}",
+                hint="go on with more: --max-runs N --resume",
             )
-        if told:
+        if measured:
             return RunError(
-                f"all {len(told)} runs failed, the last with: {first_line(told[-1].cause)}",
+                f"all {len(measured)} runs failed, the last with: {first_line(measured[-1].cause)}",
                 hint="-v shows more; the logs are in the results folder",
             )
         if self.steps:
-            problem = f"nothing that {self._quest.searcher} asked for can be run: {self.steps[-1].cause}"
+            problem = f"nothing that {self._options.searcher} asked for can be run: {self.steps[-1].cause}"
             return InfeasibleError(problem, hint="list other levels")
         return NotEnoughDataError(f"no run was made: {reason}", hint="allow more, then continue with --resume")
 
@@ -180,7 +181,7 @@ class Ledger:
         return self._answers is None or step.configuration in self._answers
 
     def _is_in_time(self, step: Step) -> bool:
-        within_s = self._quest.within_s
+        within_s = self._options.within_s
         return step.value is not None and (within_s is None or (step.time_s is not None and step.time_s <= within_s))
 
     def _tried(self, steps: Sequence[Step]) -> Tried:
@@ -213,7 +214,7 @@ class Ledger:
         return str(self.shown(configuration))
 
     def show_value(self, value: float) -> str:
-        return show_value(self._study.vocabulary.response(self._quest.objective.response), value)
+        return show_value(self._study.vocabulary.response(self._options.objective.response), value)
 
     def show_step(self, step: Step) -> str:
         gave = f"{step.outcome}: {first_line(step.cause)}" if step.value is None else self.show_value(step.value)

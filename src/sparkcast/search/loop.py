@@ -14,16 +14,24 @@ from sparkcast.errors import StudyError
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
-from sparkcast.search.base import SEARCHERS, Told
+from sparkcast.search.base import SEARCHERS, Evaluation
 from sparkcast.search.ledger import Ledger, Step, Tried, TunedRun, show_value
-from sparkcast.search.quest import Budget, Quest, candidates_of, definition_of, objective_of, search_of, value_of
+from sparkcast.search.options import (
+    Budget,
+    TuneOptions,
+    candidates_of,
+    definition_of,
+    objective_of,
+    search_of,
+    value_of,
+)
 from sparkcast.store import Store
 from sparkcast.study import Configuration, Observation, Plan, Study, Trial, Vocabulary
 from sparkcast.study.derive import run_cost
 from sparkcast.study.redaction import redact
 from sparkcast.workloads import shape_of
 
-__all__ = ["Budget", "Quest", "Tried", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
+__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,7 @@ class TuneResult:
 
 def tune(
     study: Study,
-    quest: Quest,
+    options: TuneOptions,
     budget: Budget,
     folder: Path,
     *,
@@ -64,25 +72,25 @@ def tune(
     """Run what the searcher asks for until it, the budget or a limit of the study says stop."""
     if budget.max_cost is not None and study.price is None:
         raise StudyError("--max-cost needs a price", hint="give a price, e.g. price: {core_hour: 0.05}")
-    tuning = _Tuning(Site(study), quest, budget, on_progress)
+    tuning = _Tuning(Site(study), options, budget, on_progress)
     with hold_results(folder, "tune") as store:
         return tuning.run(folder, store, resume=resume, allow_changed=allow_changed)
 
 
 class _Tuning:
-    def __init__(self, site: Site, quest: Quest, budget: Budget, on_progress: OnProgress) -> None:
-        self._site, self._study, self._quest, self._budget = site, site.study, quest, budget
+    def __init__(self, site: Site, options: TuneOptions, budget: Budget, on_progress: OnProgress) -> None:
+        self._site, self._study, self._options, self._budget = site, site.study, options, budget
         self._on_progress = on_progress
-        kind = SEARCHERS.get(quest.searcher)
+        kind = SEARCHERS.get(options.searcher)
         # Who asks elsewhere may change any setting, so it sees all of them, and asks again when it wants replicates.
         is_free = bool(getattr(kind, "asks_elsewhere", False))
-        self._runs_each = 1 if is_free else quest.replicates or 1
-        found = candidates_of(site, quest.fix)
+        self._runs_each = 1 if is_free else options.replicates or 1
+        found = candidates_of(site, options.fix)
         self._candidates, self._notes = found.configurations, found.notes
         self._possible = frozenset(self._candidates)
-        self._searcher = kind(search_of(site.study, quest, self._candidates, with_fixed=is_free))
+        self._searcher = kind(search_of(site.study, options, self._candidates, with_fixed=is_free))
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
-        self._ledger = Ledger(site.study, site.workload, quest, answers)
+        self._ledger = Ledger(site.study, site.workload, options, answers)
         asks_each_once = self._runs_each * len(self._candidates)
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
         self._asked: dict[Configuration, int] = {}
@@ -92,7 +100,7 @@ class _Tuning:
         study = self._study
         store.register(study, Plan(study.design.kind, study.design.seed, ()), allow_changed=allow_changed)
         store.close_interrupted(study.name)
-        definition = definition_of(study, self._quest, len(self._candidates))
+        definition = definition_of(study, self._options, len(self._candidates))
         search_id = store.begin_search(study.name, definition, resume=resume, allow_changed=allow_changed)
         own = {run.run_id for run in store.search_runs(search_id)}
         self._store, self._search_id = store, search_id
@@ -113,17 +121,17 @@ class _Tuning:
             return stop.reason
         return self._searcher.stopped_because or "the searcher has nothing left to ask"
 
-    def _answer(self, asked: Configuration) -> Told:
+    def _answer(self, asked: Configuration) -> Evaluation:
         configuration = self._candidates[0] | asked
         steps: list[Step] = []
         for _ in range(self._runs_each):
             steps.append(self._step(configuration))
             if steps[-1].value is None:
-                return Told(asked, None)
-        sign = -1 if self._quest.objective.is_maximum else 1
+                return Evaluation(asked, None)
+        sign = -1 if self._options.objective.is_maximum else 1
         times = [step.time_s for step in steps if step.time_s is not None]
         value = fmean(step.value for step in steps if step.value is not None)
-        return Told(asked, sign * value, fmean(times) if times else None)
+        return Evaluation(asked, sign * value, fmean(times) if times else None)
 
     def _step(self, configuration: Configuration) -> Step:
         """The next replicate of these settings, from the store or by running it."""
@@ -140,7 +148,7 @@ class _Tuning:
         is_told_again = known is not None and not step.was_known
         self._tell(f"{self._ledger.show_step(step)}{' (earlier session)' if is_told_again else ''}", True)
         if known is None:
-            self._session.require_hope([s.observation for s in self._ledger.told if s.observation is not None])
+            self._session.require_success([s.observation for s in self._ledger.measured if s.observation is not None])
         return step
 
     def _measure(self, trial: Trial) -> Observation:
@@ -155,7 +163,7 @@ class _Tuning:
         return observation
 
     def _observed(self, trial: Trial, observation: Observation, *, was_known: bool) -> Step:
-        value, cause = value_of(self._study, self._quest.objective, observation)
+        value, cause = value_of(self._study, self._options.objective, observation)
         words = self._study.vocabulary
         time = observation.responses.get(words.required_time())
         time_s = None if time is None else words.response(words.required_time()).seconds(time)
@@ -203,11 +211,11 @@ class _Tuning:
         if best is None and not is_interrupted:
             raise ledger.nothing_found(reason)
         spent_s, spent_cost = self._spent()
-        told = ledger.told
+        measured = ledger.measured
         return TuneResult(
             study=self._study.name,
-            searcher=self._quest.searcher,
-            objective=str(self._quest.objective),
+            searcher=self._options.searcher,
+            objective=str(self._options.objective),
             best=best,
             first=ledger.first,
             runner_up=runner_up,
@@ -216,9 +224,9 @@ class _Tuning:
             history=ledger.history(),
             runs=len(self._own),
             new=self._new,
-            already_measured=sum(step.was_known for step in told),
-            failed=len(told) - len(ledger.good),
-            impossible=len(ledger.steps) - len(told),
+            already_measured=sum(step.was_known for step in measured),
+            failed=len(measured) - len(ledger.good),
+            impossible=len(ledger.steps) - len(measured),
             spent_s=spent_s,
             spent_cost=spent_cost,
             stopped_because=reason,

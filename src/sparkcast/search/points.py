@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain, domain_of
-from sparkcast.search.base import Search, Told
+from sparkcast.search.base import Evaluation, Search
 from sparkcast.study import Configuration, Vocabulary
 
 
@@ -66,11 +66,11 @@ class Known:
         return (*self.values, *self.failed)
 
 
-def known_from(told: Sequence[Told], points: Points) -> Known:
+def known_from(evaluations: Sequence[Evaluation], points: Points) -> Known:
     values: dict[int, list[float]] = {}
     times: dict[int, list[float]] = {}
     failed: dict[int, None] = {}
-    for one in told:
+    for one in evaluations:
         place = points.place(one.configuration)
         if place is None:
             continue

@@ -151,6 +151,11 @@ class Store:
         problem = f"the store has no study {wanted!r}" if wanted else f"the store holds {len(names)} studies"
         raise StoreError(problem, hint=did_you_mean(wanted or "", names) if names else "run one first")
 
+    def workload(self, study: str) -> str:
+        """The name of the workload that a study runs; "" when the store does not say."""
+        with self._transaction() as connection:
+            return str((self._definition(connection, study) or {}).get("workload", ""))
+
     def pending(self, study: str, plan: Plan) -> tuple[Trial, ...]:
         """The trials of the plan that have no final observation yet, in run order."""
         done = sa.select(schema.trials.c.key).select_from(

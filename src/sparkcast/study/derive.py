@@ -171,8 +171,8 @@ def parse_response(text: str) -> Response:
     >>> parse_response("cost = time_s / accuracy").needs
     ('accuracy', 'time_s')
     """
-    name, _, formula = (part.strip() for part in text.partition("="))
-    return Response(name, Expression(formula) if formula else None)
+    name, equals, formula = (part.strip() for part in text.partition("="))
+    return Response(name, Expression(formula) if equals else None)
 
 
 def derive_responses(data: Dataset, wanted: Sequence[Response]) -> Dataset:

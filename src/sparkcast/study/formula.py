@@ -64,7 +64,8 @@ def read_formula(text: str, response: str, factors: Sequence[str], is_number: Ma
     """
     left, tilde, right = (part.strip() for part in text.rpartition("~"))
     if tilde and left != response:
-        raise StudyError(f"formula {text!r} has {left!r} on its left, not {response!r}", hint=f"write {right}")
+        problem = f"formula {text!r} has {left!r} on its left, not {response!r}"
+        raise StudyError(problem, hint=f"write {right or factors[0]}")
     if len(right) > _MAX_LENGTH:
         raise StudyError(f"the formula has {len(right)} characters, more than {_MAX_LENGTH}", hint="name fewer terms")
     tokens = _tokens(right, factors)

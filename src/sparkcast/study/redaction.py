@@ -5,15 +5,19 @@ from collections.abc import Mapping
 
 REDACTED = "*********(redacted)"  # Spark's own word for it
 # Spark's own rule (the default of spark.redaction.regex), and what it forgets.
-_WORDS = "secret|passw(?:or)?d|token|credential|(?:access|account|api|private)[._-]?key"
+_WORDS = (
+    "secret|passw(?:or)?d|passphrase|token|credential|(?<![a-z])pwd(?![a-z])|"
+    "(?:access|account|api|client|encryption|private|shared|signing)[._-]?key"
+)
 SECRET = f"(?i){_WORDS}"
 
 _NAME = re.compile(SECRET)
-# Within a text: -Dssl.password=x, {"token": "x"}, https://user:x@host
+# Within a text: -Dssl.password=x, {"token": "x"}, https://user:x@host, https://host/a?sig=x (a shared access signature)
 _VALUE = rf"""{re.escape(REDACTED)}|"[^"]*"|'[^']*'|\S+"""
 _NAMED = re.compile(rf"""((?:{_WORDS})[\w.-]*(?:["']?\s*=|["']\s*:)\s*)(?:{_VALUE})""", re.IGNORECASE)
 _OPTION = re.compile(rf"((?:--conf=)?[\w.-]*(?:{_WORDS})[\w.-]*=).+", re.IGNORECASE | re.DOTALL)
 _IN_URL = re.compile(r"(://[^/\s:@]*:)[^/\s@]+(?=@)")
+_SIGNATURE = re.compile(rf"([?&;]sig=)(?:{re.escape(REDACTED)}|[^&;\s]+)")
 
 
 def redact(properties: Mapping[str, str]) -> dict[str, str]:
@@ -31,7 +35,9 @@ def redact_text(text: str) -> str:
     >>> redact_text("spark.hadoop.fs.s3a.secret.key=x")
     'spark.hadoop.fs.s3a.secret.key=*********(redacted)'
     """
-    return _IN_URL.sub(rf"\1{REDACTED}", _NAMED.sub(rf"\1{REDACTED}", text))
+    for secret in (_NAMED, _IN_URL, _SIGNATURE):
+        text = secret.sub(rf"\1{REDACTED}", text)
+    return text
 
 
 def redact_word(word: str) -> str:

@@ -106,7 +106,3 @@ class Setting:
     def takes_fractions(self) -> bool:
         """Whether its levels may lie between whole numbers, where all that are listed are whole."""
         return isinstance(self.default, float)
-
-    @property
-    def counts_bytes(self) -> bool:
-        return self.unit in _BYTES

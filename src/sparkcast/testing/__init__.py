@@ -9,8 +9,9 @@ Each suite says in the names of its tests what is asked. `pytest` must be instal
 """
 
 from sparkcast.testing.designs import DesignSuite
+from sparkcast.testing.engines import EngineSuite
 from sparkcast.testing.models import ModelSuite
 from sparkcast.testing.searchers import SearcherSuite
 from sparkcast.testing.workloads import WorkloadSuite
 
-__all__ = ["DesignSuite", "ModelSuite", "SearcherSuite", "WorkloadSuite"]
+__all__ = ["DesignSuite", "EngineSuite", "ModelSuite", "SearcherSuite", "WorkloadSuite"]

@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.search.base import Search, Searcher, Told
+from sparkcast.search.base import Evaluation, Search, Searcher
 from sparkcast.study import Configuration, Dataset, Observation, Outcome
 
 CANDIDATES = tuple(Configuration({"executors": e}) for e in range(1, 9))
@@ -21,7 +21,7 @@ def asked(searcher: Searcher, answers: Sequence[Answer], at_most: int) -> list[C
     while (configuration := searcher.ask()) is not None:
         answer = answers[len(found) % len(answers)]
         found.append(configuration)
-        searcher.tell(Told(configuration, answer, None if answer is None else abs(answer)))
+        searcher.tell(Evaluation(configuration, answer, None if answer is None else abs(answer)))
         assert len(found) <= at_most, "it does not stop"
     assert searcher.stopped_because
     return found

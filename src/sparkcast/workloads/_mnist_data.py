@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
+from sparkcast.arrays import Ints
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration
 
@@ -192,7 +193,7 @@ def _split(name: str, images: Images) -> Dataset:
     return Dataset(name, training, rest)
 
 
-def _order(n: int, seed: int) -> Any:
+def _order(n: int, seed: int) -> Ints:
     import numpy as np
 
     # RandomState, because its stream is frozen: the same order with every version of NumPy.

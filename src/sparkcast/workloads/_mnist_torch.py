@@ -4,11 +4,12 @@ import json
 import secrets
 import socketserver
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
+from sparkcast.arrays import Array
 from sparkcast.errors import RunError
 from sparkcast.workloads import Job
 from sparkcast.workloads._mnist_data import DEVIATION, MEAN, SIDE, Dataset, Recipe
@@ -142,7 +143,13 @@ def _speaking(driver: Address) -> Iterator[Callable[..., None]]:
 
 
 def _train_share(
-    driver: Address, arrays: list[Any], network: str, batch_size: int, learning_rate: float, epochs: int, seed: int
+    driver: Address,
+    arrays: Sequence[Array],
+    network: str,
+    batch_size: int,
+    learning_rate: float,
+    epochs: int,
+    seed: int,
 ) -> None:
     import time
     from contextlib import ExitStack
@@ -200,7 +207,7 @@ def _train_share(
     distributed.destroy_process_group()
 
 
-def _tensors(pixels: Any, labels: Any) -> tuple[Any, Any]:
+def _tensors(pixels: Array, labels: Array) -> tuple[Any, Any]:
     import torch
 
     scaled = torch.from_numpy(pixels.astype("float32")).div_(255).sub_(MEAN).div_(DEVIATION)

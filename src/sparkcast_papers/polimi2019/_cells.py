@@ -1,6 +1,6 @@
 """One model per cell of a table: the runs it learns from, the runs it is asked, and what three methods say of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,6 @@ class Cell:
     column: str
     train: Any  # tables
     test: Any
-
-
-Method = Callable[[Cell], Floats]
 
 
 def gpu_number(data: Path) -> Iterator[Cell]:

@@ -4,7 +4,7 @@ import math
 from statistics import fmean
 
 from sparkcast.errors import StudyError
-from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.study import Configuration
 
 _REPLICATES = 5  # marinos2020 took the mean of about so many
@@ -34,7 +34,7 @@ class Doubling:
         self._n_runs = search.replicates or _REPLICATES
         self._within_s = search.within_s
         self._level = self._lowest
-        self._told: list[float] = []  # of the present level; a failed run is infinitely bad
+        self._values: list[float] = []  # of the present level; a failed run is infinitely bad
         self._means: dict[Number, float] = {}
         self._best: Number | None = None
         self._is_doubling = True
@@ -43,12 +43,12 @@ class Doubling:
     def ask(self) -> Configuration | None:
         return None if self._why else self._others | {self._name: self._level}
 
-    def tell(self, told: Told) -> None:
-        is_late = self._within_s is not None and told.time_s is not None and told.time_s > self._within_s
-        self._told.append(math.inf if told.value is None or is_late else told.value)
-        if math.inf in self._told or len(self._told) == self._n_runs:
-            self._judge(fmean(self._told))
-            self._told = []
+    def tell(self, evaluation: Evaluation) -> None:
+        is_late = self._within_s is not None and evaluation.time_s is not None and evaluation.time_s > self._within_s
+        self._values.append(math.inf if evaluation.value is None or is_late else evaluation.value)
+        if math.inf in self._values or len(self._values) == self._n_runs:
+            self._judge(fmean(self._values))
+            self._values = []
 
     def _judge(self, mean: float) -> None:
         """Take the level when it is better than all before; else go on in smaller steps, or stop."""

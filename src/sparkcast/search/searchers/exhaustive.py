@@ -1,6 +1,6 @@
 """Exhaustive search: the price of certainty."""
 
-from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.search.points import known_from, points_of
 from sparkcast.study import Configuration
 
@@ -13,14 +13,14 @@ class Exhaustive:
 
     def __init__(self, search: Search) -> None:
         self._points = points_of(search)
-        self._told: list[Told] = []
+        self._evaluations: list[Evaluation] = []
 
     def ask(self) -> Configuration | None:
-        tried = set(known_from(self._told, self._points).tried)
+        tried = set(known_from(self._evaluations, self._points).tried)
         return next((c for i, c in enumerate(self._points.candidates) if i not in tried), None)
 
-    def tell(self, told: Told) -> None:
-        self._told.append(told)
+    def tell(self, evaluation: Evaluation) -> None:
+        self._evaluations.append(evaluation)
 
     @property
     def stopped_because(self) -> str:

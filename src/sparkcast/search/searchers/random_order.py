@@ -2,7 +2,7 @@
 
 import random
 
-from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.study import Configuration
 
 
@@ -19,7 +19,7 @@ class RandomOrder:
     def ask(self) -> Configuration | None:
         return self._left.pop() if self._left else None
 
-    def tell(self, told: Told) -> None:
+    def tell(self, evaluation: Evaluation) -> None:
         pass
 
     @property

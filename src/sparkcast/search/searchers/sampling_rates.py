@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from sparkcast.errors import StudyError
-from sparkcast.search.base import SEARCHERS, Search, Told
+from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.study import Configuration, Level, Role
 
 _SHARES = (0.01, 0.1, 1.0)  # of the candidate's own rate
@@ -35,7 +35,7 @@ class SamplingRates:
         self._left_out = len(search.candidates) - len(self._candidates)
         self._rung = 0
         self._staying = list(range(len(self._candidates)))
-        self._told: dict[Configuration, list[float | None]] = {}
+        self._values: dict[Configuration, list[float | None]] = {}
         self._unjudged: set[int] = set()
         self._why = ""
 
@@ -48,9 +48,9 @@ class SamplingRates:
             self._climb()
         return None
 
-    def tell(self, told: Told) -> None:
-        is_late = self._within_s is not None and told.time_s is not None and told.time_s > self._within_s
-        self._told.setdefault(told.configuration, []).append(math.inf if is_late else told.value)
+    def tell(self, evaluation: Evaluation) -> None:
+        is_late = self._within_s is not None and evaluation.time_s is not None and evaluation.time_s > self._within_s
+        self._values.setdefault(evaluation.configuration, []).append(math.inf if is_late else evaluation.value)
 
     def _at_rung(self, index: int) -> Configuration:
         candidate, share = self._candidates[index], _SHARES[self._rung]
@@ -59,8 +59,8 @@ class SamplingRates:
         return candidate | {self._rate: float(f"{share * float(candidate[self._rate]):.6g}")}
 
     def _is_settled(self, configuration: Configuration) -> bool:
-        told = self._told.get(configuration, [])
-        return len(told) >= self._n_runs or None in told
+        values = self._values.get(configuration, [])
+        return len(values) >= self._n_runs or None in values
 
     def _climb(self) -> None:
         """The best third goes on, and so does what failed: a batch larger than a little data fits into all of it."""
@@ -75,7 +75,7 @@ class SamplingRates:
         self._rung += 1
 
     def _mean(self, index: int) -> float | None:
-        values = self._told[self._at_rung(index)]
+        values = self._values[self._at_rung(index)]
         known = [value for value in values if value is not None]
         return fmean(known) if len(known) == len(values) else None
 

@@ -19,7 +19,7 @@ MAX_RUNS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Quest:
+class TuneOptions:
     """What is searched and how: with the study, all that decides which settings are asked for."""
 
     searcher: str
@@ -106,27 +106,27 @@ def _narrowed(study: Study, fix: Configuration) -> Study:
     return replace(study, factors=factors, fixed=Configuration(fixed))
 
 
-def definition_of(study: Study, quest: Quest, n_candidates: int) -> dict[str, Any]:
+def definition_of(study: Study, options: TuneOptions, n_candidates: int) -> dict[str, Any]:
     """What decides the questions of a search, as plain data: one that differs in it is another search."""
     measured = study.measured_definition()
     definition: dict[str, Any] = {
-        "searcher": quest.searcher,
-        "objective": str(quest.objective),
-        "seed": quest.seed,
-        "fix": dict(quest.fix),
+        "searcher": options.searcher,
+        "objective": str(options.objective),
+        "seed": options.seed,
+        "fix": dict(options.fix),
         "settings": measured["settings"],
         "rules": measured["rules"],
         "candidates": n_candidates,
     }
-    formula = _formula(study, quest.objective.response)
+    formula = _formula(study, options.objective.response)
     if formula is not None:
         definition["formula"] = formula
-    elif quest.objective.response == COST and study.price is not None:
+    elif options.objective.response == COST and study.price is not None:
         definition["price"] = study.price.as_plain()
-    optional = {"within_s": quest.within_s, "replicates": quest.replicates}
+    optional = {"within_s": options.within_s, "replicates": options.replicates}
     definition |= {name: value for name, value in optional.items() if value is not None}
-    if quest.earlier:
-        definition["earlier"] = [_fingerprint(dataset) for dataset in quest.earlier]
+    if options.earlier:
+        definition["earlier"] = [_fingerprint(dataset) for dataset in options.earlier]
     return definition
 
 
@@ -144,16 +144,16 @@ def _fingerprint(dataset: Dataset) -> str:
     return f"{dataset.name}: {len(rows)} runs, {digest}"
 
 
-def search_of(study: Study, quest: Quest, candidates: Sequence[Configuration], *, with_fixed: bool) -> Search:
+def search_of(study: Study, options: TuneOptions, candidates: Sequence[Configuration], *, with_fixed: bool) -> Search:
     """What the searcher is given: candidates with all their settings, or only with those that vary."""
-    varied = [f.name for f in study.factors if f.name not in quest.fix]
+    varied = [f.name for f in study.factors if f.name not in options.fix]
     return Search(
         candidates=tuple(c if with_fixed else c.only(varied) for c in candidates),
-        seed=quest.seed,
-        per_second=_per_second(study, quest.objective, candidates),
-        within_s=quest.within_s,
-        earlier=tuple(_with_formula(study, dataset, quest.objective.response) for dataset in quest.earlier),
-        replicates=quest.replicates,
+        seed=options.seed,
+        per_second=_per_second(study, options.objective, candidates),
+        within_s=options.within_s,
+        earlier=tuple(_with_formula(study, dataset, options.objective.response) for dataset in options.earlier),
+        replicates=options.replicates,
         vocabulary=study.vocabulary,
     )
 
