@@ -23,8 +23,8 @@ _C3O_MACHINES = (
     Setting("machine_type", role=Role.MACHINE_TYPE),
     Setting("slots_total", role=Role.TOTAL_CORES),
     Setting("memory_total_mb", unit="mb"),
-    Setting("data_size_mb", role=Role.DATA_SIZE, unit="mb"),
 )
+_C3O_DATA = (Setting("data_size_mb", role=Role.DATA_SIZE, unit="mb"),)
 _C3O = {
     "grep": (Setting("lines", role=Role.DATA_SIZE), Setting("p_occurrence")),
     "kmeans": (Setting("features"), Setting("observations", role=Role.DATA_SIZE), Setting("k")),
@@ -40,21 +40,20 @@ _SCOUT = (
     Setting("vcpu_per_vm", role=Role.CORES),
     Setting("mem_gib_per_vm", role=Role.MEMORY, unit="gib"),
 )
+_NETWORK = (Setting("network"),)
 _COURIER = (
     Setting("cpu", role=Role.TOTAL_CORES),
     Setting("batch", role=Role.BATCH),
     Setting("njobs", role=Role.JOBS),
-    Setting("network"),
+    *_NETWORK,
 )
-_K_MEANS = (Setting("cores", role=Role.TOTAL_CORES), Setting("data_size", role=Role.DATA_SIZE))
-_TRAINING = (
-    Setting("n_gpus", role=Role.MACHINES),
-    Setting("batch_size", role=Role.BATCH),
-    Setting("iterations", role=Role.ITERATIONS),
-    Setting("cpu_threads"),
-)
+_DATA_SIZE = (Setting("data_size", role=Role.DATA_SIZE),)
+_K_MEANS = (Setting("cores", role=Role.TOTAL_CORES), *_DATA_SIZE)
+_STEPS = (Setting("batch_size", role=Role.BATCH), Setting("iterations", role=Role.ITERATIONS))
+_TRAINING = (Setting("n_gpus", role=Role.MACHINES), *_STEPS, Setting("cpu_threads"))
 _GPU = (Setting("gpu", role=Role.MACHINE_TYPE), *_TRAINING, Setting("disk_MBps"))
-_MODULES = (Setting("inner_modules"), *_TRAINING)  # the disk is not known of any run with more than one GPU
+_DEPTH = (Setting("inner_modules"),)
+_MODULES = (*_DEPTH, *_TRAINING)  # the disk is not known of any run with more than one GPU
 _SHORTEST_MODULE_RUN = 141  # iterations; shorter runs exist for one depth only
 
 
@@ -64,6 +63,7 @@ class Job:
     name: str
     data: Dataset
     response: str
+    work: tuple[str, ...] = ()  # factors that say what is to be done; the others say by what means
 
     @property
     def label(self) -> str:
@@ -86,7 +86,7 @@ def jobs(folder: Path) -> list[Job]:
 def _c3o(folder: Path) -> Iterator[Job]:
     for name, parameters in _C3O.items():
         runs = pd.read_csv(folder / f"{name}.csv").rename(columns={"gross_runtime_s": "time_s"})
-        yield _job("c3o", name, runs, (*_C3O_MACHINES, *parameters))
+        yield _job("c3o", name, runs, (*_C3O_MACHINES, *_C3O_DATA, *parameters), work=(*_C3O_DATA, *parameters))
 
 
 def _bell(folder: Path) -> Iterator[Job]:
@@ -105,19 +105,28 @@ def _scout(folder: Path) -> Iterator[Job]:
 def _courier(folder: Path) -> Iterator[Job]:
     """Without the rows whose time was left over from the run before them."""
     runs = pd.read_csv(folder / "fullfact_rep1.csv")
-    yield _job("courier", "training", runs[~runs["time_equals_previous_row"].astype(bool)], _COURIER)
+    yield _job("courier", "training", runs[~runs["time_equals_previous_row"].astype(bool)], _COURIER, work=_NETWORK)
 
 
 def _polimi(folder: Path) -> Iterator[Job]:
-    k_means = pd.read_csv(folder / "spark_kmeans_power8.csv")
-    yield _job("polimi", "kmeans", k_means, _K_MEANS, Response("time_ms", kind=Kind.TIME, unit="ms"))
+    k_means, time_ms = pd.read_csv(folder / "spark_kmeans_power8.csv"), Response("time_ms", kind=Kind.TIME, unit="ms")
+    yield _job("polimi", "kmeans", k_means, _K_MEANS, time_ms, work=_DATA_SIZE)
     modules = pd.read_csv(folder / "resnet_inner_modules_m60.csv")
-    yield _job("polimi", "resnet modules", modules[modules["iterations"] >= _SHORTEST_MODULE_RUN], _MODULES)
+    modules = modules[modules["iterations"] >= _SHORTEST_MODULE_RUN]
+    yield _job("polimi", "resnet modules", modules, _MODULES, work=(*_DEPTH, *_STEPS))
     for key, trainings in pd.read_csv(folder / "gpu_training_times.csv").groupby(["network", "framework"]):
-        yield _job("polimi", " ".join(map(str, key)), trainings, _GPU)
+        yield _job("polimi", " ".join(map(str, key)), trainings, _GPU, work=_STEPS)
 
 
-def _job(data_set: str, name: str, runs: Any, settings: Sequence[Setting], response: Response = _SECONDS) -> Job:
+def _job(
+    data_set: str,
+    name: str,
+    runs: Any,
+    settings: Sequence[Setting],
+    response: Response = _SECONDS,
+    *,
+    work: Sequence[Setting] = (),
+) -> Job:
     varied = [setting for setting in settings if runs[setting.name].nunique() > 1]
     factors = tuple(setting.name for setting in varied)
     observations = tuple(
@@ -126,4 +135,4 @@ def _job(data_set: str, name: str, runs: Any, settings: Sequence[Setting], respo
     )
     words = Vocabulary(tuple(varied), (response,))
     data = Dataset(factors, observations, f"{data_set} {name}", (response.name,), words)
-    return Job(data_set, name, data, response.name)
+    return Job(data_set, name, data, response.name, tuple(s.name for s in work if s in varied))
