@@ -220,10 +220,10 @@ def changes(analysis: Analysis) -> Mapping[str, str]:
 
 
 def both_scales(analysis: Analysis) -> tuple[str, ...]:
-    """Why the response was not analysed as it is, and what that changed; nothing when it was."""
+    """What Box-Cox says of the scale; where the response was not analysed as it is, also what that changed."""
     plain = analysis.untransformed
     if plain is None:
-        return ()
+        return () if analysis.proposal is None else (analysis.proposal.sentence,)
     scale = analysis.formula.partition(" ~ ")[0]
     before, after = violated(plain), violated(analysis)
     return (
@@ -235,9 +235,15 @@ def both_scales(analysis: Analysis) -> tuple[str, ...]:
 
 
 def violated(analysis: Analysis) -> str:
-    """Which assumptions an analysis breaks."""
-    names = [check.name for check in analysis.checks if check.verdict is Verdict.VIOLATED]
-    return f"{listing(names)} {'does' if len(names) == 1 else 'do'} not hold" if names else "no check fails"
+    """Which assumptions an analysis breaks, or else which are in doubt."""
+    for verdict, one, several in (
+        (Verdict.VIOLATED, "does not hold", "do not hold"),
+        (Verdict.DOUBTFUL, "is in doubt", "are in doubt"),
+    ):
+        names = [check.name for check in analysis.checks if check.verdict is verdict]
+        if names:
+            return f"{listing(names)} {one if len(names) == 1 else several}"
+    return "no check fails"
 
 
 def evidence(p: float | None) -> str:
