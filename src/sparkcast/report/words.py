@@ -289,8 +289,19 @@ def show_f(f: float | None) -> str:
     return "< 0.01" if f < 0.01 else show_number(f)
 
 
+def floor_words(validation: Validation) -> str:
+    """The noise floor with its interval; "" without replicates."""
+    if validation.noise_floor_mape is None:
+        return ""
+    floor = f"{validation.noise_floor_mape:.1f} %"
+    if validation.noise_floor_interval is None:
+        return floor
+    low, high = validation.noise_floor_interval
+    return f"{floor} ({low:.1f} to {high:.1f} % with {show_percent(validation.level)} confidence)"
+
+
 def trust_sentence(validation: Validation) -> str:
-    """The best model's error on unseen configurations, beside a blind guess and beside what repeats differ by."""
+    """The best model's error on unseen configurations, beside a blind guess and beside the noise floor."""
     name = plain_name(validation.meaning)
     if not validation.scorecards:
         return f"No model of the {name} could be tested."
@@ -300,5 +311,5 @@ def trust_sentence(validation: Validation) -> str:
     if median and median is not best:
         parts.append(f"always guessing the median misses it by {median.mape:.1f} %")
     if validation.noise_floor_mape is not None:
-        parts.append(f"repeats of one configuration differ by {validation.noise_floor_mape:.1f} % among themselves")
+        parts.append(f"a model that knew the mean of every configuration would miss it by {floor_words(validation)}")
     return "; ".join(parts) + "."
