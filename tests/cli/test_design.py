@@ -73,6 +73,17 @@ def test_the_plan_is_told_with_resolution_aliases_power_time_price_and_what_is_l
     assert "centre" in out
 
 
+def test_what_a_saturated_fraction_leaves_out_to_judge_the_noise_is_named(design: Callable[..., Answer]) -> None:
+    code, out, _ = design(design="design: {kind: fractional, resolution: V}")
+    assert code == 0
+    assert "% for an interaction that stays in the model (level 0.05, 3 degrees of freedom)" in out
+    assert "the effects that the runs can tell apart leave 0 degrees of freedom for the noise" in out
+    left_out = "executors:cores, executors:batch_size, executors:epochs"
+    assert f"so these leave the model and count as noise: {left_out}\n" in out
+    _, replicated, _ = design(design="design: {kind: fractional, resolution: V, replicates: 2}")
+    assert "count as noise" not in replicated
+
+
 def test_a_long_plan_is_cut_and_the_csv_has_all_of_it(design: Callable[..., Answer], tmp_path: Path) -> None:
     code, out, err = design("--csv", "plan.csv", design="design: {kind: full, replicates: 2, blocks: 2}")
     assert code == 0

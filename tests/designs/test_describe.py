@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparkcast.designs import make_plan
 from sparkcast.designs.describe import describe
-from sparkcast.study import DesignChoice, Expression, Factor, Study
+from sparkcast.study import DesignChoice, Expression, Factor, Level, Study
 
 NAMES = "ABCDEFGH"
 
@@ -74,6 +74,31 @@ def test_a_negative_generator_gives_negative_words_and_aliases() -> None:
     assert described.defining_relation == ("-A:B:C:D",)
     assert described.generators == ("D = -A*B*C",)
     assert ("A", "-B:C:D") in described.aliases
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_signs_of_aliases_of_categories_take_the_level_listed_first_as_low(seed: int) -> None:
+    """Whichever level happens to be run first: the columns are coded here from the study file's own order."""
+    levels: dict[str, tuple[Level, ...]] = {
+        "format": ("parquet", "json"),
+        "codec": ("zstd", "lz4"),
+        "cores": (4, 1),
+        "network": ("a", "b"),
+    }
+    factors = tuple(Factor(name, own) for name, own in levels.items())
+    design = DesignChoice("fractional", seed=seed, options={"generators": ["network = -format*codec*cores"]})
+    made = Study("s", "pi", factors, design=design)
+    plan = make_plan(made)
+    low = {"format": "parquet", "codec": "zstd", "cores": 1, "network": "a"}
+    column = {n: np.array([-1 if t.configuration[n] == low[n] else 1 for t in plan.trials]) for n in levels}
+    described = describe(made, plan)
+    assert described.generators == ("network = -format*codec*cores",)
+    assert described.defining_relation == ("-format:codec:cores:network",)
+    assert described.aliases
+    for chain in described.aliases:
+        products = [prod((column[n] for n in e.lstrip("-").split(":")), start=np.array(1)) for e in chain]
+        signs = [-1 if effect.startswith("-") else 1 for effect in chain]
+        assert all((sign * own == products[0]).all() for sign, own in zip(signs, products, strict=True))
 
 
 def test_more_than_two_levels_are_said_to_be_why_there_is_no_resolution() -> None:

@@ -60,6 +60,39 @@ def test_a_saturated_design_without_replicates_has_no_power_and_says_why() -> No
     assert {point.replicates for point in power.curve} == {2, 3, 5}
 
 
+@pytest.mark.parametrize(("k", "runs", "df"), [(5, 16, 3), (5, 8, 2), (6, 8, 1)])
+def test_a_saturated_fraction_has_the_power_of_what_stays_in_the_model_and_names_what_does_not(
+    k: int, runs: int, df: int
+) -> None:
+    """By simulation, with the model that `analyze` then fits: two standard deviations from low to high."""
+    factors = tuple(Factor(n, (1, 2)) for n in "abcdef"[:k])
+    study = Study("s", "pi", factors, design=DesignChoice("fractional", options={"runs": runs}))
+    power = describe(study, make_plan(study), effect_sd=2.0).power
+    assert (power.whole_df, power.residual_df) == (0, df)  # every run is used up by an effect that can be told apart
+    assert len(power.left_out) == df
+    planned = configurations(study)
+    observed = Runs.of([f.name for f in factors], [Observation(c, {}) for c in planned])
+    notes: list[str] = []
+    model = Model(observed, default_model(observed, notes))
+    assert {effect.effect for effect in power.effects} == set(model.terms)
+    assert any(f"too few runs to estimate {', '.join(power.left_out)}: left out" in note for note in notes)
+    generator = np.random.default_rng(1)
+    effect = np.array([2.0 * (c["a"] == 2) for c in planned])
+    found = 0
+    for _ in range(600):
+        fit = Fit(model, Scale("time_s"), effect + generator.normal(size=runs))
+        found += next(row.p or 1.0 for row in anova_rows(fit, 2) if row.term == "a") < 0.05
+    [expected] = [e.power for e in power.effects if e.effect == "a"]
+    assert found / 600 == pytest.approx(expected, abs=0.062)  # three standard errors
+
+
+def test_nothing_is_left_out_where_replicates_tell_the_noise() -> None:
+    factors = tuple(Factor(n, (1, 2)) for n in "abcde")
+    study = Study("s", "pi", factors, design=DesignChoice("fractional", replicates=2, options={"runs": 16}))
+    power = describe(study, make_plan(study)).power
+    assert (power.left_out, power.whole_df, power.residual_df) == ((), 16, 16)
+
+
 def test_more_replicates_never_have_less_power_and_enough_of_them_reach_the_goal() -> None:
     factors = (Factor("a", (1, 2, 4)), Factor("n", ("x", "y", "z")), Factor("b", (1, 2)))
     study = Study("s", "pi", factors)

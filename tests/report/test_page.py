@@ -83,7 +83,7 @@ def test_the_full_report_answers_first_and_says_where_it_comes_from(text: str) -
         "2 configurations were ruled out.",
         "very strong evidence",
         "ernest misses the time by 4.3 % on average",
-        "spread of repeats (floor)",
+        "noise floor",
         "courier was not tested: it needs the factor 'cores'",
         "spark-submit \\ --num-executors 2 \\ --conf spark.executor.cores=1",
         "Example CPU 3000, 8 cores",

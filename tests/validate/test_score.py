@@ -3,7 +3,9 @@ import random
 import sys
 import time
 from itertools import product
+from statistics import fmean
 
+import numpy as np
 import pytest
 
 from sparkcast import api
@@ -11,7 +13,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.learned.knowledge import FromRuns
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome
-from sparkcast.validate import Step, score
+from sparkcast.validate import NoiseFloor, Step, score
 from sparkcast.validate.score import best_of, noise_floor, validate
 
 
@@ -189,11 +191,64 @@ def test_a_model_that_refuses_one_split_is_refused_and_the_reason_names_the_spli
     assert reason.startswith("without executors=1, batch_size=64: ernest knows nothing of batch_size")
 
 
-def test_the_noise_floor_is_the_error_of_replicates_against_each_other() -> None:
-    runs = [({"x": 1}, 10.0), ({"x": 1}, 12.0), ({"x": 2}, 20.0)]
-    data = Dataset(("x",), tuple(Observation(c, {"time_s": t}) for c, t in runs))
-    assert noise_floor(data, "time_s") == pytest.approx(100 * (2 / 10 + 2 / 12) / 2)
+def repeated(generator: np.random.Generator, replicates: int, *, noise: float) -> tuple[Dataset, float]:
+    """Eight configurations whose means are known, and the MAPE of predicting these means."""
+    runs, errors = [], []
+    for executors, mean in enumerate((5.0, 8.0, 12.0, 20.0, 31.0, 50.0, 80.0, 120.0), start=1):
+        for replicate in range(1, replicates + 1):
+            value = mean * (1 + noise * generator.normal())
+            runs.append(Observation({"executors": executors}, {"time_s": value}, replicate=replicate))
+            errors.append(100 * abs(mean - value) / value)
+    return Dataset(("executors",), tuple(runs)), fmean(errors)
+
+
+def floor_of(data: Dataset) -> NoiseFloor:
+    floor = noise_floor(data, "time_s")
+    assert floor is not None
+    return floor
+
+
+@pytest.mark.parametrize("replicates", [2, 3, 5])
+def test_the_noise_floor_is_the_error_of_a_model_that_knows_every_mean(replicates: int) -> None:
+    """Against the mean of the other replicates it would be 41 % above that with two of them, 22 % with three."""
+    generator = np.random.default_rng(0)
+    drawn = [repeated(generator, replicates, noise=0.06) for _ in range(400)]
+    floors, known = [floor_of(data).mape for data, _ in drawn], [error for _, error in drawn]
+    assert fmean(floors) == pytest.approx(fmean(known), rel=0.03)
+    # Known noise: the mean distance of a normal number from its mean is 0.798 standard deviations.
+    assert fmean(floors) == pytest.approx(100 * 0.06 * math.sqrt(2 / math.pi), rel=0.03)
+
+
+@pytest.mark.parametrize("replicates", [2, 3])
+def test_the_interval_of_the_noise_floor_holds_it_as_often_as_it_says(replicates: int) -> None:
+    generator = np.random.default_rng(1)
+    true = 100 * 0.06 * math.sqrt(2 / math.pi)
+    floors = [floor_of(repeated(generator, replicates, noise=0.06)[0]) for _ in range(400)]
+    assert 0.87 <= fmean(floor.low <= true <= floor.high for floor in floors) <= 0.98
+
+
+def test_the_noise_floor_is_computed_by_hand_for_two_replicates() -> None:
+    data = Dataset(("a",), tuple(Observation({"a": 1}, {"time_s": value}) for value in (10.0, 12.0)))
+    # Each is 1 from their mean, and the root of 2 times that from the true mean.
+    assert floor_of(data).mape == pytest.approx(100 * math.sqrt(2) * (1 / 10 + 1 / 12) / 2)
     assert noise_floor(measured(replicates=1), "time_s") is None
+
+
+def test_the_noise_floor_lies_below_a_model_that_was_fitted() -> None:
+    """In a demo of eight configurations with two runs each, it stood above five models for want of the factor."""
+    generator = np.random.default_rng(5)
+    runs = []
+    for executors, batch_size in product((1, 2), (64, 128, 256, 512)):
+        for replicate in (1, 2):
+            value = (4 + 300 / batch_size / executors) * (1 + 0.15 * generator.normal())
+            at = {"executors": executors, "batch_size": batch_size}
+            runs.append(Observation(at, {"time_s": value}, replicate=replicate))
+    result = validate(Dataset(("executors", "batch_size"), tuple(runs)), "time_s", models=["ridge", "nnls"])
+    assert result.noise_floor_mape is not None
+    assert result.noise_floor_interval is not None
+    low, high = result.noise_floor_interval
+    assert low < result.noise_floor_mape < high
+    assert result.noise_floor_mape < min(card.mape for card in result.scorecards)
 
 
 def test_a_configuration_with_the_only_run_of_a_category_is_named_as_untested() -> None:

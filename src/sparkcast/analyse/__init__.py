@@ -56,7 +56,11 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class LevelMean:
-    """The mean response at one level of one factor, over everything else, with a 95 % interval of that mean."""
+    """The adjusted mean response at one level of one factor, with its 95 % interval.
+
+    Adjusted (marginal) means compare levels with all other settings alike, each level of these counting equally. `raw`
+    is the plain mean of the runs at that level where it differs: it also carries what else changed with the level.
+    """
 
     factor: str
     level: Level
@@ -64,11 +68,12 @@ class LevelMean:
     low: float
     high: float
     n: int
+    raw: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CellMean:
-    """The mean response at one level of each of two factors."""
+    """The adjusted mean response at one level of each of two factors; `raw` is the plain one where it differs."""
 
     first: str
     second: str
@@ -76,16 +81,17 @@ class CellMean:
     second_level: Level
     mean: float
     n: int
+    raw: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two levels of one factor: Tukey's honestly significant difference, on the scale of the model."""
+    """Two levels of one factor: Tukey's honestly significant difference of adjusted means, on the model's scale."""
 
     factor: str
     level: Level
     other: Level
-    difference: float  # the mean at `other` less the mean at `level`
+    difference: float  # the adjusted mean at `other` less that at `level`
     low: float
     high: float
     p: float
@@ -134,15 +140,24 @@ class Proposal:
     high: float
     sentence: str
 
+    @property
+    def rules_out_none(self) -> bool:
+        """Whether the response as measured (a power of 1) is clearly worse."""
+        return not self.low <= 1 <= self.high
+
 
 @dataclass(frozen=True, slots=True)
 class FactorVerdict:
-    """Does it matter? `percent` is what all terms with this factor explain; None when no test was possible."""
+    """Does it matter? None when no test was possible.
+
+    `percent` and `p` are of the factor by itself, the bend of a number included. A factor that acts only through its
+    interactions, which have shares of their own, matters too.
+    """
 
     factor: str
     matters: bool | None
     percent: float
-    p: float | None  # the smallest of its terms, corrected for having looked at all terms (Holm)
+    p: float | None  # corrected for having looked at all factors and interactions (Holm)
     sentence: str
 
 
@@ -176,7 +191,7 @@ class Analysis:
     comparisons: tuple[Comparison, ...] = ()
     regressions: tuple[Regression, ...] = ()
     residuals: tuple[ResidualPoint, ...] = ()  # at most 1,000: the largest, the others evenly taken
-    proposal: Proposal | None = None
+    proposal: Proposal | None = None  # None when some values are not positive, or all runs fit exactly
     untransformed: "Analysis | None" = None  # the same analysis on the response's own scale, when that was changed
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
 

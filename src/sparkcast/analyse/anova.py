@@ -3,12 +3,12 @@
 import dataclasses
 from dataclasses import dataclass
 
-from sparkcast.analyse import Analysis, Regression, Verdict
+from sparkcast.analyse import Analysis, Proposal, Regression, Verdict
 from sparkcast.analyse.assumptions import check_assumptions, grows_with_mean
 from sparkcast.analyse.caveats import data_caveats, fit_caveats
 from sparkcast.analyse.effects import cell_means, effects, level_means, regressions, residual_points, tukey
 from sparkcast.analyse.estimable import Runs, default_model, written_model
-from sparkcast.analyse.fit import Fit, Model, anova_rows
+from sparkcast.analyse.fit import Fit, Model, anova_rows, joint_rows, share_of
 from sparkcast.analyse.runs import usable_runs
 from sparkcast.analyse.scale import TRANSFORMS, Scale, make_scale, propose, proposed_scale
 from sparkcast.analyse.sentences import Findings, factor_verdicts, summarise
@@ -16,6 +16,7 @@ from sparkcast.arrays import Array, Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Observation, Vocabulary
+from sparkcast.study.setting import SYSTEM
 
 
 def analyze(
@@ -30,9 +31,10 @@ def analyze(
 
     Without a response it is of the time. Without a formula: main effects, the bends of numbers, and the two-factor
     interactions that the runs can estimate.
-    With transform `auto` the response is first analysed as it is; where its variance grows with its mean and Box-Cox
-    proposes another scale, it is analysed again there, and the first analysis is kept as `untransformed`. `percent`
-    is the share of the total variation about the mean; in unbalanced data the shares of types 2 and 3 need not add up.
+    With transform `auto` the response is first analysed as it is. Where Box-Cox proposes another scale, and rules out
+    the response's own (or its variance grows with its mean), it is analysed again there, and the first analysis is
+    kept as `untransformed`. `percent` is the share of the total variation about the mean; in unbalanced data the
+    shares of types 2 and 3 need not add up.
     """
     from threadpoolctl import threadpool_limits
 
@@ -45,17 +47,23 @@ def analyze(
 
 def _analyze(data: Dataset, response: str, formula: str | None, anova_type: int, transform: str) -> Analysis:
     question = _ask(data, response, formula, anova_type)
-    if transform != "auto":
-        scale = make_scale(transform, response, question.observations, question.spread)
-        return _answer(question, question.fit(scale), transform)
     fit = question.fit(Scale(response))
-    plain = _answer(question, fit, "none")
-    proposal = propose(response, question.values, question.spread) if not fit.is_exact else None
-    plain = dataclasses.replace(plain, proposal=proposal)
-    if proposal is None or proposal.transform == "none" or not grows_with_mean(fit, question.settings):
-        return plain
-    refit = _answer(question, question.fit(proposed_scale(response, proposal)), proposal.transform)
-    return dataclasses.replace(refit, proposal=proposal, untransformed=plain)
+    df = fit.residual_df
+    proposal = propose(response, question.values, question.spread, df) if not fit.is_exact else None
+    if transform != "auto":
+        scale = make_scale(transform, response, question.observations, question.spread, df)
+        return _answer(question, question.fit(scale), transform, proposal)
+    if proposal is None or not _is_worth_it(proposal, fit, question):
+        return _answer(question, fit, "none", proposal)
+    refit = _answer(question, question.fit(proposed_scale(response, proposal)), proposal.transform, proposal)
+    return dataclasses.replace(refit, untransformed=_answer(question, fit, "none", proposal, is_done=True))
+
+
+def _is_worth_it(proposal: Proposal, fit: Fit, question: "_Question") -> bool:
+    """Whether to analyse again on the proposed scale."""
+    if proposal.transform == "none":
+        return False
+    return proposal.rules_out_none or grows_with_mean(fit, question.settings)
 
 
 def _check_options(anova_type: int, transform: str) -> None:
@@ -128,9 +136,14 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
     )
 
 
-def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
-    response, order = question.response, question.order
-    checks = check_assumptions(fit, question.settings, order)
+def _answer(
+    question: _Question, fit: Fit, transform: str, proposal: Proposal | None, *, is_done: bool = False
+) -> Analysis:
+    """`is_done`: what the proposal says was done already, so that nobody needs the advice."""
+    response, order, words = question.response, question.order, question.words
+    is_open = transform == "none" and proposal is not None and proposal.transform != "none" and not is_done
+    other_scale = f"analyse it with --transform {proposal.transform}" if proposal and is_open else ""
+    checks = check_assumptions(fit, question.settings, order, other_scale)
     not_normal = any(c.name == "normality" and c.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL) for c in checks)
     rows = anova_rows(fit, question.anova_type, permute=not_normal)
     found = Findings(
@@ -138,13 +151,16 @@ def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
         is_log=fit.scale.is_log,
         n=len(question.values),
         r_squared=fit.r_squared,
+        anova_type=question.anova_type,
         rows=rows,
+        joint=joint_rows(fit, rows, question.anova_type),
+        system_percent=share_of(fit, [name for name in fit.model.formula.names if words.role(name) in SYSTEM]),
         effects=effects(fit, rows),
         means=level_means(fit),
-        words=question.words,
+        words=words,
     )
     verdicts = factor_verdicts(found, question.model.formula.names)
-    doubts = fit_caveats(fit, question.observations, question.words.response(response), found.means)
+    doubts = fit_caveats(fit, question.observations, response, found.means, words)
     return Analysis(
         response=response,
         formula=f"{fit.scale.label} ~ {question.model.formula.text}",
@@ -163,5 +179,6 @@ def _answer(question: _Question, fit: Fit, transform: str) -> Analysis:
         comparisons=tukey(fit),
         regressions=question.regressions,
         residuals=residual_points(fit, order),
-        vocabulary=question.words,
+        proposal=proposal,
+        vocabulary=words,
     )

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sparkcast.analyse import Check, Verdict
+from sparkcast.analyse.estimable import addable
 from sparkcast.analyse.fit import MAX_PERMUTED, Fit
 from sparkcast.analyse.sentences import SIGNIFICANCE, show_p
-from sparkcast.arrays import Array, Floats, Ints
+from sparkcast.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,19 +19,22 @@ _MIN_REPLICATES = 3  # with two, both lie equally far from their median and a sp
 _HIGH_VIF, _RAISED_VIF = 10.0, 5.0  # the paper's own limit, and half of it
 
 
-def check_assumptions(fit: Fit, groups: Ints, order: Sequence[int]) -> tuple[Check, ...]:
-    """`groups` tells replicates (equal numbers) from other runs, `order` is the place of each run in time."""
+def check_assumptions(fit: Fit, groups: Ints, order: Sequence[int], other_scale: str) -> tuple[Check, ...]:
+    """`groups` tells replicates (equal numbers) from other runs, `order` is the place of each run in time.
+
+    `other_scale` is how to analyse on another scale, "" where none is proposed or one was taken already.
+    """
     return (
-        normality(fit),
-        equal_variance(fit, groups),
+        normality(fit, other_scale),
+        equal_variance(fit, groups, other_scale),
         independence(fit, groups, order),
         collinearity(fit),
         influence(fit, order),
-        lack_of_fit(fit, groups),
+        lack_of_fit(fit, groups, other_scale),
     )
 
 
-def normality(fit: Fit) -> Check:
+def normality(fit: Fit, other_scale: str) -> Check:
     from scipy.stats import shapiro
 
     name, test = "normality", "Shapiro-Wilk"
@@ -42,36 +47,39 @@ def normality(fit: Fit) -> Check:
         return Check(name, test, w, p, Verdict.HOLDS, f"The residuals look normal ({found}).")
     mild = "; W is near 1, so they are not far from it" if w > 0.95 else ""
     verdict = Verdict.DOUBTFUL if mild else Verdict.VIOLATED
-    advice = f"{_other_scale(fit)}read the robust and permutation p values beside the classic ones"
+    advice = _joined(other_scale, "read the robust and permutation p values beside the classic ones")
     if len(fit.residuals) > MAX_PERMUTED:
         advice = "with this many runs the F tests hold without normality; intervals of single runs do not"
     return Check(name, test, w, p, verdict, f"The residuals are not normal ({found}{mild}).", advice)
 
 
-def equal_variance(fit: Fit, groups: Ints) -> Check:
-    """Of the response by setting, where settings were repeated; else of the residuals against the prediction."""
+def equal_variance(fit: Fit, groups: Ints, other_scale: str) -> Check:
+    """Of the response by setting, where settings were run three times; else of the residuals along the prediction."""
     import pandas as pd
 
     name = "equal variance"
+    advice = _joined(other_scale, "read the robust p values beside the classic ones")
     table = pd.DataFrame({"group": groups, "value": fit.response})
     sizes = table.groupby("group")["value"].transform("size")
     repeated = table[sizes >= _MIN_REPLICATES]
     if fit.is_exact:
         return _unknown(name, "Brown-Forsythe", "the model fits exactly: there is no spread to compare")
     if repeated["group"].nunique() < 2:
-        return _spread_against_size(fit)
+        return _spread_along_prediction(fit, repeated["group"].nunique(), advice)
     statistic, p = brown_forsythe(repeated)
-    bartlett = _bartlett_words(repeated)
-    found = f"Brown-Forsythe {statistic:.2f}, {show_p(p)}{bartlett}"
-    if p >= SIGNIFICANCE:
+    along = breusch_pagan(fit)
+    found = f"Brown-Forsythe {statistic:.2f}, {show_p(p)}{_bartlett_words(repeated)}; {along.words}"
+    if p >= SIGNIFICANCE and along.p >= SIGNIFICANCE:
         sentence = f"No sign that variances differ from setting to setting ({found})."
         return Check(name, "Brown-Forsythe", statistic, p, Verdict.HOLDS, sentence)
+    if p >= SIGNIFICANCE:
+        sentence = f"The spread {along.direction} with the prediction, though settings do not differ clearly ({found})."
+        return Check(name, "Brown-Forsythe", statistic, p, Verdict.DOUBTFUL, sentence, advice)
     spreads = repeated.groupby("group")["value"].std()
     spreads = spreads[spreads > _no_spread(repeated)]
     ends = f"standard deviations from {spreads.min():.3g} to {spreads.max():.3g}"
     growing = ", and grow with the mean" if grows_with_mean(fit, groups) else ""
     sentence = f"The variances differ from setting to setting{growing} ({found}; {ends})."
-    advice = f"{_other_scale(fit)}read the robust p values beside the classic ones"
     return Check(name, "Brown-Forsythe", statistic, p, Verdict.VIOLATED, sentence, advice)
 
 
@@ -130,18 +138,45 @@ def _bartlett_words(table: "pd.DataFrame") -> str:
     return f"; Bartlett {statistic:.1f}, {show_p(p)}{without}"
 
 
-def _spread_against_size(fit: Fit) -> Check:
-    from scipy.stats import spearmanr
+@dataclass(frozen=True, slots=True)
+class BreuschPagan:
+    """Whether squared residuals change along the prediction; `statistic` is F, which is p's too."""
 
-    name, test = "equal variance", "Spearman of |residual| and prediction"
+    statistic: float
+    p: float
+    slope: float
+
+    @property
+    def direction(self) -> str:
+        return "grows" if self.slope > 0 else "falls"
+
+    @property
+    def words(self) -> str:
+        return f"Breusch-Pagan F = {self.statistic:.2f}, {show_p(self.p)}"
+
+
+def breusch_pagan(fit: Fit) -> BreuschPagan:
+    """Breusch and Pagan's test along the prediction, as Cook and Weisberg proposed, in Koenker's form (any
+    distribution): squared residuals on fitted values."""
+    from scipy.stats import linregress
+
+    line = linregress(fit.fitted, fit.residuals**2)
+    share = float(line.rvalue) ** 2
+    return BreuschPagan(share / (1 - share) * (len(fit.fitted) - 2), float(line.pvalue), float(line.slope))
+
+
+def _spread_along_prediction(fit: Fit, repeated: int, advice: str) -> Check:
+    name, test = "equal variance", "Breusch-Pagan"
     if len(fit.residuals) < 8:
-        return _unknown(name, test, "too few runs to compare variances; three replicates of a setting would tell")
-    r, p = (float(value) for value in spearmanr(fit.fitted, abs(fit.residuals)))
-    if not math.isfinite(p) or p >= SIGNIFICANCE:
-        sentence = "No sign that the spread changes with the size of the response (no setting was run three times)."
-        return Check(name, test, r, p, Verdict.UNKNOWN if math.isnan(p) else Verdict.HOLDS, sentence)
-    sentence = f"The variances differ: the spread {'grows' if r > 0 else 'falls'} with the prediction (r = {r:.2f})."
-    return Check(name, test, r, p, Verdict.VIOLATED, sentence, "transform the response (Box-Cox)")
+        return _unknown(name, test, "too few runs to compare variances; three replicates of each setting would tell")
+    found = breusch_pagan(fit)
+    which = "only one setting" if repeated else "no setting"
+    how = f"{found.words}; {which} was run three times, so settings cannot be compared one by one"
+    if found.p >= SIGNIFICANCE:
+        sentence = f"No sign that the spread changes with the size of the response ({how})."
+        return Check(name, test, found.statistic, found.p, Verdict.HOLDS, sentence)
+    sentence = f"The variances differ: the spread {found.direction} with the prediction ({how})."
+    return Check(name, test, found.statistic, found.p, Verdict.VIOLATED, sentence, advice)
 
 
 def grows_with_mean(fit: Fit, groups: Ints) -> bool:
@@ -154,9 +189,10 @@ def grows_with_mean(fit: Fit, groups: Ints) -> bool:
         return False
     by = pd.Series(fit.response).groupby(groups)
     repeated = by.size() >= _MIN_REPLICATES
-    pair: tuple[Array, Array] = (fit.fitted, np.abs(fit.residuals))
-    if repeated.sum() >= 5:
-        pair = (by.mean()[repeated].to_numpy(), by.std()[repeated].to_numpy())
+    if repeated.sum() < 5:
+        along = breusch_pagan(fit)
+        return along.slope > 0 and along.p < SIGNIFICANCE
+    pair = (by.mean()[repeated].to_numpy(), by.std()[repeated].to_numpy())
     if any(np.ptp(one) == 0 for one in pair):
         return False
     r, p = spearmanr(*pair)
@@ -229,7 +265,7 @@ def influence(fit: Fit, order: Sequence[int]) -> Check:
     return Check(name, test, largest, None, Verdict.VIOLATED, sentence, "look at these runs; repeat them")
 
 
-def lack_of_fit(fit: Fit, groups: Ints) -> Check:
+def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
     """What replicates of one setting scatter, against how far their means miss the model."""
     import pandas as pd
     from scipy.stats import f as f_distribution
@@ -256,15 +292,15 @@ def lack_of_fit(fit: Fit, groups: Ints) -> Check:
         )
     share = 100 * lack / fit.total_sq
     sentence = f"The model misses {share:.1f} % of the variation, more than noise explains ({found})."
-    advice = "add interactions of three factors with --formula"
-    if fit.runs.coding.bendable:
-        advice += f", or take a number as levels: C({fit.runs.coding.bendable[0]})"
+    terms = addable(fit.runs, fit.model.formula)
+    more = f"add {' or '.join(terms)} to the model with --formula" if terms else ""
+    advice = _joined(other_scale, more) or "look at the residuals of the settings that are missed most"
     verdict = Verdict.VIOLATED if share >= 5 else Verdict.DOUBTFUL
     return Check(name, test, statistic, p, verdict, sentence, advice)
 
 
-def _other_scale(fit: Fit) -> str:
-    return "transform the response (Box-Cox), and " if fit.scale.power == 1 else ""
+def _joined(*advice: str) -> str:
+    return ", and ".join(part for part in advice if part)
 
 
 def _unknown(name: str, test: str, why: str) -> Check:

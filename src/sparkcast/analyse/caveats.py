@@ -10,7 +10,8 @@ from sparkcast.analyse.estimable import Runs
 from sparkcast.analyse.fit import Fit, Model
 from sparkcast.analyse.runs import left_out
 from sparkcast.analyse.sentences import SIGNIFICANCE
-from sparkcast.study import Dataset, Fingerprint, Observation, Response
+from sparkcast.study import Dataset, Fingerprint, Observation, Response, Vocabulary
+from sparkcast.study.setting import SIZES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,12 +34,15 @@ def data_caveats(data: Dataset, runs: Sequence[Observation], response: str, mode
     return [sentence for sentence in found if sentence]
 
 
-def fit_caveats(fit: Fit, runs: Sequence[Observation], response: Response, means: Sequence[LevelMean]) -> list[str]:
+def fit_caveats(
+    fit: Fit, runs: Sequence[Observation], response: str, means: Sequence[LevelMean], words: Vocabulary
+) -> list[str]:
     """One sentence per reason for doubt that shows only once a model is fitted."""
+    choices = [name for name in fit.runs.coding.bendable if words.role(name) not in SIZES]
     found = [
         _warm_up(fit, runs),
         _outliers(fit, runs),
-        *_optimum_at_edge(fit, response, means),
+        *_optimum_at_edge(fit, words.response(response), means, choices),
         "the model fits exactly, so there is no noise to test against: no F and no p" if fit.is_exact else "",
         f"means are turned back from the scale of {fit.scale.label}, so they are not arithmetic means"
         if fit.scale.power != 1
@@ -63,7 +67,7 @@ def _unbalanced(codes: "pd.DataFrame", anova_type: int) -> str:
         return ""
     if anova_type == 1:
         return "the runs are unbalanced: with type 1 the shares depend on the order of the factors; use type 2"
-    return "the runs are unbalanced: shares need not add up to 100 %, and level means also carry other settings"
+    return "the runs are unbalanced: shares need not add up to 100 %, and level means are adjusted for other settings"
 
 
 def is_balanced(codes: "pd.DataFrame") -> bool:
@@ -198,11 +202,11 @@ def _outliers(fit: Fit, runs: Sequence[Observation]) -> str:
     )
 
 
-def _optimum_at_edge(fit: Fit, response: Response, means: Sequence[LevelMean]) -> list[str]:
-    """Settings whose best level is the last one tried, by more than the noise."""
+def _optimum_at_edge(fit: Fit, response: Response, means: Sequence[LevelMean], choices: Sequence[str]) -> list[str]:
+    """Settings, of those one can choose, whose best level is the last one tried, by more than the noise."""
     coding = fit.runs.coding
     sentences = []
-    for name in coding.bendable:
+    for name in choices:
         own = [mean for mean in means if mean.factor == name]
         if len(own) < len(coding.levels[name]):  # ranges of a continuous setting have no edge
             continue

@@ -17,13 +17,14 @@ from sparkcast.analyse import (
     ResidualPoint,
 )
 from sparkcast.analyse.fit import Fit
-from sparkcast.arrays import Ints
+from sparkcast.arrays import Floats, Ints
 from sparkcast.study import Level, Observation
 from sparkcast.study.matrix import Coding
 
 _MAX_LEVELS = 12  # beyond it, pairs of levels and cells of two factors fill pages that nobody reads
 _MAX_MEANS = 30
 _MAX_POINTS = 1000
+_ALIKE = 1e-3  # means that differ by a smaller share are told once
 
 
 def effects(fit: Fit, rows: Sequence[AnovaRow]) -> tuple[Effect, ...]:
@@ -75,25 +76,74 @@ def _per_unit(fit: Fit, term: str, slope: float) -> dict[str, Any]:
     return {"coefficient": value, "unit": f"{fit.scale.label} per {' × '.join(units)}"}
 
 
+class AdjustedMeans:
+    """Means of groups of runs, moved by the model to where all other settings are alike.
+
+    With a term for every difference between the groups they are the model's marginal means. Where a straight line or
+    a bend stands for many levels, what these leave of the runs at a level stays in its mean; so in balanced runs, where
+    there is nothing to adjust, they are the plain means.
+    """
+
+    def __init__(self, fit: Fit, groups: Ints, targets: Floats) -> None:
+        """`groups` is the group of each run, from 0; `targets` has the row of the model each group is moved to."""
+        import numpy as np
+        from scipy.sparse import csr_array
+
+        n = len(groups)
+        members = csr_array((np.ones(n), (groups, np.arange(n))), shape=(len(targets), n))
+        self.sizes = np.bincount(groups, minlength=len(targets))
+        rows = members @ fit.model.matrix / self.sizes[:, None]
+        self.raw: Floats = members @ fit.response / self.sizes
+        self.means: Floats = self.raw + (targets - rows) @ fit.coefficients
+        self._noise = fit.noise
+        self._rows, self._targets = rows @ fit.model.inverse, targets @ fit.model.inverse
+
+    def errors(self) -> Floats:
+        """The standard error of each mean."""
+        added = (self._targets**2).sum(axis=1) - (self._rows**2).sum(axis=1)
+        return self._error(1 / self.sizes + added)
+
+    def error_between(self, i: Ints, j: Ints) -> Floats:
+        """The standard error of the difference of means, pair by pair."""
+        added = ((self._targets[i] - self._targets[j]) ** 2).sum(axis=1)
+        added -= ((self._rows[i] - self._rows[j]) ** 2).sum(axis=1)
+        return self._error(1 / self.sizes[i] + 1 / self.sizes[j] + added)
+
+    def _error(self, variance: Floats) -> Floats:
+        import numpy as np
+
+        errors: Floats = self._noise * np.sqrt(np.maximum(variance, 0.0))
+        return errors
+
+
 def level_means(fit: Fit) -> tuple[LevelMean, ...]:
-    """Means of the runs at each level, with intervals from the model's residual: other factors' effects are no noise.
+    """Adjusted means at each level, with intervals from the model's residual: other factors' effects are no noise.
 
     They are taken on the scale of the model and turned back, so after a log they are geometric means.
     """
-    import pandas as pd
+    import numpy as np
     from scipy.stats import t
 
     coding, scale = fit.runs.coding, fit.scale
     quantile = float(t.ppf(0.975, fit.residual_df))
-    means = []
-    for name in coding.varied:
-        codes, labels = _few_levels(fit.runs.codes[name].to_numpy(), coding.levels[name])
-        by = pd.Series(fit.response).groupby(codes).agg(["mean", "size"])
-        for code, mean, size in by.itertuples():
-            half = quantile * fit.noise / math.sqrt(size)
+    found = []
+    for name in fit.model.formula.names:
+        codes = fit.runs.codes[name].to_numpy()
+        groups, labels = _few_levels(codes, coding.levels[name])
+        reference = fit.model.reference([name])
+        targets = np.stack([reference[codes[groups == group]].mean(axis=0) for group in range(len(labels))])
+        by = AdjustedMeans(fit, groups, targets)
+        halves = quantile * by.errors()
+        for label, mean, half, raw, size in zip(labels, by.means, halves, by.raw, by.sizes, strict=True):
             low, high = sorted((scale.back(mean - half), scale.back(mean + half)))
-            means.append(LevelMean(name, labels[code], scale.back(mean), low, high, int(size)))
-    return tuple(means)
+            found.append(LevelMean(name, label, scale.back(mean), low, high, int(size), _raw(fit, raw, mean)))
+    return tuple(found)
+
+
+def _raw(fit: Fit, raw: float, mean: float) -> float | None:
+    """The plain mean, unless it is the adjusted one for any reader."""
+    plain, adjusted = fit.scale.back(raw), fit.scale.back(mean)
+    return None if math.isclose(plain, adjusted, rel_tol=_ALIKE) else plain
 
 
 def _few_levels(codes: Ints, levels: Sequence[Level]) -> tuple[Ints, Sequence[Level]]:
@@ -109,46 +159,45 @@ def _few_levels(codes: Ints, levels: Sequence[Level]) -> tuple[Ints, Sequence[Le
 
 
 def cell_means(fit: Fit) -> tuple[CellMean, ...]:
-    """The mean at each pair of levels of any two factors with few levels."""
-    import pandas as pd
+    """The adjusted mean at each pair of levels, of any two factors with few levels, at which there are runs."""
+    import numpy as np
 
     coding = fit.runs.coding
-    few = [name for name in coding.varied if len(coding.levels[name]) <= _MAX_LEVELS]
+    few = [name for name in fit.model.formula.names if len(coding.levels[name]) <= _MAX_LEVELS]
     codes = {name: fit.runs.codes[name].to_numpy() for name in few}
-    response = pd.Series(fit.response)
     cells = []
     for a, b in combinations(few, 2):
-        by = response.groupby([codes[a], codes[b]]).agg(["mean", "size"])
-        for (i, j), mean, size in by.itertuples():
-            levels = coding.levels[a][i], coding.levels[b][j]
-            cells.append(CellMean(a, b, *levels, fit.scale.back(mean), int(size)))
+        width = len(coding.levels[b])
+        places, groups = np.unique(codes[a] * width + codes[b], return_inverse=True)
+        by = AdjustedMeans(fit, groups, fit.model.reference([a, b])[places])
+        for place, mean, raw, size in zip(places, by.means, by.raw, by.sizes, strict=True):
+            levels = coding.levels[a][place // width], coding.levels[b][place % width]
+            cells.append(CellMean(a, b, *levels, fit.scale.back(mean), int(size), _raw(fit, raw, mean)))
     return tuple(cells)
 
 
 def tukey(fit: Fit) -> tuple[Comparison, ...]:
-    """All pairs of levels of each factor (Tukey-Kramer), with the noise of the model."""
+    """All pairs of levels of each factor (Tukey-Kramer), by their adjusted means, with the noise of the model."""
     import numpy as np
-    import pandas as pd
     from scipy.stats import studentized_range
 
     coding = fit.runs.coding
     if fit.is_exact:
         return ()
     found = []
-    for name in coding.varied:
+    for name in fit.model.formula.names:
         count = len(coding.levels[name])
         if count > _MAX_LEVELS:
             continue
-        codes = fit.runs.codes[name].to_numpy()
-        by = pd.Series(fit.response).groupby(codes).agg(["mean", "size"])
+        by = AdjustedMeans(fit, fit.runs.codes[name].to_numpy(), fit.model.reference([name]))
         # Beyond a thousand degrees of freedom the noise is known: one integral instead of two.
         df = fit.residual_df if fit.residual_df < 1000 else math.inf
         critical = _tukey_limit(count, df)
-        pairs = list(combinations(range(count), 2))
-        difference = np.array([by["mean"].iloc[j] - by["mean"].iloc[i] for i, j in pairs])
-        error = fit.noise * np.sqrt([(1 / by["size"].iloc[i] + 1 / by["size"].iloc[j]) / 2 for i, j in pairs])
+        first, second = np.triu_indices(count, 1)
+        difference = by.means[second] - by.means[first]
+        error = by.error_between(first, second) / math.sqrt(2)
         p = np.clip(studentized_range.sf(np.abs(difference) / error, count, df), 0.0, 1.0)
-        for (i, j), d, e, value in zip(pairs, difference, error, p, strict=True):
+        for i, j, d, e, value in zip(first, second, difference, error, p, strict=True):
             levels = coding.levels[name][i], coding.levels[name][j]
             half = critical * e
             found.append(Comparison(name, *levels, float(d), float(d - half), float(d + half), float(value)))

@@ -119,6 +119,31 @@ def _shown(pairs: Sequence[tuple[str, str]]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
+def addable(runs: Runs, formula: Formula, most: int = 3) -> list[str]:
+    """Terms that a model lacks and the runs can tell apart from it, as one would write them: pairs, levels, triples."""
+    import numpy as np
+
+    coding, matrix = runs.coding, runs.matrix(formula)
+    is_number = {name: coding.is_number(name) for name in coding.factors}
+    present = {frozenset(term_label(":".join(term), coding.factors).split(":")) for term in terms_of(formula)}
+    pairs, triples = (
+        [":".join(names) for names in combinations(formula.names, size) if frozenset(names) not in present]
+        for size in (2, 3)
+    )
+    bent = [f"C({name})" for name in formula.names if name in coding.bendable]
+    found: list[str] = []
+    for text in (*pairs, *bent, *triples):
+        if len(found) == most:
+            break
+        if text.count(":") and _columns(coding, *text.split(":")) > _MAX_COLUMNS:
+            continue
+        columns = runs.matrix(read_formula(text, "", coding.factors, is_number))[:, 1:]
+        both = np.hstack([matrix, columns])
+        if both.shape[1] < len(both) and np.linalg.matrix_rank(both) > matrix.shape[1]:
+            found.append(text)
+    return found
+
+
 def written_model(runs: Runs, text: str, response: str) -> Formula:
     """A user's formula, checked against what the runs can tell."""
     coding = runs.coding

@@ -5,8 +5,9 @@ as small as the model, so that a table of 100,000 runs costs little more than on
 """
 
 import math
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import cast
 
 from sparkcast.analyse import RESIDUAL, AnovaRow
@@ -14,7 +15,7 @@ from sparkcast.analyse.estimable import Runs
 from sparkcast.analyse.scale import Scale
 from sparkcast.arrays import Floats
 from sparkcast.study.formula import Formula, term_label
-from sparkcast.study.matrix import model_columns
+from sparkcast.study.matrix import interaction, model_columns
 
 _PERMUTATIONS = 1999
 # Beyond this many runs the tests no longer need normal residuals, and permuting would take minutes.
@@ -30,6 +31,31 @@ class Model:
         labels = {name: term_label(name, runs.coding.factors) for name in places}
         self.terms: dict[str, slice] = {labels[name]: at for name, at in places.items()}
         self.parts: dict[str, list[str]] = {labels[name]: name.split(":") for name in places}  # levels_0, number_1, ...
+        self.factors = {term: frozenset(self._by_factor(term)) for term in self.terms}
+
+    def _by_factor(self, term: str) -> dict[str, list[str]]:
+        """The parts of a term, by the factor whose columns they are."""
+        found: dict[str, list[str]] = {}
+        for part in self.parts[term]:
+            found.setdefault(self.runs.coding.factors[int(part.partition("_")[2])], []).append(part)
+        return found
+
+    def reference(self, names: Sequence[str]) -> Floats:
+        """A row for each combination of the levels of `names`: the mean over all combinations of all other levels."""
+        import numpy as np
+
+        coding = self.runs.coding
+        counts = [len(coding.levels[name]) for name in names]
+        codes = dict(zip(names, np.indices(counts).reshape(len(counts), -1), strict=True))
+        rows = np.ones((math.prod(counts), self.matrix.shape[1]))
+        for term, place in self.terms.items():
+            block: Floats = np.ones((len(rows), 1))
+            for name, parts in self._by_factor(term).items():
+                own = reduce(interaction, map(coding.by_level, parts))
+                at = own[codes[name]] if name in codes else np.tile(own.mean(axis=0), (len(rows), 1))
+                block = interaction(block, at)
+            rows[:, place] = block
+        return rows
 
     @cached_property
     def triangle(self) -> Floats:
@@ -62,8 +88,6 @@ class Model:
 
     def tested_space(self, term: str, anova_type: int) -> Floats:
         """What a term adds to the others that its type of ANOVA takes into account: orthonormal columns, times Q."""
-        import numpy as np
-
         parts, names = set(term.split(":")), list(self.terms)
         if anova_type == 1:
             others = names[: names.index(term)]
@@ -71,7 +95,13 @@ class Model:
             others = [name for name in names if name != term and not parts <= set(name.split(":"))]
         else:
             others = [name for name in names if name != term]
-        columns = self.triangle[:, self.terms[term]]
+        return self.space_beyond([term], others)
+
+    def space_beyond(self, terms: Sequence[str], others: Sequence[str]) -> Floats:
+        """What terms together add to others: orthonormal columns, times Q."""
+        import numpy as np
+
+        columns = np.hstack([self.triangle[:, self.terms[term]] for term in terms])
         known = np.hstack([self.triangle[:, :1], *(self.triangle[:, self.terms[other]] for other in others)])
         basis = np.linalg.qr(known)[0]
         return np.linalg.qr(columns - basis @ (basis.T @ columns))[0]
@@ -173,6 +203,52 @@ def anova_rows(fit: Fit, anova_type: int, *, permute: bool = False) -> tuple[Ano
         )
     unexplained = 100 * fit.residual_sq / fit.total_sq
     return (*rows, AnovaRow(RESIDUAL, float(fit.residual_df), fit.residual_sq, unexplained, None, None))
+
+
+def joint_rows(fit: Fit, rows: Sequence[AnovaRow], anova_type: int) -> tuple[AnovaRow, ...]:
+    """One row for each factor and each interaction, with the bend of a number counted with its trend."""
+    terms: dict[frozenset[str], list[str]] = {}
+    for term, factors in fit.model.factors.items():
+        terms.setdefault(factors, []).append(term)
+    own = {row.term: row for row in rows}
+    return tuple(
+        own[members[0]] if len(members) == 1 else _joint_row(fit, [own[term] for term in members], anova_type)
+        for members in terms.values()
+    )
+
+
+def _joint_row(fit: Fit, members: Sequence[AnovaRow], anova_type: int) -> AnovaRow:
+    from scipy.stats import f as f_distribution
+
+    factors = fit.model.factors[members[0].term]
+    name = ":".join(name for name in fit.runs.coding.factors if name in factors)
+    if anova_type == 1:
+        sum_sq = sum(row.sum_sq for row in members)
+    else:
+        others = [
+            term
+            for term, theirs in fit.model.factors.items()
+            if theirs != factors and not (anova_type == 2 and theirs > factors)
+        ]
+        sum_sq = explained_sq(fit, [row.term for row in members], others)
+    df = sum(row.df for row in members)
+    share = 100 * sum_sq / fit.total_sq
+    if fit.is_exact:
+        return AnovaRow(name, df, sum_sq, share, None, None)
+    f = sum_sq / df / fit.noise**2
+    return AnovaRow(name, df, sum_sq, share, f, float(f_distribution.sf(f, df, fit.residual_df)))
+
+
+def explained_sq(fit: Fit, terms: Sequence[str], others: Sequence[str]) -> float:
+    """The sum of squares that terms explain together, beyond others."""
+    return float(((fit.model.space_beyond(terms, others).T @ fit.model.reduce(fit.response)) ** 2).sum())
+
+
+def share_of(fit: Fit, factors: Container[str]) -> float:
+    """What the model would explain less without these factors, in percent of the variation; never above 100."""
+    terms = [term for term, own in fit.model.factors.items() if any(name in factors for name in own)]
+    others = [term for term in fit.model.terms if term not in terms]
+    return 100 * explained_sq(fit, terms, others) / fit.total_sq if terms else 0.0
 
 
 def _robust_p(fit: Fit, columns: slice) -> float | None:

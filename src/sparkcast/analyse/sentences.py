@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sparkcast.analyse import RESIDUAL, AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
+from sparkcast.analyse import AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
 from sparkcast.study import Vocabulary
 from sparkcast.study.setting import SYSTEM
 
@@ -28,7 +28,10 @@ class Findings:
     is_log: bool
     n: int
     r_squared: float
-    rows: Sequence[AnovaRow]
+    anova_type: int
+    rows: Sequence[AnovaRow]  # term by term
+    joint: Sequence[AnovaRow]  # one for each factor and each interaction
+    system_percent: float  # what all settings of the cluster explain beyond the others
     effects: Sequence[Effect]
     means: Sequence[LevelMean]
     words: Vocabulary
@@ -38,14 +41,14 @@ class Findings:
         return self.words.role(factor) in SYSTEM
 
     @property
-    def terms(self) -> list[AnovaRow]:
-        """The largest share first."""
-        return sorted((r for r in self.rows if r.term != RESIDUAL), key=lambda row: row.percent, reverse=True)
+    def by_share(self) -> list[AnovaRow]:
+        """Factors and interactions, the largest share first."""
+        return sorted(self.joint, key=lambda row: row.percent, reverse=True)
 
 
 def factor_verdicts(found: Findings, factors: Sequence[str]) -> tuple[FactorVerdict, ...]:
     """For each factor: does it matter?"""
-    corrected = holm({row.term: row.p for row in found.terms if row.p is not None})
+    corrected = holm({row.term: row.p for row in found.joint if row.p is not None})
     return tuple(_verdict(found, factor, corrected) for factor in factors)
 
 
@@ -63,22 +66,25 @@ def holm(p: dict[str, float]) -> dict[str, float]:
 
 
 def _verdict(found: Findings, factor: str, corrected: dict[str, float]) -> FactorVerdict:
-    mine = [row for row in found.terms if factor in factors_of(row.term)]
-    percent = sum(row.percent for row in mine)
-    if not mine or any(row.p is None for row in mine):
-        why = "every run fits the model exactly, so nothing can be tested" if mine else "it was not in the model"
-        return FactorVerdict(factor, None, percent, None, f"{factor}: not tested, {why}.")
-    shown = [row for row in mine if corrected[row.term] < SIGNIFICANCE]
-    p = min(corrected[row.term] for row in mine)
-    if not shown:
-        return FactorVerdict(factor, False, percent, p, _no_effect(found, factor))
-    share = f"{factor} matters: {show_percent(percent)} of the variation"
-    alone = [row for row in shown if factors_of(row.term) == {factor}]
-    partners = [row.term for row in shown if row not in alone]
-    parts = [_direction(found, factor)] if alone else ["hardly alone"]
-    if partners:
-        parts.append(f"its effect depends on the other setting in {', '.join(partners[:3])}")
-    return FactorVerdict(factor, True, percent, p, f"{share} ({show_p(p)}); {'; '.join(parts)}.")
+    own = next((row for row in found.joint if row.term == factor), None)
+    if own is None or own.p is None:
+        why = "every run fits the model exactly, so nothing can be tested" if own else "it was not in the model"
+        return FactorVerdict(factor, None, own.percent if own else 0.0, None, f"{factor}: not tested, {why}.")
+    p = corrected[factor]
+    mine = [row for row in found.by_share if factor in factors_of(row.term)]
+    partners = [row for row in mine if row is not own and corrected[row.term] < SIGNIFICANCE]
+    through = f"its effect depends on the other setting in {', '.join(row.term for row in partners[:3])}"
+    if p < SIGNIFICANCE:
+        share = f"{show_percent(own.percent)} of the variation by itself"
+        label = f"type {found.anova_type}; {show_p(p)}, Holm-corrected"
+        more = f"; {through}" if partners else ""
+        sentence = f"{factor} matters: {share} ({label}); {_direction(found, factor)}{more}."
+    elif partners:
+        label = f"{show_percent(partners[0].percent)} of the variation, {show_p(corrected[partners[0].term])} corrected"
+        sentence = f"{factor} matters, but hardly alone; {through} ({label})."
+    else:
+        sentence = _no_effect(found, factor)
+    return FactorVerdict(factor, p < SIGNIFICANCE or bool(partners), own.percent, p, sentence)
 
 
 def factors_of(term: str) -> set[str]:
@@ -91,15 +97,12 @@ def _no_effect(found: Findings, factor: str) -> str:
     sentence = f"{factor} shows no effect that these {found.n} runs can tell from noise"
     if effect is None or effect.low is None or effect.high is None:
         return f"{sentence}."
+    levels = [mean.level for mean in found.means if mean.factor == factor]
+    change = f"{sentence}: from {levels[0]} to {levels[-1]} {found.response} changes by"
     if found.is_log:
         low, high = 100 * math.expm1(effect.low), 100 * math.expm1(effect.high)
-        return (
-            f"{sentence}: from its lowest to its highest level {found.response} changes by {low:+.0f} to {high:+.0f} %."
-        )
-    return (
-        f"{sentence}: from its lowest to its highest level {found.response} changes by "
-        f"{effect.low:+.3g} to {effect.high:+.3g}."
-    )
+        return f"{change} {low:+.0f} to {high:+.0f} %."
+    return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
 
 
 def _direction(found: Findings, factor: str) -> str:
@@ -107,7 +110,11 @@ def _direction(found: Findings, factor: str) -> str:
     own = [mean for mean in found.means if mean.factor == factor]
     low, high = min(own, key=lambda m: m.mean), max(own, key=lambda m: m.mean)
     ratio = f", {high.mean / low.mean:.2g} times as much" if low.mean > 0 and high.mean / low.mean >= 1.1 else ""
-    return f"{found.response} is {low.mean:.4g} at {low.level} and {high.mean:.4g} at {high.level}{ratio}"
+    told = f"{found.response} is {low.mean:.4g} at {low.level} and {high.mean:.4g} at {high.level}{ratio}"
+    if low.raw is None and high.raw is None:
+        return told
+    plain = [mean.mean if mean.raw is None else mean.raw for mean in (low, high)]
+    return f"{told}, all other settings alike (plain means of the runs: {plain[0]:.4g} and {plain[1]:.4g})"
 
 
 def summarise(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequence[Check]) -> tuple[str, ...]:
@@ -123,18 +130,19 @@ def summarise(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequen
 
 
 def _leading(found: Findings) -> str:
-    corrected = holm({row.term: row.p for row in found.terms if row.p is not None})
+    corrected = holm({row.term: row.p for row in found.joint if row.p is not None})
     # Without a test (an exact fit) every share above rounding error is an effect.
-    shown = [row for row in found.terms if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
+    shown = [row for row in found.by_share if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
     if not shown:
         return f"No setting shows an effect on {found.response} that these {found.n} runs can tell from noise."
     parts = [f"{row.term} ({show_percent(row.percent)})" for row in shown[:4]]
     listed = parts[0] if len(parts) == 1 else f"{', then '.join([parts[0], ', '.join(parts[1:])])}"
-    return f"{found.response} depends most on {listed}: shares of its variation over {found.n} runs."
+    shares = f"shares of its variation over {found.n} runs (type {found.anova_type})"
+    return f"{found.response} depends most on {listed}: {shares}."
 
 
 def _strongest(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
-    alone = [row.term for row in found.terms if row.term in {v.factor for v in verdicts if v.matters is not False}]
+    alone = [row.term for row in found.by_share if row.term in {v.factor for v in verdicts if v.matters is not False}]
     if not alone:
         return "No setting by itself moves it beyond the noise."
     return f"Of {alone[0]} alone: on average {_direction(found, alone[0])}."
@@ -147,12 +155,10 @@ def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
     acting = [name for name, verdict in own.items() if verdict.matters]
     if not acting:
         return f"System settings show no effect: {', '.join(own)}."
-    share = sum(row.percent for row in found.terms if factors_of(row.term) & set(own))
     idle = [name for name in own if name not in acting]
     but = f"; {', '.join(idle)} shows none" if idle else ""
-    return (
-        f"System settings matter: {', '.join(acting)}, {show_percent(share)} of the variation with interactions{but}."
-    )
+    share = f"{show_percent(found.system_percent)} of the variation with interactions"
+    return f"System settings matter: {', '.join(acting)}, {share}{but}."
 
 
 def _idle(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
@@ -169,7 +175,10 @@ def _all_act(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
 
 def _trust(found: Findings, checks: Sequence[Check]) -> str:
     explained = f"The model explains {show_percent(100 * found.r_squared)} of the variation"
-    bad = [_VIOLATED[check.name] for check in checks if check.verdict is Verdict.VIOLATED]
+    bad, doubtful = (
+        [_VIOLATED[check.name] for check in checks if check.verdict is verdict]
+        for verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL)
+    )
     tests = [r for r in found.rows if r.p is not None]
     swayed = [
         r.term
@@ -177,10 +186,14 @@ def _trust(found: Findings, checks: Sequence[Check]) -> str:
         for other in (r.p_permutation if r.p_permutation is not None else r.p_robust,)
         if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
     ]
-    if not bad:
-        return f"{explained}; the checks found nothing serious against these conclusions."
-    doubt = f"careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
-    return f"{explained}; but {', '.join(bad)}; {doubt}."
+    if not bad and not doubtful:
+        untested = [check.name for check in checks if check.verdict is Verdict.UNKNOWN]
+        rest = f"; not tested: {', '.join(untested)}" if untested else ""
+        return f"{explained}; the checks found nothing serious against these conclusions{rest}."
+    against = [f"but {', '.join(bad)}"] if bad else []
+    against += [f"in doubt: {', '.join(doubtful)}"] if doubtful else []
+    robust = f"careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
+    return "; ".join([explained, *against, robust]) + "."
 
 
 def show_p(p: float, equals: str = "p = ") -> str:
@@ -193,9 +206,9 @@ def show_p(p: float, equals: str = "p = ") -> str:
 
 
 def show_percent(percent: float) -> str:
-    """A share for people: small ones keep a digit.
+    """A share for people: small ones keep a digit, and what is nearly all is not all.
 
-    >>> show_percent(61.2), show_percent(0.34)
-    ('61 %', '0.3 %')
+    >>> show_percent(61.2), show_percent(0.34), show_percent(99.7), show_percent(100.0)
+    ('61 %', '0.3 %', '99.7 %', '100 %')
     """
-    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.1f} %"
+    return f"{percent:.0f} %" if 10 <= percent < 99.5 or percent >= 99.95 else f"{percent:.1f} %"

@@ -59,6 +59,8 @@ def _show(result: "Analysis", details: bool) -> None:
     print("Can it be trusted?")
     for check in result.checks:
         print(f"  {check.verdict.value:>8}  {check.sentence}" + (f" -> {check.advice}" if check.advice else ""))
+    if result.proposal is not None and result.untransformed is None:
+        print(f"  {'scale':>8}  {result.proposal.sentence}")
     print("\nDoes it matter?")
     for verdict in result.factors:
         print(f"  {verdict.sentence}")
@@ -71,9 +73,11 @@ def _show(result: "Analysis", details: bool) -> None:
 
 
 def _show_untransformed(plain: "Analysis", refit: "Analysis") -> None:
+    from sparkcast.analyse import Verdict
+
     print(f"As measured ({plain.response}): R² {plain.r_squared:.3f}")
     for check in plain.checks:
-        if check.advice:
+        if check.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL):
             print(f"  {check.sentence}")
     if refit.proposal:
         print(f"{refit.proposal.sentence} R² becomes {refit.r_squared:.3f}:\n")
@@ -88,7 +92,7 @@ def _show_anova(result: "Analysis") -> None:
         header.insert(7, "permut. p")
         for cells, row in zip(rows, _by_share(result.rows), strict=True):
             cells.insert(7, _p(row.p_permutation))
-    facts = f"type {result.anova_type}, {result.n} runs, R² {result.r_squared:.3f}"
+    facts = f"type {result.anova_type}, p not corrected, {result.n} runs, R² {result.r_squared:.3f}"
     table(f"{_shortened(result.formula)}  ({facts})", header, rows)
 
 
@@ -129,8 +133,14 @@ def _shortened(formula: str, most: int = 70) -> str:
 
 
 def _show_details(result: "Analysis") -> None:
+    header = ["factor", "level", f"mean {result.response}", "95 % interval", "runs"]
     means = [[m.factor, m.level, f"{m.mean:.4g}", f"{m.low:.4g} – {m.high:.4g}", m.n] for m in result.means]
-    table("Means by level", ("factor", "level", f"mean {result.response}", "95 % interval", "runs"), means)
+    title = "Means by level"
+    if any(m.raw is not None for m in result.means):
+        title += ", adjusted: all other settings alike; the plain means of the runs where they differ"
+        header.append("plain mean")
+        means = [[*row, "" if m.raw is None else f"{m.raw:.4g}"] for row, m in zip(means, result.means, strict=True)]
+    table(title, header, means)
     slopes = [[e.term, f"{e.coefficient:+.4g}", e.unit] for e in result.effects if e.coefficient is not None]
     table("Coefficients in original units, at the mean of the other settings", ("term", "coefficient", "unit"), slopes)
     pairs = [

@@ -342,7 +342,11 @@ def _show_validation(result: "Validation") -> None:
     rows = [_scorecard_row(card) for card in result.scorecards]
     table(f"{result.response}, {result.protocol}: {splits}, {100 * result.level:g} % intervals", header, rows)
     if result.noise_floor_mape is not None:
-        print(f"noise floor (replicates against each other): MAPE {result.noise_floor_mape:.1f} %")
+        floor = f"MAPE {result.noise_floor_mape:.1f} %"
+        if result.noise_floor_interval is not None:
+            low, high = result.noise_floor_interval
+            floor += f" ({100 * result.level:g} % interval {low:.1f} to {high:.1f} %)"
+        print(f"noise floor (a model that knows the mean of every configuration): {floor}")
     for model, reason in result.refused:
         say(f"{model}: not tested: {reason.splitlines()[0]}")
     if result.untested:

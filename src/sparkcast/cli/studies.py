@@ -174,14 +174,24 @@ def _show_power(power: "Power") -> None:
     if power.reason:
         print(f"power: unknown; {power.reason}")
     elif main is not None:
-        also = f", {100 * pair:.0f} % for an interaction" if pair is not None else ""
-        test = f"level {power.alpha:g}, {power.residual_df} degrees of freedom"
+        kept = " that stays in the model" if power.left_out else ""
+        also = f", {100 * pair:.0f} % for an interaction{kept}" if pair is not None else ""
+        test = f"level {power.alpha:g}, {_degrees(power.residual_df)} of freedom"
         print(f"power: {100 * main:.0f} % for {size}{also} ({test})")
+        if power.left_out:
+            left = (
+                f"  the effects that the runs can tell apart leave {_degrees(power.whole_df)} of freedom for the noise"
+            )
+            print(f"{left}; so these leave the model and count as noise: {_some(power.left_out, 12, ', ')}")
     needed = [f"{n} for {100 * float(target):.0f} %" for target, n in power.replicates_for.items() if n is not None]
     if needed:
         print(f"replicates needed to see {size}: {', '.join(needed)}")
     else:
         print(f"no number of replicates up to 100 makes {size} visible with 80 %")
+
+
+def _degrees(count: int) -> str:
+    return f"{count} degree{'' if count == 1 else 's'}"
 
 
 def _show_cost(plan: "PlanSummary") -> None:

@@ -49,10 +49,14 @@ def as_fraction(study: Study, configurations: Sequence[Configuration]) -> Fracti
 
 
 def as_bits(study: Study, configurations: Sequence[Configuration]) -> list[int] | str:
-    """Each run as a number whose bit i tells whether factor i is high; or why that cannot be."""
+    """Each run as a number whose bit i tells whether factor i is high; or why that cannot be.
+
+    Of a category the level that the study lists first is low, whatever the order of the runs.
+    """
     high = []
     for factor in study.factors:
-        levels = natural_order(c[factor.name] for c in configurations)
+        seen = {c[factor.name] for c in configurations}
+        levels = natural_order(level for level in factor.levels if level in seen)
         if len(levels) != 2:
             return f"{factor.name} takes {len(levels)} level{'' if len(levels) == 1 else 's'} in it"
         high.append((factor.name, levels[1]))

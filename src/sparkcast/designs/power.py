@@ -43,12 +43,14 @@ class CurvePoint:
 class Power:
     effect_sd: float
     alpha: float
-    residual_df: int
-    effects: tuple[EffectPower, ...]  # empty when the noise cannot be judged
+    residual_df: int  # of the model without what is left out
+    effects: tuple[EffectPower, ...]  # of the terms in the model; empty when the noise cannot be judged
     reason: str  # why there is none, or ""
     curve: tuple[CurvePoint, ...]
     replicates: int  # of the plan
     replicates_for: Mapping[str, int | None]  # "0.8" -> how many make every main effect that likely to be seen
+    left_out: tuple[str, ...] = ()  # terms that the runs can tell apart, given up so that the noise can be judged
+    whole_df: int = 0  # residual degrees of freedom with these terms: 0 when the runs are used up by effects
 
     def lowest(self, kind: str) -> float | None:
         return min((e.power for e in self.effects if e.kind == kind), default=None)
@@ -74,7 +76,18 @@ def plan_power(study: Study, configurations: Sequence[Configuration], replicates
         if power is not None
     ]
     needed = {str(target): once.replicates_for(target, effect_sd) for target in TARGETS}
-    return Power(effect_sd, ALPHA, once.residual_df(replicates), effects, reason, tuple(curve), replicates, needed)
+    return Power(
+        effect_sd,
+        ALPHA,
+        once.residual_df(replicates),
+        effects,
+        reason,
+        tuple(curve),
+        replicates,
+        needed,
+        once.left_out(replicates),
+        once.whole_df(replicates),
+    )
 
 
 def f_test_power(effect_ncp: float, df: int, residual_df: int, alpha: float = ALPHA) -> float:
@@ -147,10 +160,17 @@ class _Model:
     def terms(self, replicates: int) -> list[_Term]:
         """Interactions go, the costliest first, then bends, until something is left to judge the noise by."""
         sizes = [len(pair.pattern) for pair in self._pairs]
-        free = self._n(replicates) - 1 - sum(len(term.pattern) for term in (*self._main, *self._bends)) - sum(sizes)
-        places, n_bends = leaving(free, sizes, len(self._bends))
+        places, n_bends = leaving(self.whole_df(replicates), sizes, len(self._bends))
         pairs = [pair for place, pair in enumerate(self._pairs) if place not in places]
         return [*self._main, *self._bends[: len(self._bends) - n_bends], *pairs]
+
+    def left_out(self, replicates: int) -> tuple[str, ...]:
+        kept = {term.name for term in self.terms(replicates)}
+        return tuple(term.name for term in (*self._bends, *self._pairs) if term.name not in kept)
+
+    def whole_df(self, replicates: int) -> int:
+        """Residual degrees of freedom with every term that the runs can tell apart."""
+        return self._n(replicates) - 1 - sum(len(t.pattern) for t in (*self._main, *self._bends, *self._pairs))
 
     def _n(self, replicates: int) -> int:
         return self._rows * replicates // self._replicates

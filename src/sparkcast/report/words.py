@@ -221,10 +221,10 @@ def changes(analysis: Analysis) -> Mapping[str, str]:
 
 
 def both_scales(analysis: Analysis) -> tuple[str, ...]:
-    """Why the response was not analysed as it is, and what that changed; nothing when it was."""
+    """What Box-Cox says of the scale; where the response was not analysed as it is, also what that changed."""
     plain = analysis.untransformed
     if plain is None:
-        return ()
+        return () if analysis.proposal is None else (analysis.proposal.sentence,)
     scale = analysis.formula.partition(" ~ ")[0]
     before, after = violated(plain), violated(analysis)
     return (
@@ -236,9 +236,15 @@ def both_scales(analysis: Analysis) -> tuple[str, ...]:
 
 
 def violated(analysis: Analysis) -> str:
-    """Which assumptions an analysis breaks."""
-    names = [check.name for check in analysis.checks if check.verdict is Verdict.VIOLATED]
-    return f"{listing(names)} {'does' if len(names) == 1 else 'do'} not hold" if names else "no check fails"
+    """Which assumptions an analysis breaks, or else which are in doubt."""
+    for verdict, one, several in (
+        (Verdict.VIOLATED, "does not hold", "do not hold"),
+        (Verdict.DOUBTFUL, "is in doubt", "are in doubt"),
+    ):
+        names = [check.name for check in analysis.checks if check.verdict is verdict]
+        if names:
+            return f"{listing(names)} {one if len(names) == 1 else several}"
+    return "no check fails"
 
 
 def evidence(p: float | None) -> str:
@@ -284,8 +290,19 @@ def show_f(f: float | None) -> str:
     return "< 0.01" if f < 0.01 else show_number(f)
 
 
+def floor_words(validation: Validation) -> str:
+    """The noise floor with its interval; "" without replicates."""
+    if validation.noise_floor_mape is None:
+        return ""
+    floor = f"{validation.noise_floor_mape:.1f} %"
+    if validation.noise_floor_interval is None:
+        return floor
+    low, high = validation.noise_floor_interval
+    return f"{floor} ({low:.1f} to {high:.1f} % with {show_percent(validation.level)} confidence)"
+
+
 def trust_sentence(validation: Validation) -> str:
-    """The best model's error on unseen configurations, beside a blind guess and beside what repeats differ by."""
+    """The best model's error on unseen configurations, beside a blind guess and beside the noise floor."""
     name = plain_name(validation.meaning)
     if not validation.scorecards:
         return f"No model of the {name} could be tested."
@@ -295,5 +312,5 @@ def trust_sentence(validation: Validation) -> str:
     if blind and blind is not best:
         parts.append(f"always guessing the {blind.model} misses it by {blind.mape:.1f} %")
     if validation.noise_floor_mape is not None:
-        parts.append(f"repeats of one configuration differ by {validation.noise_floor_mape:.1f} % among themselves")
+        parts.append(f"a model that knew the mean of every configuration would miss it by {floor_words(validation)}")
     return "; ".join(parts) + "."

@@ -81,6 +81,14 @@ class Coding:
         place = {level: code for code, level in enumerate(self.levels[name])}
         return np.fromiter((place[c[name]] for c in configurations), dtype=np.intp, count=len(configurations))
 
+    def by_level(self, part: str) -> Floats:
+        """The columns of one part of a term (`levels_0`, `number_0`, `curve_0`), a row for each level of its factor."""
+        kind, _, index = part.partition("_")
+        name = self.factors[int(index)]
+        if kind == "levels":
+            return sum_contrasts(len(self.levels[name]))
+        return (self.trend(name) if kind == "number" else self.bend(name))[:, None]
+
     def curvature(self, name: str) -> float:
         """What one unit of `curve_i` is as a coefficient of the square in the factor's own unit."""
         import numpy as np

@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 from sparkcast.study import Configuration, Response, Vocabulary
 from sparkcast.validate.protocols import PROTOCOLS, make_protocol
 
-__all__ = ["LARGE_ERROR", "PROTOCOLS", "OnStep", "Scorecard", "Step", "TestedRun", "Validation", "make_protocol"]
+__all__ = [
+    "LARGE_ERROR",
+    "PROTOCOLS",
+    "NoiseFloor",
+    "OnStep",
+    "Scorecard",
+    "Step",
+    "TestedRun",
+    "Validation",
+    "make_protocol",
+]
 
 LARGE_ERROR = 30.0  # percent; the bound of the Polimi studies, who count 30 % itself as large
 
@@ -41,17 +51,27 @@ class Scorecard:
 
 
 @dataclass(frozen=True, slots=True)
+class NoiseFloor:
+    """The MAPE of a model that knows the mean of every configuration, in percent, with an interval for it."""
+
+    mape: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Validation:
     response: str
     protocol: str
     level: float
-    noise_floor_mape: float | None  # what the spread of replicates alone gives; None without replicates
+    noise_floor_mape: float | None  # of a model that knows the mean of every configuration; None without replicates
     scorecards: tuple[Scorecard, ...]  # best first
     refused: tuple[tuple[str, str], ...]  # models that could not be tested, and why
     untested: tuple[Configuration, ...] = ()  # what was left to learn from never said anything about these
     n_splits: int = 0
     seed: int = 0
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
+    noise_floor_interval: tuple[float, float] | None = None  # holds the floor with the probability `level`
 
     @property
     def meaning(self) -> Response:

@@ -80,10 +80,11 @@ def learning_curve(
                 points.append(_point(name, size, splits, response))
             except (NotEnoughDataError, StudyError) as error:
                 refused.append((name, size, error.problem))
+    floor = noise_floor(data, response)
     return LearningCurve(
         response=response,
         n_configurations=len(found.different()),
-        noise_floor_mape=noise_floor(data, response),
+        noise_floor_mape=None if floor is None else floor.mape,
         points=tuple(points),
         refused=tuple(refused),
         repeats=repeats,

@@ -178,7 +178,7 @@ def _wrong_scale(runs: Dataset, flagged: tuple[int, ...], first: Analysis) -> Mi
                 Figure(f"{what}, the paper's model and this one", *(_check(a, name).statistic for a in (first, clean)))
                 for what, name in (
                     ("W of the residuals", "normality"),
-                    ("r of spread and prediction", "equal variance"),
+                    ("Breusch-Pagan F of spread along the prediction", "equal variance"),
                 )
             ),
             Figure("F of cpu:njobs, the paper's model and this one", _f(first)["cpu:njobs"], _f(clean)["cpu:njobs"]),

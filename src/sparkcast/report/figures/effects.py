@@ -27,16 +27,17 @@ def main_effects(analysis: Analysis) -> Figure | None:
     if not rows:
         return None
     name = plain_name(analysis.meaning)
+    rings = " Grey rings are plain means of the runs, which also carry what else changed with the setting."
     return figure(
         f"main-effects-{analysis.response}",
         Section.EFFECTS,
         f"Mean {name} at each level",
-        f"Points are means over all other settings; bars hold the true mean with 95 % confidence. "
-        f"A steep line is a setting that moves the {name}.{log_words(analysis)}",
+        f"Points are adjusted means, with all other settings alike; bars hold the true mean with 95 % confidence. "
+        f"A steep line is a setting that moves the {name}.{rings if 'raw' in rows[0] else ''}{log_words(analysis)}",
         rows,
         lambda width: _draw_main_effects(rows, analysis, width),
         response=analysis.response,
-        heads={"mean": f"mean {axis_title(analysis.meaning)}"},
+        heads={"mean": f"mean {axis_title(analysis.meaning)}", "raw": "plain mean of the runs"},
     )
 
 
@@ -48,6 +49,8 @@ def log_words(analysis: Analysis) -> str:
 
 
 def main_effect_rows(analysis: Analysis) -> tuple[Row, ...]:
+    """One row per level, with the plain mean where some of them differ from the adjusted ones."""
+    differs = any(m.raw is not None for m in analysis.means)
     return tuple(
         {
             "factor": m.factor,
@@ -56,6 +59,7 @@ def main_effect_rows(analysis: Analysis) -> tuple[Row, ...]:
             "low": finite(m.low),
             "high": finite(m.high),
             "n": m.n,
+            **({"raw": finite(m.mean if m.raw is None else m.raw)} if differs else {}),
         }
         for m in analysis.means
     )
@@ -64,7 +68,7 @@ def main_effect_rows(analysis: Analysis) -> tuple[Row, ...]:
 def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:
     import altair as alt
 
-    values = [value for row in rows for value in (row["mean"], row["low"], row["high"])]
+    values = [row[column] for row in rows for column in ("mean", "low", "high", "raw") if column in row]
     scale = value_scale(analysis.meaning, values, log=analysis.transform == "log")
     y = alt.Y("mean:Q", title=axis_title(analysis.meaning), scale=scale)
 
@@ -74,7 +78,9 @@ def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
         line = base.mark_line(color=BLUE, strokeWidth=1.5, opacity=0.6).encode(y=y)
         bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
         points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(y=y)
-        return alt.layer(line, bars.transform_filter("isValid(datum.low) && isValid(datum.high)"), points)
+        rings = base.mark_point(color=GREY, size=60, opacity=1).encode(y=alt.Y("raw:Q", scale=scale))
+        drawn = [line, bars.transform_filter("isValid(datum.low) && isValid(datum.high)"), points]
+        return alt.layer(*([rings] if "raw" in rows[0] else []), *drawn)
 
     factors = list(dict.fromkeys(m.factor for m in analysis.means))
     return finish(panels([panel(factor) for factor in factors], width), width, rows)

@@ -37,7 +37,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
         f"interactions-{analysis.response}",
         Section.EFFECTS,
         f"How settings act together on the {plain_name(analysis.meaning)}",
-        "Points are means at a pair of levels, over all other settings. Parallel lines: each setting acts by itself. "
+        "Points are means at a pair of levels, all other settings alike. Parallel lines: each setting acts by itself. "
         f"Lines that part or cross: the effect of one setting depends on the other.{log_words(analysis)}{rest}",
         rows,
         lambda width: _draw_interactions(rows, analysis, width),
@@ -47,6 +47,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
             "level": "level of the first",
             "series": "level of the second",
             "mean": f"mean {axis_title(analysis.meaning)}",
+            "raw": "plain mean of the runs",
             "percent": "share of the variation (%)",
         },
     )
@@ -55,6 +56,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
 def interaction_rows(analysis: Analysis) -> tuple[Row, ...]:
     """One row per pair of levels; pairs beyond the noise first, and of these the largest share first."""
     rows: list[Row] = []
+    differs = any(cell.raw is not None for cell in analysis.cells)
     for term, cells in _pairs(analysis)[:_MOST_PANELS]:
         names = settings_of(term.term)
         series = thin(ordered(cell.second_level for cell in cells), _MOST_LINES)
@@ -66,6 +68,7 @@ def interaction_rows(analysis: Analysis) -> tuple[Row, ...]:
                 "by": cell.second,
                 "series": str(cell.second_level),
                 "mean": finite(cell.mean),
+                **({"raw": finite(cell.mean if cell.raw is None else cell.raw)} if differs else {}),
                 "n": cell.n,
                 "percent": finite(term.percent),
                 "real": _stands_out(term),
@@ -98,7 +101,7 @@ def _lengthwise(cells: Sequence[CellMean]) -> list[CellMean]:
     first, second = ({cell.first_level for cell in cells}, {cell.second_level for cell in cells})
     if len(second) <= len(first):
         return list(cells)
-    return [CellMean(c.second, c.first, c.second_level, c.first_level, c.mean, c.n) for c in cells]
+    return [CellMean(c.second, c.first, c.second_level, c.first_level, c.mean, c.n, c.raw) for c in cells]
 
 
 def _draw_interactions(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:

@@ -22,7 +22,11 @@ def error_curve(curve: LearningCurve) -> Figure | None:
         return None
     floor = curve.noise_floor_mape
     edge = at_the_edge(framed(rows, "mape", _ends(rows, floor)), "errors")
-    noise = f" Dashed: how far replicates are from each other ({floor:.1f} %)." if floor is not None else ""
+    noise = (
+        f" Dashed: the noise floor, what a model that knows the mean of every configuration would miss ({floor:.1f} %)."
+        if floor is not None
+        else ""
+    )
     missing = len({model for model, _, _ in curve.refused})
     left_out = f" {missing} of the models refused some sizes and have no point there." if missing else ""
     return figure(
