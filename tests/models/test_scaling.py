@@ -24,7 +24,9 @@ def grid(law: Law, *, noise: float = 0.0, **levels: Sequence[Level]) -> Dataset:
 
 
 def fitted(data: Dataset) -> Distribution:
-    return Scaling().fit(data, "time_s")
+    found = Scaling().fit(data, "time_s")
+    assert isinstance(found, Distribution)
+    return found
 
 
 def sampled(sampling_rate: float, executors: float, cores: float) -> float:

@@ -23,17 +23,17 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from sparkcast.arrays import Floats, Ints
-from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.errors import NotEnoughDataError
+from sparkcast.fitting.answering import Answering
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
 from sparkcast.study import Response
-from sparkcast.study.configuration import Levels
 
 MAX_LOO = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
 _FOLDS = 10
 HULL_LEVEL = 0.9
 _CERTAIN = 1 - 1e-15  # rounding hides what is beyond, and most of many candidates are far beyond a deadline
-_MIN_INNER = 3
+_MIN_ERRORS = 3  # with two, a Student t distribution has one degree of freedom: intervals without end
 
 
 class Points(Protocol):
@@ -150,7 +150,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Answering):
     """A model that has seen data (the Fitted of every built-in model but auto)."""
 
     points: Points
@@ -160,37 +160,11 @@ class Distribution:
     errors: Errors
     forms: Forms = _NO_FORMS
 
-    def predict(self, at: Sequence[Levels]) -> list[float]:
-        return self.predict_rows(self.domain.encode(at)) if at else []
-
-    def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
-        check_level(level)
-        return self.interval_rows(self.domain.encode(at), level) if at else []
-
-    def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
-        return self.probability_rows(self.domain.encode(at), limit) if at else []
-
-    def predict_rows(self, x: Floats) -> list[float]:
-        """Like `predict`, of settings that are numbers already."""
-        values: list[float] = self._centre(x).tolist()
-        return values
-
-    def interval_rows(self, x: Floats, level: float) -> list[tuple[float, float]]:
-        low, high = self.answers(x).interval(level)
-        return list(zip(low.tolist(), high.tolist(), strict=True))
-
-    def probability_rows(self, x: Floats, limit: float) -> list[float]:
-        chances: list[float] = self.answers(x).probability_below(limit).tolist()
-        return chances
-
     def answers(self, x: Floats) -> "Answers":
         """What is said of settings that are numbers already, to be asked for levels and limits."""
         values = self._centre(x)
         centre, width = self._centre_and_width(x, values)
         return Answers(values, centre, width, self.errors, self.scale)
-
-    def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
-        return [self.domain.beyond(configuration) for configuration in at]
 
     def _centre(self, x: Floats) -> Floats:
         return self.scale.clip(self.points(x))
@@ -227,11 +201,6 @@ def _thread_pools() -> Any:
     return ThreadpoolController()
 
 
-def check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
-
-
 def fit(problem: Problem, learn: Learner) -> Distribution:
     """Learn from everything, and find the errors by leaving configurations out."""
     with one_thread():
@@ -242,25 +211,8 @@ def fit(problem: Problem, learn: Learner) -> Distribution:
 
 def around(problem: Problem, points: Points, left_out: Floats, forms: Forms = _NO_FORMS) -> Distribution:
     """Put the distribution around `points`. `left_out`: what a model without it says of each configuration, or NaN."""
-    errors = errors_of(problem, _inner(problem, left_out))
+    errors = errors_of(problem, left_out)
     return Distribution(points, problem.response, problem.domain, problem.scale, errors, forms)
-
-
-def _inner(problem: Problem, left_out: Floats) -> Floats:
-    """`left_out` without the only configuration at either end of a range, where enough others remain.
-
-    Without it, the range of the others ends before it: its error is one of extrapolating, which `overshoot` is about.
-    """
-    import numpy as np
-
-    inner = np.ones(len(problem), dtype=bool)
-    for j, axis in enumerate(problem.domain.axes):
-        if axis.is_number and not axis.is_constant:
-            for end in (problem.x[:, j].min(), problem.x[:, j].max()):
-                at_end = problem.x[:, j] == end
-                inner &= ~at_end | (at_end.sum() > 1)
-    left = np.where(inner, left_out, np.nan)
-    return left if np.isfinite(left).sum() >= _MIN_INNER else left_out
 
 
 def errors_of(problem: Problem, left_out: Floats, widths: Floats | None = None) -> Errors:
@@ -272,7 +224,7 @@ def errors_of(problem: Problem, left_out: Floats, widths: Floats | None = None) 
 
     known = np.flatnonzero(np.isfinite(left_out))
     n = len(known)
-    if n < 2:
+    if n < _MIN_ERRORS:
         raise NotEnoughDataError(
             "too few configurations can be left out to estimate the error", hint="run more of them"
         )

@@ -41,6 +41,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+from sparkcast.fitting.answering import Answering
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem, Scale, pose
@@ -51,7 +52,9 @@ from sparkcast.models import MODELS, Fitted, Predictor
 from sparkcast.study import Dataset
 
 __all__ = [
+    "FEW",
     "MODELS",
+    "Answering",
     "Axis",
     "Columns",
     "Distribution",
@@ -75,6 +78,9 @@ __all__ = [
 ]
 
 
+FEW = 40  # configurations up to which `auto` is led by what is known of jobs in general, and others only move it
+
+
 class Model(ABC):
     """A model that answers with points; the errors around them are found for it.
 
@@ -82,7 +88,7 @@ class Model(ABC):
     `sparkcast list models` shows.
     """
 
-    auto_from: ClassVar[float] = math.inf  # a candidate of `auto` from this many configurations on
+    auto_from: ClassVar[float] = math.inf  # heard in `auto` from this many configurations on; see FEW
     auto_outside: ClassVar[bool] = True  # and also beyond the measured range
     extrapolates_by_law: ClassVar[int] = 0  # not by resemblance: always heard beyond the range, the highest first
     is_usual: ClassVar[bool] = False  # validated when nobody says which
@@ -90,7 +96,7 @@ class Model(ABC):
     is_default: ClassVar[bool] = False  # learned when nobody says which
     is_quick: ClassVar[bool] = False  # fitted in milliseconds, and good enough to see whether runs drift
 
-    def fit(self, data: Dataset, response: str) -> Distribution:
+    def fit(self, data: Dataset, response: str) -> Answering:
         return fit(pose(data, response), self.learn)
 
     def joins_auto(self, problem: Problem) -> bool:

@@ -1,0 +1,336 @@
+"""The Bayesian model given the runs: particles, each a Gaussian process around its own law (see `prior`).
+
+Given a particle's serial part and powers' spreads, the logarithm of what is left of each time is one Gaussian process:
+powers, offsets and the smooth remainder integrate out in closed form, and only a few quantities per particle are left
+to sample. Each particle predicts a distribution; together they are the answer.
+"""
+
+from dataclasses import dataclass
+
+from sparkcast.arrays import Floats
+from sparkcast.fitting.predictive import Link, Quantiles, link_of, quantiles_of
+from sparkcast.fitting.prior import Quantities, Terrain, quantities
+from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.sampling import sample
+from sparkcast.study import Kind, Role
+from sparkcast.study.setting import PASSES, SIZES
+
+_LEVEL = 1.5  # standard deviation of the level of the whole job
+_DOUBT = 1.15  # the latent part is a little less sure than the model thinks: no law is quite right
+_NUGGET = 1e-8
+_KEPT = 64  # particles that answer
+_DRAWS = 16  # of each of them
+_ROWS = 1000  # answered at a time, to bound memory
+_NEAR_ZERO = 1e-3  # of the smallest number: no setting goes below it
+_SAMPLED = 80  # configurations by which quantities are sampled, and
+_LEARNED = 500  # those that are learned from: more of them add little but time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Settings of some configurations, as the model sees them."""
+
+    numbers: Floats  # centred; logarithms of positive ones, others in terms of their range
+    amounts: Floats  # relative to their mean
+    categories: Floats
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, some: slice) -> "Rows":
+        return Rows(self.numbers[some], self.amounts[some], self.categories[some])
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """From columns of settings to what the model sees."""
+
+    numbers: tuple[int, ...]  # columns of x
+    are_logs: tuple[bool, ...]
+    lowest: tuple[float, ...]
+    centres: tuple[float, ...]
+    units: tuple[float, ...]
+    categories: tuple[int, ...]
+
+    def rows(self, x: Floats) -> Rows:
+        import numpy as np
+
+        raw = _raw(x, self.numbers, self.are_logs, self.lowest)
+        centred = (raw - np.array(self.centres)) / np.array(self.units)
+        columns = [
+            np.exp(centred[:, k]) if is_log else _above(raw[:, k], self.lowest[k], self.centres[k])
+            for k, is_log in enumerate(self.are_logs)
+        ]
+        amounts = np.array(columns, dtype=float).reshape(len(columns), len(x)).T
+        return Rows(centred, amounts, x[:, list(self.categories)])
+
+
+def _above(values: Floats, lowest: float, centre: float) -> Floats:
+    """Numbers that may be 0, as multiples of their mean."""
+    import numpy as np
+
+    start = min(lowest, 0.0)
+    return np.maximum(values - start, 0.0) / max(centre - start, 1e-12)
+
+
+def _raw(x: Floats, numbers: tuple[int, ...], are_logs: tuple[bool, ...], lowest: tuple[float, ...]) -> Floats:
+    import numpy as np
+
+    columns = [
+        np.log(np.maximum(x[:, j], low * _NEAR_ZERO)) if is_log else x[:, j]
+        for j, is_log, low in zip(numbers, are_logs, lowest, strict=True)
+    ]
+    return np.array(columns, dtype=float).reshape(len(columns), len(x)).T
+
+
+def inputs_of(problem: Problem) -> tuple[Inputs, Terrain]:
+
+    axes = problem.domain.axes
+    numbers = tuple(j for j, axis in enumerate(axes) if axis.is_number and not axis.is_constant)
+    are_logs = tuple(axes[j].is_positive for j in numbers)
+    lowest = tuple((axes[j].numbers or (0.0,))[0] for j in numbers)
+    categories = tuple(j for j, axis in enumerate(axes) if not axis.is_number and not axis.is_constant)
+    raw = _raw(problem.x, numbers, are_logs, lowest)
+    centres = tuple(float(raw[:, k].mean()) for k in range(len(numbers)))
+    units = tuple(
+        1.0 if is_log else float(raw[:, k].max() - raw[:, k].min()) or 1.0 for k, is_log in enumerate(are_logs)
+    )
+    is_time = problem.response.kind is Kind.TIME and problem.scale.is_log
+    terrain = Terrain(tuple(axes[j].role for j in numbers), are_logs, len(categories), is_time)
+    return Inputs(numbers, are_logs, lowest, centres, units, categories), terrain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """The runs, as the model sees them."""
+
+    rows: Rows
+    y: Floats  # on the link, the mean of replicates
+    replicates: Floats
+    freedom: float  # of replicates around their means: how much they say about the noise
+    squares: float
+
+    @property
+    def centre(self) -> float:
+        return float(self.y.mean())
+
+
+def _seen(problem: Problem, inputs: Inputs, link: Link) -> Seen:
+    import numpy as np
+
+    # Real runs differ; rows that agree in every digit are one run that was copied.
+    groups = [link.forward(np.array(sorted(set(values)))) for values in problem.values]
+    return Seen(
+        inputs.rows(problem.x),
+        np.array([group.mean() for group in groups]),
+        np.array([float(len(group)) for group in groups]),
+        float(sum(len(group) - 1 for group in groups)),
+        float(sum(((group - group.mean()) ** 2).sum() for group in groups)),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """What particles say before the remainder is looked at."""
+
+    terrain: Terrain
+    known: Quantities
+    centre: float
+
+    def serial(self, rows: Rows) -> Floats:
+        """The serial part at each of the rows, up to a factor."""
+        import numpy as np
+
+        found = np.ones((len(self.known.growth), len(rows)))
+        if machines := self.terrain.places(Role.TOTAL_CORES, Role.MACHINES):
+            found *= np.exp(self.known.growth[:, None] * rows.numbers[:, machines[0]])
+        for j in range(len(self.terrain.roles)):
+            share = self.known.proportion[:, [j]]
+            if share.any():
+                found *= 1 - share + share * rows.amounts[:, j]
+        return np.maximum(found, 1e-9)
+
+    def mean(self, rows: Rows) -> Floats:
+        """The logarithm of the shared part that is expected at each of the rows."""
+        import numpy as np
+
+        expected: Floats = self.centre + self.known.power_means @ rows.numbers.T
+        memory = self.terrain.places(Role.MEMORY)
+        if memory and self.known.cliff.any():
+            total = rows.numbers[:, [*memory, *self.terrain.places(Role.MACHINES)[:1]]].sum(axis=1)
+            data = rows.numbers[:, self.terrain.places(*SIZES, *PASSES)].sum(axis=1)
+            missing = self.known.need[:, None] + self.known.need_growth[:, None] * data - total
+            expected = expected + self.known.cliff[:, None] * np.maximum(missing, 0.0)
+        return expected
+
+    def covariance(self, left: Rows, right: Rows) -> Floats:
+        import numpy as np
+
+        known, shape = self.known, (-1, len(left), len(right))
+        apart = (left.numbers[:, None] - right.numbers).reshape(len(left) * len(right), -1)
+        products = (left.numbers[:, None] * right.numbers).reshape(len(left) * len(right), -1)
+        squares = ((1 / known.lengths**2) @ (apart**2).T).reshape(shape)
+        found = _LEVEL**2 + (known.power_spreads**2 @ products.T).reshape(shape)
+        if self.terrain.n_categories:
+            same = (left.categories[:, None] == right.categories).reshape(len(left) * len(right), -1) * 1.0
+            found += (known.offsets**2 @ same.T).reshape(shape)
+            squares += known.distance[:, None, None] ** 2 * (1 - same).sum(axis=1).reshape(shape[1:])
+        distance = np.sqrt(5 * squares)  # Matern's of smoothness 5/2
+        smooth: Floats = (1 + distance + 5 / 3 * squares) * np.exp(-distance)
+        return found + known.remainder[:, None, None] ** 2 * smooth
+
+    def variance(self, rows: Rows) -> Floats:
+        """The diagonal of `covariance`."""
+        known = self.known
+        fixed = _LEVEL**2 + (known.offsets**2).sum(axis=1) + known.remainder**2
+        found: Floats = known.power_spreads**2 @ (rows.numbers**2).T + fixed[:, None]
+        return found
+
+    def remains(self, seen: Seen) -> tuple[Floats, Floats, Floats]:
+        """Serial part (a factor per particle), what is left of each run on the link, and by how much that stretches
+        errors."""
+        import numpy as np
+
+        if not self.terrain.is_time:
+            like = np.ones((len(self.known.noise), len(seen.y)))
+            return np.zeros(len(like)), like * seen.y, like
+        times = np.exp(seen.y)
+        serial = self.serial(seen.rows)
+        factor = self.known.serial * (times / serial).min(axis=1)
+        left = times - factor[:, None] * serial
+        return factor, np.log(left), times / left
+
+    def scatter(self, seen: Seen, stretch: Floats) -> Floats:
+        """The variance of each run around the process."""
+        single = self.known.noise[:, None] ** 2 / seen.replicates + self.known.between[:, None] ** 2
+        found: Floats = stretch**2 * single + _NUGGET
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posterior:
+    """What the runs say: particles, and for each of them the Gaussian process given the runs."""
+
+    inputs: Inputs
+    law: Law
+    link: Link
+    rows: Rows
+    inverse: Floats  # of the covariance of the runs
+    heights: Floats
+    factor: Floats  # of the serial part
+    left_out: Floats  # the median that the others predict for each configuration, in the response's unit
+
+    def __call__(self, x: Floats) -> Floats:
+        return self.quantiles(x).values
+
+    def quantiles(self, x: Floats) -> Quantiles:
+        """Where the next run falls at each row of x."""
+        import numpy as np
+
+        parts = [self._part(self.inputs.rows(x[k : k + _ROWS])) for k in range(0, len(x), _ROWS)]
+        return Quantiles(np.concatenate([part.table for part in parts]), self.link)
+
+    def _part(self, rows: Rows) -> Quantiles:
+        import numpy as np
+
+        with_runs = self.law.covariance(rows, self.rows)
+        mean = self.law.mean(rows) + (with_runs @ self.heights[..., None])[..., 0]
+        known = ((with_runs @ self.inverse) * with_runs).sum(axis=2)
+        spread = _DOUBT * np.sqrt(np.maximum(self.law.variance(rows) - known, 0.0))
+        latent, noise = _normal_draws(len(mean))
+        draws = mean[:, :, None] + spread[:, :, None] * latent[:, None]
+        if self.law.terrain.is_time:
+            serial = self.factor[:, None] * self.law.serial(rows)
+            draws = np.log(serial[:, :, None] + np.exp(np.minimum(draws, 700.0)))
+        scatter = np.sqrt(self.law.known.noise**2 + self.law.known.between**2)
+        draws = draws + scatter[:, None, None] * noise[:, None]
+        return quantiles_of(draws.transpose(1, 0, 2).reshape(len(rows), -1), self.link)
+
+
+def _normal_draws(n: int) -> tuple[Floats, Floats]:
+    """For each particle the same spread of normal numbers twice, shuffled: few draws that stand for all."""
+    import numpy as np
+    from scipy.special import ndtri
+
+    spread = np.tile(ndtri((np.arange(_DRAWS) + 0.5) / _DRAWS), (n, 1))
+    random = np.random.default_rng(0)
+    return random.permuted(spread, axis=1), random.permuted(spread, axis=1)
+
+
+def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:
+    """Sample the quantities, then condition each particle's process on the runs."""
+    import numpy as np
+
+    some = problem if len(problem) <= _LEARNED else problem.subset(_spread(len(problem), _LEARNED))
+    few = some if len(some) <= _SAMPLED else some.subset(_spread(len(some), _SAMPLED))
+    inputs, terrain = inputs_of(some)
+    link = link_of(problem.response, problem.scale, problem.target)
+    seen = _seen(few, inputs, link)
+    n_particles = int(np.clip(5000 / len(few), 64, 256))
+    unknowns = sample(
+        lambda rows: _log_likelihood(Law(terrain, quantities(terrain, rows), seen.centre), seen),
+        terrain.n_unknown,
+        n_particles=n_particles,
+        seed=seed,
+    )
+    kept = _KEPT if len(some) <= _SAMPLED else _KEPT // 4
+    known = quantities(terrain, unknowns[:: max(1, n_particles // kept)])
+    return _conditioned(inputs, Law(terrain, known, seen.centre), link, _seen(some, inputs, link))
+
+
+def _spread(n: int, some: int) -> list[int]:
+    """Some of n places, the same each time."""
+    import numpy as np
+
+    return sorted(np.random.default_rng(n).permutation(n)[:some].tolist())
+
+
+def _log_likelihood(law: Law, seen: Seen) -> Floats:
+    import numpy as np
+
+    _, left, stretch = law.remains(seen)
+    covariance = law.covariance(seen.rows, seen.rows)
+    diagonal = np.arange(len(seen.y))
+    covariance[:, diagonal, diagonal] += law.scatter(seen, stretch)
+    factor = np.linalg.cholesky(covariance)
+    white = np.linalg.solve(factor, (left - law.mean(seen.rows))[..., None])[..., 0]
+    found = -(white**2).sum(axis=1) / 2 - np.log(factor[:, diagonal, diagonal]).sum(axis=1)
+    found += np.log(stretch).sum(axis=1)  # of the change from times to what is left of them
+    found -= seen.freedom * np.log(law.known.noise) + seen.squares / (2 * law.known.noise**2)
+    return np.where(np.isfinite(found), found, -1e300)
+
+
+def _conditioned(inputs: Inputs, law: Law, link: Link, seen: Seen) -> Posterior:
+    import numpy as np
+
+    factor, left, stretch = law.remains(seen)
+    covariance = law.covariance(seen.rows, seen.rows)
+    diagonal = np.arange(len(seen.y))
+    covariance[:, diagonal, diagonal] += law.scatter(seen, stretch)
+    inverse: Floats = np.linalg.inv(covariance).astype(float)
+    heights = (inverse @ (left - law.mean(seen.rows))[..., None])[..., 0]
+    left_out = link.back(_left_out(law, seen, left, stretch, factor, inverse, heights))
+    return Posterior(inputs, law, link, seen.rows, inverse, heights, factor, left_out)
+
+
+def _left_out(
+    law: Law, seen: Seen, left: Floats, stretch: Floats, factor: Floats, inverse: Floats, heights: Floats
+) -> Floats:
+    """What is said of each configuration without it, on the link.
+
+    Leaving one row out of a Gaussian process has a closed form (Rasmussen and Williams 2006, equation 5.12). The
+    particles know the row too: those that say it is likely count less, by importance sampling with weights cut as
+    Ionides (2008) does.
+    """
+    import numpy as np
+
+    precision = np.diagonal(inverse, axis1=1, axis2=2)
+    missed = heights / precision
+    log_density = np.log(precision) / 2 - missed**2 * precision / 2 + np.log(stretch)
+    weights = np.exp(-(log_density - log_density.min(axis=0)))
+    weights = np.minimum(weights, weights.mean(axis=0) * np.sqrt(len(weights)))
+    said = left - missed
+    if law.terrain.is_time:
+        said = np.log(factor[:, None] * law.serial(seen.rows) + np.exp(np.minimum(said, 700.0)))
+    found: Floats = (weights * said).sum(axis=0) / weights.sum(axis=0)
+    return found

@@ -1,0 +1,141 @@
+"""Where the next run falls at each of many settings, told by quantiles instead of errors around a point."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sparkcast.arrays import Floats, Ints
+from sparkcast.fitting.problem import Scale
+from sparkcast.study import Kind, Response
+
+_SCORES = tuple(step / 4 for step in range(-12, 13))  # of a standard normal distribution: from 0.1 % to 99.9 %
+_MIDDLE = len(_SCORES) // 2
+_SURE = 1e-4  # a share this near to its bound has no larger odds
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The scale on which a response is learned: logarithms, log-odds, or differences in terms of the spread."""
+
+    kind: Literal["log", "log-odds", "plain"]
+    low: float
+    high: float
+    centre: float = 0.0
+    unit: float = 1.0
+
+    def forward(self, values: Floats) -> Floats:
+        import numpy as np
+
+        if self.kind == "plain":
+            return (values - self.centre) / self.unit
+        if self.kind == "log":
+            logarithms: Floats = np.log(np.maximum(values, self.low))
+            return logarithms
+        return log_odds(np.clip(values / self.high, _SURE, 1 - _SURE))
+
+    def back(self, values: Floats) -> Floats:
+        import numpy as np
+
+        if self.kind == "plain":
+            return np.clip(self.centre + self.unit * values, self.low, self.high)
+        odds: Floats = np.exp(np.clip(values, -700.0, 700.0))  # beyond 700 a float overflows
+        return np.clip(odds, self.low, self.high) if self.kind == "log" else self.high * odds / (1 + odds)
+
+
+def log_odds(share: Floats) -> Floats:
+    import numpy as np
+
+    found: Floats = np.log(share) - np.log1p(-share)
+    return found
+
+
+def link_of(response: Response, scale: Scale, values: Floats) -> Link:
+    import numpy as np
+
+    if scale.is_log:
+        return Link("log", scale.low, scale.high)
+    if response.kind is Kind.SHARE and scale.low == 0 and scale.high > 0:
+        return Link("log-odds", scale.low, scale.high)
+    return Link("plain", scale.low, scale.high, float(values.mean()), 2 * float(np.std(values)) or 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantiles:
+    """Answers for many settings, kept: a question about another level or limit then costs next to nothing."""
+
+    table: Floats  # a row for each of the settings, on the link; increasing
+    link: Link
+
+    @property
+    def values(self) -> Floats:
+        return self.link.back(self.table[:, _MIDDLE])
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        """Where the next run at each of the settings falls with probability `level`."""
+        from scipy.special import ndtri
+
+        score = float(ndtri(0.5 + level / 2))
+        return self.link.back(self._at(-score)), self.link.back(self._at(score))
+
+    def probability_below(self, limit: Floats | float) -> Floats:
+        """The probability that the next run is at most `limit`: one for all, or one for each."""
+        import numpy as np
+        from scipy.special import ndtr
+
+        limits = np.broadcast_to(np.asarray(limit, dtype=float), len(self.table))
+        lowest = self.link.low if self.link.kind != "plain" else -np.inf
+        is_within = (limits > lowest) & (limits < self.link.high)
+        inside = np.where(is_within, limits, self.values)
+        chance: Floats = ndtr(self._score(self._forward(inside)))
+        return np.where(is_within, chance, limits >= self.link.high)
+
+    def take(self, rows: Ints) -> "Quantiles":
+        return Quantiles(self.table[rows], self.link)
+
+    def shifted(self, by: Floats) -> "Quantiles":
+        """The same spread around another middle."""
+        return Quantiles(self.table + by[:, None], self.link)
+
+    def clip(self, values: Floats, level: float) -> Floats:
+        """Values on the link, no further from the middle than the interval."""
+        import numpy as np
+        from scipy.special import ndtri
+
+        score = float(ndtri(0.5 + level / 2))
+        return np.clip(values, self._at(-score), self._at(score))
+
+    def _forward(self, values: Floats) -> Floats:
+        """Like the link's, but without its limit to odds: a bound is a question, no measurement."""
+        return log_odds(values / self.link.high) if self.link.kind == "log-odds" else self.link.forward(values)
+
+    def _at(self, score: float) -> Floats:
+        """Straight between two scores, and beyond the last like a normal distribution."""
+        import numpy as np
+
+        right = int(np.clip(np.searchsorted(_SCORES, score), 1, len(_SCORES) - 1))
+        share = (score - _SCORES[right - 1]) / (_SCORES[right] - _SCORES[right - 1])
+        return (1 - share) * self.table[:, right - 1] + share * self.table[:, right]
+
+    def _score(self, values: Floats) -> Floats:
+        """The inverse of `_at`, for one value per row."""
+        import numpy as np
+
+        rows, scores = np.arange(len(values)), np.array(_SCORES)
+        right = np.clip((self.table < values[:, None]).sum(axis=1), 1, len(_SCORES) - 1)
+        below, above = self.table[rows, right - 1], self.table[rows, right]
+        share = (values - below) / (above - below)
+        found: Floats = scores[right - 1] + share * (scores[right] - scores[right - 1])
+        return found
+
+
+def quantiles_of(draws: Floats, link: Link) -> Quantiles:
+    """The quantiles of equally likely draws, one row for each of the settings."""
+    import numpy as np
+    from scipy.special import ndtr
+
+    n = draws.shape[1]
+    places = np.clip(n * ndtr(np.array(_SCORES)) - 0.5, 0, n - 1)  # of the k-th of n draws: (k + 0.5) / n
+    left = np.minimum(places.astype(int), n - 2)
+    ordered = np.sort(draws, axis=1)
+    table = ordered[:, left] + (places - left) * (ordered[:, left + 1] - ordered[:, left])
+    apart = 1e-9 * np.arange(len(_SCORES))  # equal quantiles would have no inverse
+    return Quantiles(table + apart, link)

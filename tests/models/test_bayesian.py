@@ -1,0 +1,156 @@
+"""The Bayesian model: what it expects, how it learns, and how sure it is."""
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sparkcast.fitting.posterior import posterior_of
+from sparkcast.fitting.problem import pose
+from sparkcast.models.auto import Auto
+from sparkcast.models.bayesian import Bayesian
+from sparkcast.study import Dataset, Level, Observation, Role, Setting, Vocabulary
+
+Law = Callable[..., float]
+
+
+def runs(law: Law, configurations: Sequence[Mapping[str, Level]], *, noise: float = 0.0, seed: int = 0) -> Dataset:
+    draw = random.Random(seed)
+    observations = [Observation(c, {"time_s": law(**c) * math.exp(draw.gauss(0, noise))}) for c in configurations]
+    return Dataset(tuple(configurations[0]), tuple(observations))
+
+
+def amdahl(executors: float) -> float:
+    return 20 + 300 / executors
+
+
+def test_intervals_and_probabilities_hold_for_jobs_it_has_not_seen() -> None:
+    """Jobs drawn at random: serial part, power of the machines, data, a category, noise; eight runs of each."""
+    draw = random.Random(7)
+    inside = below = asked = 0
+    for job in range(60):
+        serial, power, data = draw.uniform(0, 60), draw.uniform(0.6, 1.1), draw.uniform(0.7, 1.2)
+        slow, noise = draw.uniform(1, 2), draw.uniform(0.01, 0.1)
+
+        def law(executors: int, size: int, net: str, of: tuple[float, ...] = (serial, power, data, slow)) -> float:
+            return float((of[0] + 100 * size ** of[2] / executors ** of[1]) * (of[3] if net == "b" else 1))
+
+        levels = [(e, s, n) for e in (1, 2, 4, 8, 16) for s in (1, 2, 4, 8) for n in "ab"]
+        chosen: list[Any] = [dict(zip(("executors", "size", "net"), c, strict=True)) for c in draw.sample(levels, 14)]
+        fitted = Bayesian().fit(runs(law, chosen[:8], noise=noise, seed=job), "time_s")
+        known = {c["net"] for c in chosen[:8]}
+        at = [c for c in chosen[8:] if c["net"] in known]
+        for c, (low, high), (_, upper) in zip(at, fitted.interval(at), fitted.interval(at, level=0.6), strict=True):
+            measured = law(**c) * math.exp(draw.gauss(0, noise))
+            inside, below, asked = inside + (low <= measured <= high), below + (measured <= upper), asked + 1
+    assert asked > 300
+    assert 0.86 <= inside / asked <= 0.97
+    assert 0.74 <= below / asked <= 0.90  # promised at 0.8
+
+
+def test_machines_shorten_a_job_before_anything_says_so() -> None:
+    """All runs have nearly the same number of machines: the role alone says what twice as many do."""
+    configurations = [{"hosts": h, "chunk": c} for h, c in ((9, 1), (10, 2), (11, 4), (10, 8))]
+    words = Vocabulary((Setting("hosts", role=Role.MACHINES), Setting("chunk")))
+    data = runs(lambda hosts, chunk: 100.0, configurations, noise=0.15)
+    known = Bayesian().fit(Dataset(data.factors, data.observations, vocabulary=words), "time_s")
+    at = [{"hosts": 10, "chunk": 2}, {"hosts": 20, "chunk": 2}]
+    one, two = known.predict(at)
+    assert two < 0.85 * one
+    one, two = Bayesian().fit(data, "time_s").predict(at)
+    assert two > 0.85 * one
+
+
+def test_a_number_of_unknown_meaning_may_be_in_proportion_to_the_time() -> None:
+    data = runs(lambda modules: 30.0 * modules, [{"modules": m} for m in (1, 2, 3, 5, 6)], noise=0.01)
+    [predicted] = Bayesian().fit(data, "time_s").predict([{"modules": 10}])
+    assert predicted == pytest.approx(300, rel=0.1)
+
+
+def test_a_serial_part_is_found_and_limits_what_machines_can_do() -> None:
+    data = runs(amdahl, [{"executors": e} for e in (1, 2, 3, 4, 6, 8, 12)], noise=0.005)
+    [predicted] = Bayesian().fit(data, "time_s").predict([{"executors": 24}])
+    assert predicted == pytest.approx(amdahl(24), rel=0.15)  # a power law alone would say 26 s instead of 32.5
+
+
+def test_copies_of_runs_change_nothing() -> None:
+    data = runs(amdahl, [{"executors": e} for e in (1, 2, 4, 8)], noise=0.1)
+    twice = Dataset(data.factors, data.observations * 2)
+    at = [{"executors": 3}]
+    assert Bayesian().fit(twice, "time_s").interval(at) == Bayesian().fit(data, "time_s").interval(at)
+
+
+def test_replicates_that_differ_tell_the_noise() -> None:
+    def fitted(spread: float) -> float:
+        seen = [(e, amdahl(e) * math.exp(s * spread)) for e in (1, 2, 4, 8) for s in (-1, 0, 1)]
+        data = Dataset(("executors",), tuple(Observation({"executors": e}, {"time_s": t}) for e, t in seen))
+        [(low, high)] = Bayesian().fit(data, "time_s").interval([{"executors": 4}])
+        return math.log(high / low)
+
+    assert fitted(0.2) > 2 * fitted(0.02)
+
+
+def test_what_is_said_of_a_configuration_left_out_is_near_to_what_a_new_fit_says() -> None:
+    problem = pose(runs(amdahl, [{"executors": e} for e in (1, 2, 3, 4, 6, 8, 12, 16)], noise=0.03), "time_s")
+    quick = posterior_of(problem).left_out
+    again = [posterior_of(problem.without([i]))(problem.x[[i]])[0] for i in range(len(problem))]
+    assert quick == pytest.approx(again, rel=0.06)
+
+
+def test_a_response_that_is_no_time_is_learned_too() -> None:
+    seen = [(b, {"auc": 1 / (1 + math.exp(-3 + b / 200)), "gain": 5 - b / 50}) for b in (16, 32, 64, 128, 256, 512)]
+    words = Vocabulary((Setting("batch", role=Role.BATCH),))
+    data = Dataset(("batch",), tuple(Observation({"batch": b}, v) for b, v in seen), vocabulary=words)
+    [auc] = Bayesian().fit(data, "auc").predict([{"batch": 200}])
+    assert auc == pytest.approx(1 / (1 + math.exp(-2)), abs=0.02)
+    [gain] = Bayesian().fit(data, "gain").predict([{"batch": 300}])
+    assert gain == pytest.approx(-1, abs=0.7)
+
+
+def test_many_configurations_are_learned_from_a_sample() -> None:
+    draw = random.Random(1)
+    cells = [{"executors": draw.randint(1, 64), "size": draw.uniform(1, 100)} for _ in range(700)]
+    data = runs(lambda executors, size: 5 + 30 * size / executors, cells, noise=0.05)
+    posterior = posterior_of(pose(data, "time_s"))
+    assert len(posterior.rows) == 500
+    [predicted] = posterior(np.array([[10.0, 50.0]]))
+    assert predicted == pytest.approx(155, rel=0.05)
+
+
+# ---------------------------------------------------------------- answers that were absurd
+
+
+def test_a_number_asked_near_zero_gets_no_huge_answer() -> None:
+    """A term 1/x said 7208 s here where the longest run took 74 s, inside the measured range."""
+    cells = [(2, 0.001), (2, 0.5), (4, 0.9), (4, 0.25), (8, 1.0), (8, 0.6), (16, 0.4), (16, 0.8)]
+    data = runs(
+        lambda executors, fill: 40 + 60 / executors + 4 * fill,
+        [{"executors": e, "fill": f} for e, f in cells],
+        noise=0.02,
+    )
+    longest = max(run.responses["time_s"] for run in data.observations)
+    at = [{"executors": e, "fill": f} for e in (2, 5, 16) for f in (0.001, 0.002, 0.01)]
+    for value, (_, high) in zip(
+        Auto().fit(data, "time_s").predict(at), Auto().fit(data, "time_s").interval(at), strict=True
+    ):
+        assert value < 1.5 * longest
+        assert high < 4 * longest
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_few_runs_give_an_interval_that_means_something(n: int) -> None:
+    """A Student t distribution with one degree of freedom went from 0.04 s to 1.4 million s."""
+    data = runs(amdahl, [{"executors": e} for e in (1, 2, 4, 8, 16)[:n]], noise=0.05)
+    [(low, high)] = Auto().fit(data, "time_s").interval([{"executors": 3}], level=0.99)
+    assert high / low < 10
+
+
+def test_an_interval_is_not_far_wider_than_every_error() -> None:
+    """One was 588 % wide where no error was above 10 %."""
+    data = runs(amdahl, [{"executors": e} for e in (1, 2, 4, 8)], noise=0.02)
+    fitted = Auto().fit(data, "time_s")
+    [value], [(low, high)] = fitted.predict([{"executors": 3}]), fitted.interval([{"executors": 3}])
+    assert (high - low) / value < 0.8
