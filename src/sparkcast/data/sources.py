@@ -118,9 +118,11 @@ def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
 
 
 def _table_data(path: Path, factors: Sequence[str], responses: Sequence[str], roles: Mapping[str, str]) -> Data:
-    from sparkcast.data.table import read_table
+    from sparkcast.data.table import no_response, read_table
 
     dataset, declared = read_table(path, factors, responses, roles)
+    if not dataset.responses:  # of a table whose factors were named, that is not asked for before
+        raise no_response(path)
     return Data(dataset, taken_as=_by_name(dataset, declared))
 
 

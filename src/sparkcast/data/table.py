@@ -68,12 +68,16 @@ def read_table(
             )
         )
     named = tuple(responses) or tuple(n for n in measured if n in written.responses) or tuple(measured)
-    if not named:
-        raise StudyError(
-            f"no column of {path.name} is known to be what the runs yielded",
-            hint="say what one is: --role NAME=time (or money, share, count), or --response NAME",
-        )
+    if not named and not factors:
+        raise no_response(path)
     return Dataset(varied, tuple(observations), path.stem, named, declared), declared
+
+
+def no_response(path: Path) -> StudyError:
+    return StudyError(
+        f"no column of {path.name} is known to be what the runs yielded",
+        hint="say what one is: --role NAME=time (or money, share, count), or --response NAME",
+    )
 
 
 @dataclass(frozen=True, slots=True)
