@@ -76,7 +76,15 @@ def test_plugs_say_of_themselves_what_shared_code_must_know() -> None:
 
 
 def test_what_is_taken_when_nobody_chooses_is_declared_by_the_plugs() -> None:
-    assert MODELS.declaring("is_usual") == ("auto", "ernest", "gradient-boosting", "random-forest", "ridge", "scaling")
+    assert MODELS.declaring("is_usual") == (
+        "auto",
+        "bayesian",
+        "ernest",
+        "gradient-boosting",
+        "random-forest",
+        "ridge",
+        "scaling",
+    )
     assert MODELS.declaring("is_baseline") == ("median",)
     assert len(MODELS.declaring("is_quick")) == 1
     assert set(MODELS.declaring("extrapolates_by_law")) == {"nnls", "scaling"}

@@ -44,7 +44,7 @@ def measured(**others: Any) -> Dataset:
     )
 
 
-RECOMMENDER = recommender(measured(), SPACE, price=PRICE, model="gaussian-process")
+RECOMMENDER = recommender(measured(), SPACE, price=PRICE, model="bayesian")
 
 
 def ask(**question: Any) -> Recommendation:
@@ -195,9 +195,7 @@ def test_the_distance_from_what_was_measured_is_told() -> None:
 def test_answers_are_the_same_whether_asked_first_or_again() -> None:
     deadlines = (80.0, 120.0, 300.0)
     again = [ask(within_s=seconds) for seconds in deadlines]
-    fresh = [
-        recommend(measured(), SPACE, price=PRICE, model="gaussian-process", within_s=seconds) for seconds in deadlines
-    ]
+    fresh = [recommend(measured(), SPACE, price=PRICE, model="bayesian", within_s=seconds) for seconds in deadlines]
     assert again == fresh
 
 

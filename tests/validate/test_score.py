@@ -175,6 +175,7 @@ def test_the_usual_models_are_tested_when_none_is_named_and_refusals_say_why() -
     result = validate(data, "accuracy", "extrapolate:executors>3")
     assert {*(c.model for c in result.scorecards), *(name for name, _ in result.refused)} == {
         "auto",
+        "bayesian",
         "ernest",
         "gradient-boosting",
         "random-forest",

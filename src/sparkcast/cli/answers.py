@@ -381,14 +381,21 @@ def _show_fit(result: "FitResult") -> None:
 def _show_learned(learned: "FittedResponse") -> None:
     print(
         f"{learned.response}: model {learned.model}, learned from {learned.runs} runs of {learned.configurations} "
-        f"configurations; left-out runs are typically missed by {learned.typical_error:.1f} %"
+        f"configurations; {_missed(learned)}"
     )
     for choice in learned.choices:
         _show_scores(choice)
 
 
+def _missed(learned: "FittedResponse") -> str:
+    """One number, so that no two contradict each other: the mean of left-out configurations, else the median."""
+    if learned.choices and learned.choices[0].error is not None:
+        return f"left-out runs are missed by {learned.choices[0].error:.1f} % on average"
+    return f"left-out runs are typically missed by {learned.typical_error:.1f} %"
+
+
 def _show_scores(choice: "Scores") -> None:
-    together = "" if choice.error is None else f", together {choice.error:.1f} %"
+    together = "" if choice.error is None else f"; together {choice.error:.1f} %"
     print(f"  {choice.question}: answered by {', '.join(choice.answered_by)}")
     if choice.errors:
         errors = ", ".join(f"{name} {error:.1f} %" for name, error in choice.errors.items())

@@ -2,34 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError
+from sparkcast.fitting.answering import Answering, Table
 from sparkcast.fitting.encoding import Domain
-from sparkcast.fitting.uncertainty import Distribution
 from sparkcast.learned.feasibility import Feasibility
 from sparkcast.models import Fitted
-from sparkcast.models.auto import Combined
 from sparkcast.study.configuration import Levels
 from sparkcast.study.space import Candidates
-
-
-class Table(Protocol):
-    """Arrays, one place for each candidate."""
-
-    @property
-    def values(self) -> Floats: ...
-
-    def interval(self, level: float) -> tuple[Floats, Floats]: ...
-
-    def probability_below(self, limit: Floats | float) -> Floats:
-        """For a limit for all candidates, or one for each."""
-        ...
-
-    def take(self, rows: Ints) -> "Table":
-        """Of some candidates only."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +42,7 @@ class _Asked:
 
 
 def tabulate(fitted: Fitted, candidates: Candidates) -> Table:
-    if isinstance(fitted, Distribution | Combined):
+    if isinstance(fitted, Answering):
         return fitted.answers(_encode(fitted.domain, candidates))
     import numpy as np
 
@@ -73,7 +54,7 @@ def is_supported(fitted: Fitted, candidates: Candidates) -> Bools:
     """Whether the runs say something about each candidate; see Fitted.beyond for what they lack."""
     import numpy as np
 
-    if not isinstance(fitted, Distribution | Combined):
+    if not isinstance(fitted, Answering):
         return np.array([error is None for error in fitted.beyond(candidates.configurations())], dtype=bool)
     supported = np.ones(len(candidates), dtype=bool)
     for axis in fitted.domain.axes:

@@ -1,12 +1,16 @@
 """`auto`: several models, weighed by the errors they made where the question lies.
 
-Inside the measured range the candidates are scored on configurations left out. Where an asked setting lies outside the
-measured range of a factor, they are scored by extrapolating along that factor inside the data: learning from its lower
-levels and predicting its upper ones (the other way round when the question goes downwards). Candidates that were less
-than twice as wrong as the best answer together, by their median; the others are silent. Weights would be learned
-from the same few errors and make the answer worse; a median needs none, and one wild member cannot move it. Nothing is
-selected on what the answer is tested on. Beyond the measured range the physical shapes always have a say, because a few
-levels inside the data can prove little about those outside, and the interval also holds what each of them says.
+With few configurations the errors that models make on those left out say little, and choosing by them would deceive:
+the Bayesian model answers, since it knows most before the first run, and the others move its middle by what they
+earned (see `fitting.belief`). Its interval is its own, not made of the errors by which they are weighed.
+
+With many, inside the measured range the candidates are scored on configurations left out. Where an asked setting lies
+outside the measured range of a factor, they are scored by extrapolating along that factor inside the data: learning
+from its lower levels and predicting its upper ones (the other way round when the question goes downwards). Candidates
+that were less than twice as wrong as the best answer together, by their median; the others are silent. Weights would be
+learned from the same errors and make the answer worse; a median needs none, and one wild member cannot move it. Nothing
+is selected on what the answer is tested on. Beyond the measured range the physical shapes always have a say, because a
+few levels inside the data can prove little about those outside, and the interval also holds what each of them says.
 """
 
 import math
@@ -16,18 +20,20 @@ from dataclasses import dataclass, field, replace
 
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.answering import Answering, Table
+from sparkcast.fitting.belief import Belief, error_of, together, weights_of
 from sparkcast.fitting.encoding import Axis, Domain
+from sparkcast.fitting.posterior import posterior_of
+from sparkcast.fitting.predictive import Link
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.uncertainty import (
     HULL_LEVEL,
     MAX_LOO,
-    Answers,
     Distribution,
     Forms,
     Learner,
     Points,
     around,
-    check_level,
     errors_of,
     folds_of,
     left_out_predictions,
@@ -35,13 +41,17 @@ from sparkcast.fitting.uncertainty import (
     predictions_for,
 )
 from sparkcast.models import MODELS
-from sparkcast.models.base import Model
+from sparkcast.models.base import FEW, Model
+from sparkcast.models.bayesian import NAME, Bayesian
 from sparkcast.study import Dataset
 from sparkcast.study.configuration import Levels
 
 INSIDE = "inside the measured range"
+_UNTESTED = "none: too few runs to leave some out"
+_MIN_TESTED = 3  # configurations beyond a cut, to say who extrapolates best
 _KEPT = 2.0  # a candidate answers when its error is at most this multiple of the best one's
-_FOLDS = 5  # enough to compare models, and each costs a fit of every candidate
+_FOLDS = 3  # enough to compare models, and each costs a fit of every candidate
+_MANY = 300  # configurations from which on two folds say as much
 
 
 Members = tuple[tuple[str, Distribution], ...]  # each candidate by name, fitted to everything
@@ -66,7 +76,7 @@ class Choice:
     scores: tuple[tuple[str, float], ...]  # mean absolute error in percent, best first
     answering: tuple[str, ...]
     error: float | None  # of their common answer, like the scores; None when nothing could be left out
-    distribution: Distribution
+    distribution: Answering
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +84,7 @@ class AnswersByChoice:
     """Answers of different models, in the order of the questions."""
 
     rows: tuple[Ints, ...]  # which questions each part is about
-    parts: tuple[Answers, ...]
+    parts: tuple[Table, ...]
 
     @property
     def values(self) -> Floats:
@@ -116,36 +126,20 @@ class AnswersByChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(Answering):
     """What `auto` learned: the candidates, and who of them answers which question."""
 
-    problem: Problem
+    domain: Domain
     members: Members
     inside: Choice
+    problem: Problem  # to test candidates on questions beyond the measured range
     outside: dict[str, Choice] = field(default_factory=dict)  # filled when such a question is asked first
 
     @property
     def choices(self) -> tuple[Choice, ...]:
         return (self.inside, *self.outside.values())
 
-    @property
-    def domain(self) -> Domain:
-        return self.problem.domain
-
-    def predict(self, at: Sequence[Levels]) -> list[float]:
-        return list(self.answers(self.domain.encode(at)).values.tolist()) if at else []
-
-    def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
-        check_level(level)
-        if not at:
-            return []
-        low, high = self.answers(self.domain.encode(at)).interval(level)
-        return list(zip(low.tolist(), high.tolist(), strict=True))
-
-    def probability_below(self, at: Sequence[Levels], limit: float) -> list[float]:
-        return list(self.answers(self.domain.encode(at)).probability_below(limit).tolist()) if at else []
-
-    def answers(self, x: Floats) -> "Answers | AnswersByChoice":
+    def answers(self, x: Floats) -> Table:
         """Each question is answered by those chosen for it."""
         import numpy as np
 
@@ -158,9 +152,6 @@ class Combined:
         parts = [self._choice(step).distribution.answers(x[i]) for step, i in by_step.items()]
         return AnswersByChoice(rows, tuple(parts))
 
-    def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
-        return self.inside.distribution.beyond(at)
-
     def choice_for(self, configuration: Levels) -> Choice:
         """Who answers a question about these settings."""
         [step] = _steps(self.domain, self.domain.encode([configuration]))
@@ -170,7 +161,12 @@ class Combined:
         if step is None:
             return self.inside
         if str(step) not in self.outside:
-            self.outside[str(step)] = _choose_outside(self.problem, self.members, self.inside, step)
+            belief = self.inside.distribution
+            self.outside[str(step)] = (
+                _led_outside(self.problem, self.inside, belief, step)
+                if isinstance(belief, Belief)
+                else _choose_outside(self.problem, self.members, self.inside, step)
+            )
         return self.outside[str(step)]
 
 
@@ -185,10 +181,72 @@ class Auto:
         self._candidates = candidates
 
     def fit(self, data: Dataset, response: str) -> Combined:
+        problem = pose(data, response)
         with one_thread():
-            problem = pose(data, response)
+            if self._candidates is None and len(problem) <= FEW:
+                return _led(problem)
             members, left_out = _members(problem, self._candidates)
-            return Combined(problem, members, _choose_inside(problem, members, left_out))
+            return Combined(problem.domain, members, _choose_inside(problem, members, left_out), problem)
+
+
+# ---------------------------------------------------------------- few configurations
+
+
+def _led(problem: Problem) -> Combined:
+    """The Bayesian model, moved by those that join it."""
+    posterior, voices = posterior_of(problem), _voices(problem)
+    said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
+    weights = _weights(problem, posterior.link, said)
+    belief = Belief(problem.domain, posterior, tuple(points for _, points, _ in voices), weights)
+    names = (NAME, *(name for name, _, _ in voices))
+    inside = _led_choice(INSIDE, "loo", names, problem, said, belief)
+    return Combined(problem.domain, (), inside, problem)
+
+
+def _weights(tested: Problem, link: Link, said: Sequence[Floats]) -> tuple[float, ...]:
+    return weights_of([error_of(link, tested.target, values) for values in said], len(tested))
+
+
+def _led_choice(
+    question: str, protocol: str, names: Sequence[str], tested: Problem, said: Sequence[Floats], belief: Belief
+) -> Choice:
+    errors = [_error(tested, values) for values in said]
+    return Choice(
+        question=question,
+        protocol=protocol,
+        scores=tuple(sorted(zip(names, errors, strict=True), key=lambda score: score[1])),
+        answering=tuple(names),
+        error=_error(tested, together(belief.posterior.link, said, belief.weights)),
+        distribution=belief,
+    )
+
+
+def _led_outside(problem: Problem, inside: Choice, belief: Belief, step: "Step") -> Choice:
+    """The same belief, with voices that count by how well they extrapolate inside the data."""
+    cuts = _cuts(problem.x[:, step.axis], step.is_up)
+    tested = problem.subset([i for _, test in cuts for i in test])
+    if len(tested) < _MIN_TESTED:
+        return replace(
+            inside, question=str(step), protocol="none: too few runs to leave some out", scores=(), error=None
+        )
+    learners = [Bayesian().learn, *(learn for _, learn in _learners(problem, inside.answering[1:]))]
+    with one_thread():
+        said = [_extrapolated(problem, learn, cuts) for learn in learners]
+    moved = replace(belief, weights=_weights(tested, belief.posterior.link, said))
+    return _led_choice(str(step), f"extrapolate:{step.factor}", inside.answering, tested, said, moved)
+
+
+def _voices(problem: Problem) -> list[tuple[str, Points, Floats]]:
+    """Who joins, what it learned, and what it says of configurations left out."""
+    found = []
+    for name, learn in _learners(problem, None):
+        try:
+            learned = learn(problem)
+            left_out = _left_out(problem, learn) if learned.left_out is None else learned.left_out
+        except (NotEnoughDataError, StudyError):
+            continue
+        found.append((name, learned.points, left_out))
+    return found
 
 
 # ---------------------------------------------------------------- candidates
@@ -223,8 +281,12 @@ def _learners(problem: Problem, candidates: Sequence[str] | None) -> list[tuple[
     ]
 
 
+def _folds(problem: Problem) -> list[list[int]]:
+    return folds_of(len(problem), _FOLDS if len(problem) <= _MANY else 2)
+
+
 def _left_out(problem: Problem, learn: Learner) -> Floats:
-    return left_out_predictions(problem, learn, folds_of(len(problem), _FOLDS))
+    return left_out_predictions(problem, learn, _folds(problem))
 
 
 def _complete(said: Floats) -> Floats:
@@ -241,16 +303,29 @@ def _complete(said: Floats) -> Floats:
 def _choose_inside(problem: Problem, members: Members, left_out: Sequence[Floats]) -> Choice:
     errors = [_error(problem, said) for said in left_out]
     used = _good_enough(errors)
-    together = median_of([left_out[i] for i in used])
+    median = _median_together(problem, left_out)
     points = Median(tuple(members[i][1].points for i in used))
     return Choice(
         question=INSIDE,
-        protocol="loo" if len(problem) <= MAX_LOO else f"kfold:{_FOLDS}",
+        protocol="loo" if len(problem) <= MAX_LOO else f"kfold:{len(_folds(problem))}",
         scores=_ranked(members, errors),
         answering=tuple(members[i][0] for i in used),
-        error=_error(problem, together),
-        distribution=around(problem, points, together),
+        error=_error(problem, median),
+        distribution=around(problem, points, median),
     )
+
+
+def _median_together(problem: Problem, left_out: Sequence[Floats]) -> Floats:
+    """What is said of each fold by those who did well on the others: nobody is chosen by errors of the interval."""
+    import numpy as np
+
+    found = np.empty(len(problem))
+    for fold in _folds(problem):
+        others = [i for i in range(len(problem)) if i not in set(fold)]
+        tested = problem.subset(others)
+        used = _good_enough([_error(tested, said[others]) for said in left_out])
+        found[fold] = median_of([left_out[i][fold] for i in used])
+    return found
 
 
 def median_of(answers: Sequence[Floats]) -> Floats:
@@ -324,6 +399,7 @@ def _n_levels(axis: Axis) -> float:
 def _choose_outside(problem: Problem, members: Members, inside: Choice, step: Step) -> Choice:
     import numpy as np
 
+    assert isinstance(inside.distribution, Distribution)
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
     with one_thread():
         said = [_extrapolated(problem, learn, cuts) for _, learn in _learners(problem, [name for name, _ in members])]
@@ -334,18 +410,18 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
     errors = [_error(tested, said[i]) for i in able]
     good = [able[i] for i in _good_enough(errors)]
     used = [*good, *(i for i in able if members[i][0] in _by_law() and i not in good)]
-    together = median_of([said[i] for i in used])
+    median = median_of([said[i] for i in used])
     laws = tuple(law for i in used for law in (members[i][1].points, *members[i][1].forms.laws))
     numbers = tuple(j for j, axis in enumerate(problem.domain.axes) if axis.is_number)
     widths = 1 + np.concatenate([_distances(problem, step, *cut) for cut in cuts])
     # A few lucky steps inside the data must not make the interval narrower than where runs are.
-    wider = max(inside.distribution.errors, errors_of(tested, together, widths), key=lambda e: e.quantile(HULL_LEVEL))
+    wider = max(inside.distribution.errors, errors_of(tested, median, widths), key=lambda e: e.quantile(HULL_LEVEL))
     return Choice(
         question=str(step),
         protocol=f"extrapolate:{step.factor}",
         scores=_ranked(tuple(members[i] for i in able), errors),
         answering=tuple(members[i][0] for i in used),
-        error=_error(tested, together),
+        error=_error(tested, median),
         distribution=replace(
             inside.distribution,
             points=Median(tuple(members[i][1].points for i in used)),
@@ -398,4 +474,4 @@ def _by_shape(members: Members, inside: Choice, question: str) -> Choice:
     """Too few runs to leave some out, so no data can say who extrapolates best: the physical shape decides."""
     known = dict(members)
     name = next((name for name in _by_law() if name in known), inside.answering[0])
-    return Choice(question, "none: too few runs to leave some out", (), (name,), None, known[name])
+    return Choice(question, _UNTESTED, (), (name,), None, known[name])

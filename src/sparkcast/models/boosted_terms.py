@@ -14,7 +14,7 @@ from sparkcast.fitting.relative import require_times
 from sparkcast.fitting.terms import Sums, physical_terms, sums_of
 from sparkcast.fitting.uncertainty import Learned, Points
 from sparkcast.models import MODELS
-from sparkcast.models.base import Model
+from sparkcast.models.base import FEW, Model
 from sparkcast.models.gradient_boosting import boosted_trees
 
 
@@ -33,7 +33,7 @@ class Corrected:
 class BoostedTerms(Model):
     """The physical terms of nnls, corrected by boosted trees: steps inside the measured range, a law beyond it."""
 
-    auto_from = 24
+    auto_from = FEW + 1
     columns = Columns()
 
     def __init__(self, trees: int = 400, depth: int = 4, learning_rate: float = 0.05, seed: int = 0) -> None:

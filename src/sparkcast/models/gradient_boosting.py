@@ -6,7 +6,7 @@ from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, regress
 from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models.base import Model
+from sparkcast.models.base import FEW, Model
 
 
 @MODELS.register("gradient-boosting")
@@ -14,7 +14,7 @@ class GradientBoosting(Model):
     """Boosted shallow trees; follows steps and interactions, never predicts beyond what was measured."""
 
     is_usual = True
-    auto_from = 24
+    auto_from = FEW + 1
     auto_outside = False  # trees stay at the last value they saw
     columns = Columns(ratios=True)
 

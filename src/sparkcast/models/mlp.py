@@ -9,7 +9,7 @@ from sparkcast.fitting.problem import Problem, Scale
 from sparkcast.fitting.regression import Columns
 from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models.base import Model
+from sparkcast.models.base import FEW, Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Networks:
 class Mlp(Model):
     """The mean of three small neural networks on the logarithms of the settings."""
 
-    auto_from = 16
+    auto_from = FEW + 1
     columns = Columns(only_logs=True)
 
     def __init__(

@@ -4,14 +4,14 @@ from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, regress
 from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
-from sparkcast.models.base import Model
+from sparkcast.models.base import FEW, Model
 
 
 @MODELS.register("ridge")
 class Ridge(Model):
     """Linear in x, log x and 1/x of each setting; the logarithm of the response when it is positive."""
 
-    auto_from = 3
+    auto_from = FEW + 1
     is_usual = True
     is_quick = True
     auto_outside = False  # a free power law: start-up time bends it, and outside the range the bend goes on

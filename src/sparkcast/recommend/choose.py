@@ -6,9 +6,10 @@ from typing import Any
 
 from sparkcast.arrays import Bools, Floats
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
+from sparkcast.fitting.answering import Table
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
-from sparkcast.learned.tabulate import Table, failure_table, is_supported, tabulate
+from sparkcast.learned.tabulate import failure_table, is_supported, tabulate
 from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why

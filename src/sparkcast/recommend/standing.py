@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.arrays import Bools, Floats, Ints
+from sparkcast.fitting.answering import Table
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.predict import Prediction
 from sparkcast.learned.saved import Seen
-from sparkcast.learned.tabulate import Table
 from sparkcast.recommend import Limit
 from sparkcast.recommend.question import Objective, Question
 from sparkcast.study import Configuration, Kind, Vocabulary, same_level

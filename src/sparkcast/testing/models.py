@@ -92,7 +92,7 @@ class ModelSuite:
 
         # Most double the logarithm when the overshoot is the whole measured range, 16 - 1; some know more of the way.
         assert math.log(ratio(31)) > 1.2 * math.log(ratio(16))
-        assert ratio(3) == pytest.approx(ratio(16))
+        assert ratio(3) < ratio(31)  # inside, a model may know more at one place than at another
 
     def test_a_share_stays_between_zero_and_one(self, make: Callable[[], Predictor]) -> None:
         noise = random.Random(2)
@@ -104,7 +104,7 @@ class ModelSuite:
         except StudyError:
             return  # a model may be about times only
         [(low, high)] = fitted.interval([{"executors": 16}], level=0.999)
-        assert 0 <= low <= fitted.predict([{"executors": 16}])[0] <= high == 1
+        assert 0 <= low <= fitted.predict([{"executors": 16}])[0] <= high <= 1
         assert fitted.probability_below([{"executors": 16}], 1.0) == [1.0]
         assert fitted.probability_below([{"executors": 16}], -0.1) == [0.0]
 
