@@ -51,17 +51,17 @@ def together(link: Link, said: Sequence[Floats], weights: Sequence[float]) -> Fl
     return link.back((shares * np.where(known, answers, 0.0)).sum(axis=0) / (shares * known).sum(axis=0))
 
 
-def weights_of(errors: Sequence[float], n: int) -> tuple[float, ...]:
-    """How much each voice counts, given the errors of the Bayesian model and of the voices on n configurations.
+def weights_of(errors: Sequence[float], n_tested: int, n: int) -> tuple[float, ...]:
+    """How much each voice counts, given the mean errors of the Bayesian model (first) and of the voices.
 
-    By the inverse square of the error; all voices together begin with n / (n + _WORTH). The weights move the middle
-    only: the spread is not made of the errors they come from.
+    By the inverse square of the error; all voices together begin with n / (n + _WORTH), where n configurations were
+    learned from. The weights move the middle only: the spread is not made of the errors they come from.
     """
     import numpy as np
 
     if len(errors) == 1:
         return ()
-    assumed = (n * np.array(errors) + _ASSUMED * np.mean(errors)) / (n + _ASSUMED)
+    assumed = (n_tested * np.array(errors) + _ASSUMED * np.mean(errors)) / (n_tested + _ASSUMED)
     share, n_voices = n / (n + _WORTH), len(errors) - 1
     prior = np.array([1 - share, *[share / n_voices] * n_voices])
     weights = prior / np.maximum(assumed, 1e-9) ** 2

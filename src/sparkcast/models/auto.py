@@ -196,15 +196,15 @@ def _led(problem: Problem) -> Combined:
     """The Bayesian model, moved by those that join it."""
     posterior, voices = posterior_of(problem), _voices(problem)
     said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
-    weights = _weights(problem, posterior.link, said)
+    weights = _weights(problem, problem, posterior.link, said)
     belief = Belief(problem.domain, posterior, tuple(points for _, points, _ in voices), weights)
     names = (NAME, *(name for name, _, _ in voices))
     inside = _led_choice(INSIDE, "loo", names, problem, said, belief)
     return Combined(problem.domain, (), inside, problem)
 
 
-def _weights(tested: Problem, link: Link, said: Sequence[Floats]) -> tuple[float, ...]:
-    return weights_of([error_of(link, tested.target, values) for values in said], len(tested))
+def _weights(problem: Problem, tested: Problem, link: Link, said: Sequence[Floats]) -> tuple[float, ...]:
+    return weights_of([error_of(link, tested.target, values) for values in said], len(tested), len(problem))
 
 
 def _led_choice(
@@ -232,7 +232,7 @@ def _led_outside(problem: Problem, inside: Choice, belief: Belief, step: "Step")
     learners = [Bayesian().learn, *(learn for _, learn in _learners(problem, inside.answering[1:]))]
     with one_thread():
         said = [_extrapolated(problem, learn, cuts) for learn in learners]
-    moved = replace(belief, weights=_weights(tested, belief.posterior.link, said))
+    moved = replace(belief, weights=_weights(problem, tested, belief.posterior.link, said))
     return _led_choice(str(step), f"extrapolate:{step.factor}", inside.answering, tested, said, moved)
 
 
