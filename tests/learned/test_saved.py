@@ -94,11 +94,23 @@ def test_reading_a_model_file_does_not_wait_for_torch(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize("name", ["median", "nnls", "scaling"])
+def test_reading_a_model_of_numbers_needs_neither_scikit_learn_nor_pandas(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "m.sparkcast", name)
+    code = (
+        "import sys; from pathlib import Path; from sparkcast.learned.saved import load; "
+        f"load(Path({str(path)!r})).fitted['time_s'].predict([{{'executors': 3, 'net': 'vgg'}}]); "
+        "print(*sorted({'sklearn', 'skops', 'torch', 'pandas', 'scipy.stats'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "\n"
+
+
 def test_a_file_tells_what_it_is_and_keeps_what_questions_need(tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
     with zipfile.ZipFile(path) as archive:
         told = json.loads(archive.read("sparkcast.json"))
-    assert (told["format"], told["schema"], told["runs"]) == ("sparkcast-model", 2, 16)
+    assert (told["format"], told["schema"], told["runs"]) == ("sparkcast-model", 3, 16)
     assert told["responses"] == {"time_s": {"model": "ridge", "runs": 16, "configurations": 8}}
     read = load(path)
     assert read.about.factors == ("executors", "net")
@@ -190,14 +202,15 @@ def test_a_zip_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_of_a_newer_sparkcast_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
-    changed(path, lambda told: told | {"schema": 3, "sparkcast": "9.0.0"})
+    changed(path, lambda told: told | {"schema": files.SCHEMA + 1, "sparkcast": "9.0.0"})
     with pytest.raises(StudyError, match=r"written by a newer sparkcast \(9\.0\.0\)(.|\n)*upgrade"):
         load(path)
 
 
-def test_a_file_of_an_older_sparkcast_is_refused_with_the_way_to_make_it_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_file_of_an_older_sparkcast_is_refused_with_the_way_to_make_it_again(schema: int, tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
-    changed(path, lambda told: told | {"schema": 1, "sparkcast": "0.1.0"})
+    changed(path, lambda told: told | {"schema": schema, "sparkcast": "0.1.0"})
     with pytest.raises(StudyError, match=r"written by an older sparkcast \(0\.1\.0\)(.|\n)*sparkcast fit DATA --save"):
         load(path)
 

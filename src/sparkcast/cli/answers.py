@@ -59,6 +59,7 @@ Roles = Annotated[
     ),
 ]
 StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
+USUAL_MODEL = "auto"  # the default of --model
 
 
 def register(app: typer.Typer) -> None:
@@ -122,7 +123,7 @@ def fit(
         str | None,
         typer.Option(help="What to learn: time_s,accuracy or a formula. Default: those two, as far as measured."),
     ] = None,
-    model: ModelName = "auto",
+    model: ModelName = USUAL_MODEL,
     grid: Annotated[
         str | None,
         typer.Option(metavar="PAPER", help="Search the model's settings among a paper's. See: sparkcast list grids."),
@@ -164,7 +165,7 @@ def predict(
     data: DataOrModel,
     at: Annotated[str, typer.Option(help="The settings, e.g. executors=4,batch_size=256.")],
     response: ResponseName = None,
-    model: ModelName = "auto",
+    model: ModelName = USUAL_MODEL,
     level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.9,
     extrapolate: Extrapolate = False,
     factors: Factors = None,
@@ -229,14 +230,13 @@ def load_any(
     """Data or a model file; says what its reader should know."""
     from sparkcast import api
     from sparkcast.errors import StudyError
-    from sparkcast.models import MODELS
 
     given = {"factors": _names(factors or ""), "responses": [response] if response else []}
     loaded = api.load_data_or_model(data, **given, study=study, roles=parse_roles(roles or ()))
     if isinstance(loaded, api.Data):
         say_meanings(loaded)
         return loaded
-    if model != MODELS.default():
+    if model != USUAL_MODEL:
         raise StudyError(f"{data} is a model file, so no model is fitted", hint="leave out --model, or give the data")
     for note in loaded.notes:
         say(f"{data}: {note}")
