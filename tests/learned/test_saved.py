@@ -111,7 +111,7 @@ def test_a_file_tells_what_it_is_and_keeps_what_questions_need(tmp_path: Path) -
     with zipfile.ZipFile(path) as archive:
         told = json.loads(archive.read("sparkcast.json"))
     assert (told["format"], told["schema"], told["runs"]) == ("sparkcast-model", 3, 16)
-    assert told["responses"] == {"time_s": {"model": "ridge", "runs": 16, "configurations": 8}}
+    assert told["responses"] == {"time_s": {"model": "ridge", "runs": 16, "configurations": 8, "available": None}}
     read = load(path)
     assert read.about.factors == ("executors", "net")
     assert read.about.fixed == {"cores": 2}

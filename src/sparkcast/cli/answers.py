@@ -147,6 +147,7 @@ def fit(
 
     if save is not None:
         require_free(save, force)
+        _require_folder(save)
     responses = _responses(response or "")
     loaded = load(data, factors, responses, study, role)
     if grid is None and (trials is not None or search != "grid"):
@@ -180,8 +181,8 @@ def predict(
     """
     from sparkcast import api
 
-    loaded = load_any(data, factors, response, study, model, role)
     settings = parse_settings(at)
+    loaded = load_any(data, factors, response, study, model, role)
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, _show_prediction)
@@ -204,6 +205,17 @@ def export(
     require_free(output, force)
     written = {"path": output, "observations": api.export(api.load_data(data, study=study), output)}
     emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"))
+
+
+def _require_folder(path: Path) -> None:
+    """Raise StudyError now rather than after a long fit."""
+    from sparkcast.errors import StudyError
+
+    if not path.parent.is_dir():
+        raise StudyError(
+            f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}",
+            hint="choose a folder that exists and that you may write in",
+        )
 
 
 def load(

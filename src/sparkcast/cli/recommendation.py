@@ -177,6 +177,8 @@ def _show_recommendation(result: "Recommendation") -> None:
         print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
     if result.arguments:
         print(f"arguments of the job:\n  {' '.join(result.arguments)}")
+    for note in result.notes:
+        say(f"note: {note}")
     if result.staleness and result.staleness.verdict == "retrain":
         say("retrain: " + " ".join(result.staleness.reasons))
     elif result.staleness and result.staleness.verdict == "fresh":

@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
+from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.uncertainty import Distribution
 from sparkcast.learned import content as plain
 from sparkcast.learned.feasibility import Feasibility
+from sparkcast.learned.sample import Sample, note_on, sample_of
 from sparkcast.models import MODELS, Fitted
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Fingerprint, Outcome, Price, Role, Vocabulary
@@ -56,6 +58,12 @@ class LearnedFrom:
     model: str
     runs: int
     configurations: int
+    available: int | None = None  # configurations in the data, where these are a sample of them
+
+    @property
+    def note(self) -> str | None:
+        """What to say of it with every answer."""
+        return None if self.available is None else note_on(self.configurations, self.available)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +120,10 @@ class SavedModel:
             raise StudyError(f"the model file has no model of {response!r}", hint=hint)
         return self.about.responses[response].model, self.fitted[response]
 
+    def domain_of(self, response: str) -> Domain | None:
+        domain = getattr(self.model_of(response)[1], "domain", None)
+        return domain if isinstance(domain, Domain) else None
+
     def has_curve(self, response: str) -> bool:
         return response in self.curves
 
@@ -151,13 +163,18 @@ def fingerprints_in(data: Dataset) -> tuple[Fingerprint, ...]:
     return tuple(dict.fromkeys(run.fingerprint for run in data.observations if run.ok and run.fingerprint))
 
 
+def learned_from(sample: Sample, response: str, model: str) -> LearnedFrom:
+    n_runs = len(sample.runs.successful(response))
+    available = None if sample.is_whole else sample.n_available
+    return LearnedFrom(model, n_runs, sample.n_configurations, available)
+
+
 def about_of(data: Dataset, responses: Iterable[str], model: str) -> About:
     """What is known of models that learned these responses from these runs."""
-    runs = {name: data.successful(name) for name in responses}
     return About(
         data=data.name,
         factors=data.factors,
-        responses={name: LearnedFrom(model, len(ok), len({*map(data.key, ok)})) for name, ok in runs.items()},
+        responses={name: learned_from(sample_of(data, name), name, model) for name in responses},
         runs=len(data.observations),
         fixed=constants_in(data),
         seen=seen_in(data),
