@@ -1,13 +1,13 @@
 """Questions to data: validate, fit, predict, recommend, export."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
+from sparkcast.cli._progress import show_steps
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Prediction
     from sparkcast.study import Level
-    from sparkcast.validate import OnStep, Scorecard, Step, Validation
+    from sparkcast.validate import Scorecard, Validation
 
 DataSource = Annotated[str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, or a CSV.")]
 DataOrModel = Annotated[
@@ -99,19 +99,24 @@ def validate(
     """
     from sparkcast import api
     from sparkcast.errors import StudyError
+    from sparkcast.validate.fits import Fits
 
     if learning_curve and figures is None:
         raise StudyError("--learning-curve draws a figure", hint="say where to: --figures DIR")
     models = None if model is None else _names(model)
     loaded = load(data, factors, [response] if response else [], study, role)
-    name, on_step = response_name(response), _tell_when_slow()
-    result = api.validate(loaded, name, protocol=protocol, models=models, level=level, seed=seed, on_step=on_step)
+    name, fits = response_name(response), Fits()
+    with show_steps() as on_step:
+        result = api.validate(
+            *(loaded, name), protocol=protocol, models=models, level=level, seed=seed, on_step=on_step, fits=fits
+        )
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
     emit(result, as_json, _show_validation)
     if figures is not None:
-        drawn = api.write_validation_figures(
-            *(loaded, result, figures), with_learning_curve=learning_curve, on_step=_tell_when_slow(), force=force
-        )
+        with show_steps() as on_step:
+            drawn = api.write_validation_figures(
+                *(loaded, result, figures), with_learning_curve=learning_curve, on_step=on_step, fits=fits, force=force
+            )
         for reason in drawn.missing:
             say(reason)
         say(f"wrote {len(drawn.files)} files to {figures}")
@@ -328,23 +333,6 @@ def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
                 )
             settings[name] = value
     return settings
-
-
-def _tell_when_slow(
-    say: Callable[[str], None] = say, clock: Callable[[], float] = time.monotonic, patience_s: float = 2.0
-) -> "OnStep":
-    """Say which model is being tested once the wait is long; of the same model, more rarely."""
-    told_at, told = clock(), ""
-
-    def tell(step: "Step") -> None:
-        nonlocal told_at, told
-        now = clock()
-        if now - told_at > (5 if step.model == told else 1) * patience_s:
-            told_at, told = now, step.model
-            at = f"model {step.model_number} of {step.n_models}, split {step.split_number} of {step.n_splits}"
-            say(f"testing {step.model}: {at}")
-
-    return tell
 
 
 def _show_validation(result: "Validation") -> None:
