@@ -538,7 +538,7 @@ def validate(
         level: Of the intervals.
         seed: Of the protocols that draw at random.
         on_step: Called before each fit.
-        fits: `Fits()`, to be given to `write_validation_figures` as well: it then learns nothing again.
+        fits: A `sparkcast.validate.fits.Fits()` that `write_validation_figures` is given too: it learns nothing again.
 
     Returns:
         A scorecard for each model, best first, beside the noise between replicates.
