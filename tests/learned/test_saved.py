@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sparkcast.data.sources import is_model_file
 from sparkcast.errors import StudyError
@@ -22,7 +25,7 @@ from sparkcast.fitting import uncertainty
 from sparkcast.learned import saved as files
 from sparkcast.learned.feasibility import fit_feasibility
 from sparkcast.learned.saved import About, LearnedFrom, Seen, constants_in, load, save, seen_in
-from sparkcast.learned.standins import PlainTrees, Trees, from_plain, to_plain
+from sparkcast.learned.standins import PlainLinear, PlainTrees, Trees, from_plain, to_plain
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
 
@@ -94,7 +97,7 @@ def test_reading_a_model_file_does_not_wait_for_torch(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", ["median", "nnls", "scaling"])
+@pytest.mark.parametrize("name", ["median", "nnls", "scaling", "ridge"])
 def test_reading_a_model_of_numbers_needs_neither_scikit_learn_nor_pandas(name: str, tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast", name)
     code = (
@@ -173,10 +176,11 @@ def test_a_truncated_file_is_refused(share: float, tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_file_in_which_one_byte_has_changed_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [0.001, 0.1, 1 / 3, 0.5, 0.7, 0.9, 0.999])
+def test_a_file_in_which_one_byte_has_changed_is_refused(share: float, tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
     content = bytearray(path.read_bytes())
-    content[len(content) // 3] ^= 0xFF
+    content[int(share * len(content))] ^= 0xFF
     path.write_bytes(bytes(content))
     with pytest.raises(StudyError):
         load(path)
@@ -300,6 +304,30 @@ def test_a_model_that_holds_unknown_types_is_not_written(tmp_path: Path) -> None
     with pytest.raises(StudyError, match=r"cannot be saved(.|\n)*Boom"):
         save({"time_s": Boom()}, tmp_path / "m.sparkcast", about=about("boom"))  # type: ignore[dict-item]
     assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- linear regressions
+
+
+@pytest.mark.parametrize("regression", [RidgeCV(), Ridge(alpha=0.3), LinearRegression()])
+def test_a_regression_on_standardised_columns_says_the_same_as_numbers_alone(regression: Any) -> None:
+    x = np.random.default_rng(4).lognormal(3, 2, (30, 4))
+    pipeline = make_pipeline(StandardScaler(), regression).fit(x, np.log(x).sum(axis=1))
+    kept = to_plain(pipeline)
+    assert isinstance(kept, PlainLinear)
+    for rows in (x, x[:1], 3 * x):
+        assert kept.predict(rows).tolist() == pipeline.predict(rows).tolist()
+
+
+def test_pipelines_of_other_kinds_stay_what_they_are() -> None:
+    x, y = np.eye(4), np.arange(4.0)
+    for made in (make_pipeline(Ridge()), make_pipeline(StandardScaler(), StandardScaler(), Ridge())):
+        assert isinstance(to_plain(made.fit(x, y)), Pipeline)
+    two = make_pipeline(StandardScaler(), Ridge()).fit(x, np.column_stack([y, y]))
+    assert isinstance(to_plain(two), Pipeline)
+    for scaler in (StandardScaler(with_mean=False), StandardScaler(with_std=False)):
+        assert isinstance(to_plain(make_pipeline(scaler, Ridge()).fit(x, y)), Pipeline)
+    assert isinstance(to_plain(make_pipeline(StandardScaler(), Ridge())), Pipeline)  # not fitted
 
 
 # ---------------------------------------------------------------- trees

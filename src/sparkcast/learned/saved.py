@@ -11,6 +11,7 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from enum import Enum
@@ -206,7 +207,14 @@ def save(
     buffer = io.BytesIO(packed)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_ABOUT, _about_bytes(about, fitted))
-    _write(buffer.getvalue(), path)
+        archive.comment = _checksum(b"")
+    content = buffer.getvalue()[: -len(_checksum(b""))]
+    _write(content + _checksum(content), path)
+
+
+def _checksum(content: bytes) -> bytes:
+    """Of all that stands before it: a zip itself only watches over its members, not over what it says of them."""
+    return f"{zlib.crc32(content):08x}".encode()
 
 
 @lru_cache(maxsize=1)
@@ -321,6 +329,8 @@ def _head(content: bytes, name: str) -> dict[str, Any]:
     import orjson
 
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if archive.comment and archive.comment != _checksum(content[: -len(archive.comment)]):
+            raise StudyError(f"{name} is damaged", hint="copy it again; " + _FIT_AGAIN)
         if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
             raise StudyError(f"{name} would unpack to more than a gigabyte", hint=_FIT_AGAIN)
         if (damaged := archive.testzip()) is not None:
