@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sparkcast.runs.session import OnProgress
     from sparkcast.search.loop import TuneResult
     from sparkcast.validate import OnStep, Validation
+    from sparkcast.validate.fits import Fits
 
 __all__ = [
     "Data",
@@ -524,6 +525,7 @@ def validate(
     level: float = 0.9,
     seed: int = 0,
     on_step: "OnStep | None" = None,
+    fits: "Fits | None" = None,
 ) -> "Validation":
     """How well models predict configurations they have not seen.
 
@@ -536,6 +538,7 @@ def validate(
         level: Of the intervals.
         seed: Of the protocols that draw at random.
         on_step: Called before each fit.
+        fits: A `sparkcast.validate.fits.Fits()` that `write_validation_figures` is given too: it learns nothing again.
 
     Returns:
         A scorecard for each model, best first, beside the noise between replicates.
@@ -551,7 +554,12 @@ def validate(
     from sparkcast.validate.score import validate as score
 
     name = response or _usual_response(data.dataset)
-    return score(data.dataset, name, protocol=protocol, models=models, level=level, seed=seed, on_step=on_step)
+    return score(
+        *(data.dataset, name, protocol, models, level),
+        seed=seed,
+        on_step=on_step,
+        fits=fits,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,6 +576,7 @@ def write_validation_figures(
     most: int = 3,
     with_learning_curve: bool = False,
     on_step: "OnStep | None" = None,
+    fits: "Fits | None" = None,
     force: bool = False,
 ) -> DrawnFigures:
     """The figures of a validation's best models as PNG, SVG and Vega-Lite files.
@@ -579,6 +588,7 @@ def write_validation_figures(
         most: How many of the best models are drawn.
         with_learning_curve: Also the error by number of configurations: each model is fitted some 30 times more.
         on_step: Called before each size of the learning curve.
+        fits: What `validate` was given.
         force: Replace files that exist.
 
     Returns:
@@ -593,16 +603,17 @@ def write_validation_figures(
     True
     """
     from sparkcast.learned.fit import or_note
-    from sparkcast.models import MODELS
     from sparkcast.report.figures import validation_figures, write_figures
+    from sparkcast.validate.fits import Fits
     from sparkcast.validate.learning import learning_curve
 
     response, names = validation.response, [card.model for card in validation.scorecards[:most]]
     notes: list[str] = []
     fitted: dict[str, Fitted] = {}
+    fits = fits or Fits()
     for name in names:
         try:
-            fitted[name] = MODELS.get(name)().fit(data.dataset, response)
+            fitted[name], _ = fits.fit(name, data.dataset, response)
         except (NotEnoughDataError, StudyError) as error:
             notes.append(f"no scaling curve of {name}: {error.problem}")
     curve = None

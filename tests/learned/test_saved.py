@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sparkcast.data.sources import is_model_file
 from sparkcast.errors import StudyError
@@ -22,7 +25,7 @@ from sparkcast.fitting import uncertainty
 from sparkcast.learned import saved as files
 from sparkcast.learned.feasibility import fit_feasibility
 from sparkcast.learned.saved import About, LearnedFrom, Seen, constants_in, load, save, seen_in
-from sparkcast.learned.standins import PlainTrees, Trees, from_plain, to_plain
+from sparkcast.learned.standins import PlainLinear, PlainTrees, Trees, from_plain, to_plain
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
 
@@ -94,12 +97,24 @@ def test_reading_a_model_file_does_not_wait_for_torch(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize("name", ["median", "nnls", "scaling", "ridge"])
+def test_reading_a_model_of_numbers_needs_neither_scikit_learn_nor_pandas(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "m.sparkcast", name)
+    code = (
+        "import sys; from pathlib import Path; from sparkcast.learned.saved import load; "
+        f"load(Path({str(path)!r})).fitted['time_s'].predict([{{'executors': 3, 'net': 'vgg'}}]); "
+        "print(*sorted({'sklearn', 'skops', 'torch', 'pandas', 'scipy.stats'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "\n"
+
+
 def test_a_file_tells_what_it_is_and_keeps_what_questions_need(tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
     with zipfile.ZipFile(path) as archive:
         told = json.loads(archive.read("sparkcast.json"))
-    assert (told["format"], told["schema"], told["runs"]) == ("sparkcast-model", 2, 16)
-    assert told["responses"] == {"time_s": {"model": "ridge", "runs": 16, "configurations": 8}}
+    assert (told["format"], told["schema"], told["runs"]) == ("sparkcast-model", 3, 16)
+    assert told["responses"] == {"time_s": {"model": "ridge", "runs": 16, "configurations": 8, "available": None}}
     read = load(path)
     assert read.about.factors == ("executors", "net")
     assert read.about.fixed == {"cores": 2}
@@ -161,10 +176,11 @@ def test_a_truncated_file_is_refused(share: float, tmp_path: Path) -> None:
         load(path)
 
 
-def test_a_file_in_which_one_byte_has_changed_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [0.001, 0.1, 1 / 3, 0.5, 0.7, 0.9, 0.999])
+def test_a_file_in_which_one_byte_has_changed_is_refused(share: float, tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
     content = bytearray(path.read_bytes())
-    content[len(content) // 3] ^= 0xFF
+    content[int(share * len(content))] ^= 0xFF
     path.write_bytes(bytes(content))
     with pytest.raises(StudyError):
         load(path)
@@ -190,14 +206,15 @@ def test_a_zip_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_of_a_newer_sparkcast_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
-    changed(path, lambda told: told | {"schema": 3, "sparkcast": "9.0.0"})
+    changed(path, lambda told: told | {"schema": files.SCHEMA + 1, "sparkcast": "9.0.0"})
     with pytest.raises(StudyError, match=r"written by a newer sparkcast \(9\.0\.0\)(.|\n)*upgrade"):
         load(path)
 
 
-def test_a_file_of_an_older_sparkcast_is_refused_with_the_way_to_make_it_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_file_of_an_older_sparkcast_is_refused_with_the_way_to_make_it_again(schema: int, tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
-    changed(path, lambda told: told | {"schema": 1, "sparkcast": "0.1.0"})
+    changed(path, lambda told: told | {"schema": schema, "sparkcast": "0.1.0"})
     with pytest.raises(StudyError, match=r"written by an older sparkcast \(0\.1\.0\)(.|\n)*sparkcast fit DATA --save"):
         load(path)
 
@@ -287,6 +304,30 @@ def test_a_model_that_holds_unknown_types_is_not_written(tmp_path: Path) -> None
     with pytest.raises(StudyError, match=r"cannot be saved(.|\n)*Boom"):
         save({"time_s": Boom()}, tmp_path / "m.sparkcast", about=about("boom"))  # type: ignore[dict-item]
     assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- linear regressions
+
+
+@pytest.mark.parametrize("regression", [RidgeCV(), Ridge(alpha=0.3), LinearRegression()])
+def test_a_regression_on_standardised_columns_says_the_same_as_numbers_alone(regression: Any) -> None:
+    x = np.random.default_rng(4).lognormal(3, 2, (30, 4))
+    pipeline = make_pipeline(StandardScaler(), regression).fit(x, np.log(x).sum(axis=1))
+    kept = to_plain(pipeline)
+    assert isinstance(kept, PlainLinear)
+    for rows in (x, x[:1], 3 * x):
+        assert kept.predict(rows).tolist() == pipeline.predict(rows).tolist()
+
+
+def test_pipelines_of_other_kinds_stay_what_they_are() -> None:
+    x, y = np.eye(4), np.arange(4.0)
+    for made in (make_pipeline(Ridge()), make_pipeline(StandardScaler(), StandardScaler(), Ridge())):
+        assert isinstance(to_plain(made.fit(x, y)), Pipeline)
+    two = make_pipeline(StandardScaler(), Ridge()).fit(x, np.column_stack([y, y]))
+    assert isinstance(to_plain(two), Pipeline)
+    for scaler in (StandardScaler(with_mean=False), StandardScaler(with_std=False)):
+        assert isinstance(to_plain(make_pipeline(scaler, Ridge()).fit(x, y)), Pipeline)
+    assert isinstance(to_plain(make_pipeline(StandardScaler(), Ridge())), Pipeline)  # not fitted
 
 
 # ---------------------------------------------------------------- trees

@@ -89,7 +89,7 @@ def test_without_all_times_it_is_unknown_what_collecting_took() -> None:
 
 
 def test_the_times_of_fitting_and_collecting_are_those_of_one_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit_in_two_seconds(name: str, data: Dataset, response: str) -> tuple[Fitted, float]:
+    def fit_in_two_seconds(name: str, data: Dataset, response: str, *others: object) -> tuple[Fitted, float]:
         return MODELS.get(name)().fit(data, response), 2.0
 
     monkeypatch.setattr(score, "_timed_fit", fit_in_two_seconds)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sparkcast.cli.answers import _tell_when_slow
+from sparkcast.cli._progress import done_of, tell_when_slow
 from sparkcast.validate import Step
 from tests_support import Call
 
@@ -87,7 +87,7 @@ def test_a_bad_protocol_is_a_usage_error_with_a_hint(call: Call, protocol: str, 
 
 def test_a_long_wait_says_which_model_is_tested_and_a_short_one_nothing() -> None:
     now, said = [0.0], list[str]()
-    tell = _tell_when_slow(said.append, lambda: now[0])
+    tell = tell_when_slow(said.append, lambda: now[0])
     for at, step in [
         (0.5, Step("ernest", 1, 3, 1, 20)),
         (2.5, Step("ernest", 1, 3, 5, 20)),
@@ -103,3 +103,8 @@ def test_a_long_wait_says_which_model_is_tested_and_a_short_one_nothing() -> Non
         "testing ridge: model 2 of 3, split 1 of 20",
         "testing median: model 3 of 3, split 2 of 20",
     ]
+
+
+def test_the_bar_counts_the_fits_of_all_models() -> None:
+    assert done_of(Step("ernest", 1, 3, 1, 20)) == (0, 60)
+    assert done_of(Step("ridge", 2, 3, 5, 20)) == (24, 60)

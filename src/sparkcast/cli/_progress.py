@@ -1,7 +1,8 @@
 """Progress with time left: a bar on a terminal, plain lines elsewhere."""
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
     from sparkcast.runs.session import OnProgress, Progress
+    from sparkcast.validate import OnStep, Step
 
 
 @contextmanager
@@ -42,3 +44,48 @@ def show_progress() -> Iterator["OnProgress"]:
 def _line(progress: "Progress") -> None:
     left = f", about {show_seconds(progress.remaining_s)} left" if progress.remaining_s else ""
     say(f"[{progress.done}/{progress.total}{left}] {progress.text}")
+
+
+@contextmanager
+def show_steps() -> Iterator["OnStep"]:
+    """A callback for `api.validate` that draws on stderr."""
+    if not sys.stderr.isatty():
+        yield tell_when_slow()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
+    with Bar(*columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True) as bar:
+        task, begun = bar.add_task("starting", total=None, left=""), time.monotonic()
+
+        def update(step: "Step") -> None:
+            done, total = done_of(step)
+            left_s = (time.monotonic() - begun) / done * (total - done) if done else 0.0
+            left = f"about {show_seconds(left_s)} left" if left_s else ""
+            bar.update(task, completed=done, total=total, left=left, description=f"testing {step.model}")
+
+        yield update
+
+
+def done_of(step: "Step") -> tuple[int, int]:
+    """How many fits are done before this one, and how many there are."""
+    return (step.model_number - 1) * step.n_splits + step.split_number - 1, step.n_models * step.n_splits
+
+
+def tell_when_slow(
+    say: Callable[[str], None] = say, clock: Callable[[], float] = time.monotonic, patience_s: float = 2.0
+) -> "OnStep":
+    """Say which model is being tested once the wait is long; of the same model, more rarely."""
+    told_at, told = clock(), ""
+
+    def tell(step: "Step") -> None:
+        nonlocal told_at, told
+        now = clock()
+        if now - told_at > (5 if step.model == told else 1) * patience_s:
+            told_at, told = now, step.model
+            at = f"model {step.model_number} of {step.n_models}, split {step.split_number} of {step.n_splits}"
+            say(f"testing {step.model}: {at}")
+
+    return tell

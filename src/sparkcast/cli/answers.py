@@ -1,13 +1,13 @@
 """Questions to data: validate, fit, predict, recommend, export."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
+from sparkcast.cli._progress import show_steps
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Prediction
     from sparkcast.study import Level
-    from sparkcast.validate import OnStep, Scorecard, Step, Validation
+    from sparkcast.validate import Scorecard, Validation
 
 DataSource = Annotated[str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, or a CSV.")]
 DataOrModel = Annotated[
@@ -59,6 +59,7 @@ Roles = Annotated[
     ),
 ]
 StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
+USUAL_MODEL = "auto"  # the default of --model
 
 
 def register(app: typer.Typer) -> None:
@@ -98,19 +99,24 @@ def validate(
     """
     from sparkcast import api
     from sparkcast.errors import StudyError
+    from sparkcast.validate.fits import Fits
 
     if learning_curve and figures is None:
         raise StudyError("--learning-curve draws a figure", hint="say where to: --figures DIR")
     models = None if model is None else _names(model)
     loaded = load(data, factors, [response] if response else [], study, role)
-    name, on_step = response_name(response), _tell_when_slow()
-    result = api.validate(loaded, name, protocol=protocol, models=models, level=level, seed=seed, on_step=on_step)
+    name, fits = response_name(response), Fits()
+    with show_steps() as on_step:
+        result = api.validate(
+            *(loaded, name), protocol=protocol, models=models, level=level, seed=seed, on_step=on_step, fits=fits
+        )
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
     emit(result, as_json, _show_validation)
     if figures is not None:
-        drawn = api.write_validation_figures(
-            *(loaded, result, figures), with_learning_curve=learning_curve, on_step=_tell_when_slow(), force=force
-        )
+        with show_steps() as on_step:
+            drawn = api.write_validation_figures(
+                *(loaded, result, figures), with_learning_curve=learning_curve, on_step=on_step, fits=fits, force=force
+            )
         for reason in drawn.missing:
             say(reason)
         say(f"wrote {len(drawn.files)} files to {figures}")
@@ -122,7 +128,7 @@ def fit(
         str | None,
         typer.Option(help="What to learn: time_s,accuracy or a formula. Default: those two, as far as measured."),
     ] = None,
-    model: ModelName = "auto",
+    model: ModelName = USUAL_MODEL,
     grid: Annotated[
         str | None,
         typer.Option(metavar="PAPER", help="Search the model's settings among a paper's. See: sparkcast list grids."),
@@ -146,6 +152,7 @@ def fit(
 
     if save is not None:
         require_free(save, force)
+        _require_folder(save)
     responses = _responses(response or "")
     loaded = load(data, factors, responses, study, role)
     if grid is None and (trials is not None or search != "grid"):
@@ -164,7 +171,7 @@ def predict(
     data: DataOrModel,
     at: Annotated[str, typer.Option(help="The settings, e.g. executors=4,batch_size=256.")],
     response: ResponseName = None,
-    model: ModelName = "auto",
+    model: ModelName = USUAL_MODEL,
     level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.9,
     extrapolate: Extrapolate = False,
     factors: Factors = None,
@@ -179,8 +186,8 @@ def predict(
     """
     from sparkcast import api
 
-    loaded = load_any(data, factors, response, study, model, role)
     settings = parse_settings(at)
+    loaded = load_any(data, factors, response, study, model, role)
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, _show_prediction)
@@ -203,6 +210,17 @@ def export(
     require_free(output, force)
     written = {"path": output, "observations": api.export(api.load_data(data, study=study), output)}
     emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"))
+
+
+def _require_folder(path: Path) -> None:
+    """Raise StudyError now rather than after a long fit."""
+    from sparkcast.errors import StudyError
+
+    if not path.parent.is_dir():
+        raise StudyError(
+            f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}",
+            hint="choose a folder that exists and that you may write in",
+        )
 
 
 def load(
@@ -229,14 +247,13 @@ def load_any(
     """Data or a model file; says what its reader should know."""
     from sparkcast import api
     from sparkcast.errors import StudyError
-    from sparkcast.models import MODELS
 
     given = {"factors": _names(factors or ""), "responses": [response] if response else []}
     loaded = api.load_data_or_model(data, **given, study=study, roles=parse_roles(roles or ()))
     if isinstance(loaded, api.Data):
         say_meanings(loaded)
         return loaded
-    if model != MODELS.default():
+    if model != USUAL_MODEL:
         raise StudyError(f"{data} is a model file, so no model is fitted", hint="leave out --model, or give the data")
     for note in loaded.notes:
         say(f"{data}: {note}")
@@ -316,23 +333,6 @@ def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
                 )
             settings[name] = value
     return settings
-
-
-def _tell_when_slow(
-    say: Callable[[str], None] = say, clock: Callable[[], float] = time.monotonic, patience_s: float = 2.0
-) -> "OnStep":
-    """Say which model is being tested once the wait is long; of the same model, more rarely."""
-    told_at, told = clock(), ""
-
-    def tell(step: "Step") -> None:
-        nonlocal told_at, told
-        now = clock()
-        if now - told_at > (5 if step.model == told else 1) * patience_s:
-            told_at, told = now, step.model
-            at = f"model {step.model_number} of {step.n_models}, split {step.split_number} of {step.n_splits}"
-            say(f"testing {step.model}: {at}")
-
-    return tell
 
 
 def _show_validation(result: "Validation") -> None:

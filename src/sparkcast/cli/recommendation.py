@@ -7,6 +7,7 @@ import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, say
 from sparkcast.cli.answers import (
+    USUAL_MODEL,
     DataOrModel,
     Extrapolate,
     Factors,
@@ -76,7 +77,7 @@ def recommend(
         Path | None, typer.Option(help="A folder for the Pareto front and the candidates: PNG, SVG and Vega-Lite.")
     ] = None,
     force: Force = False,
-    model: ModelName = "auto",
+    model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
     factors: Factors = None,
     role: Roles = None,
@@ -176,6 +177,8 @@ def _show_recommendation(result: "Recommendation") -> None:
         print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
     if result.arguments:
         print(f"arguments of the job:\n  {' '.join(result.arguments)}")
+    for note in result.notes:
+        say(f"note: {note}")
     if result.staleness and result.staleness.verdict == "retrain":
         say("retrain: " + " ".join(result.staleness.reasons))
     elif result.staleness and result.staleness.verdict == "fresh":

@@ -6,15 +6,16 @@ from functools import partial
 from statistics import median
 from typing import Any, TypeVar
 
+from sparkcast.analyse.runs import usable_runs
 from sparkcast.data.sources import Data
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose
 from sparkcast.fitting.uncertainty import Distribution
-from sparkcast.learned.curves import fit_curve, has_curves
+from sparkcast.learned.curves import fit_curve
+from sparkcast.learned.grid_search import check_method, space_of
 from sparkcast.learned.grid_search import search as best_settings
-from sparkcast.learned.grid_search import space_of
 from sparkcast.learned.knowledge import FromRuns
-from sparkcast.learned.saved import SavedModel, about_of
+from sparkcast.learned.saved import SavedModel
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Dataset
 from sparkcast.study.environment import mixed_environments
@@ -59,20 +60,32 @@ def fit(
     dataset, words = data.dataset, data.dataset.vocabulary
     usual = [name for name in (words.time, words.quality) if name is not None and dataset.successful(name)]
     wanted = list(responses) or usual or [words.time or dataset.responses[0]]
+    _check(dataset, wanted if responses else wanted[:1], model, search)
     notes: list[str] = []
     known = FromRuns(dataset, model, data.pool(), data.price)
     learn = _fit_model if search is None else partial(_fit_searched, search=search, found=notes)
     fitted: dict[str, Fitted] = {}
     for i, name in enumerate(wanted):
-        is_needed = bool(responses) or i == 0
-        found = learn(dataset, name, model) if is_needed else or_note(notes, learn, dataset, name, model)
+        is_needed, runs = bool(responses) or i == 0, known.sample(name).runs
+        found = learn(runs, name, model) if is_needed else or_note(notes, learn, runs, name, model)
         fitted |= {} if found is None else {name: found}
-    about = replace(known.about, responses=about_of(dataset, fitted, model).responses)
+    about = replace(known.about, responses={name: known.about.responses[name] for name in fitted})
     notes += [note] if (note := mixed_environments(about.fingerprints)) else []
-    learned = SavedModel(about, fitted, _curves(dataset, tuple(fitted), notes), known.feasibility)
-    return FitResult(
-        tuple(_summary(dataset, name, model, found) for name, found in fitted.items()), tuple(notes), learned
-    )
+    notes += [f"{name}: {learned.note}" for name, learned in about.responses.items() if learned.note]
+    learned = SavedModel(about, fitted, _curves(known, tuple(fitted), notes), known.feasibility)
+    summaries = [_summary(known.sample(name).runs, name, model, found) for name, found in fitted.items()]
+    return FitResult(tuple(summaries), tuple(notes), learned)
+
+
+def _check(data: Dataset, responses: Sequence[str], model: str, search: "GridSearch | None") -> None:
+    """Say what is wrong with the question before anybody waits for a model."""
+    for response in responses:
+        usable_runs(data, response)
+    if search is None:
+        MODELS.get(model)
+    else:
+        check_method(search.method, search.trials)
+        space_of(search.paper, model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +117,10 @@ def _fit_model(dataset: Dataset, response: str, model: str) -> Fitted:
     return MODELS.get(model)().fit(dataset, response)
 
 
-def _curves(dataset: Dataset, responses: Sequence[str], notes: list[str]) -> dict[str, Distribution]:
-    told = [name for name in responses if has_curves(dataset, name)]
-    return {name: curve for name in told if (curve := or_note(notes, fit_curve, dataset, name)) is not None}
+def _curves(known: FromRuns, responses: Sequence[str], notes: list[str]) -> dict[str, Distribution]:
+    told = {name: known.sample(name).runs for name in responses if known.has_curve(name)}
+    fitted = {name: or_note(notes, fit_curve, runs, name) for name, runs in told.items()}
+    return {name: curve for name, curve in fitted.items() if curve is not None}
 
 
 def _summary(dataset: Dataset, response: str, model: str, fitted: Fitted) -> FittedResponse:

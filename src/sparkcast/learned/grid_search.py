@@ -88,6 +88,14 @@ def space_of(grids: str, model: str) -> Space:
     return known[model]
 
 
+def check_method(method: str, n_trials: int | None) -> None:
+    """Raise StudyError for a way to search that there is not."""
+    if method not in ("grid", "tpe"):
+        raise StudyError(f"no search named {method!r}", hint=did_you_mean(method, ("grid", "tpe")))
+    if n_trials is not None and n_trials < 1:
+        raise StudyError(f"{n_trials} trials find nothing", hint="give at least 1")
+
+
 def search(
     problem: Problem,
     make: Callable[..., Model],
@@ -102,10 +110,7 @@ def search(
     `grid` tries every combination (or `n_trials` of them, drawn at random), `tpe` those that a tree-structured Parzen
     estimator proposes after having seen the others. A combination that cannot be fitted is lost, the search goes on.
     """
-    if method not in ("grid", "tpe"):
-        raise StudyError(f"no search named {method!r}", hint=did_you_mean(method, ("grid", "tpe")))
-    if n_trials is not None and n_trials < 1:
-        raise StudyError(f"{n_trials} trials find nothing", hint="give at least 1")
+    check_method(method, n_trials)
     if not all(values if isinstance(values, Range) else len(values) for values in grid.values()):
         raise StudyError("a setting of the grid has no values", hint="give at least one")
     evaluator = _Evaluator(problem, make)

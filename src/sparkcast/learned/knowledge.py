@@ -4,14 +4,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
+from sparkcast.analyse.runs import usable_runs
 from sparkcast.data.sources import Data
 from sparkcast.errors import StudyError
+from sparkcast.fitting.encoding import Domain, domain_of
+from sparkcast.fitting.problem import MIN_CONFIGURATIONS
 from sparkcast.learned.curves import fit_curve, has_curves
 from sparkcast.learned.feasibility import Feasibility, fit_feasibility
-from sparkcast.learned.saved import About, about_of, not_by_epoch
+from sparkcast.learned.sample import Sample, sample_of
+from sparkcast.learned.saved import About, about_of, learned_from, not_by_epoch
 from sparkcast.models import MODELS, Fitted
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Listed, Price, Space
+from sparkcast.study import Configuration, Dataset, Listed, Price, Space
 
 
 class Knowledge(Protocol):
@@ -41,6 +45,13 @@ class Knowledge(Protocol):
         """The model of a response, and its name. Raises StudyError for a response that is not known."""
         ...
 
+    def domain_of(self, response: str) -> Domain | None:
+        """The settings about which it can be asked, known before anything is fitted; None where the model knows best.
+
+        Raises StudyError for a response that is not known.
+        """
+        ...
+
     def has_curve(self, response: str) -> bool:
         """Whether another number of epochs may be asked for than the runs had."""
         ...
@@ -57,17 +68,19 @@ class Knowledge(Protocol):
 
 @dataclass(frozen=True)
 class FromRuns:
-    """Knowledge that is learned when a question needs it, each part once."""
+    """Knowledge that is learned when a question needs it, each part once; of large tables, from a sample."""
 
     runs: Dataset
     model: str = "auto"
     pool: Space | Listed | None = None
     price: Price | None = None
     _fitted: dict[tuple[str, bool], Fitted] = field(default_factory=dict, repr=False, compare=False)
+    _samples: dict[str | None, Sample] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def about(self) -> About:
-        about = replace(about_of(self.runs, self.responses, self.model), price=self.price)
+        learned = {name: learned_from(self.sample(name), name, self.model) for name in self.responses}
+        about = replace(about_of(self.runs, (), self.model), responses=learned, price=self.price)
         if isinstance(self.pool, Listed):
             return replace(about, candidates=self.pool.configurations)
         return replace(about, space=self.pool)
@@ -80,12 +93,18 @@ class FromRuns:
     def last_epoch(self) -> int:
         return max((epoch.number for run in self.runs.observations if run.ok for epoch in run.curve), default=0)
 
+    def sample(self, response: str | None = None) -> Sample:
+        """What a response, or the chance of failing, is learned from."""
+        is_in_all = response is None or len(self.runs.successful(response)) == len(self.runs.observations)
+        key = None if is_in_all else response
+        if key not in self._samples:
+            self._samples[key] = sample_of(self.runs, key)
+        return self._samples[key]
+
     def model_of(self, response: str) -> tuple[str, Fitted]:
-        if response not in self.responses:
-            known = self.responses or self.runs.responses
-            raise StudyError(f"no run has a response {response!r}", hint=did_you_mean(response, known))
+        self._require(response)
         if (response, False) not in self._fitted:
-            self._fitted[response, False] = MODELS.get(self.model)().fit(self.runs, response)
+            self._fitted[response, False] = MODELS.get(self.model)().fit(self.sample(response).runs, response)
         return self.model, self._fitted[response, False]
 
     def has_curve(self, response: str) -> bool:
@@ -95,12 +114,26 @@ class FromRuns:
         if not self.has_curve(response):
             raise not_by_epoch(response)
         if (response, True) not in self._fitted:
-            self._fitted[response, True] = fit_curve(self.runs, response)
+            self._fitted[response, True] = fit_curve(self.sample(response).runs, response)
         return "curve", self._fitted[response, True]
+
+    def domain_of(self, response: str) -> Domain | None:
+        self._require(response)
+        first: dict[Configuration, Configuration] = {}
+        for run in usable_runs(self.sample(response).runs, response):
+            first.setdefault(self.runs.key(run), run.configuration)
+        if len(first) < MIN_CONFIGURATIONS:
+            return None  # the model says that they are too few
+        return domain_of(self.runs.factors, list(first.values()), self.runs.vocabulary)
+
+    def _require(self, response: str) -> None:
+        if response not in self.responses:
+            known = self.responses or self.runs.responses
+            raise StudyError(f"no run has a response {response!r}", hint=did_you_mean(response, known))
 
     @cached_property
     def feasibility(self) -> Feasibility | None:
-        return fit_feasibility(self.runs)
+        return fit_feasibility(self.sample().runs)
 
 
 def knowledge_of(source: Data | Knowledge, model: str = "auto") -> Knowledge:

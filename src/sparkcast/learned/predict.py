@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.errors import StudyError
+from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.feasibility import Feasibility
 from sparkcast.learned.knowledge import Knowledge
-from sparkcast.learned.support import Extrapolating, categories_of, like_known, require_support
+from sparkcast.learned.support import (
+    Categories,
+    Extrapolating,
+    categories_of,
+    like_known,
+    refusal,
+    require_support,
+)
 from sparkcast.models import Fitted
 from sparkcast.models.auto import Combined
 from sparkcast.registry import did_you_mean
@@ -53,18 +61,20 @@ def predict(
         raise StudyError(f"the level {level:g} is not between 0 and 1", hint="e.g. --level 0.9")
     about = known.about
     asked, is_by_epoch = _asked(known, Configuration(at), response)
-    name, fitted = known.curve_of(response) if is_by_epoch else known.model_of(response)
     categories = categories_of([seen.configuration for seen in about.seen if seen.ok], about.factors)
+    domain = known.domain_of(response)
+    if domain is not None:
+        _check_settings(domain, asked.only(about.factors), categories, extrapolate=extrapolate)
+    name, fitted = known.curve_of(response) if is_by_epoch else known.model_of(response)
     if not extrapolate:
         require_support(fitted, [asked], categories)
     meaning = about.vocabulary.response(response)
     asking = Extrapolating(fitted, meaning, categories) if extrapolate else fitted
     [value], [(low, high)] = asking.predict([asked]), asking.interval([asked], level=level)
     [mean] = mean_of(asking, [asked])
-    note = mixed_environments(about.fingerprints)
-    found = PredictionAt(
-        Configuration(at), name, Prediction(response, value, low, high, level), mean, notes=(note,) if note else ()
-    )
+    notes = (mixed_environments(about.fingerprints), about.responses[response].note)
+    prediction = Prediction(response, value, low, high, level)
+    found = PredictionAt(Configuration(at), name, prediction, mean, notes=tuple(note for note in notes if note))
     if isinstance(fitted, Combined):
         chosen = fitted.choice_for(like_known(asked, categories)[0])
         found = dataclasses.replace(
@@ -100,6 +110,14 @@ def _asked(known: Knowledge, at: Configuration, response: str) -> tuple[Configur
     if about.fixed.includes(at.only([epochs])):
         return at.without(epochs), False
     return at, True
+
+
+def _check_settings(domain: Domain, at: Configuration, categories: Categories, *, extrapolate: bool) -> None:
+    """Say what is wrong with the settings before anybody waits for a model."""
+    if not extrapolate and (error := domain.beyond(at)) is not None:
+        raise refusal(error, at, categories)
+    for known in like_known(at, categories):
+        domain.encode([known])
 
 
 def _with_failures(found: PredictionAt, failures: Feasibility, factors: Sequence[str]) -> PredictionAt:

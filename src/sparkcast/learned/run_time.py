@@ -10,6 +10,7 @@ from sparkcast.designs import TimeOf, make_design
 from sparkcast.designs.run_time import RunTime
 from sparkcast.errors import SparkcastError, StudyError
 from sparkcast.learned.predict import mean_of
+from sparkcast.learned.sample import sample_of
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Study
 
@@ -49,7 +50,8 @@ def _learned_time(study: Study, name: str) -> TimeOf:
             hint="give it a value under settings, or take the column out of the file",
         )
     time = data.vocabulary.required_time()
-    fitted, seconds = MODELS.get(MODELS.default())().fit(data, time), data.vocabulary.response(time).seconds
+    learned, seconds = sample_of(data, time).runs, data.vocabulary.response(time).seconds
+    fitted = MODELS.get(MODELS.default())().fit(learned, time)
     times: dict[Configuration, float] = {}
     if prod(len(known[factor]) for factor in data.factors) <= _MAX_TIMES:
         levels = product(*(known[factor] for factor in data.factors))

@@ -1,16 +1,20 @@
 """Model files: what was learned, in a form that can be read without running anything it says.
 
-A zip in the format of skops (no pickle) with one more member, `sparkcast.json`, that tells what it is. A file is read
-only when it is whole, not newer than this sparkcast, and made of nothing but dataclasses of `sparkcast.models` and of
-what skops trusts. See `_standins` for trees and kernels, which it does not.
+A zip with a member `sparkcast.json` that tells what it is. Models of nothing but numbers are in it as plain content
+(see `content`), which is read in milliseconds; those with an estimator of scikit-learn inside are in the format of
+skops (no pickle either). A file is read only when it is whole, of the schema of this sparkcast, and made of nothing but
+dataclasses of `sparkcast.models` and the like, and of what skops trusts. See `standins` for trees and kernels, which it
+does not.
 """
 
 import io
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from enum import Enum
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
@@ -18,19 +22,23 @@ from pathlib import Path
 from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
+from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.uncertainty import Distribution
+from sparkcast.learned import content as plain
 from sparkcast.learned.feasibility import Feasibility
+from sparkcast.learned.sample import Sample, note_on, sample_of
 from sparkcast.models import MODELS, Fitted
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Fingerprint, Outcome, Price, Role, Vocabulary
 from sparkcast.study.space import Listed, Pool, Space
 
-FORMAT, SCHEMA = "sparkcast-model", 2
+FORMAT, SCHEMA = "sparkcast-model", 3
 _ABOUT, _CONTENT = "sparkcast.json", "schema.json"
 _FIT_AGAIN = "make it again: sparkcast fit DATA --save FILE"
-# Compiled code follows the indices in these; `_standins` keeps their arrays instead, and checks them.
+# Compiled code follows the indices in these; `standins` keeps their arrays instead, and checks them.
 _UNCHECKED = ("sklearn.tree.", "sklearn.ensemble._forest.", "sklearn.ensemble._gb.", "sklearn.ensemble._hist_")
 _MAX_BYTES = 2**30  # unpacked; a small file may claim to be very large
+_HOMES = ("sparkcast.study.response", "sparkcast.fitting", "sparkcast.models", "sparkcast.learned")
 _PROBES = 3
 _SAME = 1e-9  # predictions that differ less, relatively, are the same
 
@@ -51,6 +59,12 @@ class LearnedFrom:
     model: str
     runs: int
     configurations: int
+    available: int | None = None  # configurations in the data, where these are a sample of them
+
+    @property
+    def note(self) -> str | None:
+        """What to say of it with every answer."""
+        return None if self.available is None else note_on(self.configurations, self.available)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +121,10 @@ class SavedModel:
             raise StudyError(f"the model file has no model of {response!r}", hint=hint)
         return self.about.responses[response].model, self.fitted[response]
 
+    def domain_of(self, response: str) -> Domain | None:
+        domain = getattr(self.model_of(response)[1], "domain", None)
+        return domain if isinstance(domain, Domain) else None
+
     def has_curve(self, response: str) -> bool:
         return response in self.curves
 
@@ -146,13 +164,18 @@ def fingerprints_in(data: Dataset) -> tuple[Fingerprint, ...]:
     return tuple(dict.fromkeys(run.fingerprint for run in data.observations if run.ok and run.fingerprint))
 
 
+def learned_from(sample: Sample, response: str, model: str) -> LearnedFrom:
+    n_runs = len(sample.runs.successful(response))
+    available = None if sample.is_whole else sample.n_available
+    return LearnedFrom(model, n_runs, sample.n_configurations, available)
+
+
 def about_of(data: Dataset, responses: Iterable[str], model: str) -> About:
     """What is known of models that learned these responses from these runs."""
-    runs = {name: data.successful(name) for name in responses}
     return About(
         data=data.name,
         factors=data.factors,
-        responses={name: LearnedFrom(model, len(ok), len({*map(data.key, ok)})) for name, ok in runs.items()},
+        responses={name: learned_from(sample_of(data, name), name, model) for name in responses},
         runs=len(data.observations),
         fixed=constants_in(data),
         seen=seen_in(data),
@@ -184,7 +207,14 @@ def save(
     buffer = io.BytesIO(packed)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_ABOUT, _about_bytes(about, fitted))
-    _write(buffer.getvalue(), path)
+        archive.comment = _checksum(b"")
+    content = buffer.getvalue()[: -len(_checksum(b""))]
+    _write(content + _checksum(content), path)
+
+
+def _checksum(content: bytes) -> bytes:
+    """Of all that stands before it: a zip itself only watches over its members, not over what it says of them."""
+    return f"{zlib.crc32(content):08x}".encode()
 
 
 @lru_cache(maxsize=1)
@@ -212,8 +242,13 @@ class _WithoutTorch:
 def _packed(content: dict[str, Any]) -> bytes:
     from sparkcast.learned.standins import to_plain
 
+    swapped = to_plain(content)
     try:
-        return bytes(_skops().dumps(to_plain(content), compression=zipfile.ZIP_DEFLATED))
+        return plain.packed(swapped, _is_ours)
+    except plain.NotPlainError:  # skops knows more types, or says what is wrong
+        pass
+    try:
+        return bytes(_skops().dumps(swapped, compression=zipfile.ZIP_DEFLATED))
     except TypeError as error:
         raise StudyError(f"this model cannot be saved: {error}", hint="choose another one with --model") from error
 
@@ -294,6 +329,8 @@ def _head(content: bytes, name: str) -> dict[str, Any]:
     import orjson
 
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if archive.comment and archive.comment != _checksum(content[: -len(archive.comment)]):
+            raise StudyError(f"{name} is damaged", hint="copy it again; " + _FIT_AGAIN)
         if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
             raise StudyError(f"{name} would unpack to more than a gigabyte", hint=_FIT_AGAIN)
         if (damaged := archive.testzip()) is not None:
@@ -315,6 +352,8 @@ def _head(content: bytes, name: str) -> dict[str, Any]:
 def _foreign_types(content: bytes) -> list[str]:
     """The types in a file that are neither ours nor trusted by skops; nothing of the file is built to find out."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if plain.is_plain(archive):
+            return sorted(name for name in plain.type_names(archive) if not _is_ours(name))
         named = set(_type_names(json.loads(archive.read(_CONTENT))))  # the parser that skops uses
     untrusted = {name for name in _skops().get_untrusted_types(data=content) if not _is_ours(name)}
     return sorted(untrusted | {name for name in named if name.startswith(_UNCHECKED)})
@@ -331,33 +370,31 @@ def _type_names(schema: Any) -> Iterator[str]:
 
 
 def _is_ours(name: str) -> bool:
-    """A dataclass of ours or of a registered model's package, by the module that defines it."""
+    """A dataclass or enumeration of ours or of a registered model's package, by the module that defines it."""
     module, _, attribute = name.rpartition(".")
-    if not any(module == home or module.startswith(f"{home}.") for home in _homes()):
+    if not (_lies_in(module, _HOMES) or _lies_in(module, _others())):
         return False
     try:
         found = getattr(import_module(module), attribute, None)
     except ImportError:
         return False
-    return isinstance(found, type) and is_dataclass(found) and found.__module__ == module
+    is_kept = isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum))
+    return is_kept and found.__module__ == module
 
 
-def _homes() -> tuple[str, ...]:
-    """Where parts of models may come from. Whoever installed a package with a model trusts it to run already."""
-    others = {MODELS.get(name).__module__.partition(".")[0] for name in MODELS.names()} - {"sparkcast"}
-    return ("sparkcast.study.response", "sparkcast.fitting", "sparkcast.models", "sparkcast.learned", *sorted(others))
+def _lies_in(module: str, homes: Iterable[str]) -> bool:
+    return any(module == home or module.startswith(f"{home}.") for home in homes)
+
+
+def _others() -> set[str]:
+    """Packages with models of their own. Whoever installed one trusts it to run already."""
+    return {MODELS.get(name).__module__.partition(".")[0] for name in MODELS.names()} - {"sparkcast"}
 
 
 def _model(content: bytes, head: Mapping[str, Any]) -> SavedModel:
-    import warnings
-
     from sparkcast.learned.standins import from_plain
 
-    trusted = [name for name in _skops().get_untrusted_types(data=content) if _is_ours(name)]
-    with warnings.catch_warnings():
-        # scikit-learn warns of every other version; whether that matters is found out by asking, see _checked.
-        warnings.simplefilter("ignore")
-        parts = from_plain(_skops().loads(content, trusted=trusted))
+    parts = from_plain(_parts(content))
     fitted, curves, feasibility = parts["fitted"], parts["curves"], parts["feasibility"]
     about = _about(head)
     if (
@@ -367,6 +404,19 @@ def _model(content: bytes, head: Mapping[str, Any]) -> SavedModel:
     ):
         raise StudyError("the model file does not hold the models it names", hint=_FIT_AGAIN)
     return SavedModel(about, fitted, curves, feasibility)
+
+
+def _parts(content: bytes) -> Any:
+    import warnings
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if plain.is_plain(archive):
+            return plain.unpacked(archive, _is_ours)
+    trusted = [name for name in _skops().get_untrusted_types(data=content) if _is_ours(name)]
+    with warnings.catch_warnings():
+        # scikit-learn warns of every other version; whether that matters is found out by asking, see _checked.
+        warnings.simplefilter("ignore")
+        return _skops().loads(content, trusted=trusted)
 
 
 def _answers(model: object) -> bool:

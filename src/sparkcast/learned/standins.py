@@ -2,7 +2,8 @@
 
 Trees follow the indices in their arrays without looking, in compiled code: a crafted file could make them read any
 memory. Hence skops trusts no tree. Here only their arrays are kept, and a tree is built from them once every index is
-known to lead to a later node and a present column. Kernels become their names and parameters.
+known to lead to a later node and a present column. Kernels become their names and parameters. A linear regression on
+standardised columns becomes its coefficients, so that it can be asked without scikit-learn.
 """
 
 import copy
@@ -51,6 +52,21 @@ class PlainWord:
 @dataclass(frozen=True, slots=True)
 class PlainConfiguration:
     levels: dict[str, Level]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlainLinear:
+    """A linear regression on standardised columns; predicts as the pipeline of scikit-learn did, to the last digit."""
+
+    mean: Floats
+    scale: Floats
+    coefficients: Floats
+    intercept: float
+
+    def predict(self, x: Floats) -> Floats:
+        columns = x - self.mean
+        columns /= self.scale
+        return columns @ self.coefficients + self.intercept
 
 
 class Trees:
@@ -124,10 +140,27 @@ def _plain(value: Any) -> Any:
         return PlainConfiguration(dict(value))
     if type(value).__module__.startswith(("sklearn.tree.", "sklearn.ensemble.")):
         return _plain_trees(value)
+    if type(value).__module__ == "sklearn.pipeline":
+        return _plain_linear(value)
     if type(value).__module__ == "sklearn.gaussian_process.kernels" and type(value).__name__ in _KERNELS.split():
         parameters = value.get_params(deep=False)
         return PlainKernel(type(value).__name__, {name: _mapped(item, _plain) for name, item in parameters.items()})
     return value
+
+
+def _plain_linear(pipeline: Any) -> Any:
+    """The coefficients of a pipeline; the pipeline itself when it is of another kind."""
+    from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
+    from sklearn.preprocessing import StandardScaler
+
+    if [type(step) for _, step in pipeline.steps[:-1]] != [StandardScaler]:
+        return pipeline
+    scaler, regression = (step for _, step in pipeline.steps)
+    if type(regression) not in (LinearRegression, Ridge, RidgeCV) or not (scaler.with_mean and scaler.with_std):
+        return pipeline
+    if not hasattr(regression, "coef_") or regression.coef_.ndim != 1:  # not fitted, or of several responses
+        return pipeline
+    return PlainLinear(scaler.mean_, scaler.scale_, regression.coef_, float(regression.intercept_))
 
 
 def _plain_trees(estimator: Any) -> Any:

@@ -26,11 +26,15 @@ def categories_of(seen: Sequence[Levels], factors: Sequence[str]) -> dict[str, t
 def require_support(fitted: Fitted, at: Sequence[Levels], categories: Categories) -> None:
     """Raise the NotEnoughDataError of the first configuration at which an answer would be a guess."""
     for configuration, error in zip(at, fitted.beyond(at), strict=True):
-        if error is None:
-            continue
-        is_answerable = len(like_known(configuration, categories)) > 1
-        and_so = "; --extrapolate answers with the span over the known ones" if is_answerable else ""
-        raise NotEnoughDataError(error.problem, hint=error.hint + and_so)
+        if error is not None:
+            raise refusal(error, configuration, categories)
+
+
+def refusal(error: NotEnoughDataError, at: Levels, categories: Categories) -> NotEnoughDataError:
+    """Why an answer would be a guess, with what to do about it."""
+    is_answerable = len(like_known(at, categories)) > 1
+    and_so = "; --extrapolate answers with the span over the known ones" if is_answerable else ""
+    return NotEnoughDataError(error.problem, hint=error.hint + and_so)
 
 
 def like_known(configuration: Levels, categories: Categories) -> list[Configuration]:

@@ -56,8 +56,15 @@ def is_supported(fitted: Fitted, candidates: Candidates) -> Bools:
 
     if not isinstance(fitted, Answering):
         return np.array([error is None for error in fitted.beyond(candidates.configurations())], dtype=bool)
+    return is_near(fitted.domain, candidates)
+
+
+def is_near(domain: Domain, candidates: Candidates) -> Bools:
+    """Whether each candidate is near enough to what was measured."""
+    import numpy as np
+
     supported = np.ones(len(candidates), dtype=bool)
-    for axis in fitted.domain.axes:
+    for axis in domain.axes:
         if axis.name in candidates.levels:
             near = np.array([not axis.is_beyond(level) for level in candidates.levels[axis.name]])
             supported &= near[candidates.position(axis.name)]

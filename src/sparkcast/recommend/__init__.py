@@ -111,4 +111,5 @@ class Recommendation:
     nearest: Nearest | None = None
     running: tuple[RunningForecast, ...] = ()
     staleness: Staleness | None = None
+    notes: tuple[str, ...] = ()  # what to know of the models behind it
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean

@@ -37,7 +37,13 @@ def advise(recommender: Recommender, known: Knowledge, question: Question, prese
         answer,
         running=_forecasts(recommender, present, question.confidence),
         staleness=_staleness(recommender, known, present),
+        notes=_notes(known, answer),
     )
+
+
+def _notes(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
+    learned = {name: known.about.responses[name].note for name in answer.models if name in known.about.responses}
+    return tuple(f"{name}: {note}" for name, note in learned.items() if note)
 
 
 def candidates_for(known: Knowledge, levels: Mapping[str, Sequence[Level]], *, free_epochs: bool) -> Pool:

@@ -1,6 +1,7 @@
 """The best settings that keep to every limit with the wanted probability."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Table
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
-from sparkcast.learned.tabulate import failure_table, is_supported, tabulate
+from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
@@ -41,6 +42,7 @@ class Recommender:
         self.known = Known.of(knowledge)
         self.words = self.known.words if price is None else _with_cost(self.known.words)
         self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
+        self._has_failures = any(seen.failed for seen in self.known.seen)
         self.measured = Measured(self.known)
         self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
@@ -110,7 +112,7 @@ class Recommender:
             if seen.failed:
                 like = rows_like(candidates, seen.configuration, self.known.factors)
                 broke |= like & (seen.ok == 0)
-            elif self._has_failures():
+            elif self._has_failures:
                 proven |= rows_like(candidates, seen.configuration, self.known.factors)
         if broke.all():
             raise InfeasibleError(
@@ -124,8 +126,7 @@ class Recommender:
             _, fitted = self.fitted(response, view.is_by_epoch(self.known))
             supported = is_supported(fitted, view.candidates)
             if not (~view.broke & supported).any():
-                first = int(view.broke.argmin())
-                [error] = fitted.beyond([view.candidates.configuration(first)])
+                [error] = fitted.beyond([view.first_left()])
                 raise error or NotEnoughDataError("no candidate is near what was measured", hint="run more of them")
             view.supported[response] = supported
             view.tables[response] = tabulate(fitted, view.candidates)
@@ -147,12 +148,24 @@ class Recommender:
         if response not in self.known.responses:
             self._knowledge.model_of(response)  # says what it has instead
 
-    def _has_failures(self) -> bool:
-        return any(seen.failed for seen in self.known.seen)
+    def _check(self, view: View, question: Question, responses: Iterable[str]) -> None:
+        """Say what is wrong with the question before anybody waits for a model."""
+        _check_shares(question, self.words, self._largest)
+        for response in sorted(responses):
+            domain = None if self._extrapolate else self._knowledge.domain_of(response)
+            if domain is None or (~view.broke & is_near(domain, view.candidates)).any():
+                continue
+            if (error := domain.beyond(view.first_left().only(self.known.factors))) is not None:
+                raise error
+
+    def _largest(self, response: str) -> float:
+        """The largest value that was measured, as far as it is at hand."""
+        runs = () if self._knowledge.runs is None else self._knowledge.runs.successful(response)
+        return max((run.responses[response] for run in runs), default=math.inf)
 
     def failures(self, view: View) -> Floats | None:
         """How likely each candidate fails, or None when no run has failed: a rule of thumb would exclude everything."""
-        if view.failure is None and self._has_failures() and self._knowledge.feasibility is not None:
+        if view.failure is None and self._has_failures and self._knowledge.feasibility is not None:
             view.failure = failure_table(self._knowledge.feasibility, view.candidates)
         return view.failure
 
@@ -165,6 +178,7 @@ class Recommender:
             must = must - {COST} | {words.required_time()}
         for response in must:
             self._require(response)
+        self._check(view, question, must)
         tables = {response: self.table(view, response) for response in sorted(must)}
         for told in (words.time, words.quality):  # worth telling wherever it is known
             if told is not None and told not in {*tables, *self._hopeless}:
@@ -174,7 +188,7 @@ class Recommender:
                     self._hopeless.add(told)
         if self._price is not None and words.time in tables:
             tables[COST] = self._cost_table(view, words.time, tables[words.time])
-        _check_shares(question, words, tables)
+        _check_shares(question, words, lambda response: float(tables[response].values.max()))
         limited = [limit.response for limit in question.limits]
         order = [r for r in (words.time, words.quality, words.money, objective.response, *limited) if r in tables]
         known = {response: tables[response] for response in dict.fromkeys(order)}
@@ -223,10 +237,10 @@ def _with_cost(words: Vocabulary) -> Vocabulary:
     return words if COST in words.names else words.declaring(Vocabulary(responses=(Response(COST, kind=Kind.MONEY),)))
 
 
-def _check_shares(question: Question, words: Vocabulary, tables: Mapping[str, Table]) -> None:
+def _check_shares(question: Question, words: Vocabulary, largest: Callable[[str], float]) -> None:
     for limit in question.limits:
         is_share = words.response(limit.response).kind is Kind.SHARE
-        if is_share and limit.value > 1 and tables[limit.response].values.max() <= 1:
+        if is_share and limit.value > 1 and largest(limit.response) <= 1:
             raise StudyError(
                 f"{limit.response} never reaches {limit.value:g}: it is a share here",
                 hint=f"write {limit.value / 100:g}",

@@ -55,6 +55,10 @@ class View:
     fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
     ranks: dict[Objective, "Ranks"] = field(default_factory=dict)
 
+    def first_left(self) -> Configuration:
+        """The first candidate that is not known to fail."""
+        return self.candidates.configuration(int(self.broke.argmin()))
+
     def is_by_epoch(self, known: Known) -> bool:
         return known.epochs in self.candidates.levels and known.epochs not in known.factors
 

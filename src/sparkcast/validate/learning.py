@@ -8,6 +8,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS
 from sparkcast.study import Dataset, Response, Vocabulary
 from sparkcast.validate import OnStep, Step
+from sparkcast.validate.fits import fit_points
 from sparkcast.validate.protocols import Split
 from sparkcast.validate.protocols._configurations import Configurations, configurations
 from sparkcast.validate.score import baseline, noise_floor, testable
@@ -139,7 +140,7 @@ def _point(name: str, size: int, splits: Sequence[Split], response: str) -> Lear
 
 def _mape(name: str, split: Split, response: str) -> float | None:
     """The error on the tested runs, in percent; None where all of them are 0."""
-    fitted = MODELS.get(name)().fit(split.train, response)
+    fitted = fit_points(name, split.train, response)
     predicted = fitted.predict([split.train.key(run) for run in split.test])
     actual = [run.responses[response] for run in split.test]
     errors = [100 * abs(p - a) / abs(a) for p, a in zip(predicted, actual, strict=True) if a]

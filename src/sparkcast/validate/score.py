@@ -2,7 +2,6 @@
 
 import math
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation, Vocabulary
 from sparkcast.validate import LARGE_ERROR, NoiseFloor, OnStep, Scorecard, Step, TestedRun, Validation
+from sparkcast.validate.fits import Fits, fit_points
 from sparkcast.validate.protocols import Split, make_protocol
 
 ALL = "all"
@@ -27,11 +27,12 @@ def validate(
     *,
     seed: int = 0,
     on_step: OnStep | None = None,
+    fits: Fits | None = None,
 ) -> Validation:
     """Test models on configurations they have not seen; the baseline is always among them.
 
     A model that refuses one split is refused as a whole, so that all scorecards are about the same runs. `seed` is for
-    protocols that draw at random; `on_step` is told what is about to be tested.
+    protocols that draw at random; `on_step` is told what is about to be tested; `fits` keeps what figures need again.
     """
     if not 0 < level < 1:
         raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
@@ -44,10 +45,12 @@ def validate(
     splits, untested = testable(chosen.splits(data, response), response)
     collect_s = _collect_s(splits)
     scorecards, refused = [], []
+    fits = fits or Fits()
     for number, name in enumerate(names, start=1):
         steps = _announced(splits, name, number, len(names), on_step)
         try:
-            scorecards.append(_scorecard(name, steps, response, level, collect_s))
+            tested, build_s = _tested(name, steps, response, level, fits)
+            scorecards.append(_score(name, tested, build_s, collect_s))
         except (NotEnoughDataError, StudyError) as error:
             refused.append((name, error.problem))
     floor = noise_floor(data, response, level)
@@ -143,7 +146,7 @@ def testable(splits: Sequence[Split], response: str) -> tuple[list[Split], tuple
 
 def _fit_baseline(split: Split, response: str) -> Fitted | None:
     try:
-        return MODELS.get(baseline())().fit(split.train, response)
+        return fit_points(baseline(), split.train, response)
     except NotEnoughDataError:
         return None
 
@@ -178,12 +181,15 @@ def _announced(
         yield split
 
 
-def _scorecard(name: str, splits: Iterable[Split], response: str, level: float, collect_s: float | None) -> Scorecard:
+def _tested(
+    name: str, splits: Iterable[Split], response: str, level: float, fits: Fits
+) -> tuple[list[TestedRun], float]:
+    """Every tested run, and the seconds to fit, mean of the splits."""
     tested: list[TestedRun] = []
     build_s = []
     for split in splits:
         try:
-            fitted, fit_s = _timed_fit(name, split.train, response)
+            fitted, fit_s = _timed_fit(name, split.train, response, fits, [split.train.key(run) for run in split.test])
             tested += _test(fitted, split, response, level)
             build_s.append(fit_s)
         except NotEnoughDataError as error:
@@ -192,18 +198,16 @@ def _scorecard(name: str, splits: Iterable[Split], response: str, level: float, 
         raise NotEnoughDataError(
             "every tested configuration has a level that the others do not have", hint="run more combinations"
         )
-    return _score(name, tested, fmean(build_s), collect_s)
+    return tested, fmean(build_s)
 
 
-def _timed_fit(name: str, data: Dataset, response: str) -> tuple[Fitted, float]:
+def _timed_fit(
+    name: str, data: Dataset, response: str, fits: Fits, tested: Sequence[Configuration]
+) -> tuple[Fitted, float]:
     """The fitted model and what fitting it took; done again when a library was loaded meanwhile, which takes longer."""
     n_modules = len(sys.modules)
-    begin = time.perf_counter()
-    fitted = MODELS.get(name)().fit(data, response)
-    if len(sys.modules) > n_modules:
-        begin = time.perf_counter()
-        fitted = MODELS.get(name)().fit(data, response)
-    return fitted, time.perf_counter() - begin
+    fitted, seconds = fits.fit(name, data, response, tested)
+    return (fitted, seconds) if len(sys.modules) == n_modules else Fits().fit(name, data, response)
 
 
 def _name(split: Split) -> str:
