@@ -80,7 +80,6 @@ def test_what_is_taken_when_nobody_chooses_is_declared_by_the_plugs() -> None:
         "auto",
         "bayesian",
         "ernest",
-        "gradient-boosting",
         "random-forest",
         "ridge",
         "scaling",

@@ -177,7 +177,6 @@ def test_the_usual_models_are_tested_when_none_is_named_and_refusals_say_why() -
         "auto",
         "bayesian",
         "ernest",
-        "gradient-boosting",
         "random-forest",
         "ridge",
         "scaling",

@@ -40,22 +40,26 @@ class Axis:
 
     def encode(self, value: Level) -> float:
         """The number itself, or the position of a category in `levels`."""
-        measured = ", ".join(str(level) for level in self.levels)
         number = as_number(value)
         if self.numbers is not None and (number is None or not math.isfinite(number)):
-            raise StudyError(f"{self.name} = {value!r} is not a number", hint=f"measured: {measured}")
+            raise StudyError(f"{self.name} = {value!r} is not a number", hint=f"measured: {self._measured}")
         if self.is_constant and not same_level(value, self.levels[0]):
             raise _never_varied(self.name, self.levels[0], value)
         if self.numbers is not None:
             assert number is not None
             return number
-        codes = {normal_level(level): code for code, level in enumerate(self.levels)}
-        if normal_level(value) not in codes:
-            raise NotEnoughDataError(
-                f"{self.name} = {value!r} was never run, and a category cannot be guessed from others",
-                hint=f"run it, or choose one that was measured: {measured}",
-            )
-        return float(codes[normal_level(value)])
+        wanted = normal_level(value)
+        for code, level in enumerate(self.levels):
+            if normal_level(level) == wanted:
+                return float(code)
+        raise NotEnoughDataError(
+            f"{self.name} = {value!r} was never run, and a category cannot be guessed from others",
+            hint=f"run it, or choose one that was measured: {self._measured}",
+        )
+
+    @property
+    def _measured(self) -> str:
+        return ", ".join(str(level) for level in self.levels)
 
     def overshoot(self, x: Floats) -> Floats:
         """How far outside the measured range, as a multiple of that range; 0 inside."""

@@ -8,6 +8,7 @@ to sample. Each particle predicts a distribution; together they are the answer.
 from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
+from sparkcast.fitting.normal import scores_between
 from sparkcast.fitting.predictive import Link, Quantiles, link_of, quantiles_of
 from sparkcast.fitting.prior import Quantities, Terrain, quantities
 from sparkcast.fitting.problem import Problem
@@ -250,9 +251,8 @@ class Posterior:
 def _normal_draws(n: int) -> tuple[Floats, Floats]:
     """For each particle the same spread of normal numbers twice, shuffled: few draws that stand for all."""
     import numpy as np
-    from scipy.special import ndtri
 
-    spread = np.tile(ndtri((np.arange(_DRAWS) + 0.5) / _DRAWS), (n, 1))
+    spread = np.tile(scores_between(_DRAWS), (n, 1))
     random = np.random.default_rng(0)
     return random.permuted(spread, axis=1), random.permuted(spread, axis=1)
 

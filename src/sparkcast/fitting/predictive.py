@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sparkcast.arrays import Floats, Ints
+from sparkcast.fitting.normal import probabilities, score_of
 from sparkcast.fitting.problem import Scale
 from sparkcast.study import Kind, Response
 
@@ -71,21 +72,18 @@ class Quantiles:
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """Where the next run at each of the settings falls with probability `level`."""
-        from scipy.special import ndtri
-
-        score = float(ndtri(0.5 + level / 2))
+        score = score_of(level)
         return self.link.back(self._at(-score)), self.link.back(self._at(score))
 
     def probability_below(self, limit: Floats | float) -> Floats:
         """The probability that the next run is at most `limit`: one for all, or one for each."""
         import numpy as np
-        from scipy.special import ndtr
 
         limits = np.broadcast_to(np.asarray(limit, dtype=float), len(self.table))
         lowest = self.link.low if self.link.kind != "plain" else -np.inf
         is_within = (limits > lowest) & (limits < self.link.high)
         inside = np.where(is_within, limits, self.values)
-        chance: Floats = ndtr(self._score(self._forward(inside)))
+        chance = probabilities(self._score(self._forward(inside)))
         return np.where(is_within, chance, limits >= self.link.high)
 
     def take(self, rows: Ints) -> "Quantiles":
@@ -98,9 +96,8 @@ class Quantiles:
     def clip(self, values: Floats, level: float) -> Floats:
         """Values on the link, no further from the middle than the interval."""
         import numpy as np
-        from scipy.special import ndtri
 
-        score = float(ndtri(0.5 + level / 2))
+        score = score_of(level)
         return np.clip(values, self._at(-score), self._at(score))
 
     def _forward(self, values: Floats) -> Floats:
@@ -130,10 +127,9 @@ class Quantiles:
 def quantiles_of(draws: Floats, link: Link) -> Quantiles:
     """The quantiles of equally likely draws, one row for each of the settings."""
     import numpy as np
-    from scipy.special import ndtr
 
     n = draws.shape[1]
-    places = np.clip(n * ndtr(np.array(_SCORES)) - 0.5, 0, n - 1)  # of the k-th of n draws: (k + 0.5) / n
+    places = np.clip(n * probabilities(np.array(_SCORES)) - 0.5, 0, n - 1)  # of the k-th of n draws: (k + 0.5) / n
     left = np.minimum(places.astype(int), n - 2)
     ordered = np.sort(draws, axis=1)
     table = ordered[:, left] + (places - left) * (ordered[:, left + 1] - ordered[:, left])

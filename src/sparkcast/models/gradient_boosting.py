@@ -13,7 +13,6 @@ from sparkcast.models.base import FEW, Model
 class GradientBoosting(Model):
     """Boosted shallow trees; follows steps and interactions, never predicts beyond what was measured."""
 
-    is_usual = True
     auto_from = FEW + 1
     auto_outside = False  # trees stay at the last value they saw
     columns = Columns(ratios=True)

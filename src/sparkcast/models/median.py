@@ -1,6 +1,7 @@
 """The baseline every other model must beat."""
 
 from dataclasses import dataclass
+from statistics import median
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.problem import Problem
@@ -26,7 +27,5 @@ class Median(Model):
     is_baseline = True
 
     def learn(self, problem: Problem) -> Learned:
-        import numpy as np
-
         # Each configuration counts once, however often it was repeated.
-        return Learned(Constant(float(np.median([np.median(values) for values in problem.values]))))
+        return Learned(Constant(float(median(median(values) for values in problem.values))))
