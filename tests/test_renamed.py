@@ -94,7 +94,7 @@ def plain(value: Any) -> Any:
 @pytest.fixture(autouse=True)
 def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """How long a fit takes is told with a validation, and is never the same."""
-    monkeypatch.setattr("sparkcast.validate.score.time", SimpleNamespace(perf_counter=lambda: 0.0))
+    monkeypatch.setattr("sparkcast.validate.fits.time", SimpleNamespace(perf_counter=lambda: 0.0))
 
 
 # ---------------------------------------------------------------- a table
