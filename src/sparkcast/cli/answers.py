@@ -347,11 +347,29 @@ def _show_validation(result: "Validation") -> None:
             low, high = result.noise_floor_interval
             floor += f" ({100 * result.level:g} % interval {low:.1f} to {high:.1f} %)"
         print(f"noise floor (a model that knows the mean of every configuration): {floor}")
+    _show_kept(result)
     for model, reason in result.refused:
         say(f"{model}: not tested: {reason.splitlines()[0]}")
     if result.untested:
         example = str(result.untested[0])
         say(f"not tested, for lack of runs like them to learn from: {len(result.untested)}, e.g. {example}")
+
+
+def _show_kept(result: "Validation") -> None:
+    """Promised against kept: of `auto`, which answers unless another is named, else of the best."""
+    from sparkcast.validate.calibration import broken_promise
+
+    cards = sorted((card for card in result.scorecards if card.kept), key=lambda card: card.model != USUAL_MODEL)
+    if not cards:
+        return
+    model, kept = cards[0].model, cards[0].kept
+    rows = [[f"{one.promised:g}", f"{one.share:.2f} ({one.low:.2f} to {one.high:.2f})"] for one in kept]
+    n = kept[0].n_configurations
+    counted = f"kept, of {n} configuration{'' if n == 1 else 's'}"
+    print(f"\npromised against kept: was {result.response} at most what {model} promised with some probability?")
+    table("", ["promised", counted], rows)
+    if (sentence := broken_promise(model, kept)) is not None:
+        print(sentence)
 
 
 def _scorecard_row(card: "Scorecard") -> list[str]:

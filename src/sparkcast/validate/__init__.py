@@ -9,6 +9,7 @@ from sparkcast.validate.protocols import PROTOCOLS, make_protocol
 __all__ = [
     "LARGE_ERROR",
     "PROTOCOLS",
+    "Kept",
     "NoiseFloor",
     "OnStep",
     "Scorecard",
@@ -31,6 +32,18 @@ class TestedRun:
     predicted: float
     low: float
     high: float
+    probability_below: float | None = None  # that the model gave to a value at most the measured one
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How often a promise was kept: runs at or below the quantile that was predicted for a probability."""
+
+    promised: float
+    share: float
+    low: float  # of the interval around the share (Wilson, 95 %)
+    high: float
+    n_configurations: int  # each counts once, its replicates share it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,7 @@ class Scorecard:
     large_errors: float = 0.0  # percent of runs that were missed by 30 % or more
     collect_s: float | None = None  # what the runs learned from took, mean of the splits; None where a time is missing
     total_s: float | None = None  # collect_s + build_s: what such predictions cost
+    kept: tuple[Kept, ...] = ()  # promised against kept, by rising probability
 
 
 @dataclass(frozen=True, slots=True)

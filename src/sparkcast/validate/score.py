@@ -9,9 +9,12 @@ from statistics import fmean, median
 
 from sparkcast.analyse.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.answering import Answering
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation, Vocabulary
+from sparkcast.study.configuration import Levels
 from sparkcast.validate import LARGE_ERROR, NoiseFloor, OnStep, Scorecard, Step, TestedRun, Validation
+from sparkcast.validate.calibration import kept_promises
 from sparkcast.validate.fits import Fits, fit_points
 from sparkcast.validate.protocols import Split, make_protocol
 
@@ -50,7 +53,8 @@ def validate(
         steps = _announced(splits, name, number, len(names), on_step)
         try:
             tested, build_s = _tested(name, steps, response, level, fits)
-            scorecards.append(_score(name, tested, build_s, collect_s))
+            card = _score(name, tested, build_s, collect_s)
+            scorecards.append(replace(card, kept=kept_promises(tested, data.factors)))
         except (NotEnoughDataError, StudyError) as error:
             refused.append((name, error.problem))
     floor = noise_floor(data, response, level)
@@ -217,10 +221,20 @@ def _name(split: Split) -> str:
 def _test(fitted: Fitted, split: Split, response: str, level: float) -> list[TestedRun]:
     at = [split.train.key(run) for run in split.test]
     points, intervals = fitted.predict(at), fitted.interval(at, level=level)
+    chances = _probabilities_below(fitted, at, [run.responses[response] for run in split.test])
     return [
-        TestedRun(run.configuration, run.replicate, run.responses[response], point, low, high)
-        for run, point, (low, high) in zip(split.test, points, intervals, strict=True)
+        TestedRun(run.configuration, run.replicate, run.responses[response], point, low, high, chance)
+        for run, point, (low, high), chance in zip(split.test, points, intervals, chances, strict=True)
     ]
+
+
+def _probabilities_below(fitted: Fitted, at: Sequence[Levels], values: Sequence[float]) -> list[float]:
+    """Of a value at most each of these, in its place."""
+    import numpy as np
+
+    if isinstance(fitted, Answering):  # all at once
+        return list(fitted.answers(fitted.domain.encode(at)).probability_below(np.array(values)).tolist())
+    return [fitted.probability_below([one], value)[0] for one, value in zip(at, values, strict=True)]
 
 
 def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: float | None) -> Scorecard:
