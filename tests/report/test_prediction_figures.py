@@ -18,6 +18,8 @@ from sparkcast.report import figures
 from sparkcast.report.figures import Figure
 from sparkcast.study import Configuration, Dataset, Observation
 from sparkcast.study.configuration import Levels
+from sparkcast.validate import Scorecard, Validation
+from sparkcast.validate.calibration import wilson
 from sparkcast.validate.learning import LearningCurve, LearningPoint
 from tests_support import assert_is_picture
 
@@ -39,10 +41,22 @@ CURVE = LearningCurve(
 Make = Callable[[SimpleNamespace], Figure | None]
 EVERY: dict[str, Make] = {
     "predicted against actual": lambda e: figures.predicted_vs_actual(e.validation, most=3),
+    "reliability": lambda e: figures.reliability(promising(e), e.data.factors, most=3),
     "errors": lambda e: figures.prediction_errors(e.validation, e.data.factors),
     "scaling": lambda e: figures.scaling_curve(e.data, "time_s", e.fitted["time_s"], single=True, upto=4),
     "learning curve": lambda e: figures.error_curve(CURVE),
 }
+
+
+def promising(example: SimpleNamespace) -> Validation:
+    """The example with probabilities: the k-th of n runs was as likely to be exceeded as it should be."""
+    n = len(example.validation.scorecards[0].runs)
+
+    def promised(card: Scorecard) -> Scorecard:
+        return replace(card, runs=tuple(replace(r, probability_below=(k + 0.5) / n) for k, r in enumerate(card.runs)))
+
+    validation: Validation = example.validation
+    return replace(validation, scorecards=tuple(map(promised, validation.scorecards)))
 
 
 def drawn(made: Figure | None) -> Figure:
@@ -95,6 +109,37 @@ def test_measurements_of_many_sizes_are_compared_as_ratios(example: SimpleNamesp
     assert scale["type"] == "log"
     assert scale["domain"][0] > 0
     assert figure.png(scale=1).startswith(b"\x89PNG")
+
+
+# ---------------------------------------------------------------- promised against kept
+
+
+def test_promises_of_the_best_models_are_drawn_against_what_was_kept(example: SimpleNamespace) -> None:
+    figure = drawn(figures.reliability(promising(example), example.data.factors, most=2))
+    assert figure.name == "reliability-time_s"
+    assert list(dict.fromkeys(row["model"] for row in figure.rows)) == ["ernest", "forest"]
+    half = next(row for row in figure.rows if row["promised"] == 0.5)
+    assert half["kept"] == pytest.approx(0.5)
+    assert half["configurations"] == 6
+    assert (half["low"], half["high"]) == pytest.approx(wilson(0.5, 6))
+    kept = [row["kept"] for row in figure.rows if row["model"] == "ernest"]
+    assert kept == sorted(kept, key=lambda share: float(share or 0.0)), (
+        "whoever keeps to a promise keeps to a weaker one"
+    )
+
+
+def test_only_the_best_model_has_a_band_and_the_diagonal_runs_from_corner_to_corner(example: SimpleNamespace) -> None:
+    figure = drawn(figures.reliability(promising(example), example.data.factors, most=3))
+    band, diagonal = figure.spec["layer"][:2]
+    assert band["transform"] == [{"filter": 'datum.model === "ernest"'}]
+    corners = figure.spec["datasets"][diagonal["data"]["name"]]
+    assert corners == [{"promised": 0, "kept": 0}, {"promised": 1, "kept": 1}]
+    assert "the line of ernest" in figure.caption
+
+
+def test_without_probabilities_there_is_nothing_to_hold_against_promises(example: SimpleNamespace) -> None:
+    assert figures.reliability(example.validation, example.data.factors, most=3) is None
+    assert figures.reliability(replace(example.validation, scorecards=()), example.data.factors) is None
 
 
 # ---------------------------------------------------------------- errors
@@ -282,9 +327,10 @@ def test_validate_writes_each_figure_as_picture_and_as_drawing(runs: str, tmp_pa
     asked = ["validate", runs, "--factors", "executors,batch_size", "--model", "median", "--json"]
     answer = CliRunner().invoke(app, [*asked, "--figures", str(tmp_path / "drawn"), "--learning-curve"])
     assert answer.exit_code == 0, answer.output
-    assert "wrote 12 files to" in answer.stderr
+    assert "wrote 15 files to" in answer.stderr
     assert json.loads(answer.stdout)["response"] == "time_s"
     names = {"predicted-vs-actual-time_s", "errors-time_s-median", "scaling-time_s-median", "learning-curve-time_s"}
+    names.add("reliability-time_s")
     kinds = ("png", "svg", "vl.json")
     assert {path.name for path in (tmp_path / "drawn").iterdir()} == {f"{n}.{kind}" for n in names for kind in kinds}
 

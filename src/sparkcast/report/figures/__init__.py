@@ -12,6 +12,7 @@ from sparkcast.report.figures.interactions import interaction_grid
 from sparkcast.report.figures.learning import error_curve
 from sparkcast.report.figures.recommendation import recommendation_figures
 from sparkcast.report.figures.regressions import simple_regressions
+from sparkcast.report.figures.reliability import reliability
 from sparkcast.report.figures.residuals import residual_panels
 from sparkcast.report.figures.runs import learning_curves, results, utilisation
 from sparkcast.report.figures.scaling import scaling_curve
@@ -36,6 +37,7 @@ __all__ = [
     "predicted_vs_actual",
     "prediction_errors",
     "recommendation_figures",
+    "reliability",
     "residual_panels",
     "results",
     "scaling_curve",

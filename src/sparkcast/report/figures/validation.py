@@ -8,6 +8,7 @@ from sparkcast.models import Fitted
 from sparkcast.report.figures._figure import Figure
 from sparkcast.report.figures.errors import prediction_errors
 from sparkcast.report.figures.learning import error_curve
+from sparkcast.report.figures.reliability import reliability
 from sparkcast.report.figures.scaling import half_as_far_again, scaling_curve, scaling_factor
 from sparkcast.report.figures.trust import predicted_vs_actual
 from sparkcast.report.labels import listing
@@ -29,7 +30,7 @@ def validation_figures(
     Scaling curves are those of the models in `fitted`, which have learned from all of `data`.
     """
     best = [card.model for card in validation.scorecards[:most]]
-    drawn = [predicted_vs_actual(validation, most=most)]
+    drawn = [predicted_vs_actual(validation, most=most), reliability(validation, data.factors, most=most)]
     drawn += [prediction_errors(validation, data.factors, model=model) for model in best]
     undrawn: list[str] = []
     for model in best:
