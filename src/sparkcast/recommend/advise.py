@@ -37,7 +37,7 @@ def advise(recommender: Recommender, known: Knowledge, question: Question, prese
         answer,
         running=_forecasts(recommender, present, question.confidence),
         staleness=_staleness(recommender, known, present),
-        notes=_notes(known, answer),
+        notes=(*answer.notes, *_notes(known, answer)),
     )
 
 

@@ -14,6 +14,7 @@ from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tab
 from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
+from sparkcast.recommend.few import ENOUGH, few_note, is_by_errors, most_teaching
 from sparkcast.recommend.nearest import Measured
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
@@ -232,6 +233,29 @@ class Recommender:
         is_by_epoch = asked.view.is_by_epoch(self.known)
         return {r: self._fitted[r, is_by_epoch][0] for r in asked.tables if (r, is_by_epoch) in self._fitted}
 
+    def notes(self, asked: Asked) -> tuple[str, ...]:
+        """What to know of an answer that rests on few configurations."""
+        response, n = self._least_learned(asked)
+        if response is None or n >= ENOUGH:
+            return ()
+        model, fitted = self.fitted(response, asked.view.is_by_epoch(self.known))
+        note = few_note(
+            *(n, model),
+            is_by_errors=is_by_errors(fitted),
+            confidence=asked.question.confidence if asked.question.limits else None,
+            teaching=most_teaching(asked, self.known, response),
+        )
+        return () if note is None else (note,)
+
+    def _least_learned(self, asked: Asked) -> tuple[str | None, int]:
+        """Of the responses that decide, the one that was learned from the fewest configurations, and how many."""
+        learned, models = self._knowledge.about.responses, self.models(asked)
+        decide = [*(limit.response for limit in asked.question.limits), asked.objective.response]
+        # What is computed from the time, as a cost is, knows as much as that.
+        known = [name if name in models else asked.time for name in decide]
+        counted = {name: learned[name].configurations for name in known if name in models and name in learned}
+        return min(counted.items(), key=lambda item: item[1], default=(None, ENOUGH))
+
 
 def _with_cost(words: Vocabulary) -> Vocabulary:
     return words if COST in words.names else words.declaring(Vocabulary(responses=(Response(COST, kind=Kind.MONEY),)))
@@ -282,6 +306,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
         pareto=tuple(candidates[len(listed) :]),
         nearest=recommender.measured.nearest(chosen.configuration),
+        notes=recommender.notes(asked),
         vocabulary=words,
     )
 
