@@ -269,6 +269,41 @@ def test_failed_runs_are_told_and_counted(monkeypatch: pytest.MonkeyPatch, folde
     assert {run.outcome for run in result.history} == {"ok", "error"}
 
 
+class Endless(PlayedEngine):
+    """Runs of 3000 samples do not end by themselves."""
+
+    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        if json.loads(Path(submission.argv[0]).read_text())["settings"]["samples"] != 3000:
+            return super().start(submission, log)
+        return cast("subprocess.Popen[bytes]", Ended(None))  # type: ignore[arg-type]
+
+
+def test_a_searcher_is_told_how_a_run_failed_and_the_limit_that_stopped_it_again_on_resume(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    study = dataclasses.replace(STUDY, limits=Limits(trial_s=0.2))
+    told = heard(monkeypatch, "exhaustive", "tell")
+    options = TuneOptions("exhaustive", TIME, fix=Configuration({"executors": 1}))
+    broken = {2000: "java.lang.OutOfMemoryError: Java heap space", 4000: "no"}
+    engine = Endless(lambda g: broken.get(g["samples"]) or by_samples(g))
+    search(monkeypatch, folder, options, engine=engine, study=study)
+    assert [one.outcome for one in told] == [Outcome.OK, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR]
+    assert [one.limit_s is not None for one in told] == [False, False, True, False]
+    assert 0.2 <= told[2].limit_s < 5
+    longer = dataclasses.replace(study, limits=Limits(trial_s=500))  # which did not stop that run
+    search(monkeypatch, folder, options, study=longer, resume=True)
+    assert told[4:] == told[:4]
+
+
+def test_start_up_is_no_part_of_the_time_that_a_limit_speaks_of(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    study = dataclasses.replace(STUDY, limits=Limits(trial_s=0.5))
+    told = heard(monkeypatch, "exhaustive", "tell")
+    monkeypatch.setattr("sparkcast.search.ledger.Ledger.startup_s", 0.4)
+    options = TuneOptions("exhaustive", TIME, fix=Configuration({"executors": 1}))
+    search(monkeypatch, folder, options, engine=Endless(by_samples), study=study)
+    assert 0.1 <= told[2].limit_s < 0.5
+
+
 def test_two_errors_at_the_start_end_the_search_and_resume_goes_on(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:

@@ -8,7 +8,7 @@ from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, Spar
 from sparkcast.search.options import TuneOptions
 from sparkcast.study import Configuration, Kind, Observation, Response, Study
 from sparkcast.study.derive import run_cost
-from sparkcast.study.names import TOTAL_TIME
+from sparkcast.study.names import STARTUP_TIME, TOTAL_TIME
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Guessable, Workload
 
@@ -133,6 +133,13 @@ class Ledger:
         ]
         same = [seconds for c, seconds in took if c == configuration] or [seconds for _, seconds in took]
         return fmean(same) if same else 0.0
+
+    @property
+    def startup_s(self) -> float:
+        """How long runs took so far before the job began; 0 when none told."""
+        responses = [step.observation.responses for step in self.good if step.observation is not None]
+        known = [told[STARTUP_TIME] for told in responses if STARTUP_TIME in told]
+        return max(0.0, fmean(known)) if known else 0.0
 
     def doubts(self) -> list[str]:
         """Why the best may not be what it seems."""

@@ -26,7 +26,7 @@ from sparkcast.search.options import (
     value_of,
 )
 from sparkcast.store import Store
-from sparkcast.study import Configuration, Observation, Plan, Study, Trial, Vocabulary
+from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial, Vocabulary
 from sparkcast.study.derive import run_cost
 from sparkcast.study.redaction import redact
 from sparkcast.workloads import shape_of
@@ -127,11 +127,24 @@ class _Tuning:
         for _ in range(self._runs_each):
             steps.append(self._step(configuration))
             if steps[-1].value is None:
-                return Evaluation(asked, None)
+                return self._failure(asked, steps[-1])
         sign = -1 if self._options.objective.is_maximum else 1
         times = [step.time_s for step in steps if step.time_s is not None]
         value = fmean(step.value for step in steps if step.value is not None)
-        return Evaluation(asked, sign * value, fmean(times) if times else None)
+        return Evaluation(asked, sign * value, fmean(times) if times else None, Outcome.OK)
+
+    def _failure(self, asked: Configuration, step: Step) -> Evaluation:
+        if step.observation is None:
+            return Evaluation(asked, None)
+        outcome = step.observation.outcome
+        limit_s = self._limit_s(step.observation) if outcome is Outcome.TIMEOUT else None
+        return Evaluation(asked, None, None, outcome, limit_s)
+
+    def _limit_s(self, stopped: Observation) -> float | None:
+        """What the time of a run that was stopped would have been longer than: its start-up is no part of it."""
+        took = {run.run_id: run.duration_s for run in self._store.search_runs(self._search_id)}
+        limit_s = took.get(stopped.run_id, self._study.limits.trial_s)  # the limit may have changed since
+        return None if limit_s is None else max(0.0, limit_s - self._ledger.startup_s) or None
 
     def _step(self, configuration: Configuration) -> Step:
         """The next replicate of these settings, from the store or by running it."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain, domain_of
@@ -87,13 +88,15 @@ def known_from(evaluations: Sequence[Evaluation], points: Points) -> Known:
         _means(values),
         _means(times),
         tuple(in_vain),
-        {place: one.limit_s for place, one in in_vain.items() if one.limit_s is not None and _is_timeout(one)},
+        _limits(in_vain, max(chain.from_iterable(times.values()), default=None)),
         frozenset(place for place, one in in_vain.items() if one.outcome is Outcome.OOM),
     )
 
 
-def _is_timeout(one: Evaluation) -> bool:
-    return one.outcome is Outcome.TIMEOUT and one.limit_s is not None and one.limit_s > 0
+def _limits(failed: Mapping[int, Evaluation], longest_s: float | None) -> dict[int, float]:
+    """What timeouts took longer than: their limit, or where it is not known any run that was not stopped by it."""
+    stopped = {place: one.limit_s or longest_s for place, one in failed.items() if one.outcome is Outcome.TIMEOUT}
+    return {place: limit for place, limit in stopped.items() if limit is not None and limit > 0}
 
 
 def _means(groups: Mapping[int, Sequence[float]]) -> dict[int, float]:
