@@ -588,6 +588,48 @@ def test_a_search_that_has_begun_asks_for_resume(monkeypatch: pytest.MonkeyPatch
     assert "--resume" in caught.value.hint
 
 
+@pytest.mark.parametrize("n_runs", [2, 20], ids=["the limit", "the searcher"])
+def test_a_search_that_has_ended_says_so_and_why(monkeypatch: pytest.MonkeyPatch, folder: Path, n_runs: int) -> None:
+    ended = search(monkeypatch, folder, budget=Budget(n_runs))
+    engine = PlayedEngine(by_samples)
+    with pytest.raises(StudyError, match=f"has ended: {ended.stopped_because}") as caught:
+        search(monkeypatch, folder, budget=Budget(n_runs), engine=engine)
+    assert "--resume" in caught.value.hint
+    assert engine.ran == []
+
+
+def test_ctrl_c_in_the_last_run_changes_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    import os
+    import signal
+
+    engine = PlayedEngine(by_samples)
+    launch = engine.start
+
+    def interrupted(submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        if len(engine.ran) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return launch(submission, log)
+
+    monkeypatch.setattr(engine, "start", interrupted)
+    result = search(monkeypatch, folder, engine=engine, budget=Budget(3))
+    assert (result.interrupted, result.runs) == (False, 3)
+    assert result.stopped_because == "the limit on the number of runs, 3"
+
+
+def test_single_runs_are_a_tie_when_they_differ_by_less_than_noise(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    near = search(monkeypatch, folder, engine=PlayedEngine(lambda g: {"time_s": 10 + float(g["samples"]) / 1e4}))
+    assert near.is_tie
+    far = search(monkeypatch, folder.with_name("far"), engine=PlayedEngine(lambda g: {"time_s": float(g["samples"])}))
+    assert far.is_tie  # one and two executors take the same
+    options = dataclasses.replace(RANDOM, fix=Configuration({"executors": 1}))
+    alone = search(
+        monkeypatch, folder.with_name("a"), options, engine=PlayedEngine(lambda g: {"time_s": float(g["samples"])})
+    )
+    assert not alone.is_tie
+
+
 @pytest.mark.parametrize(
     ("changed", "difference"),
     [
