@@ -581,6 +581,23 @@ def test_a_search_killed_anywhere_goes_on_where_it_was(
     assert len(engine.ran) <= whole.runs + n_killed, "more than the run that was under way was made again"
 
 
+def test_a_search_begun_by_another_version_of_its_searcher_goes_on_with_all_it_has_run(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    options = TuneOptions("cherrypick", TIME)
+    first = search(monkeypatch, folder, options, budget=Budget(3))
+    told = heard(monkeypatch, "cherrypick", "tell")
+    monkeypatch.setattr(
+        "sparkcast.search.searchers.cherrypick.spread",
+        lambda points, seed: list(reversed(range(len(points.candidates)))),
+    )
+    engine = PlayedEngine(by_samples)
+    more = search(monkeypatch, folder, options, engine=engine, budget=Budget(5), resume=True)
+    assert (more.runs, more.new, len(engine.ran)) == (5, 2, 2)
+    assert {run.configuration for run in first.history} <= {run.configuration for run in more.history}
+    assert len({one.configuration.only(["executors", "samples"]) for one in told}) == len(told) == 5
+
+
 def test_a_search_that_has_begun_asks_for_resume(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     search(monkeypatch, folder, budget=Budget(2))
     with pytest.raises(StudyError, match="has begun") as caught:

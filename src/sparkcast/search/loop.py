@@ -93,7 +93,7 @@ class _Tuning:
         self._on_progress = on_progress
         kind = SEARCHERS.get(options.searcher)
         # Who asks elsewhere may change any setting, so it sees all of them, and asks again when it wants replicates.
-        is_free = bool(getattr(kind, "asks_elsewhere", False))
+        self._is_free = is_free = bool(getattr(kind, "asks_elsewhere", False))
         self._runs_each = 1 if is_free else options.replicates or 1
         found = candidates_of(site, options.fix)
         self._candidates, self._notes = found.configurations, found.notes
@@ -150,12 +150,31 @@ class _Tuning:
     def _search(self) -> str:
         """Answer what the searcher asks; returns why that ended."""
         try:
-            while (asked := self._searcher.ask()) is not None:
-                self._searcher.tell(self._answer(asked))
+            while (asked := self._searcher.ask()) is not None or self._forgotten():
+                if asked is None or self._is_unmeasured(asked):
+                    for configuration in self._forgotten():
+                        self._searcher.tell(self._answer(configuration))
+                        asked = None  # it may ask for something else, now that it knows
+                if asked is not None:
+                    self._searcher.tell(self._answer(asked))
         except Stopped as stop:
             self._is_cut_short = stop.reason == _INTERRUPTED
             return stop.reason
         return self._searcher.stopped_because or "the searcher has nothing left to ask"
+
+    def _is_unmeasured(self, asked: Configuration) -> bool:
+        configuration = self._candidates[0] | asked
+        return Trial(configuration, self._asked.get(configuration, 0) + 1).key not in self._known
+
+    def _forgotten(self) -> list[Configuration]:
+        """What the search has run, but has not asked for since it was resumed, in order.
+
+        The same searcher asks again for all of it. Another version of it may not, and is told.
+        """
+        if self._is_free:
+            return []
+        own = [self._known[key].configuration for key in self._known if key in self._own]
+        return [configuration for configuration in dict.fromkeys(own) if configuration not in self._asked]
 
     def _answer(self, asked: Configuration) -> Evaluation:
         configuration = self._candidates[0] | asked

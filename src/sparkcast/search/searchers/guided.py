@@ -23,7 +23,7 @@ from sparkcast.search.posterior import Sampler
 from sparkcast.search.worth import Outlook, expected_gain
 
 _RUNS_TO_COME = 100  # of the job with the settings found: a trial as dear as the best run must save 1 % to be worth it
-_MUCH = 0.1  # of the range of memory: so near to the most there is
+_MUCH = 0.02  # of the range of memory: so near to the most there is
 _N_JOBS = 10_000
 _FEWEST_JOBS = 300
 _MOST_NUMBERS = 1_000_000  # of all jobs at all candidates
