@@ -4,6 +4,7 @@ A sampler is given each number as its place in the unit interval (ratios count) 
 suggests is taken to be the nearest candidate that was not run yet. It stops only when every candidate was run.
 """
 
+import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -104,7 +105,9 @@ def _tpe(seed: int) -> "BaseSampler":
 def _gp(seed: int) -> "BaseSampler":
     import optuna
 
-    return optuna.samplers.GPSampler(n_startup_trials=STARTS, seed=seed, deterministic_objective=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        return optuna.samplers.GPSampler(n_startup_trials=STARTS, seed=seed, deterministic_objective=True)
 
 
 def peers() -> dict[str, Callable[[Search], Sampled]]:
