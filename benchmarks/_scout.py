@@ -1,19 +1,24 @@
-"""The measurements of Scout (Hsu et al. 2018) as searches: workloads on the same 69 clusters of a public cloud.
+"""The measurements of Scout (Hsu et al. 2018) as searches: workloads on the same clusters, or machines, of a cloud.
 
-The function takes the folder that holds `multiple_nodes.csv`. Settings are given the names that sparkcast knows:
-machines, cores and memory (in GiB) of each. A run that did not complete is a failure; what it took was paid all the
-same.
+`multiple_nodes.csv` has one run of each workload on each of 69 clusters. Their settings are given the names that
+sparkcast knows: machines, cores and memory (in GiB) of each. A run that did not complete is a failure; what it took was
+paid all the same. Failures at the limit of two hours are timeouts; why the others failed is not known.
+
+`single_node.csv` has about five runs of each workload on each of 18 types of machine; their median counts. A failed run
+of a type on which others completed is left out.
 """
 
 import csv
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
+from sparkcast.search.base import Evaluation
 from sparkcast.study import Configuration, Dataset, Observation, Outcome
 
-FACTORS = ("machines", "cores", "memory")
+LIMIT_S = 7200.0  # after which Scout stopped a run
 PRICES = {  # of an hour on demand in us-east-1, 2018, in dollars
     "c4.large": 0.100,
     "c4.xlarge": 0.199,
@@ -25,17 +30,22 @@ PRICES = {  # of an hour on demand in us-east-1, 2018, in dollars
     "r4.xlarge": 0.266,
     "r4.2xlarge": 0.532,
 }
+Rows = Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     took_s: float
-    is_ok: bool
+    outcome: Outcome = Outcome.OK
+
+    @property
+    def is_ok(self) -> bool:
+        return self.outcome is Outcome.OK
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One workload on every cluster; `clusters` and `per_second` are the same for all workloads."""
+    """One workload on every cluster; `clusters` and `per_second` are the same for all workloads of a data set."""
 
     name: str
     family: str  # the program and its framework, whatever the size of the data
@@ -51,33 +61,47 @@ class Table:
         """Of the runs that completed."""
         return tuple(self.cost(place) for place, run in enumerate(self.runs) if run.is_ok)
 
+    def evaluation(self, place: int) -> Evaluation:
+        """What a searcher is told of a run."""
+        cluster, run = self.clusters[place], self.runs[place]
+        if run.is_ok:
+            return Evaluation(cluster, self.cost(place), run.took_s, run.outcome)
+        return Evaluation(cluster, None, None, run.outcome, LIMIT_S if run.outcome is Outcome.TIMEOUT else None)
+
     def dataset(self) -> Dataset:
-        outcomes = [Outcome.OK if run.is_ok else Outcome.ERROR for run in self.runs]
         runs = [
-            Observation(cluster, {"time_s": run.took_s}, outcome)
-            for cluster, run, outcome in zip(self.clusters, self.runs, outcomes, strict=True)
+            Observation(cluster, {"time_s": run.took_s}, run.outcome)
+            for cluster, run in zip(self.clusters, self.runs, strict=True)
         ]
-        return Dataset(FACTORS, tuple(runs), name=self.name)
+        return Dataset(tuple(self.clusters[0]), tuple(runs), name=self.name)
 
 
-def read_tables(folder: Path) -> tuple[Table, ...]:
-    with (folder / "multiple_nodes.csv").open() as file:
-        rows = list(csv.DictReader(file))
+def read_tables(folder: Path) -> dict[str, tuple[Table, ...]]:
+    """The searches that the folder has data for, by what is searched."""
+    found = {}
+    if (folder / "multiple_nodes.csv").exists():
+        found["clusters"] = _clusters(_rows(folder / "multiple_nodes.csv"))
+    if (folder / "single_node.csv").exists():
+        rows = _rows(folder / "single_node.csv")
+        found["machines, described"] = _machines(rows, is_described=True)
+        found["machines, names only"] = _machines(rows, is_described=False)
+    return found
+
+
+def _rows(path: Path) -> Rows:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def _clusters(rows: Rows) -> tuple[Table, ...]:
     clusters = sorted({(row["vm_type"], int(row["nodes"])) for row in rows})
     settings = {
-        (row["vm_type"], int(row["nodes"])): Configuration(
-            {
-                "machines": int(row["nodes"]),
-                "cores": int(row["vcpu_per_vm"]),
-                "memory": float(row["mem_gib_per_vm"]),
-            }
-        )
+        (row["vm_type"], int(row["nodes"])): Configuration({"machines": int(row["nodes"]), **_description(row)})
         for row in rows
     }
     found: dict[tuple[str, str, str], dict[tuple[str, int], Run]] = defaultdict(dict)
     for row in rows:
-        run = Run(float(row["elapsed_s"]), row["completed"] == "1")
-        found[row["workload"], row["framework"], row["datasize"]][row["vm_type"], int(row["nodes"])] = run
+        found[_workload(row)][row["vm_type"], int(row["nodes"])] = Run(float(row["elapsed_s"]), _outcome(row))
     return tuple(
         Table(
             name=" ".join(key),
@@ -88,6 +112,41 @@ def read_tables(folder: Path) -> tuple[Table, ...]:
         )
         for key, runs in sorted(found.items())
     )
+
+
+def _machines(rows: Rows, *, is_described: bool) -> tuple[Table, ...]:
+    types = {row["vm_type"]: row for row in sorted(rows, key=lambda row: row["vm_type"])}
+    found: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["completed"] == "1":
+            found[_workload(row)][row["vm_type"]].append(float(row["elapsed_s"]))
+    return tuple(
+        Table(
+            name=" ".join(key),
+            family=" ".join(key[:2]),
+            clusters=tuple(
+                Configuration({"machine_type": name, **(_description(row) if is_described else {})})
+                for name, row in types.items()
+            ),
+            per_second=tuple(float(row["price_per_hour"]) / 3600 for row in types.values()),
+            runs=tuple(Run(median(times[name])) for name in types),
+        )
+        for key, times in sorted(found.items())
+    )
+
+
+def _workload(row: Mapping[str, str]) -> tuple[str, str, str]:
+    return row["workload"], row["framework"], row["datasize"]
+
+
+def _description(row: Mapping[str, str]) -> dict[str, int | float]:
+    return {"cores": int(row["vcpu_per_vm"]), "memory": float(row["mem_gib_per_vm"])}
+
+
+def _outcome(row: Mapping[str, str]) -> Outcome:
+    if row["completed"] == "1":
+        return Outcome.OK
+    return Outcome.TIMEOUT if float(row["elapsed_s"]) >= LIMIT_S else Outcome.ERROR
 
 
 def earlier_than(table: Table, tables: Sequence[Table]) -> tuple[Dataset, ...]:

@@ -13,6 +13,7 @@ import pytest
 
 from sparkcast.api import load_data, load_study
 from sparkcast.cli import main
+from sparkcast.runs.session import Stopped
 from sparkcast.search.base import SEARCHERS
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, Observation, Plan
@@ -162,12 +163,51 @@ def test_a_bad_question_is_refused_before_anything_starts(
 def test_an_interrupted_search_exits_with_130_and_tells_how_to_go_on(
     tune: Tune, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measure(study, KNOWN)
-    monkeypatch.setattr("sparkcast.runs.campaign.Session.is_interrupted", True)
+    measure(study, {samples: time_s for samples, time_s in KNOWN.items() if samples != 4000})
+
+    def interrupted(session: object, trials: object) -> None:
+        raise Stopped("interrupted")
+
+    monkeypatch.setattr("sparkcast.runs.session.Session.prepare", interrupted)
     answer = tune("--searcher", "exhaustive", "--within", "1 m", "--resume")
     assert answer.returncode == 130
     assert "Continue with: sparkcast tune s.yaml --searcher exhaustive --within '1 m' --resume\n" in answer.stderr
     assert "ask on" not in answer.stdout
+
+
+def test_ctrl_c_in_the_last_run_is_not_an_interruption(
+    tune: Tune, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure(study, KNOWN)
+    monkeypatch.setattr("sparkcast.runs.campaign.Session.is_interrupted", True)
+    answer = tune("--searcher", "exhaustive")
+    assert answer.returncode == 0
+    assert "Interrupted" not in answer.stderr
+    assert "stopped: every candidate was run\n" in answer.stdout
+
+
+def test_two_that_differ_by_less_than_noise_are_told_with_the_runs_that_decide(tune: Tune, study: Path) -> None:
+    measure(study, {1000: 4.0, 2000: 2.06, 3000: 2.0, 4000: 5.0})
+    lines = tune("--searcher", "exhaustive").stdout.splitlines()
+    assert "warning: the best differs from the next (2.06 s at samples=2000) by less than runs usually do (7%)" in lines
+    assert [line for line in lines if line.startswith("to decide: ")] == [
+        f"to decide: sparkcast tune s.yaml --fix samples={n} --searcher exhaustive --minimize time_s --replicates 3 "
+        "--allow-changed"
+        for n in (3000, 2000)
+    ]
+
+
+def test_a_clear_difference_asks_for_no_further_run(tune: Tune, study: Path) -> None:
+    measure(study, KNOWN)
+    answer = tune("--searcher", "exhaustive").stdout
+    assert "to decide" not in answer
+    assert "warning" not in answer
+
+
+def test_an_unknown_response_is_told_that_cost_is_known(tune: Tune) -> None:
+    answer = tune("--minimize", "price")
+    assert answer.returncode == 2
+    assert "cost" in answer.stderr.split("hint: ")[1]
 
 
 @pytest.mark.parametrize("option", [["--minimize", "cost"], ["--max-cost", "1"]])

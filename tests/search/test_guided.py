@@ -6,8 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from sparkcast.search.base import Evaluation, Search
+from sparkcast.search.points import known_from
 from sparkcast.search.searchers.guided import Guided
-from sparkcast.study import Configuration, Dataset, Observation
+from sparkcast.study import Configuration, Dataset, Observation, Outcome
 
 Times = Callable[[Configuration], float | None]
 
@@ -161,3 +162,100 @@ def test_many_candidates_are_searched_as_well() -> None:
     many = tuple(Configuration({"machines": n, "memory": m}) for n in range(1, 41) for m in range(4, 64, 4))
     asked, _ = searched(Search(many, per_second=paid(many)), caching, at_most=3)
     assert len(asked) == 3
+
+
+# ---------------------------------------------------------------- how a run failed
+
+BY_CORES = tuple(
+    Configuration({"machines": 4, "cores": n, "memory": m}) for n in (1, 2, 4, 8, 16) for m in (8, 16, 32, 64)
+)
+
+
+def after_failure(candidates: tuple[Configuration, ...], failed: Configuration, outcome: Outcome) -> Configuration:
+    """What it asks for when its first run fails, where all cost the same."""
+    searcher = Guided(Search(candidates, per_second=(1.0,) * len(candidates)))
+    limit_s = 3600.0 if outcome is Outcome.TIMEOUT else None
+    searcher.tell(Evaluation(failed, None, None, outcome, limit_s))
+    asked = searcher.ask()
+    assert asked is not None
+    return asked
+
+
+def test_after_a_timeout_it_asks_for_more_cores_where_memory_is_the_same() -> None:
+    same_memory = tuple(c for c in BY_CORES if c["memory"] == 16)
+    asked = after_failure(same_memory, same_memory[1], Outcome.TIMEOUT)
+    assert number(asked, "cores") > 2
+
+
+def test_after_running_out_of_memory_it_asks_for_more_memory() -> None:
+    asked = after_failure(BY_CORES, BY_CORES[5], Outcome.OOM)
+    assert number(asked, "memory") > number(BY_CORES[5], "memory")
+
+
+def test_a_job_that_was_stopped_at_a_limit_is_not_looked_for_where_it_takes_longer() -> None:
+    """Few machines are cheapest by the hour, and too slow: 4 of 12 candidates are stopped at the limit."""
+
+    def time_s(configuration: Configuration) -> float:
+        return 40_000 / number(configuration, "machines")
+
+    candidates = tuple(Configuration({"machines": n}) for n in (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32))
+    searcher = Guided(Search(candidates, per_second=tuple(number(c, "machines") for c in candidates)))
+    n_stopped = 0
+    while (configuration := searcher.ask()) is not None:
+        time = time_s(configuration)
+        if time > 7200:
+            n_stopped += 1
+            searcher.tell(Evaluation(configuration, None, None, Outcome.TIMEOUT, 7200.0))
+        else:
+            searcher.tell(Evaluation(configuration, time * number(configuration, "machines"), time, Outcome.OK))
+    assert n_stopped <= 3
+
+
+def test_a_limit_that_nobody_told_is_at_least_what_other_runs_took() -> None:
+    searcher = Guided(Search(BY_CORES, per_second=(1.0,) * len(BY_CORES)))
+    searcher.tell(Evaluation(BY_CORES[-1], 50.0, 50.0, Outcome.OK))
+    searcher.tell(Evaluation(BY_CORES[0], None, None, Outcome.TIMEOUT))
+    assert searcher._told(known_from(searcher._evaluations, searcher._points)).stopped == {0: math.log(50.0)}
+
+
+# ---------------------------------------------------------------- types of machines, room, earlier workloads
+
+
+def named(n: int) -> tuple[Configuration, ...]:
+    return tuple(Configuration({"machine_type": f"type{i}"}) for i in range(n))
+
+
+def test_types_of_which_only_the_names_are_known_are_not_taken_to_be_alike() -> None:
+    """Three of nine are four times as fast, which two slow ones do not tell."""
+    fast = {"type4", "type6", "type8"}
+    candidates = named(9)
+    asked, _ = searched(
+        Search(candidates, per_second=(1.0,) * 9), lambda c: 100.0 if c["machine_type"] in fast else 400.0
+    )
+    assert any(c["machine_type"] in fast for c in asked)
+
+
+def test_what_costs_more_is_expected_to_be_faster() -> None:
+    candidates, prices = named(6), (1.0, 1.0, 2.0, 2.0, 4.0, 4.0)
+    log_times = Guided(Search(candidates, per_second=prices))._drawn.log_times.mean(axis=0)
+    assert log_times[:2].mean() > log_times[2:4].mean() > log_times[4:].mean()
+
+
+def test_the_second_run_has_much_memory_when_the_first_has_not() -> None:
+    asked, _ = searched(Search(CLUSTERS, per_second=(1.0,) * len(CLUSTERS)), caching, at_most=2)
+    assert any(number(c, "machines") * number(c, "memory") >= 1024 for c in asked)
+
+
+def test_earlier_workloads_that_mislead_do_not_end_the_search_too_soon() -> None:
+    """All earlier ones are indifferent to memory; the new one is five times as fast where its data fit."""
+    prices = paid(CLUSTERS)
+
+    def indifferent(work: float) -> Times:
+        return lambda c: 20 + work / number(c, "machines")
+
+    earlier = tuple(runs_of(indifferent(work), CLUSTERS, f"{work}") for work in (300.0, 3000.0, 30000.0))
+    costs = {str(c): caching(c) * p for c, p in zip(CLUSTERS, prices, strict=True)}
+    asked, _ = searched(Search(CLUSTERS, per_second=prices, earlier=earlier), caching)
+    alone, _ = searched(Search(CLUSTERS, per_second=prices), caching)
+    best = min(costs[str(c)] for c in asked)
+    assert best <= 1.1 * min(costs[str(c)] for c in alone)

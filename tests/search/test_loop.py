@@ -269,6 +269,41 @@ def test_failed_runs_are_told_and_counted(monkeypatch: pytest.MonkeyPatch, folde
     assert {run.outcome for run in result.history} == {"ok", "error"}
 
 
+class Endless(PlayedEngine):
+    """Runs of 3000 samples do not end by themselves."""
+
+    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        if json.loads(Path(submission.argv[0]).read_text())["settings"]["samples"] != 3000:
+            return super().start(submission, log)
+        return cast("subprocess.Popen[bytes]", Ended(None))  # type: ignore[arg-type]
+
+
+def test_a_searcher_is_told_how_a_run_failed_and_the_limit_that_stopped_it_again_on_resume(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    study = dataclasses.replace(STUDY, limits=Limits(trial_s=0.2))
+    told = heard(monkeypatch, "exhaustive", "tell")
+    options = TuneOptions("exhaustive", TIME, fix=Configuration({"executors": 1}))
+    broken = {2000: "java.lang.OutOfMemoryError: Java heap space", 4000: "no"}
+    engine = Endless(lambda g: broken.get(g["samples"]) or by_samples(g))
+    search(monkeypatch, folder, options, engine=engine, study=study)
+    assert [one.outcome for one in told] == [Outcome.OK, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR]
+    assert [one.limit_s is not None for one in told] == [False, False, True, False]
+    assert 0.2 <= told[2].limit_s < 5
+    longer = dataclasses.replace(study, limits=Limits(trial_s=500))  # which did not stop that run
+    search(monkeypatch, folder, options, study=longer, resume=True)
+    assert told[4:] == told[:4]
+
+
+def test_start_up_is_no_part_of_the_time_that_a_limit_speaks_of(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    study = dataclasses.replace(STUDY, limits=Limits(trial_s=0.5))
+    told = heard(monkeypatch, "exhaustive", "tell")
+    monkeypatch.setattr("sparkcast.search.ledger.Ledger.startup_s", 0.4)
+    options = TuneOptions("exhaustive", TIME, fix=Configuration({"executors": 1}))
+    search(monkeypatch, folder, options, engine=Endless(by_samples), study=study)
+    assert 0.1 <= told[2].limit_s < 0.5
+
+
 def test_two_errors_at_the_start_end_the_search_and_resume_goes_on(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
@@ -546,11 +581,70 @@ def test_a_search_killed_anywhere_goes_on_where_it_was(
     assert len(engine.ran) <= whole.runs + n_killed, "more than the run that was under way was made again"
 
 
+def test_a_search_begun_by_another_version_of_its_searcher_goes_on_with_all_it_has_run(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    options = TuneOptions("cherrypick", TIME)
+    first = search(monkeypatch, folder, options, budget=Budget(3))
+    told = heard(monkeypatch, "cherrypick", "tell")
+    monkeypatch.setattr(
+        "sparkcast.search.searchers.cherrypick.spread",
+        lambda points, seed: list(reversed(range(len(points.candidates)))),
+    )
+    engine = PlayedEngine(by_samples)
+    more = search(monkeypatch, folder, options, engine=engine, budget=Budget(5), resume=True)
+    assert (more.runs, more.new, len(engine.ran)) == (5, 2, 2)
+    assert {run.configuration for run in first.history} <= {run.configuration for run in more.history}
+    assert len({one.configuration.only(["executors", "samples"]) for one in told}) == len(told) == 5
+
+
 def test_a_search_that_has_begun_asks_for_resume(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     search(monkeypatch, folder, budget=Budget(2))
     with pytest.raises(StudyError, match="has begun") as caught:
         search(monkeypatch, folder, budget=Budget(4))
     assert "--resume" in caught.value.hint
+
+
+@pytest.mark.parametrize("n_runs", [2, 20], ids=["the limit", "the searcher"])
+def test_a_search_that_has_ended_says_so_and_why(monkeypatch: pytest.MonkeyPatch, folder: Path, n_runs: int) -> None:
+    ended = search(monkeypatch, folder, budget=Budget(n_runs))
+    engine = PlayedEngine(by_samples)
+    with pytest.raises(StudyError, match=f"has ended: {ended.stopped_because}") as caught:
+        search(monkeypatch, folder, budget=Budget(n_runs), engine=engine)
+    assert "--resume" in caught.value.hint
+    assert engine.ran == []
+
+
+def test_ctrl_c_in_the_last_run_changes_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    import os
+    import signal
+
+    engine = PlayedEngine(by_samples)
+    launch = engine.start
+
+    def interrupted(submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        if len(engine.ran) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return launch(submission, log)
+
+    monkeypatch.setattr(engine, "start", interrupted)
+    result = search(monkeypatch, folder, engine=engine, budget=Budget(3))
+    assert (result.interrupted, result.runs) == (False, 3)
+    assert result.stopped_because == "the limit on the number of runs, 3"
+
+
+def test_single_runs_are_a_tie_when_they_differ_by_less_than_noise(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    near = search(monkeypatch, folder, engine=PlayedEngine(lambda g: {"time_s": 10 + float(g["samples"]) / 1e4}))
+    assert near.is_tie
+    far = search(monkeypatch, folder.with_name("far"), engine=PlayedEngine(lambda g: {"time_s": float(g["samples"])}))
+    assert far.is_tie  # one and two executors take the same
+    options = dataclasses.replace(RANDOM, fix=Configuration({"executors": 1}))
+    alone = search(
+        monkeypatch, folder.with_name("a"), options, engine=PlayedEngine(lambda g: {"time_s": float(g["samples"])})
+    )
+    assert not alone.is_tie
 
 
 @pytest.mark.parametrize(

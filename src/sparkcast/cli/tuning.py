@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from sparkcast.search.loop import Tried, TuneResult
 
 
+_MORE_RUNS = 2  # of each configuration, when the first ones do not tell which is better
+
+
 def register(app: typer.Typer) -> None:
     app.command()(tune)
 
@@ -108,6 +111,8 @@ def _show(result: "TuneResult", study: str) -> None:
     print(f"stopped: {result.stopped_because}")
     for warning in result.warnings:
         print(f"warning: {warning}")
+    for command in _deciding(result, study):
+        print(f"to decide: {command}")
     if result.conf:
         print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
     if result.best is not None and not result.interrupted:
@@ -130,6 +135,20 @@ def _show_best(result: "TuneResult", best: "Tried") -> None:
         more = "more" if change > 0 else "less"
         began = f"{show_value(response, first.value)} at {first.configuration}"
         print(f"  {abs(change):.0f} % {more} than the first: {began}")
+
+
+def _deciding(result: "TuneResult", study: str) -> list[str]:
+    """Runs that tell the best and the next apart, where noise may have."""
+    if not result.is_tie or not result.is_candidate or result.best is None or result.runner_up is None:
+        return []
+    direction, response = result.objective.split()
+    n = result.best.replicates + _MORE_RUNS
+    given = f"--searcher exhaustive --{direction} {response} --replicates {n} --allow-changed"
+    fixed = [
+        " ".join(f"--fix {shlex.quote(f'{name}={level}')}" for name, level in tried.configuration.items())
+        for tried in (result.best, result.runner_up)
+    ]
+    return [f"sparkcast tune {study} {settings} {given}" for settings in fixed]
 
 
 def _next_question(result: "TuneResult", best: "Tried", study: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sparkcast.registry import Registry
-from sparkcast.study import Configuration, Dataset, Vocabulary
+from sparkcast.study import Configuration, Dataset, Outcome, Vocabulary
 from sparkcast.study.names import completed
 
 
@@ -36,6 +36,8 @@ class Evaluation:
     configuration: Configuration
     value: float | None  # the objective; None when the run failed
     time_s: float | None = None  # None when it failed or did not tell
+    outcome: Outcome | None = None  # how it ended; None: not known
+    limit_s: float | None = None  # of a timeout: what its time would have been longer than
 
 
 class Searcher(Protocol):

@@ -1,15 +1,17 @@
 """What is believed of all candidates after some runs: many jobs that could be this one, and a process around each.
 
 Each job is a curve over the candidates up to an unknown level. Around it lies a Gaussian process of what the curve does
-not know, the same for all jobs; a job counts by how likely the runs are under it. The posterior is a mixture of normal
-distributions, one per job, with a common covariance.
+not know, the same for all jobs; a job counts by how likely the runs are under it, those that failed and how they did
+included. The posterior is a mixture of normal distributions, one per job, with a common covariance.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from sparkcast.arrays import Array, Floats, Ints
-from sparkcast.search.jobs import Jobs
+from sparkcast.search.jobs import RARELY, Jobs
+from sparkcast.search.points import Known
 
 _FREEDOM = 4.0  # degrees of freedom: runs in a cloud are seldom, but now and then, far off
 
@@ -21,6 +23,23 @@ class Around:
     sd: float = 0.15  # of what varies smoothly with the settings
     length: float = 0.5  # of the range of a setting, over which it does
     noise: float = 0.05  # of one run
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What the runs gave, by the places of the candidates."""
+
+    good: Mapping[int, float]  # logarithms of times
+    broken: Sequence[int] = ()
+    out_of_memory: Sequence[int] = ()
+    stopped: Mapping[int, float] = field(default_factory=dict)  # by a time limit: its logarithm, which was not enough
+
+
+def runs_of(known: Known, good: Mapping[int, float]) -> Runs:
+    """All that is known, with good runs on the scale of logarithms of times."""
+    broken = [place for place in known.failed if place not in known.out_of_memory and place not in known.limits]
+    stopped = {place: math.log(limit_s) for place, limit_s in known.limits.items()}
+    return Runs(good, broken, tuple(known.out_of_memory), stopped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +79,20 @@ class Belief:
         return covariance(self.points[places], self.points[self.runs], self.around)
 
 
-def believe(
-    jobs: Jobs, prior: Floats, points: Floats, around: Around, good: Mapping[int, float], bad: Sequence[int]
-) -> Belief:
-    """After good runs with these logarithms of times, at least one, and bad ones, by the places of the candidates."""
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """How jobs agree with some runs, of which at least one was good: one row per job."""
+
+    logs: Floats  # of the likelihood, up to a constant
+    scales: Floats  # how much larger the variances turned out to be
+    means: Floats
+    belief: Belief  # with even weights
+
+
+def fits(jobs: Jobs, points: Floats, around: Around, told: Runs) -> Fits:
     import numpy as np
 
-    runs, y = np.array(list(good)), np.array(list(good.values()))
+    runs, y = np.array(list(told.good)), np.array(list(told.good.values()))
     within = covariance(points[runs], points[runs], around) + around.noise**2 * np.eye(len(runs))
     solved: Array = np.linalg.inv(within)
     ones = solved.sum(axis=0)
@@ -75,18 +101,48 @@ def believe(
     left = left - levels[:, None]
     heights = left @ solved
     surprise, freedom = (heights * left).sum(axis=1), _FREEDOM + len(runs) - 1
-    logs = np.log(prior) + outcomes(jobs, runs, bad) - freedom / 2 * np.log1p(surprise / _FREEDOM)
-    weights = normalised(logs)
-    scale = float(weights @ (_FREEDOM + surprise)) / freedom
+    logs = outcomes(jobs, told) - freedom / 2 * np.log1p(surprise / _FREEDOM)
+    scales = (_FREEDOM + surprise) / freedom
     means = jobs.log_times + levels[:, None] + heights @ covariance(points[runs], points, around)
-    return Belief(weights, means, points, around, scale, runs, solved, ones)
+    even = np.full(len(logs), 1 / len(logs))
+    belief = Belief(even, means, points, around, 1.0, runs, solved, ones)
+    return Fits(logs + _longer(belief, scales, told.stopped), scales, means, belief)
 
 
-def outcomes(jobs: Jobs, good: Ints | Sequence[int], bad: Sequence[int]) -> Floats:
-    """The logarithm of how likely each job is to succeed and to fail as the runs did."""
+def believe(jobs: Jobs, prior: Floats, points: Floats, around: Around, told: Runs) -> Belief:
+    """After some runs, of which at least one was good."""
     import numpy as np
 
-    logs: Floats = np.log(1 - jobs.failures[:, good]).sum(axis=1) + np.log(jobs.failures[:, list(bad)]).sum(axis=1)
+    found = fits(jobs, points, around, told)
+    return weighed(found, normalised(np.log(prior) + found.logs))
+
+
+def weighed(found: Fits, weights: Floats) -> Belief:
+    return replace(found.belief, weights=weights, scale=float(weights @ found.scales))
+
+
+def _longer(belief: Belief, scales: Floats, stopped: Mapping[int, float]) -> Floats | float:
+    """The logarithm of how likely each job is to take longer than the limits that stopped it."""
+    import numpy as np
+    from scipy.special import log_ndtr
+
+    if not stopped:
+        return 0.0
+    places, limits = list(stopped), np.array(list(stopped.values()))
+    sd = np.sqrt(belief.variances()[places] * scales[:, None])
+    chances = log_ndtr((belief.means[:, places] - limits) / sd)
+    logs: Floats = np.maximum(chances, np.log(RARELY)).sum(axis=1)
+    return logs
+
+
+def outcomes(jobs: Jobs, told: Runs) -> Floats:
+    """The logarithm of how likely each job is to succeed and to fail as the runs did, whatever time they took."""
+    import numpy as np
+
+    went_well = [*told.good, *told.stopped]  # a run that was stopped had not failed until then
+    logs: Floats = np.log(1 - jobs.failures[:, went_well]).sum(axis=1)
+    logs += np.log(jobs.failures[:, list(told.broken)]).sum(axis=1)
+    logs += np.log(jobs.out_of_memory[:, list(told.out_of_memory)]).sum(axis=1)
     return logs
 
 

@@ -4,30 +4,33 @@ The times are those of the `scaling` models, with shares drawn at random: work d
 or shared by the machines (their disks and networks), and waiting that grows with the machines. Half of the jobs go over
 data again and again that they keep in memory. When all machines together hold less than that, the share that is missing
 is made again on every pass; or all of it, because the data that are needed last were dropped first (the usual fate of
-a loop over a cache that drops what was used longest ago). Half of the jobs need some resource to run at all, at most as
-much memory as their data take.
+a loop over a cache that drops what was used longest ago). Some of a machine's memory is never free for data.
 
-Settings of which nothing is known make times longer or shorter by a power of them, categories by a ratio per level.
+Half of the jobs break where they have too little, or too much, of some resource: memory, where they run out of it,
+cores, machines, or settings of which nothing is known.
+
+Such settings make times longer or shorter by a power of them, categories by a ratio per level. Types of machines of
+which nothing but a name is known have cores and memory all the same: each job has its own guess at them, near to what
+their prices buy (see machine_types).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sparkcast.arrays import Floats
+from sparkcast.arrays import Bools, Floats
 from sparkcast.fitting.encoding import Axis
+from sparkcast.search.machine_types import guessed_types
+from sparkcast.search.numbers import Numbers
 from sparkcast.search.points import Points
 from sparkcast.study import Role
 from sparkcast.study.setting import PASSES, SIZES
 
-if TYPE_CHECKING:
-    import numpy as np
-
 _ROLES = {"machines": Role.MACHINES, "cores": Role.CORES, "memory": Role.MEMORY}
-_SPARSE = 0.5  # of Dirichlet's distribution (Jeffreys): most of the time goes into one or two kinds of work
 _AGAIN = (0.1, 30.0)  # the work of making dropped data again, in terms of the work itself
+_TAKEN = 0.6  # at most, of the memory of the smallest machine: by its system and by Spark itself
 _SLOPE_SD = 0.5  # of the power of an unknown setting
-_LEVEL_SD = 0.2  # of the logarithm of the ratio of a level
+_LEVEL_SD = (0.05, 0.5)  # of the logarithm of the ratio of a level: some categories hardly matter, some do much
+_TINY = 1e-12
 RARELY = 0.02  # share of runs that fail, or succeed, against all reason
 
 
@@ -36,34 +39,67 @@ class Jobs:
     """One row per job, one column per candidate."""
 
     log_times: Floats  # up to a constant of each job, which the first run shows
-    failures: Floats  # probabilities
+    failures: Floats  # probabilities, for other reasons than the time they take
+    out_of_memory: Floats  # of these, the probabilities that it is memory that was lacking
+    room: Floats  # for data in the memory of each candidate, as an expected logarithm; all alike where it is unknown
 
 
-def draw_jobs(points: Points, n: int, seed: int) -> Jobs:
+class Laws:
+    """How jobs on these candidates may behave. Each job is told by some numbers between 0 and 1, all equally likely."""
+
+    def __init__(self, points: Points, per_second: Floats | None = None) -> None:
+        """`per_second` is what a second of each candidate costs, where that is known."""
+        import numpy as np
+
+        self._points, self._per_second = points, per_second
+        most = 100 + 4 * sum(len(axis.levels) for axis in points.domain.axes)
+        numbers = Numbers(np.full((1, most), 0.5))
+        self._made_of(numbers)
+        self.n_numbers = numbers.used
+
+    def jobs(self, numbers: Floats) -> Jobs:
+        """One for each row."""
+        return self._made_of(Numbers(numbers))
+
+    def _made_of(self, numbers: Numbers) -> Jobs:
+        import numpy as np
+
+        points, known = self._points, _known_roles(self._points)
+        roles = {**known, **guessed_types(numbers, points, known, self._per_second)}
+        machines, cores = roles.get("machines", np.ones(1)), roles.get("cores", np.ones(1))
+        ones = np.ones(len(points.candidates))
+        serial, by_core, by_machine, waiting = (_relative(ones * part) for part in _parts(machines, cores))
+        shares = _shares(numbers)[:, :, None]
+        divided = shares[:, 1] * by_core + shares[:, 2] * by_machine
+        times = shares[:, 0] * serial + divided + shares[:, 3] * waiting
+        free = _relative(ones * machines * _free(numbers, roles["memory"])) if "memory" in roles else ones
+        needed = _within(numbers, free)
+        times = times + _again(numbers) * _missing(numbers, free, needed) * divided
+        failures, is_memory = _failures(numbers, points, roles, free, needed)
+        log_times, room = np.log(times) + _others(numbers, points), np.log(free).reshape(-1, len(ones)).mean(axis=0)
+        return Jobs(log_times, failures, np.where(is_memory, failures, RARELY), room)
+
+
+def together(*some: Jobs) -> Jobs:
+    """All of them, on the same candidates."""
     import numpy as np
 
-    rng = np.random.default_rng(seed)
-    roles = _roles(points)
-    machines, cores = roles.get("machines", 1.0), roles.get("cores", 1.0)
-    ones = np.ones(len(points.candidates))
-    serial, by_core, by_machine, waiting = (_relative(ones * part) for part in _parts(machines, cores))
-    shares = rng.dirichlet([_SPARSE] * 4, n)[:, :, None]
-    divided = shares[:, 1] * by_core + shares[:, 2] * by_machine
-    times = shares[:, 0] * serial + divided + shares[:, 3] * waiting
-    total = _relative(machines * roles["memory"] * ones) if "memory" in roles else ones
-    needed = _within(rng, total, n)
-    times = times + _again(rng, n) * _missing(rng, total, needed) * divided
-    return Jobs(np.log(times) + _others(rng, points, n), _failures(rng, points, roles, total, needed))
+    return Jobs(
+        np.vstack([jobs.log_times for jobs in some]),
+        np.vstack([jobs.failures for jobs in some]),
+        np.vstack([jobs.out_of_memory for jobs in some]),
+        some[0].room,
+    )
 
 
 def flat(jobs: Jobs) -> Jobs:
     """The same jobs where nothing is known of the answer, but of the failures."""
     import numpy as np
 
-    return Jobs(np.zeros_like(jobs.log_times), jobs.failures)
+    return Jobs(np.zeros_like(jobs.log_times), jobs.failures, jobs.out_of_memory, jobs.room)
 
 
-def _roles(points: Points) -> dict[str, Floats]:
+def _known_roles(points: Points) -> dict[str, Floats]:
     """The settings whose meaning is known, by candidate."""
     columns = {axis.name: points.encoded[:, j] for j, axis in enumerate(points.domain.axes)}
     return {role: columns[name] for role, name in _role_names(points).items()}
@@ -75,7 +111,7 @@ def _role_names(points: Points) -> dict[str, str]:
     return {part: name for part, name in found.items() if name is not None}
 
 
-def _parts(machines: Floats | float, cores: Floats | float) -> tuple[Floats | float, ...]:
+def _parts(machines: Floats, cores: Floats) -> tuple[Floats | float, ...]:
     return 1.0, 1 / (machines * cores), 1 / machines, machines
 
 
@@ -83,45 +119,64 @@ def _relative(values: Floats) -> Floats:
     """1 in the middle of the candidates, so that shares are shares of the time there."""
     import numpy as np
 
-    relative: Floats = values / np.exp(np.log(values).mean())
+    relative: Floats = values / np.exp(np.log(values).mean(axis=-1, keepdims=True))
     return relative
 
 
-def _within(rng: "np.random.Generator", values: Floats, n: int) -> Floats:
+def _shares(numbers: Numbers) -> Floats:
+    """Of the four kinds of work: squares of normal numbers, which is Dirichlet's distribution with 1/2 (Jeffreys).
+
+    Most of the time goes into one or two of them.
+    """
+    squares = numbers.normal(4) ** 2 + _TINY
+    shares: Floats = squares / squares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _free(numbers: Numbers, memory: Floats) -> Floats:
+    """What each machine has for data."""
+    free: Floats = memory - _TAKEN * numbers.uniform() * memory.min(axis=-1, keepdims=True)
+    return free
+
+
+def _within(numbers: Numbers, values: Floats) -> Floats:
     import numpy as np
 
-    return np.exp(rng.uniform(np.log(values.min()), np.log(values.max()), (n, 1)))
+    logs = np.log(values)
+    least, most = logs.min(axis=-1, keepdims=True), logs.max(axis=-1, keepdims=True)
+    amounts: Floats = np.exp(least + numbers.uniform() * (most - least))
+    return amounts
 
 
-def _again(rng: "np.random.Generator", n: int) -> Floats:
+def _again(numbers: Numbers) -> Floats:
+    work: Floats = numbers.between(*_AGAIN) * (numbers.uniform() < 0.5)
+    return work
+
+
+def _missing(numbers: Numbers, free: Floats, needed: Floats) -> Floats:
     import numpy as np
 
-    least, most = np.log(_AGAIN)
-    return np.exp(rng.uniform(least, most, (n, 1))) * (rng.random((n, 1)) < 0.5)
+    share = np.maximum(0.0, 1 - free / needed)
+    return np.where(numbers.uniform() < 0.5, share, share > 0)
 
 
-def _missing(rng: "np.random.Generator", total: Floats, needed: Floats) -> Floats:
-    import numpy as np
-
-    share = np.maximum(0.0, 1 - total / needed)
-    return np.where(rng.random(needed.shape) < 0.5, share, share > 0)
-
-
-def _others(rng: "np.random.Generator", points: Points, n: int) -> Floats:
+def _others(numbers: Numbers, points: Points) -> Floats:
     """The logarithm of what all other settings do."""
     import numpy as np
 
-    found, known = np.zeros((n, len(points.candidates))), set(_role_names(points).values())
+    found: Floats = np.zeros((1, len(points.candidates)))
+    known = set(_role_names(points).values())
     for j, axis in enumerate(points.domain.axes):
         if axis.is_constant or axis.name in known:
             continue
         column = points.encoded[:, j]
         if axis.numbers is None:
-            found += rng.normal(0, _LEVEL_SD, (n, len(axis.levels)))[:, column.astype(int)]
+            ratios = numbers.between(*_LEVEL_SD) * numbers.normal(len(axis.levels))
+            found = found + ratios[:, column.astype(int)]
         elif axis.role in (*SIZES, *PASSES) and axis.is_positive:
-            found += rng.uniform(0, 1, (n, 1)) * np.log(column)  # between no matter and proportional
+            found = found + numbers.uniform() * np.log(column)  # between no matter and proportional
         else:
-            found += rng.normal(0, _SLOPE_SD, (n, 1)) * _centred(axis, column)
+            found = found + _SLOPE_SD * numbers.normal() * _centred(axis, column)
     return found
 
 
@@ -134,37 +189,53 @@ def _centred(axis: Axis, column: Floats) -> Floats:
 
 
 def _failures(
-    rng: "np.random.Generator", points: Points, roles: Mapping[str, Floats], total: Floats, needed: Floats
-) -> Floats:
-    """Half of the jobs fail below some amount of one resource."""
+    numbers: Numbers, points: Points, roles: Mapping[str, Floats], free: Floats, needed: Floats
+) -> tuple[Floats, Bools]:
+    """Half of the jobs fail below some amount of one resource; and whether that is memory, or may be."""
     import numpy as np
 
-    resources = _resources(points, roles, total)
-    fails = np.zeros((len(needed), len(points.candidates)), dtype=bool)
-    if resources:
-        which = rng.integers(0, len(resources), len(needed))
-        least = rng.random((len(needed), 1))
-        for k, resource in enumerate(resources):
-            most = np.log(needed) if resource is resources[0] and "memory" in roles else resource.max()
-            fails |= (which == k)[:, None] & (resource < resource.min() + least * (most - resource.min()))
-    fails &= rng.random((len(needed), 1)) < 0.5
-    return np.where(fails, 1 - RARELY, RARELY)
+    resources = _resources(points, roles, free)
+    which, least, does_fail = numbers.uniform(), numbers.uniform(), numbers.uniform() < 0.5
+    fails, is_memory = np.zeros((len(which), len(points.candidates)), dtype=bool), np.ones((len(which), 1), dtype=bool)
+    weights = np.array([resource.weight for resource in resources])
+    ends = np.cumsum(weights / weights.sum()) if resources else weights
+    for resource, end, share in zip(resources, ends, weights / weights.sum() if resources else (), strict=True):
+        is_this = (which < end) & (which >= end - share) & does_fail
+        low, high = resource.amounts.min(axis=-1, keepdims=True), resource.amounts.max(axis=-1, keepdims=True)
+        high = np.log(needed) if resource.is_for_data else high  # who lacks that is slow, but need not fail
+        fails |= is_this & (resource.amounts < low + least * (high - low))
+        is_memory &= ~is_this | resource.may_be_memory
+    return np.where(fails, 1 - RARELY, RARELY), is_memory
 
 
-def _resources(points: Points, roles: Mapping[str, Floats], total: Floats) -> list[Floats]:
-    """What a job may need some amount of: memory, and of settings with no known meaning more or less of any."""
+@dataclass(frozen=True, slots=True)
+class _Resource:
+    """What a job may need some amount of."""
+
+    amounts: Floats
+    weight: float = 1.0
+    may_be_memory: bool = True
+    is_for_data: bool = False
+
+
+def _resources(points: Points, roles: Mapping[str, Floats], free: Floats) -> list[_Resource]:
+    """Memory first; then cores, fewer machines, and of settings with no known meaning more or less of any."""
     import numpy as np
 
-    found, known = [], set(_role_names(points).values()) if "memory" in roles else set()
+    found: list[_Resource] = []
+    known = set(_role_names(points).values()) if "memory" in roles else set()
     if "memory" in roles:
-        per_core = np.log(roles["memory"] / roles.get("cores", 1.0))
-        found = [np.log(total), *([per_core] if np.ptp(per_core) > 0 else [])]
+        found.append(_Resource(np.log(free), is_for_data=True))
+        found.append(_Resource(np.log(roles["memory"] / roles.get("cores", 1.0))))
+        machines, cores = roles.get("machines", np.ones(1)), roles.get("cores", np.ones(1))
+        found.append(_Resource(np.log(machines * cores), 0.5, may_be_memory=False))
+        found.append(_Resource(-np.log(machines), 0.5, may_be_memory=False))  # each of them adds to what may break
     for j, axis in enumerate(points.domain.axes):
         column = points.encoded[:, j]
-        if axis.is_constant or axis.name in known:
+        if axis.is_constant or axis.name in known or (axis.role is Role.MACHINE_TYPE and "memory" in roles):
             continue
         if axis.is_number:
-            found += [_centred(axis, column), -_centred(axis, column)]
+            found += [_Resource(_centred(axis, column)), _Resource(-_centred(axis, column))]
         else:
-            found += [(column != code) * 1.0 for code in range(len(axis.levels))]
-    return found
+            found += [_Resource((column != code) * 1.0) for code in range(len(axis.levels))]
+    return [resource for resource in found if float(np.ptp(resource.amounts, axis=-1).max()) > 0]

@@ -8,12 +8,13 @@ from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, Spar
 from sparkcast.search.options import TuneOptions
 from sparkcast.study import Configuration, Kind, Observation, Response, Study
 from sparkcast.study.derive import run_cost
-from sparkcast.study.names import TOTAL_TIME
+from sparkcast.study.names import STARTUP_TIME, TOTAL_TIME
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Guessable, Workload
 
 _AT_CHANCE = 1.5  # times what guessing gives: no better than that, for all that a few runs can tell
 _SIGNIFICANT = 0.05
+_USUAL = 0.07  # by which two runs of the same settings differ: by 5 % each, see the noise that `guided` expects
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,13 @@ class Ledger:
         same = [seconds for c, seconds in took if c == configuration] or [seconds for _, seconds in took]
         return fmean(same) if same else 0.0
 
+    @property
+    def startup_s(self) -> float:
+        """How long runs took so far before the job began; 0 when none told."""
+        responses = [step.observation.responses for step in self.good if step.observation is not None]
+        known = [told[STARTUP_TIME] for told in responses if STARTUP_TIME in told]
+        return max(0.0, fmean(known)) if known else 0.0
+
     def doubts(self) -> list[str]:
         """Why the best may not be what it seems."""
         best, runner_up = (*self.ranked()[:2], None, None)[:2]
@@ -144,12 +152,31 @@ class Ledger:
             for name, by_chance in self._chance.items()
             if name in best.guessable and best.guessable[name] <= _AT_CHANCE * by_chance
         ]
-        if runner_up is not None and is_noise(best.values, runner_up.values):
+        if runner_up is not None and self.is_tie:
+            by = (
+                "by no more than replicates do"
+                if best.replicates > 1
+                else f"by less than runs usually do ({_USUAL:.0%})"
+            )
             found.append(
-                f"the best differs from the next ({self.show_value(runner_up.value)} at "
-                f"{runner_up.configuration}) by no more than replicates do"
+                f"the best differs from the next ({self.show_value(runner_up.value)} at {runner_up.configuration}) {by}"
             )
         return found
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether noise alone may have made the best better than the next: the noise of replicates, if there are any.
+
+        Single times and costs are taken to differ as those of the same settings usually do. Of other responses nothing
+        is known.
+        """
+        best, runner_up = (*self.ranked()[:2], None, None)[:2]
+        if best is None or runner_up is None:
+            return False
+        if best.replicates > 1:
+            return is_noise(best.values, runner_up.values)
+        response = self._study.vocabulary.response(self._options.objective.response)
+        return response.kind in (Kind.TIME, Kind.MONEY) and abs(runner_up.value - best.value) < _USUAL * abs(best.value)
 
     def nothing_found(self, reason: str) -> SparkcastError:
         """Why there is no best."""

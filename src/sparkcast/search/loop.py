@@ -6,11 +6,13 @@ asks: the same answers lead to the same questions, so it goes on where it was.
 
 import math
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
-from sparkcast.errors import StudyError
+from sparkcast.errors import StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
@@ -26,12 +28,15 @@ from sparkcast.search.options import (
     value_of,
 )
 from sparkcast.store import Store
-from sparkcast.study import Configuration, Observation, Plan, Study, Trial, Vocabulary
+from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial, Vocabulary
 from sparkcast.study.derive import run_cost
 from sparkcast.study.redaction import redact
 from sparkcast.workloads import shape_of
 
 __all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
+
+
+_INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class TuneResult:
     best: Tried | None  # None when the search was interrupted before there was one
     first: Tried | None  # what it began with
     runner_up: Tried | None
+    is_tie: bool  # whether the best and the runner-up differ by no more than noise
     is_candidate: bool  # whether the best is among the levels of the study
     conf: tuple[str, ...]  # paste-ready spark-submit options of the best
     history: tuple[TunedRun, ...]
@@ -77,13 +83,17 @@ def tune(
         return tuning.run(folder, store, resume=resume, allow_changed=allow_changed)
 
 
+class _Unfinished(Exception):
+    """A run is left to be made where none may be."""
+
+
 class _Tuning:
     def __init__(self, site: Site, options: TuneOptions, budget: Budget, on_progress: OnProgress) -> None:
         self._site, self._study, self._options, self._budget = site, site.study, options, budget
         self._on_progress = on_progress
         kind = SEARCHERS.get(options.searcher)
         # Who asks elsewhere may change any setting, so it sees all of them, and asks again when it wants replicates.
-        is_free = bool(getattr(kind, "asks_elsewhere", False))
+        self._is_free = is_free = bool(getattr(kind, "asks_elsewhere", False))
         self._runs_each = 1 if is_free else options.replicates or 1
         found = candidates_of(site, options.fix)
         self._candidates, self._notes = found.configurations, found.notes
@@ -95,31 +105,76 @@ class _Tuning:
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
         self._asked: dict[Configuration, int] = {}
         self._new = 0
+        self._may_run = True
+        self._is_cut_short = False  # by Ctrl-C, which in the last run of all changes nothing
 
     def run(self, folder: Path, store: Store, *, resume: bool, allow_changed: bool) -> TuneResult:
         study = self._study
         store.register(study, Plan(study.design.kind, study.design.seed, ()), allow_changed=allow_changed)
         store.close_interrupted(study.name)
         definition = definition_of(study, self._options, len(self._candidates))
-        search_id = store.begin_search(study.name, definition, resume=resume, allow_changed=allow_changed)
-        own = {run.run_id for run in store.search_runs(search_id)}
-        self._store, self._search_id = store, search_id
-        self._known = {Trial(o.configuration, o.replicate).key: o for o in store.observations(study.name)}
-        self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
-        self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=search_id)
+        try:
+            self._begin(store, definition, resume=resume, allow_changed=allow_changed)
+        except StudyChangedError:
+            raise
+        except StudyError:
+            if reason := self._ended_because(store, definition):
+                raise StudyError(
+                    f"this search of study {study.name!r} has ended: {reason}",
+                    hint="--resume shows its answer again, and goes on when more is allowed, e.g. --max-runs 40",
+                ) from None
+            raise
+        self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
         for note in self._notes:
             self._session.note(note)
         with self._session:
             return self._result(self._search())
 
+    def _begin(self, store: Store, definition: Mapping[str, Any], *, resume: bool, allow_changed: bool) -> None:
+        self._store = store
+        name = self._study.name
+        self._search_id = store.begin_search(name, definition, resume=resume, allow_changed=allow_changed)
+        own = {run.run_id for run in store.search_runs(self._search_id)}
+        self._known = {Trial(o.configuration, o.replicate).key: o for o in store.observations(name)}
+        self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
+
+    def _ended_because(self, store: Store, definition: Mapping[str, Any]) -> str:
+        """Why no run is left to be made of the search as it is stored; "" when one is."""
+        self._begin(store, definition, resume=True, allow_changed=False)
+        self._on_progress, self._may_run = lambda progress: None, False
+        try:
+            return self._search()
+        except _Unfinished:
+            return ""
+
     def _search(self) -> str:
         """Answer what the searcher asks; returns why that ended."""
         try:
-            while (asked := self._searcher.ask()) is not None:
-                self._searcher.tell(self._answer(asked))
+            while (asked := self._searcher.ask()) is not None or self._forgotten():
+                if asked is None or self._is_unmeasured(asked):
+                    for configuration in self._forgotten():
+                        self._searcher.tell(self._answer(configuration))
+                        asked = None  # it may ask for something else, now that it knows
+                if asked is not None:
+                    self._searcher.tell(self._answer(asked))
         except Stopped as stop:
+            self._is_cut_short = stop.reason == _INTERRUPTED
             return stop.reason
         return self._searcher.stopped_because or "the searcher has nothing left to ask"
+
+    def _is_unmeasured(self, asked: Configuration) -> bool:
+        configuration = self._candidates[0] | asked
+        return Trial(configuration, self._asked.get(configuration, 0) + 1).key not in self._known
+
+    def _forgotten(self) -> list[Configuration]:
+        """What the search has run, but has not asked for since it was resumed, in order.
+
+        The same searcher asks again for all of it. Another version of it may not, and is told.
+        """
+        if self._is_free:
+            return []
+        own = [self._known[key].configuration for key in self._known if key in self._own]
+        return [configuration for configuration in dict.fromkeys(own) if configuration not in self._asked]
 
     def _answer(self, asked: Configuration) -> Evaluation:
         configuration = self._candidates[0] | asked
@@ -127,11 +182,24 @@ class _Tuning:
         for _ in range(self._runs_each):
             steps.append(self._step(configuration))
             if steps[-1].value is None:
-                return Evaluation(asked, None)
+                return self._failure(asked, steps[-1])
         sign = -1 if self._options.objective.is_maximum else 1
         times = [step.time_s for step in steps if step.time_s is not None]
         value = fmean(step.value for step in steps if step.value is not None)
-        return Evaluation(asked, sign * value, fmean(times) if times else None)
+        return Evaluation(asked, sign * value, fmean(times) if times else None, Outcome.OK)
+
+    def _failure(self, asked: Configuration, step: Step) -> Evaluation:
+        if step.observation is None:
+            return Evaluation(asked, None)
+        outcome = step.observation.outcome
+        limit_s = self._limit_s(step.observation) if outcome is Outcome.TIMEOUT else None
+        return Evaluation(asked, None, None, outcome, limit_s)
+
+    def _limit_s(self, stopped: Observation) -> float | None:
+        """What the time of a run that was stopped would have been longer than: its start-up is no part of it."""
+        took = {run.run_id: run.duration_s for run in self._store.search_runs(self._search_id)}
+        limit_s = took.get(stopped.run_id, self._study.limits.trial_s)  # the limit may have changed since
+        return None if limit_s is None else max(0.0, limit_s - self._ledger.startup_s) or None
 
     def _step(self, configuration: Configuration) -> Step:
         """The next replicate of these settings, from the store or by running it."""
@@ -153,6 +221,8 @@ class _Tuning:
 
     def _measure(self, trial: Trial) -> Observation:
         self._require_room(trial.configuration)
+        if not self._may_run:
+            raise _Unfinished
         stored = self._store.add_trial(self._study.name, trial.configuration, trial.replicate)
         self._session.prepare([stored])
         self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
@@ -206,7 +276,7 @@ class _Tuning:
     # ------------------------------------------------------------ what came of it
 
     def _result(self, reason: str) -> TuneResult:
-        ledger, is_interrupted = self._ledger, self._session.is_interrupted
+        ledger, is_interrupted = self._ledger, self._is_cut_short
         best, runner_up = (*ledger.ranked()[:2], None, None)[:2]
         if best is None and not is_interrupted:
             raise ledger.nothing_found(reason)
@@ -219,6 +289,7 @@ class _Tuning:
             best=best,
             first=ledger.first,
             runner_up=runner_up,
+            is_tie=ledger.is_tie,
             is_candidate=best is not None and self._is_candidate(best),
             conf=() if best is None else self._conf(best),
             history=ledger.history(),

@@ -65,7 +65,8 @@ def objective_of(study: Study, minimize: str | None, maximize: str | None) -> Ob
     if response == COST and COST not in known and study.price is None:
         raise StudyError("the cost is unknown without a price", hint="give a price, e.g. price: {core_hour: 0.05}")
     if response not in known and response != COST:
-        raise StudyError(f"study {study.name!r} has no response {response!r}", hint=did_you_mean(response, list(known)))
+        names = list(dict.fromkeys((*known, COST)))
+        raise StudyError(f"study {study.name!r} has no response {response!r}", hint=did_you_mean(response, names))
     return Objective(response, maximize is not None)
 
 

@@ -1,13 +1,14 @@
 """The candidates of a search as points, and what was told of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain, domain_of
 from sparkcast.search.base import Evaluation, Search
-from sparkcast.study import Configuration, Vocabulary
+from sparkcast.study import Configuration, Outcome, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Known:
     values: Mapping[int, float]
     times: Mapping[int, float]
     failed: tuple[int, ...]
+    limits: Mapping[int, float] = field(default_factory=dict)  # of those that failed by taking longer
+    out_of_memory: frozenset[int] = frozenset()  # those that failed by that
 
     @property
     def tried(self) -> tuple[int, ...]:
@@ -69,18 +72,31 @@ class Known:
 def known_from(evaluations: Sequence[Evaluation], points: Points) -> Known:
     values: dict[int, list[float]] = {}
     times: dict[int, list[float]] = {}
-    failed: dict[int, None] = {}
+    failed: dict[int, Evaluation] = {}
     for one in evaluations:
         place = points.place(one.configuration)
         if place is None:
             continue
         if one.value is None:
-            failed[place] = None
+            failed[place] = one
             continue
         values.setdefault(place, []).append(one.value)
         if one.time_s is not None:
             times.setdefault(place, []).append(one.time_s)
-    return Known(_means(values), _means(times), tuple(place for place in failed if place not in values))
+    in_vain = {place: one for place, one in failed.items() if place not in values}
+    return Known(
+        _means(values),
+        _means(times),
+        tuple(in_vain),
+        _limits(in_vain, max(chain.from_iterable(times.values()), default=None)),
+        frozenset(place for place, one in in_vain.items() if one.outcome is Outcome.OOM),
+    )
+
+
+def _limits(failed: Mapping[int, Evaluation], longest_s: float | None) -> dict[int, float]:
+    """What timeouts took longer than: their limit, or where it is not known any run that was not stopped by it."""
+    stopped = {place: one.limit_s or longest_s for place, one in failed.items() if one.outcome is Outcome.TIMEOUT}
+    return {place: limit for place, limit in stopped.items() if limit is not None and limit > 0}
 
 
 def _means(groups: Mapping[int, Sequence[float]]) -> dict[int, float]:

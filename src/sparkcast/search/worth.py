@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sparkcast.arrays import Floats, Ints
 from sparkcast.search.belief import Belief
 
-_N_ANSWERS = 24  # that a run may give, by which what it teaches is judged
+_N_ANSWERS = 64  # that a run may give, to judge what it teaches; with few, the luckiest candidate looks best
 _SHORTLIST = 100  # candidates for which that is done
 _LEAST_CHANCE = 1e-3  # of success: nothing looks worse than a thousand times what it gives
 _GOLDEN = 0.618034

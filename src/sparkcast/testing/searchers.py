@@ -72,6 +72,22 @@ class SearcherSuite:
         for per_second in (None, (1.0,) * 8):
             choose(Search(CANDIDATES, per_second=per_second, within_s=2.0), answers)
 
+    @pytest.mark.parametrize("outcome", [Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, None])
+    @pytest.mark.parametrize("limit_s", [None, 60.0])
+    def test_however_a_run_fails_it_goes_on_and_stops(
+        self, make: Make, outcome: Outcome | None, limit_s: float | None
+    ) -> None:
+        if getattr(make, "asks_elsewhere", False):
+            pytest.skip("it asks for settings of its own")
+        for per_second in (None, (1.0,) * 8):
+            searcher, n_asked = make(Search(CANDIDATES, per_second=per_second)), 0
+            while (configuration := searcher.ask()) is not None and n_asked < len(CANDIDATES):
+                failure = Evaluation(configuration, None, None, outcome, limit_s)
+                searcher.tell(failure if n_asked % 2 == 0 else Evaluation(configuration, 5.0, 5.0, Outcome.OK))
+                n_asked += 1
+            assert searcher.ask() is None
+            assert searcher.stopped_because
+
     @pytest.mark.parametrize(
         "candidates",
         [

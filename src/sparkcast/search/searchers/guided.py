@@ -1,26 +1,30 @@
 """A search that knows how jobs scale.
 
-It starts from many jobs that could be this one (see _jobs) and from the workloads that were run earlier with the same
-settings (see _earlier). Each run makes some of them unlikely; around each lies a Gaussian process of what it does not
-know (see _belief). A run is worth what it is expected to save in all runs to come, by its own answer or by what it
-teaches about where the best settings are (see _worth), less what it costs. The search stops when no run pays for
+It starts from many jobs that could be this one (see jobs) and from the workloads that were run earlier with the same
+settings (see earlier). Each run makes some of them unlikely; around each lies a Gaussian process of what it does not
+know (see belief). A run is worth what it is expected to save in all runs to come, by its own answer or by what it
+teaches about where the best settings are (see worth), less what it costs. The search stops when no run pays for
 itself.
 """
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
-from sparkcast.arrays import Floats, Ints
+from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.search.base import SEARCHERS
-from sparkcast.search.belief import Around, Belief, believe, normalised, outcomes
+from sparkcast.search.belief import Around, Belief, Runs, believe, fits, normalised, outcomes, runs_of, weighed
 from sparkcast.search.chooser import Chooser
-from sparkcast.search.earlier import Prior, prior_of
-from sparkcast.search.jobs import Jobs, draw_jobs, flat
+from sparkcast.search.earlier import Prior, posterior_of, prior_of
+from sparkcast.search.jobs import RARELY, Jobs, Laws, flat
 from sparkcast.search.points import Known
+from sparkcast.search.posterior import Sampler
 from sparkcast.search.worth import Outlook, expected_gain
 
 _RUNS_TO_COME = 100  # of the job with the settings found: a trial as dear as the best run must save 1 % to be worth it
-_N_JOBS = 4000
+_MUCH = 0.02  # of the range of memory: so near to the most there is
+_N_JOBS = 10_000
 _FEWEST_JOBS = 300
 _MOST_NUMBERS = 1_000_000  # of all jobs at all candidates
 _N_LIKELY = 300  # jobs dealt by their weights, by which the next run is judged
@@ -43,13 +47,48 @@ class Guided(Chooser):
 
         best = self._best(known)
         if best is None:
-            return left[int(np.argmax(self._promise(known)[left]))]
-        outlook = self._outlook(known)
-        worth = _RUNS_TO_COME * expected_gain(outlook, best, np.array(left)) - self._price(outlook, best)[left]
-        if float(worth.max()) <= 0 and self.stops:
+            return self._choice(known, left, self._promise(known)[left])
+        for prior in self._priors:  # earlier workloads may say where to look, but not that nothing is left to find
+            worth = self._worth(known, best, left, prior)
+            if float(worth.max()) > 0:
+                return self._choice(known, left, worth)
+        if self.stops:
             self._why = f"no run is expected to pay for itself within {_RUNS_TO_COME} runs of the job"
             return None
         return left[int(np.argmax(worth))]
+
+    def _choice(self, known: Known, left: list[int], worth: Floats) -> int:
+        """The candidate that is worth most; of those with much memory, where one is wanted and worth anything."""
+        import numpy as np
+
+        roomy = [k for k, place in enumerate(left) if self._is_roomy[place] and worth[k] > 0]
+        is_second = len(known.tried) == 1 and not self._is_roomy[known.tried[0]]
+        among = roomy if is_second and roomy else list(range(len(left)))
+        return left[among[int(np.argmax(worth[among]))]]
+
+    @cached_property
+    def _is_roomy(self) -> Bools:
+        """Which candidates have about as much memory as there is. The second run is one of them, if the first is not.
+
+        The first cannot tell whether its data had room. A job that is slow for lack of memory looks like one that is
+        slow by nature: it costs about the same on all clusters that are too small, and many runs would be made among
+        them before one shows how it falls where all data fit.
+        """
+        import numpy as np
+
+        room = self._drawn.room
+        span = float(np.ptp(room)) if self._is_time else 0.0
+        roomy: Bools = (room >= room.max() - _MUCH * span) & (span > 0)
+        return roomy
+
+    def _worth(self, known: Known, best: float, left: list[int], prior: Prior) -> Floats:
+        """What a run of each candidate that is left saves in the runs to come, less what it costs."""
+        import numpy as np
+
+        outlook = self._outlook(known, prior)
+        gain = expected_gain(outlook, best, np.array(left))
+        worth: Floats = _RUNS_TO_COME * gain - self._price(outlook, best)[left]
+        return worth
 
     @property
     def _is_time(self) -> bool:
@@ -67,17 +106,36 @@ class Guided(Chooser):
             offsets[place] = np.log(max(price, _TINY))
         return offsets
 
-    @cached_property
+    @property
     def _prior(self) -> Prior:
-        """What this job may be like before the first run."""
-        if not self._is_time:
-            return prior_of(flat(self._drawn), self._points, ())
-        return prior_of(self._drawn, self._points, self._search.earlier)
+        return self._priors[0]
+
+    @cached_property
+    def _priors(self) -> tuple[Prior, ...]:
+        """What this job may be like before the first run: with what earlier workloads say, and without."""
+        drawn = self._drawn if self._is_time else flat(self._drawn)
+        alone = prior_of(drawn, self._points, ())
+        if not self._is_time or not self._search.earlier:
+            return (alone,)
+        return prior_of(drawn, self._points, self._search.earlier), alone
+
+    @cached_property
+    def _laws(self) -> Laws:
+        import numpy as np
+
+        return Laws(self._points, np.exp(self._offsets) if self._is_time else None)
+
+    @cached_property
+    def _numbers(self) -> Floats:
+        """Of jobs before the first run."""
+        import numpy as np
+
+        n_jobs = max(_FEWEST_JOBS, min(_N_JOBS, _MOST_NUMBERS // len(self._points.candidates)))
+        return np.random.default_rng(self._search.seed).random((n_jobs, self._laws.n_numbers))
 
     @cached_property
     def _drawn(self) -> Jobs:
-        n_jobs = max(_FEWEST_JOBS, min(_N_JOBS, _MOST_NUMBERS // len(self._points.candidates)))
-        return draw_jobs(self._points, n_jobs, self._search.seed)
+        return self._laws.jobs(self._numbers)
 
     def _scaled(self, known: Known) -> dict[int, float]:
         """The answers as logarithms of times; where they are not made of time, in terms of their own spread."""
@@ -103,40 +161,52 @@ class Guided(Chooser):
         measured = {place: _log(time) for place, time in known.times.items()}
         return {**self._scaled(known), **measured} if self._is_time and known.values else measured
 
+    def _told(self, known: Known) -> Runs:
+        """The runs on the scale of the search. Where times are not what is searched, a limit on them says nothing."""
+        told = runs_of(known, self._scaled(known) if known.values else {})
+        return told if self._is_time else replace(told, stopped={})
+
     def _promise(self, known: Known) -> Floats:
         """Before anything counts: the share of the best that each candidate is expected to reach."""
         import numpy as np
 
         if known.values:
-            outlook = self._outlook(known)
+            outlook = self._outlook(known, self._prior)
             weights, values, ok = outlook.weights, outlook.values, outlook.ok
         else:
             jobs = self._prior.jobs
-            weights = normalised(np.log(self._prior.weights) + outcomes(jobs, [], known.failed))
-            values, ok = jobs.log_times + self._offsets, 1 - jobs.failures
+            told = self._told(known)
+            weights = normalised(np.log(self._prior.weights) + outcomes(jobs, told))
+            values, ok = jobs.log_times + self._offsets, (1 - jobs.failures) * _shorter(jobs.log_times, told.stopped)
         shares: Floats = weights @ (ok * np.exp(values.min(axis=1, keepdims=True) - values))
         return shares
 
-    def _outlook(self, known: Known) -> Outlook:
-        prior = self._prior
+    def _outlook(self, known: Known, prior: Prior) -> Outlook:
+        import numpy as np
+
         around = Around() if self._is_time else Around(sd=1.0, noise=0.1)
-        belief = believe(prior.jobs, prior.weights, self._points.coordinates, around, self._scaled(known), known.failed)
+        sampler = Sampler(self._laws, self._points.coordinates, around, self._told(known), is_flat=not self._is_time)
+        rng = np.random.default_rng(self._search.seed)
+        jobs, after = posterior_of(prior, sampler, self._numbers, rng)
+        belief = weighed(fits(jobs, self._points.coordinates, around, sampler.told), after)
         dealt, weights = _dealt(belief.weights, _N_LIKELY)
         variances = belief.variances()
-        ok = (1 - prior.jobs.failures[dealt]) * self._in_time(known, belief, dealt)
+        ok = (1 - jobs.failures[dealt]) * self._in_time(known, belief, dealt)
         return Outlook(weights, belief.means[dealt] + self._offsets, ok, variances, belief)
 
     def _in_time(self, known: Known, belief: Belief, dealt: Ints) -> Floats | float:
         """The probability that each candidate meets the limit, under each job where times are what is searched."""
         import numpy as np
 
-        if self._search.within_s is None or not self._log_times(known):
+        limit = min([self._search.within_s or math.inf, *known.limits.values()])
+        if limit == math.inf or not self._log_times(known):
             return 1.0
         if self._is_time:
-            return _below(_log(self._search.within_s), belief.means[dealt], belief.variances())
+            return _below(_log(limit), belief.means[dealt], belief.variances())
         even = np.full(len(self._drawn.log_times), 1 / len(self._drawn.log_times))
-        times = believe(self._drawn, even, self._points.coordinates, Around(), self._log_times(known), known.failed)
-        return times.weights @ _below(_log(self._search.within_s), times.means, times.variances())
+        told = runs_of(known, self._log_times(known))
+        times = believe(self._drawn, even, self._points.coordinates, Around(), told)
+        return times.weights @ _below(_log(limit), times.means, times.variances())
 
     def _price(self, outlook: Outlook, best: float) -> Floats:
         """Of one run of each candidate, in terms of the best run found; all alike where it is not known."""
@@ -150,6 +220,22 @@ class Guided(Chooser):
 
 def _log(time_s: float) -> float:
     return math.log(max(time_s, _TINY))
+
+
+def _shorter(log_times: Floats, stopped: Mapping[int, float]) -> Floats | float:
+    """The chance that each candidate keeps to the limit, when all that is known of the level is that some did not.
+
+    How much longer those would have taken may be of any order of magnitude: the logarithm is exponential.
+    """
+    import numpy as np
+
+    if not stopped:
+        return 1.0
+    limits = np.array(list(stopped.values()))
+    least = (limits - log_times[:, list(stopped)]).max(axis=1, keepdims=True)
+    spare = np.maximum(limits.max() - log_times - least, 0.0)
+    chances: Floats = np.maximum(1 - np.exp(-spare), RARELY)
+    return chances
 
 
 def _below(limit: float, means: Floats, variances: Floats) -> Floats:
