@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sparkcast.fitting.posterior import posterior_of
 from sparkcast.fitting.problem import pose
 from sparkcast.models.auto import Auto
 from sparkcast.models.bayesian import Bayesian
-from sparkcast.study import Dataset, Level, Observation, Role, Setting, Vocabulary
+from sparkcast.study import Dataset, Kind, Level, Observation, Response, Role, Setting, Vocabulary
 
 Law = Callable[..., float]
 
@@ -118,6 +120,39 @@ def test_many_configurations_are_learned_from_a_sample() -> None:
     assert len(posterior.rows) == 500
     [predicted] = posterior(np.array([[10.0, 50.0]]))
     assert predicted == pytest.approx(155, rel=0.05)
+
+
+LEVELS: dict[str, list[Level]] = {
+    "positive": [0.1, 0.5, 1, 2, 7.5, 50],
+    "with zero": [0, 0.5, 1, 2],
+    "of both signs": [-5, -1.5, 0, 0.3, 2, 5],
+    "huge": [1e9, 3e10, 2e12, 1e15],
+    "tiny": [1e-12, 4e-11, 1e-9],
+    "category": ["a", "b", "c", "d", "e"],
+}
+VALUES = {
+    Kind.TIME: [1e-6, 0.3, 2.0, 2.1, 50.0, 1e9],
+    Kind.SHARE: [0.0, 0.1, 0.9, 0.95, 1.0],
+    Kind.OTHER: [-1e3, -2.0, 0.0, 0.5, 1e3],
+}
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_whatever_was_run_the_answers_are_finite_and_in_order(draw: st.DataObject) -> None:
+    shapes = draw.draw(st.lists(st.sampled_from(sorted(LEVELS)), min_size=1, max_size=4))
+    names = [f"setting{j}" for j in range(len(shapes))]
+    declared = tuple(Setting(name, role=draw.draw(st.sampled_from(list(Role)))) for name in names)
+    kind = draw.draw(st.sampled_from(list(VALUES)))
+    cell = st.fixed_dictionaries({n: st.sampled_from(LEVELS[shape]) for n, shape in zip(names, shapes, strict=True)})
+    cells = draw.draw(st.lists(cell, min_size=3, max_size=12, unique_by=lambda c: tuple(c.values())))
+    seen = tuple(Observation(c, {"y": draw.draw(st.sampled_from(VALUES[kind]))}) for c in cells)
+    words = Vocabulary(declared, (Response("y", kind=kind),))
+    fitted = Auto().fit(Dataset(tuple(names), seen, responses=("y",), vocabulary=words), "y")
+    for value, (low, high) in zip(fitted.predict(cells), fitted.interval(cells), strict=True):
+        assert math.isfinite(value)
+        assert low <= value <= high
+    assert all(0 <= chance <= 1 for chance in fitted.probability_below(cells, 1.0))
 
 
 # ---------------------------------------------------------------- answers that were absurd
