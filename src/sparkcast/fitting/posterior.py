@@ -17,7 +17,7 @@ from sparkcast.study import Kind, Role
 from sparkcast.study.setting import PASSES, SIZES
 
 _LEVEL = 1.5  # standard deviation of the level of the whole job
-_DOUBT = 1.15  # the latent part is a little less sure than the model thinks: no law is quite right
+_DOUBT = 1.1  # the latent part is a little less sure than the model thinks: no law is quite right
 _NUGGET = 1e-8
 _KEPT = 64  # particles that answer
 _DRAWS = 16  # of each of them

@@ -15,18 +15,18 @@ from sparkcast.study import Role
 from sparkcast.study.setting import PASSES, SIZES
 
 # Medians, and standard deviations of the logarithm.
-_NOISE = (0.03, 0.8)  # among replicates
+_NOISE = (0.03, 1.0)  # among replicates
 _BETWEEN = (0.02, 0.8)  # among configurations, beyond what replicates show: placement, neighbours, skew
-_REMAINDER = (0.12, 0.8)
+_REMAINDER = (0.17, 0.8)
 _LENGTH, _LENGTH_EACH = (1.5, 0.6), 0.5  # of the remainder, in e-folds of a setting: of all settings, and of each
 _OFFSET = (0.35, 0.9)  # of a category
 _DISTANCE = (2.0, 0.5)  # between two categories, like the lengths
-_CLIFF = (0.5, 0.8)  # power of the memory that is missing
+_CLIFF = (0.4, 0.8)  # power of the memory that is missing
 
 # Mean and standard deviation of the power with which the shared part of a time grows.
 _POWERS = {
     Role.MACHINES: (-0.9, 0.4),
-    Role.CORES: (-0.8, 0.4),
+    Role.CORES: (-0.9, 0.4),
     Role.TOTAL_CORES: (-0.9, 0.4),
     Role.DATA_SIZE: (0.9, 0.3),
     Role.FRACTION: (0.9, 0.3),
@@ -38,10 +38,10 @@ _POWERS = {
 }
 _BATCH_OF_A_STEP = (0.8, 0.4)  # with a given number of steps: more work in each
 _SHARED_ROLES = ((Role.MACHINES,), (Role.CORES,), (Role.TOTAL_CORES,), SIZES, PASSES)
-_UNKNOWN_POWERS = ((0.68, 0.0, 0.35), (0.24, 1.0, 0.25), (0.08, -1.0, 0.25))  # probability, mean, standard deviation
+_UNKNOWN_POWERS = ((0.8, 0.0, 0.35), (0.13, 1.0, 0.25), (0.07, -1.0, 0.25))  # probability, mean, standard deviation
 _LINEAR = (0.0, 0.7)  # over the whole range of a number that is not always positive, and so has no power
 
-_NO_SERIAL_PART = 0.35  # probabilities
+_NO_SERIAL_PART = 0.2  # probabilities
 _GROWS_WITH_MACHINES = 0.25
 _IN_PROPORTION = dict.fromkeys((*SIZES, *PASSES), 0.5) | dict.fromkeys((Role.OTHER, Role.BATCH, Role.JOBS), 0.25)
 _HAS_CLIFF = 0.3

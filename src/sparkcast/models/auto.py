@@ -199,7 +199,7 @@ def _led(problem: Problem) -> Combined:
     weights = _weights(problem, problem, posterior.link, said)
     belief = Belief(problem.domain, posterior, tuple(points for _, points, _ in voices), weights)
     names = (NAME, *(name for name, _, _ in voices))
-    inside = _led_choice(INSIDE, "loo", names, problem, said, belief)
+    inside = _led_choice(INSIDE, _protocol(problem), names, problem, said, belief)
     return Combined(problem.domain, (), inside, problem)
 
 
@@ -225,15 +225,17 @@ def _led_outside(problem: Problem, inside: Choice, belief: Belief, step: "Step")
     """The same belief, with voices that count by how well they extrapolate inside the data."""
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
     tested = problem.subset([i for _, test in cuts for i in test])
+    heard = [k for k, name in enumerate(inside.answering[1:]) if _extrapolates(name)]
+    names = (NAME, *(inside.answering[1 + k] for k in heard))
+    voices, weights = tuple(belief.voices[k] for k in heard), tuple(belief.weights[k] for k in heard)
     if len(tested) < _MIN_TESTED:
-        return replace(
-            inside, question=str(step), protocol="none: too few runs to leave some out", scores=(), error=None
-        )
-    learners = [Bayesian().learn, *(learn for _, learn in _learners(problem, inside.answering[1:]))]
+        same = replace(belief, voices=voices, weights=weights)
+        return Choice(str(step), _UNTESTED, (), names, None, same)
+    learners = [Bayesian().learn, *(learn for _, learn in _learners(problem, names[1:]))]
     with one_thread():
         said = [_extrapolated(problem, learn, cuts) for learn in learners]
-    moved = replace(belief, weights=_weights(problem, tested, belief.posterior.link, said))
-    return _led_choice(str(step), f"extrapolate:{step.factor}", inside.answering, tested, said, moved)
+    moved = replace(belief, voices=voices, weights=_weights(problem, tested, belief.posterior.link, said))
+    return _led_choice(str(step), f"extrapolate:{step.factor}", names, tested, said, moved)
 
 
 def _voices(problem: Problem) -> list[tuple[str, Points, Floats]]:
@@ -285,6 +287,10 @@ def _folds(problem: Problem) -> list[list[int]]:
     return folds_of(len(problem), _FOLDS if len(problem) <= _MANY else 2)
 
 
+def _protocol(problem: Problem) -> str:
+    return "loo" if len(problem) <= MAX_LOO else f"kfold:{len(_folds(problem))}"
+
+
 def _left_out(problem: Problem, learn: Learner) -> Floats:
     return left_out_predictions(problem, learn, _folds(problem))
 
@@ -307,7 +313,7 @@ def _choose_inside(problem: Problem, members: Members, left_out: Sequence[Floats
     points = Median(tuple(members[i][1].points for i in used))
     return Choice(
         question=INSIDE,
-        protocol="loo" if len(problem) <= MAX_LOO else f"kfold:{len(_folds(problem))}",
+        protocol=_protocol(problem),
         scores=_ranked(members, errors),
         answering=tuple(members[i][0] for i in used),
         error=_error(problem, median),
