@@ -152,7 +152,7 @@ class Recommender:
     def _check(self, view: View, question: Question, responses: Iterable[str]) -> None:
         """Say what is wrong with the question before anybody waits for a model."""
         _check_shares(question, self.words, self._largest)
-        for response in sorted(responses):
+        for response in sorted(set(responses) - view.tables.keys()):  # what was answered before was asked rightly
             domain = None if self._extrapolate else self._knowledge.domain_of(response)
             if domain is None or (~view.broke & is_near(domain, view.candidates)).any():
                 continue
