@@ -201,10 +201,13 @@ class Law:
         left = times - factor[:, None] * serial
         return factor, np.log(left), times / left
 
-    def scatter(self, seen: Seen, stretch: Floats) -> Floats:
-        """The variance of each run around the process."""
+    def covariance_of_runs(self, seen: Seen, stretch: Floats) -> Floats:
+        """Of what was measured: the process, and each run's own deviation from it."""
+        import numpy as np
+
+        found, diagonal = self.covariance(seen.rows, seen.rows), np.arange(len(seen.y))
         single = self.known.noise[:, None] ** 2 / seen.replicates + self.known.between[:, None] ** 2
-        found: Floats = stretch**2 * single + _NUGGET
+        found[:, diagonal, diagonal] += stretch**2 * single + _NUGGET
         return found
 
 
@@ -289,10 +292,8 @@ def _log_likelihood(law: Law, seen: Seen) -> Floats:
     import numpy as np
 
     _, left, stretch = law.remains(seen)
-    covariance = law.covariance(seen.rows, seen.rows)
+    factor = np.linalg.cholesky(law.covariance_of_runs(seen, stretch))
     diagonal = np.arange(len(seen.y))
-    covariance[:, diagonal, diagonal] += law.scatter(seen, stretch)
-    factor = np.linalg.cholesky(covariance)
     white = np.linalg.solve(factor, (left - law.mean(seen.rows))[..., None])[..., 0]
     found = -(white**2).sum(axis=1) / 2 - np.log(factor[:, diagonal, diagonal]).sum(axis=1)
     found += np.log(stretch).sum(axis=1)  # of the change from times to what is left of them
@@ -304,10 +305,7 @@ def _conditioned(inputs: Inputs, law: Law, link: Link, seen: Seen) -> Posterior:
     import numpy as np
 
     factor, left, stretch = law.remains(seen)
-    covariance = law.covariance(seen.rows, seen.rows)
-    diagonal = np.arange(len(seen.y))
-    covariance[:, diagonal, diagonal] += law.scatter(seen, stretch)
-    inverse: Floats = np.linalg.inv(covariance).astype(float)
+    inverse: Floats = np.linalg.inv(law.covariance_of_runs(seen, stretch)).astype(float)
     heights = (inverse @ (left - law.mean(seen.rows))[..., None])[..., 0]
     left_out = link.back(_left_out(law, seen, left, stretch, factor, inverse, heights))
     return Posterior(inputs, law, link, seen.rows, inverse, heights, factor, left_out)

@@ -15,6 +15,7 @@ from sparkcast.analyse.runs import usable_runs
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
+from sparkcast.fitting.predictive import log_odds
 from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, Scale, pose
 from sparkcast.fitting.uncertainty import Distribution, Errors, Points, errors_of, folds_of
 from sparkcast.models.ridge import Ridge
@@ -161,8 +162,7 @@ def _value(law: Law, height: Floats, shape: Floats, epochs: Floats, top: float) 
 def _log_odds(shares: Floats) -> Floats:
     import numpy as np
 
-    bounded = np.clip(shares, _ODDS_FLOOR, 1 - _ODDS_FLOOR)
-    return np.log(bounded / (1 - bounded))
+    return log_odds(np.clip(shares, _ODDS_FLOOR, 1 - _ODDS_FLOOR))
 
 
 def _errors(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Errors:

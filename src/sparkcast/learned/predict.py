@@ -2,10 +2,11 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sparkcast.errors import StudyError
+from sparkcast.fitting.answering import Answering
 from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.feasibility import Feasibility
@@ -92,8 +93,17 @@ def mean_of(fitted: Fitted, at: Sequence[Levels]) -> list[float]:
     if not at:
         return []
     levels = [(k + 0.5) / _QUANTILES * 0.98 for k in range(_QUANTILES)]
-    ends = [fitted.interval(at, level=level) for level in levels]
+    interval = _intervals(fitted, at)
+    ends = [interval(level) for level in levels]
     return [math.fsum(low + high for low, high in own) / (2 * _QUANTILES) for own in zip(*ends, strict=True)]
+
+
+def _intervals(fitted: Fitted, at: Sequence[Levels]) -> Callable[[float], list[tuple[float, float]]]:
+    """Its interval at any level; what can be asked for a table answers once for all levels."""
+    if not isinstance(fitted, Answering):
+        return lambda level: fitted.interval(at, level=level)
+    table = fitted.answers(fitted.domain.encode(at))
+    return lambda level: [(float(low), float(high)) for low, high in zip(*table.interval(level), strict=True)]
 
 
 def _asked(known: Knowledge, at: Configuration, response: str) -> tuple[Configuration, bool]:
