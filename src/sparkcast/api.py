@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
     from sparkcast.recommend import Recommendation, RunningJob
+    from sparkcast.registry import Registry
     from sparkcast.replications import Replicated
     from sparkcast.report import Check
     from sparkcast.runs.campaign import CampaignResult
@@ -40,6 +41,7 @@ __all__ = [
     "dry_run",
     "export",
     "fit",
+    "list_kinds",
     "list_plugs",
     "load_data",
     "load_data_or_model",
@@ -864,22 +866,42 @@ def list_plugs(kind: str) -> dict[str, str]:
     >>> "ridge" in list_plugs("models")
     True
     """
+    from sparkcast.errors import UnknownNameError
+    from sparkcast.registry import did_you_mean
+
+    known = _registries()
+    if kind not in known:
+        raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))
+    return known[kind].summaries()
+
+
+def list_kinds() -> dict[str, tuple[str, ...]]:
+    """The kinds of plugs, and what is at hand of each.
+
+    Returns:
+        The names of each kind.
+
+    Raises:
+        ImportError: A package of others does not import.
+
+    >>> "full" in list_kinds()["designs"]
+    True
+    """
+    return {kind: registry.names() for kind, registry in _registries().items()}
+
+
+def _registries() -> "dict[str, Registry[Any]]":
     from sparkcast.designs import DESIGNS
     from sparkcast.engines import ENGINES
-    from sparkcast.errors import UnknownNameError
     from sparkcast.learned.grid_search import GRIDS
     from sparkcast.models import MODELS
-    from sparkcast.registry import Registry, did_you_mean
     from sparkcast.replications import REPLICATIONS
     from sparkcast.search.base import SEARCHERS
     from sparkcast.validate import PROTOCOLS
     from sparkcast.workloads import WORKLOADS
 
     registries: list[Registry[Any]] = [DESIGNS, WORKLOADS, ENGINES, MODELS, SEARCHERS, PROTOCOLS, GRIDS, REPLICATIONS]
-    known = {f"{registry.kind}s": registry for registry in registries}
-    if kind not in known:
-        raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))
-    return known[kind].summaries()
+    return {f"{registry.kind}s": registry for registry in registries}
 
 
 # ---------------------------------------------------------------- papers

@@ -16,27 +16,43 @@ Only the command line and the web service turn these into exit codes and HTTP st
 """
 
 
+class Hint(str):
+    """A hint that also tells programs which names may have been meant."""
+
+    nearest: tuple[str, ...] = ()
+
+    @classmethod
+    def naming(cls, text: str, nearest: tuple[str, ...]) -> "Hint":
+        hint = cls(text)
+        hint.nearest = nearest
+        return hint
+
+
 class SparkcastError(Exception):
-    """Base class. `hint` is the next thing to try; write one whenever you know it."""
+    """Base class. `hint` is the next thing to try; write one whenever you know it.
+
+    `nearest` is the same for programs: names that may have been meant, or what could be had instead.
+    """
 
     exit_code = 1
     http_status = 500
 
-    def __init__(self, problem: str, *, hint: str = "") -> None:
+    def __init__(self, problem: str, *, hint: str = "", nearest: tuple[object, ...] = ()) -> None:
         super().__init__(problem, hint)
         self.problem = problem
         self.hint = hint
+        self.nearest = nearest or (hint.nearest if isinstance(hint, Hint) else ())
 
     def __str__(self) -> str:
         return f"{self.problem}\n  hint: {self.hint}" if self.hint else self.problem
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling of exceptions.
-        return _rebuild, (type(self), self.problem, self.hint)
+        return _rebuild, (type(self), self.problem, self.hint, self.nearest)
 
 
-def _rebuild(cls: type[SparkcastError], problem: str, hint: str) -> SparkcastError:
-    return cls(problem, hint=hint)
+def _rebuild(cls: type[SparkcastError], problem: str, hint: str, nearest: tuple[object, ...]) -> SparkcastError:
+    return cls(problem, hint=hint, nearest=nearest)
 
 
 class StudyError(SparkcastError, ValueError):

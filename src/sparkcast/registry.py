@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Generic, TypeVar
 
-from sparkcast.errors import UnknownNameError
+from sparkcast.errors import Hint, UnknownNameError
 
 T = TypeVar("T")
 
@@ -83,8 +83,9 @@ class Registry(Generic[T]):
         )
 
 
-def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> str:
+def did_you_mean(name: str, known: tuple[str, ...] | list[str]) -> Hint:
     """A hint for a mistyped name: the nearest one, or all of them."""
     begun = [candidate for candidate in known if name and candidate.startswith(name)]
-    close = get_close_matches(name, known, n=1) or begun
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+    close = get_close_matches(name, known) or begun
+    text = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+    return Hint.naming(text, tuple(close))

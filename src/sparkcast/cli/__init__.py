@@ -8,12 +8,14 @@ import sys
 import typer
 
 from sparkcast.cli import analysis, answers, recommendation, replicate, report, running, studies, tuning
-from sparkcast.cli._output import say
-from sparkcast.errors import SparkcastError
+from sparkcast.cli._failures import failure_of
+from sparkcast.cli._output import COMMAND, emit_error, say_error
+from sparkcast.cli._overview import show_overview
+
+_SUMMARY = "How long, how accurate and how expensive a machine-learning job on Apache Spark will be, before you run it."
 
 app = typer.Typer(
-    help="How long, how accurate and how expensive a machine-learning job on Apache Spark will be, before you run it.",
-    no_args_is_help=True,
+    help=_SUMMARY,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -24,6 +26,7 @@ for _group in (running, tuning, studies, analysis, answers, recommendation, repl
 
 @app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", is_eager=True, help="Print the version and exit."),
 ) -> None:
     if version:
@@ -31,26 +34,40 @@ def _options(
 
         print(__version__)
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        show_overview(_SUMMARY, _helps())
+    else:
+        COMMAND.set(context.invoked_subcommand)
 
 
 def main() -> None:
-    is_verbose = "-v" in sys.argv or "--verbose" in sys.argv
+    arguments = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
+    is_verbose = "-v" in arguments or "--verbose" in arguments
     if is_verbose:
         _show_logs()
     try:
-        app()
-    except SparkcastError as error:
-        if is_verbose:
-            _print_traceback()
-        say(f"Error: {error}")
-        sys.exit(error.exit_code)
+        sys.exit(app(standalone_mode=False, prog_name="sparkcast") or 0)
     except BrokenPipeError:  # `sparkcast ... | head`
         sys.stderr.close()
         sys.exit(0)
+    except typer.Abort:
+        sys.exit(1)
     except Exception as error:
         _print_traceback() if is_verbose else None
-        say(f"Error: {type(error).__name__}: {error}\n  hint: this is a bug in sparkcast; -v shows where")
-        sys.exit(1)
+        failure = failure_of(error, tuple(_helps()))
+        if "--json" in arguments:
+            emit_error(failure.code, failure.problem, failure.hint, failure.nearest)
+        say_error(failure.problem, failure.hint)
+        sys.exit(failure.code)
+
+
+def _helps() -> dict[str, str]:
+    """Each command that exists, with what its help says."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    return {
+        name: " ".join([command.help or "", *(getattr(p, "help", None) or "" for p in command.params)])
+        for name, command in commands.items()
+    }
 
 
 def _show_logs() -> None:

@@ -1,21 +1,31 @@
-"""Printing: one JSON document on stdout with --json, else text for people. Messages go to stderr."""
+"""Printing: one JSON document on stdout with --json, else text that fits the terminal. Messages go to stderr."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TextIO, TypeVar
 
 import typer
 
+from sparkcast.cli._layout import shell_lines, table_lines, wrapped
 from sparkcast.errors import StudyError
 
 T = TypeVar("T")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; messages go to stderr.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show logs, and the traceback of an error.")]
+Details = Annotated[bool, typer.Option("--details", help="Everything, not only the answer.")]
 
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
+
+SCHEMA_VERSION = 1  # of every document; docs/reference/schemas
+COMMAND: ContextVar[str] = ContextVar("COMMAND", default="sparkcast")  # the one that runs, which names its document
+
+_PIPED = 100  # columns where there is no terminal
+_NARROWEST = 40
 
 
 def require_free(path: Path, force: bool) -> None:
@@ -24,54 +34,101 @@ def require_free(path: Path, force: bool) -> None:
         raise StudyError(f"{str(path)!r} exists", hint="add --force to replace it, or choose another name")
 
 
+# ---------------------------------------------------------------- for programs
+
+
 def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:
     """Print a result as JSON, or through `show`."""
     if not as_json:
         show(result)
         return
+    plain = plain_of(result)
+    if isinstance(plain, dict):  # a list has no place for it
+        plain = {"schema": schema_name(COMMAND.get()), **plain}
+    _write(plain)
+
+
+def emit_error(code: int, problem: str, hint: str, nearest: Sequence[object] = ()) -> None:
+    """The document of a command that failed."""
+    told = {"code": code, "problem": problem, "hint": hint, "nearest": plain_of(list(nearest))}
+    _write({"schema": schema_name("error"), "error": told})
+
+
+def schema_name(document: str) -> str:
+    return f"sparkcast/{document}/{SCHEMA_VERSION}"
+
+
+def _write(plain: Any) -> None:
     import orjson
 
-    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    sys.stdout.write(orjson.dumps(_plain(result), option=options).decode() + "\n")
+    how = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+    sys.stdout.write(orjson.dumps(plain, option=how).decode() + "\n")
 
 
-def _plain(value: Any) -> Any:
+def plain_of(value: Any) -> Any:
     from sparkcast.study import Vocabulary
 
     if isinstance(value, Vocabulary):
         return value.as_plain()
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: plain_of(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain_of(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain_of(item) for item in value]
     if isinstance(value, Path):
         return str(value)
     return value
 
 
+# ---------------------------------------------------------------- for people
+
+
+def width(stream: TextIO) -> int:
+    """How many columns there are: COLUMNS, else those of the terminal, else 100."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdigit() and int(told) > 0:
+        return max(int(told), _NARROWEST)
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else _PIPED
+    except (OSError, ValueError):  # a stream that only looks like a terminal
+        columns = _PIPED
+    return max(columns or _PIPED, _NARROWEST)
+
+
+def tell(text: str, hang: str = "  ") -> None:
+    """Sentences on stdout, wrapped between words."""
+    _print(wrapped(text, width(sys.stdout), hang), sys.stdout)
+
+
 def say(message: str) -> None:
     """A message for people, on stderr."""
-    print(message, file=sys.stderr)
+    _print(wrapped(message, width(sys.stderr)), sys.stderr)
 
 
-def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table on stdout; columns that start with a number are aligned right."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    made = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
-    for index, name in enumerate(header):
-        numeric = bool(rows) and all(_is_number(str(row[index])) for row in rows)
-        made.add_column(name, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*(str(cell) for cell in row))
-    # Not on a terminal (a file, a pipe) nothing is wrapped.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-    console.print(made)
+def shell(label: str, command: str) -> None:
+    """A command to paste, on stdout: beside its label, or below it in lines that end in a backslash."""
+    columns = width(sys.stdout)
+    if len(label) + 1 + len(command) <= columns:
+        _print([f"{label} {command}"], sys.stdout)
+    else:
+        _print([label, *shell_lines(command, columns, "  ")], sys.stdout)
 
 
-def _is_number(text: str) -> bool:
-    return not text or text in ("-", "–") or text[0].isdigit() or (text[0] in "-<+" and len(text) > 1)
+def options(label: str, lines: Sequence[str]) -> None:
+    """Options to paste into another command, each on its line."""
+    _print([label, *(f"  {line} \\" for line in lines[:-1]), *(f"  {line}" for line in lines[-1:])], sys.stdout)
+
+
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]], optional: Sequence[str] = ()) -> None:
+    """A table on stdout. Where it is too wide, columns in `optional` are left out, the last of them first."""
+    _print([*table_lines(title, header, rows, width(sys.stdout), optional), ""], sys.stdout)
+
+
+def say_error(problem: str, hint: str) -> None:
+    """What went wrong and what to do, on stderr."""
+    say(f"Error: {problem}" + (f"\n  hint: {hint}" if hint else ""))
+
+
+def _print(lines: Sequence[str], stream: TextIO) -> None:
+    print("\n".join(lines), file=stream)

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Force, Json, Verbose, emit, say, table
-from sparkcast.cli.answers import DataSource, Factors, ResponseName, Roles, StudyName, load, response_name
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, shell, table, tell
+from sparkcast.cli.answers import DataSource, Factors, ResponseName, Roles, StudyName, load, response_name, this_command
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis, AnovaRow, Effect
+
+_MOST_WARNINGS = 2  # without --details
 
 Figures = Annotated[Path | None, typer.Option(help="A folder for the figures: PNG, SVG and Vega-Lite.")]
 
@@ -29,7 +31,7 @@ def analyze(
     transform: Annotated[
         str, typer.Option(help="none, log or boxcox; auto: as measured, and again where Box-Cox proposes.")
     ] = "auto",
-    details: Annotated[bool, typer.Option("--details", help="Also means, pairwise and simple comparisons.")] = False,
+    details: Details = False,
     figures: Figures = None,
     force: Force = False,
     study: StudyName = None,
@@ -51,36 +53,63 @@ def analyze(
 
 
 def _show(result: "Analysis", details: bool) -> None:
+    if details:
+        _show_all(result)
+    _show_warnings(result.warnings, _MOST_WARNINGS if not details else len(result.warnings))
+    tell("In short")
+    for sentence in result.summary:
+        tell(f"  {sentence}")
+    if not details:
+        _show_doubts(result)
+        shell("the ANOVA table, checks and means:", this_command("--details"))
+
+
+def _show_warnings(warnings: Sequence[str], most: int) -> None:
+    for warning in warnings[:most]:
+        say(f"warning: {warning}")
+    if len(warnings) > most:
+        say(f"{len(warnings) - most} more warning{'s' if len(warnings) - most > 1 else ''}: --details")
+
+
+def _show_doubts(result: "Analysis") -> None:
+    """What does not hold, or is in doubt; and the scale, where it is not that of the measurements."""
+    from sparkcast.analyse import Verdict
+
+    for check in result.checks:
+        if check.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL):
+            tell(f"{check.verdict.value}: {check.sentence}" + (f" -> {check.advice}" if check.advice else ""))
+    if result.untransformed is not None:
+        tell(f"scale: {result.formula.partition(' ~ ')[0]}, as Box-Cox proposes")
+    elif result.proposal is not None:
+        tell(f"scale: {result.proposal.sentence}")
+
+
+def _show_all(result: "Analysis") -> None:
     if result.untransformed is not None:
         _show_untransformed(result.untransformed, result)
     _show_anova(result)
-    if details:
-        _show_details(result)
-    print("Can it be trusted?")
+    _show_details(result)
+    tell("Can it be trusted?")
     for check in result.checks:
-        print(f"  {check.verdict.value:>8}  {check.sentence}" + (f" -> {check.advice}" if check.advice else ""))
+        advice = f" -> {check.advice}" if check.advice else ""
+        tell(f"  {check.verdict.value:<8}  {check.sentence}{advice}", hang=" " * 10)
     if result.proposal is not None and result.untransformed is None:
-        print(f"  {'scale':>8}  {result.proposal.sentence}")
-    print("\nDoes it matter?")
+        tell(f"  {'scale':<8}  {result.proposal.sentence}", hang=" " * 10)
+    tell("\nDoes it matter?")
     for verdict in result.factors:
-        print(f"  {verdict.sentence}")
-    print()
-    for warning in result.warnings:
-        say(f"warning: {warning}")
-    print("In short")
-    for sentence in result.summary:
-        print(f"  {sentence}")
+        tell(f"  {verdict.sentence}")
+    tell("")
 
 
 def _show_untransformed(plain: "Analysis", refit: "Analysis") -> None:
     from sparkcast.analyse import Verdict
 
-    print(f"As measured ({plain.response}): R² {plain.r_squared:.3f}")
+    tell(f"As measured ({plain.response}): R² {plain.r_squared:.3f}")
     for check in plain.checks:
         if check.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL):
-            print(f"  {check.sentence}")
+            tell(f"  {check.sentence}")
     if refit.proposal:
-        print(f"{refit.proposal.sentence} R² becomes {refit.r_squared:.3f}:\n")
+        tell(f"{refit.proposal.sentence} R² becomes {refit.r_squared:.3f}:\n")
 
 
 def _show_anova(result: "Analysis") -> None:
@@ -93,7 +122,8 @@ def _show_anova(result: "Analysis") -> None:
         for cells, row in zip(rows, _by_share(result.rows), strict=True):
             cells.insert(7, _p(row.p_permutation))
     facts = f"type {result.anova_type}, p not corrected, {result.n} runs, R² {result.r_squared:.3f}"
-    table(f"{_shortened(result.formula)}  ({facts})", header, rows)
+    optional = ("robust p", "η² (95 %)", "sum of squares", "permut. p")
+    table(f"{_shortened(result.formula)}  ({facts})", header, rows, optional)
 
 
 def _by_share(rows: "Sequence[AnovaRow]") -> "list[AnovaRow]":

@@ -1,12 +1,15 @@
 """Questions to data: validate, fit, predict, recommend, export."""
 
-from collections.abc import Sequence
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell
 from sparkcast.cli._progress import show_steps
 
 if TYPE_CHECKING:
@@ -60,6 +63,24 @@ Roles = Annotated[
 ]
 StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
 USUAL_MODEL = "auto"  # the default of --model
+_FEW = 3  # of many models
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What `fit --json` tells."""
+
+    responses: "tuple[FittedResponse, ...]"
+    notes: tuple[str, ...]  # what was not learned, and why
+    saved: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What `export --json` tells."""
+
+    path: Path
+    observations: int
 
 
 def register(app: typer.Typer) -> None:
@@ -76,6 +97,7 @@ def validate(
     response: ResponseName = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
     seed: Annotated[int, typer.Option(help="For protocols that draw at random.")] = 0,
+    details: Details = False,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for figures of the three best models: PNG, SVG and Vega-Lite.")
     ] = None,
@@ -111,7 +133,9 @@ def validate(
             *(loaded, name), protocol=protocol, models=models, level=level, seed=seed, on_step=on_step, fits=fits
         )
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
-    emit(result, as_json, _show_validation)
+    emit(result, as_json, lambda found: _show_validation(found, details))
+    if not as_json and not details:
+        shell("all models and numbers:", this_command("--details"))
     if figures is not None:
         with show_steps() as on_step:
             drawn = api.write_validation_figures(
@@ -136,6 +160,7 @@ def fit(
     search: Annotated[str, typer.Option(help="How to search: grid, or tpe (needs optuna).")] = "grid",
     trials: Annotated[int | None, typer.Option(help="The most combinations to try; default: the whole grid.")] = None,
     save: Annotated[Path | None, typer.Option(help="A file for what was learned, e.g. mnist.sparkcast.")] = None,
+    details: Details = False,
     force: Force = False,
     factors: Factors = None,
     role: Roles = None,
@@ -161,10 +186,14 @@ def fit(
     result = api.fit(loaded, [text.partition("=")[0].strip() for text in responses], model=model, search=wanted)
     if save is not None:
         api.save_model(result.model, save, force=force)
-    learned = {"responses": result.responses, "notes": result.notes, "saved": save}
-    emit(learned, as_json, lambda _: _show_fit(result))
+    emit(Learned(result.responses, result.notes, save), as_json, lambda _: _show_fit(result, details))
     if save is not None:
         say(f"wrote {save}")
+        measured = loaded.dataset.observations[0].configuration.only(loaded.dataset.factors)
+        if not as_json:
+            shell("ask it:", f"sparkcast predict {shlex.quote(str(save))} --at {_at(measured)}")
+    elif not as_json:
+        shell("keep it:", this_command("--save", f"{Path(data).stem}.sparkcast"))
 
 
 def predict(
@@ -191,6 +220,11 @@ def predict(
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, _show_prediction)
+    if not as_json and isinstance(loaded, api.Data):
+        asked = "" if response is None else f" --response {shlex.quote(response)}"
+        shell("how far to trust it:", f"sparkcast validate {about(data, factors, role, study)}{asked}")
+    elif not as_json:
+        shell("settings for a deadline:", f"sparkcast recommend {shlex.quote(data)} --within 5m")
 
 
 def export(
@@ -208,8 +242,8 @@ def export(
     from sparkcast import api
 
     require_free(output, force)
-    written = {"path": output, "observations": api.export(api.load_data(data, study=study), output)}
-    emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"))
+    written = Exported(output, api.export(api.load_data(data, study=study), output))
+    emit(written, as_json, lambda w: say(f"wrote {w.observations} observations to {w.path}"))
 
 
 def _require_folder(path: Path) -> None:
@@ -335,27 +369,73 @@ def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
     return settings
 
 
-def _show_validation(result: "Validation") -> None:
+def about(data: str, factors: str | None, roles: Sequence[str] | None, study: str | None) -> str:
+    """The same data for another command, to be pasted."""
+    words = [data, *(["--factors", factors] if factors else []), *(["--study", study] if study else [])]
+    return shlex.join([*words, *(word for role in roles or () for word in ("--role", role))])
 
-    splits = f"{result.n_splits} split{'' if result.n_splits == 1 else 's'}"
-    header = "model,MAPE %,median %,≥30 %,RMSE,R²,in interval,width %,collect,build".split(",")
-    rows = [_scorecard_row(card) for card in result.scorecards]
-    table(f"{result.response}, {result.protocol}: {splits}, {100 * result.level:g} % intervals", header, rows)
+
+def _at(configuration: "Mapping[str, Level]") -> str:
+    return shlex.quote(",".join(f"{name}={level}" for name, level in configuration.items()))
+
+
+def this_command(*more: str) -> str:
+    """What the user typed, with something added, to be pasted."""
+    from sparkcast.study.redaction import redact_word
+
+    return shlex.join(["sparkcast", *(redact_word(word) for word in sys.argv[1:]), *more])
+
+
+def _show_validation(result: "Validation", details: bool) -> None:
+    if not details:
+        _show_verdict(result)
+    _show_scorecards(result, details)
     if result.noise_floor_mape is not None:
         floor = f"MAPE {result.noise_floor_mape:.1f} %"
         if result.noise_floor_interval is not None:
             low, high = result.noise_floor_interval
             floor += f" ({100 * result.level:g} % interval {low:.1f} to {high:.1f} %)"
-        print(f"noise floor (a model that knows the mean of every configuration): {floor}")
-    _show_kept(result)
-    for model, reason in result.refused:
+        what = " (a model that knows the mean of every configuration)" if details else ""
+        tell(f"noise floor{what}: {floor}")
+    _show_kept(result, details)
+    for model, reason in result.refused[: None if details else _FEW]:
         say(f"{model}: not tested: {reason.splitlines()[0]}")
+    if not details and len(result.refused) > _FEW:
+        say(f"not tested either: {', '.join(model for model, _ in result.refused[_FEW:])}")
     if result.untested:
         example = str(result.untested[0])
         say(f"not tested, for lack of runs like them to learn from: {len(result.untested)}, e.g. {example}")
 
 
-def _show_kept(result: "Validation") -> None:
+def _show_verdict(result: "Validation") -> None:
+    """How good is what answers by default, else the best."""
+    cards = sorted(result.scorecards, key=lambda card: card.model != USUAL_MODEL)
+    for card in cards[:1]:
+        tell(
+            f"{card.model} misses {result.response} of left-out runs by {card.mape:.1f} % on average; "
+            f"{100 * card.coverage:.0f} % of them lie in its {100 * result.level:g} % intervals"
+        )
+
+
+def _show_scorecards(result: "Validation", details: bool) -> None:
+    """All models with all columns; or the best few, and beside them what answers by default and the baseline."""
+    from sparkcast.models import MODELS
+
+    splits = f"{result.n_splits} split{'' if result.n_splits == 1 else 's'}"
+    header = "model,MAPE %,median %,≥30 %,RMSE,R²,in interval,width %,collect,build".split(",")
+    named = {USUAL_MODEL, *MODELS.declaring("is_baseline")}
+    cards = [card for i, card in enumerate(result.scorecards) if details or i < _FEW or card.model in named]
+    title = f"{result.response}, {result.protocol}: {splits}, {100 * result.level:g} % intervals"
+    if len(cards) < len(result.scorecards):
+        title += f"; {len(cards)} of {len(result.scorecards)} models"
+    rows = [_scorecard_row(card) for card in cards]
+    shown = header if details else [name for name in header if name not in ("RMSE", "R²", "width %", "build")]
+    kept = [header.index(name) for name in shown]
+    optional = ("collect", "≥30 %", "build", "width %", "RMSE", "R²")
+    table(title, shown, [[row[i] for i in kept] for row in rows], optional)
+
+
+def _show_kept(result: "Validation", details: bool) -> None:
     """Promised against kept: of `auto`, which answers unless another is named, else of the best."""
     from sparkcast.validate.calibration import broken_promise
 
@@ -363,13 +443,17 @@ def _show_kept(result: "Validation") -> None:
     if not cards:
         return
     model, kept = cards[0].model, cards[0].kept
-    rows = [[f"{one.promised:g}", f"{one.share:.2f} ({one.low:.2f} to {one.high:.2f})"] for one in kept]
     n = kept[0].n_configurations
-    counted = f"kept, of {n} configuration{'' if n == 1 else 's'}"
-    print(f"\npromised against kept: was {result.response} at most what {model} promised with some probability?")
-    table("", ["promised", counted], rows)
+    counted = f"{n} configuration{'' if n == 1 else 's'}"
+    if details:
+        rows = [[f"{one.promised:g}", f"{one.share:.2f} ({one.low:.2f} to {one.high:.2f})"] for one in kept]
+        tell(f"\npromised against kept: was {result.response} at most what {model} promised with some probability?")
+        table("", ["promised", f"kept, of {counted}"], rows)
+    else:
+        told = ", ".join(f"{one.promised:g} kept {one.share:.2f}" for one in kept)
+        tell(f"promised against kept, of {model} over {counted}: {told}")
     if (sentence := broken_promise(model, kept)) is not None:
-        print(sentence)
+        tell(sentence)
 
 
 def _scorecard_row(card: "Scorecard") -> list[str]:
@@ -389,20 +473,20 @@ def _scorecard_row(card: "Scorecard") -> list[str]:
     ]
 
 
-def _show_fit(result: "FitResult") -> None:
+def _show_fit(result: "FitResult", details: bool) -> None:
     for learned in result.responses:
-        _show_learned(learned)
+        _show_learned(learned, details)
     for note in result.notes:
         say(note)
 
 
-def _show_learned(learned: "FittedResponse") -> None:
-    print(
+def _show_learned(learned: "FittedResponse", details: bool) -> None:
+    tell(
         f"{learned.response}: model {learned.model}, learned from {learned.runs} runs of {learned.configurations} "
         f"configurations; {_missed(learned)}"
     )
     for choice in learned.choices:
-        _show_scores(choice)
+        _show_scores(choice, details)
 
 
 def _missed(learned: "FittedResponse") -> str:
@@ -412,28 +496,27 @@ def _missed(learned: "FittedResponse") -> str:
     return f"left-out runs are typically missed by {learned.typical_error:.1f} %"
 
 
-def _show_scores(choice: "Scores") -> None:
+def _show_scores(choice: "Scores", details: bool) -> None:
     together = "" if choice.error is None else f"; together {choice.error:.1f} %"
-    print(f"  {choice.question}: answered by {', '.join(choice.answered_by)}")
+    tell(f"  {choice.question}: answered by {', '.join(choice.answered_by)}")
     if choice.errors:
-        errors = ", ".join(f"{name} {error:.1f} %" for name, error in choice.errors.items())
-        print(f"    mean errors by {choice.protocol}: {errors}{together}")
+        errors = [f"{name} {error:.1f} %" for name, error in choice.errors.items()]
+        hidden = 0 if details or len(errors) <= _FEW + 1 else len(errors) - _FEW
+        more = f", {hidden} more with --details" if hidden else ""
+        tell(f"    mean errors by {choice.protocol}: {', '.join(errors[: len(errors) - hidden])}{more}{together}")
 
 
 def _show_prediction(result: "PredictionAt") -> None:
     told = show_predicted(result.prediction)
-    print(f"{result.configuration}: {told}; mean {result.mean:.4g}  (model {result.model})")
+    tell(f"{result.configuration}: {told}; mean {result.mean:.4g}  (model {result.model})")
+    if result.question:
+        error = result.left_out_error
+        missed = "" if error is None else f"; left-out runs there were missed by {error:.1f} %"
+        tell(f"  {result.question}: answered by {', '.join(result.answered_by)}{missed}")
+    if result.failed_runs and result.failure_probability is not None:
+        tell(f"  fails with probability {result.failure_probability:.2g}")
     for note in result.notes:
         say(f"note: {note}")
-    if result.question:
-        error = (
-            ""
-            if result.left_out_error is None
-            else f"; left-out runs there were missed by {result.left_out_error:.1f} %"
-        )
-        print(f"  {result.question}: answered by {', '.join(result.answered_by)}{error}")
-    if result.failed_runs and result.failure_probability is not None:
-        print(f"  fails with probability {result.failure_probability:.2g}")
 
 
 def show_predicted(p: "Prediction") -> str:

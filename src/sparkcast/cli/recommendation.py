@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Force, Json, Verbose, emit, say
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, options, say, tell
 from sparkcast.cli.answers import (
     USUAL_MODEL,
     DataOrModel,
@@ -73,6 +73,7 @@ def recommend(
     recent: Annotated[
         str | None, typer.Option(help="Runs made since the model was fitted (DATA): is it still right?")
     ] = None,
+    details: Details = False,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for the Pareto front and the candidates: PNG, SVG and Vega-Lite.")
     ] = None,
@@ -115,7 +116,7 @@ def recommend(
         model=model,
         extrapolate=extrapolate,
     )
-    emit(result, as_json, _show_recommendation)
+    emit(result, as_json, lambda found: _show_recommendation(found, details))
     if figures is not None:
         written = api.write_recommendation_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
@@ -158,25 +159,29 @@ def _jobs_running(text: str | None) -> int | str | None:
     return int(text)
 
 
-def _show_recommendation(result: "Recommendation") -> None:
-    print(f"{result.objective}: {result.chosen.configuration}")
-    print(f"  {result.why}")
+def _show_recommendation(result: "Recommendation", details: bool) -> None:
+    chosen = str(result.chosen.configuration)
+    tell(f"{result.objective}: {chosen}")
+    tell(f"  {result.why.removeprefix(f'{chosen}: ')}")
     for prediction in result.chosen.predictions:
-        print(f"  {show_predicted(prediction)}")
+        tell(f"  {show_predicted(prediction)}")
     if result.nearest and result.nearest.distance > 0:
         near = str(result.nearest.configuration)
-        print(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
+        tell(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
     if result.runner_up:
-        print(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up)})")
-    for alternative in result.alternatives:
-        print(f"what it costs: {alternative.text}")
-    _show_front(result)
+        tell(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up)})")
+    for alternative in result.alternatives[: None if details else 1]:
+        tell(f"what it costs: {alternative.text}")
+    if details:
+        _show_front(result)
+    elif len(result.pareto) > 1:
+        tell(f"{len(result.pareto)} settings are Pareto-optimal; --details or --figures DIR shows them")
     for forecast in result.running:
-        print(_running_line(forecast))
+        tell(_running_line(forecast))
     if result.conf:
-        print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
+        options("paste into spark-submit:", result.conf)
     if result.arguments:
-        print(f"arguments of the job:\n  {' '.join(result.arguments)}")
+        tell(f"arguments of the job:\n  {' '.join(result.arguments)}")
     for note in result.notes:
         say(f"note: {note}")
     if result.staleness and result.staleness.verdict == "retrain":
@@ -193,12 +198,12 @@ def _show_front(result: "Recommendation") -> None:
     words = result.vocabulary
     known = [p.response for p in result.pareto[0].predictions]
     responses = [name for name in known if name in (words.time, words.money, words.quality)]
-    print(f"not beaten in {', '.join(responses)} at once ({len(result.pareto)}):")
+    tell(f"not beaten in {', '.join(responses)} at once ({len(result.pareto)}):")
     for candidate in result.pareto[:_MOST_SHOWN]:
         mark = "*" if candidate.configuration == result.chosen.configuration else " "
-        print(f"  {mark} {candidate.configuration}: {_short(candidate)}")
+        tell(f"  {mark} {candidate.configuration}: {_short(candidate)}", hang="    ")
     if len(result.pareto) > _MOST_SHOWN:
-        print(f"    and {len(result.pareto) - _MOST_SHOWN} more: --json or --figures DIR shows them")
+        tell(f"    and {len(result.pareto) - _MOST_SHOWN} more: --json or --figures DIR shows them")
 
 
 def _running_line(forecast: "RunningForecast") -> str:

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, table
+from sparkcast.cli._output import Details, Json, Verbose, emit, shell, table, tell
+from sparkcast.cli.answers import this_command
 
 if TYPE_CHECKING:
     from sparkcast.replications import Figure, Mistake, Replicated, Row, Section
 
-_WIDTH = 110
+_FEW = 5  # rows that differ, without --details
 
 
 def register(app: typer.Typer) -> None:
@@ -21,6 +22,7 @@ def replicate(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="See: sparkcast list replications.")],
     part: Annotated[str | None, typer.Option(help="One part of the paper, e.g. anova; default: all.")] = None,
     data: Annotated[Path | None, typer.Option(help="The authors' measurements: a folder, or a CSV of runs.")] = None,
+    details: Details = False,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -30,34 +32,55 @@ def replicate(
     """
     from sparkcast import api
 
-    emit(api.replicate(paper, part=part, data=data), as_json, _show)
+    emit(api.replicate(paper, part=part, data=data), as_json, lambda found: _show(found, details))
 
 
-def _show(result: "Replicated") -> None:
+def _show(result: "Replicated", details: bool) -> None:
     from sparkcast.replications import Verdict
 
-    print(f"{result.title}\n")
+    tell(result.title)
+    if details:
+        _show_all(result)
+    else:
+        _show_differing(result)
+        numbers = ", ".join(str(mistake.number) for mistake in result.mistakes)
+        if numbers:
+            tell(f"mistakes of the paper that are shown with what is true: {numbers}")
+        shell("all tables, mistakes and notes:", this_command("--details"))
+    agree, differ, shown = (result.counts[verdict] for verdict in Verdict)
+    tell(f"{result.paper} ({', '.join(result.parts)}): {agree} agree, {differ} differ, {shown} shown only")
+
+
+def _show_all(result: "Replicated") -> None:
+    tell("")
     for section in result.sections:
         _show_section(section)
     if result.mistakes:
-        print("Mistakes of the paper, and what is true\n")
+        tell("Mistakes of the paper, and what is true\n")
     for mistake in result.mistakes:
         _show_mistake(mistake)
     for note in result.notes:
-        _paragraph(f"Note: {note}")
-    agree, differ, shown = (result.counts[verdict] for verdict in Verdict)
-    print(f"{result.paper} ({', '.join(result.parts)}): {agree} agree, {differ} differ, {shown} shown only")
+        tell(f"Note: {note}", hang="   ")
+
+
+def _show_differing(result: "Replicated") -> None:
+    from sparkcast.replications import Verdict
+
+    rows = [row for section in result.sections for row in section.rows if row.verdict is Verdict.DIFFERS]
+    if rows:
+        header = ("item", "quantity", "printed", "ours", "difference")
+        title = "Differs from the paper" + (f" ({_FEW} of {len(rows)})" if len(rows) > _FEW else "")
+        table(title, header, [_cells(row)[:5] for row in rows[:_FEW]], optional=("difference",))
 
 
 def _show_section(section: "Section") -> None:
     rows = [_cells(row) for row in section.rows]
     header = ("item", "quantity", "printed", "ours", "difference", "verdict", "compared by")
-    print(f"{section.title}  (printed: {section.source})")
-    table("", header, rows)
+    table(f"{section.title}  (printed: {section.source})", header, rows, optional=("compared by", "difference"))
     for note in section.notes:
-        _paragraph(f"- {note}")
+        tell(f"- {note}", hang="   ")
     if section.notes:
-        print()
+        tell("")
 
 
 def _cells(row: "Row") -> list[str]:
@@ -74,11 +97,11 @@ def _cells(row: "Row") -> list[str]:
 
 
 def _show_mistake(mistake: "Mistake") -> None:
-    _paragraph(f"{mistake.number}. Paper: {mistake.says}")
-    _paragraph(f"   True: {mistake.truth}")
+    tell(f"{mistake.number}. Paper: {mistake.says}", hang="   ")
+    tell(f"   True: {mistake.truth}")
     for figure in mistake.figures:
-        print(f"   {figure.what}: {_sides(figure)}")
-    print()
+        tell(f"   {figure.what}: {_sides(figure)}")
+    tell("")
 
 
 def _sides(figure: "Figure") -> str:
@@ -86,9 +109,3 @@ def _sides(figure: "Figure") -> str:
         value = figure.right if figure.paper is None else figure.paper
         return "-" if value is None else f"{value:.5g}"
     return f"as in the paper {figure.paper:.5g}, right {figure.right:.5g}"
-
-
-def _paragraph(text: str) -> None:
-    import textwrap
-
-    print(textwrap.fill(text, _WIDTH, subsequent_indent="   "))

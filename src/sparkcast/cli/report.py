@@ -1,5 +1,6 @@
 """Showing: report."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,13 @@ import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say
 from sparkcast.cli.answers import DataSource, Factors, Roles, StudyName, load
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What `report --json` tells."""
+
+    path: Path
 
 
 def register(app: typer.Typer) -> None:
@@ -38,4 +46,4 @@ def report(
     require_free(output, force)
     loaded = load(data, factors, response or (), study, role)
     api.report(loaded, output, within_s=None if within is None else parse_seconds(within))
-    emit({"path": output}, as_json, lambda written: say(f"wrote {written['path']}"))
+    emit(Written(output), as_json, lambda written: say(f"wrote {written.path}"))

@@ -1,18 +1,21 @@
 """Measuring: run, demo."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, say
+from sparkcast.cli._output import Details, Json, Verbose, emit, say, shell, tell
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
     from sparkcast.demo import DemoResult
     from sparkcast.runs.campaign import CampaignResult
+
+_FEW = 5  # failed runs that are named
 
 INTERRUPTED = 130  # what shells report after Ctrl-C
 
@@ -29,6 +32,7 @@ def register(app: typer.Typer) -> None:
 def run(
     study: StudyFile,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the spark-submit lines.")] = False,
+    details: Details = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue: run what has no result yet.")] = False,
     allow_changed: Annotated[
         bool, typer.Option("--allow-changed", help="Keep results although the study file has changed.")
@@ -47,13 +51,14 @@ def run(
 
     properties = spark_properties(properties_file, conf)
     if dry_run:
-        emit(api.dry_run(study, master=master, conf=properties), as_json, lambda lines: print("\n\n".join(lines)))
+        lines = api.dry_run(study, master=master, conf=properties)
+        emit(lines, as_json, lambda found: _show_lines(found, str(study), details))
         return
     with show_progress() as on_progress:
         result = api.run(
             study, resume=resume, allow_changed=allow_changed, master=master, conf=properties, on_progress=on_progress
         )
-    emit(result, as_json, _show_run)
+    emit(result, as_json, lambda found: _show_run(found, str(study), details))
     if result.interrupted:
         say(f"Interrupted. Continue with: sparkcast run {study} --resume")
         raise typer.Exit(INTERRUPTED)
@@ -67,13 +72,26 @@ def spark_properties(file: Path | None, conf: Sequence[str] | None) -> dict[str,
     return properties | dict(parse_conf_option(text) for text in conf or ())
 
 
-def _show_run(result: "CampaignResult") -> None:
+def _show_lines(lines: Sequence[str], study: str, details: bool) -> None:
+    for line in lines if details else lines[:1]:
+        shell("#", line) if len(lines) > 1 else shell("", line)
+        tell("")
+    if len(lines) > 1 and not details:
+        tell(f"This is the first of {len(lines)} runs.")
+        shell("all of them:", f"sparkcast run {shlex.quote(study)} --dry-run --details")
+
+
+def _show_run(result: "CampaignResult", study: str, details: bool) -> None:
     failed = [o for o in result.new if not o.ok]
-    print(f"{result.finished} of {result.planned} trials have a result ({len(result.new)} new, {len(failed)} failed)")
-    for observation in failed:
-        print(f"  {observation.outcome}: {observation.cause.splitlines()[0]}")
+    tell(f"{result.finished} of {result.planned} trials have a result ({len(result.new)} new, {len(failed)} failed)")
+    for observation in failed if details else failed[:_FEW]:
+        tell(f"  {observation.outcome}: {observation.cause.splitlines()[0]}")
+    if len(failed) > _FEW and not details:
+        tell(f"  and {len(failed) - _FEW} more")
     if result.left_out:
-        print(f"{len(result.left_out)} left out: {result.reason}")
+        tell(f"{len(result.left_out)} left out: {result.reason}")
+    if result.finished and not result.interrupted:
+        shell("next:", f"sparkcast analyze {shlex.quote(study)}")
 
 
 def demo(
@@ -99,4 +117,4 @@ def demo(
 
 def _show_demo(result: "DemoResult") -> None:
     for line in result.lines:
-        print(line)
+        tell(line, hang=" " * 13)

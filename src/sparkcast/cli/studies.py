@@ -1,12 +1,14 @@
 """Before anything runs: init, list, design."""
 
+import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell
 
 if TYPE_CHECKING:
     from sparkcast.designs.describe import Description
@@ -26,6 +28,21 @@ def register(app: typer.Typer) -> None:
     app.command()(design)
 
 
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """What `init --json` tells."""
+
+    workload: str
+    study: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """What `list --json` tells: the names of each kind."""
+
+    kinds: dict[str, tuple[str, ...]]
+
+
 WorkloadName = Annotated[str, typer.Argument(metavar="WORKLOAD", help="See: sparkcast list workloads.")]
 
 
@@ -37,13 +54,17 @@ def init(workload: WorkloadName, as_json: Json = False, verbose: Verbose = False
     from sparkcast import api
 
     text = api.starter_study(workload)
-    emit({"workload": workload, "study": text}, as_json, lambda _: print(text, end=""))
+    emit(Starter(workload, text), as_json, lambda _: print(text, end=""))
 
 
 def list_plugs(
     kind: Annotated[
-        str, typer.Argument(help="designs, workloads, engines, models, searchers, protocols, grids or replications")
-    ],
+        str | None,
+        typer.Argument(
+            help="designs, workloads, engines, models, searchers, protocols, grids or replications; without, all.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -53,7 +74,18 @@ def list_plugs(
     """
     from sparkcast import api
 
-    emit(api.list_plugs(kind), as_json, lambda found: table("", ("name", "what it is"), list(found.items())))
+    if kind is None:
+        emit(Kinds(api.list_kinds()), as_json, _show_kinds)
+    else:
+        emit(api.list_plugs(kind), as_json, lambda found: table("", ("name", "what it is"), list(found.items())))
+
+
+def _show_kinds(found: "Kinds") -> None:
+    longest = max(map(len, found.kinds)) + 5
+    for kind, names in found.kinds.items():
+        label = f"{kind} ({len(names)})"
+        tell(f"{label:<{longest}} {', '.join(names)}", hang=" " * (longest + 1))
+    shell("what each is:", "sparkcast list models")
 
 
 def design(
@@ -62,6 +94,7 @@ def design(
     effect: Annotated[
         str, typer.Option(help="The effect to see: 1.5 standard deviations of the noise, or 10% (needs replicates).")
     ] = "1.0",
+    details: Details = False,
     csv: Annotated[Path | None, typer.Option(help="Write the plan here, in run order.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write figures (.png, .svg, .vl.json) to this folder.")] = None,
     force: Force = False,
@@ -83,20 +116,28 @@ def design(
     if figures is not None:
         for path in api.write_plan_figures(plan, figures, force=force):
             say(f"wrote {path}")
-    emit(plan, as_json, _show_plan)
+    emit(plan, as_json, lambda found: _show_plan(found, str(study), details))
 
 
-def _show_plan(plan: "PlanSummary") -> None:
-    _show_runs(plan)
-    print(f"{len(plan.trials)} runs, {plan.done} done; {plan.n_excluded} combinations excluded by rules")
-    _show_excluded(plan)
-    _show_resolution(plan.description)
-    _show_aliases(plan.description)
-    _show_correlation(plan.description)
-    _show_power(plan.description.power)
+def _show_plan(plan: "PlanSummary", study: str, details: bool) -> None:
+    counted = f"{len(plan.trials)} runs, {plan.done} done; {plan.n_excluded} combinations excluded by rules"
+    if details:
+        _show_runs(plan)
+        tell(counted)
+        _show_excluded(plan)
+        _show_resolution(plan.description)
+        _show_aliases(plan.description)
+        _show_correlation(plan.description)
+    else:
+        tell(f"{plan.study}: {plan.design} design, {counted}")
+        tell(plan.description.resolution_text)
+    _show_power(plan.description.power, details)
     _show_cost(plan)
     for note in plan.notes:
-        print(f"note: {note}")
+        tell(f"note: {note}")
+    if not details:
+        shell("the runs, aliases and correlations:", f"sparkcast design {shlex.quote(study)} --details")
+        shell("next:", f"sparkcast run {shlex.quote(study)}{' --resume' if plan.done else ''}")
 
 
 def _show_runs(plan: "PlanSummary") -> None:
@@ -110,26 +151,26 @@ def _show_runs(plan: "PlanSummary") -> None:
     rows = [[t["position"], *(t[name] for name in header[1:])] for t in shown]
     table(f"{plan.study}: {plan.design} design, seed {plan.seed}", header, rows)
     if len(shown) < len(plan.trials):
-        print(f"... and {len(plan.trials) - len(shown)} more; --csv FILE writes all")
+        tell(f"... and {len(plan.trials) - len(shown)} more; --csv FILE writes all")
 
 
 def _show_excluded(plan: "PlanSummary") -> None:
 
     for configuration in plan.excluded[:_MOST_LINES]:
-        print(f"  excluded: {configuration}")
+        tell(f"  excluded: {configuration}")
     if (more := plan.n_excluded - len(plan.excluded[:_MOST_LINES])) and plan.excluded:
-        print(f"  ... and {more} more" + ("; --json has all" if plan.n_excluded == len(plan.excluded) else ""))
+        tell(f"  ... and {more} more" + ("; --json has all" if plan.n_excluded == len(plan.excluded) else ""))
 
 
 def _show_resolution(description: "Description") -> None:
-    print(description.resolution_text)
+    tell(description.resolution_text)
     if description.generators:
-        print(f"generators: {_some(description.generators, 12, '; ')}")
+        tell(f"generators: {_some(description.generators, 12, '; ')}")
     if description.defining_relation:
         more = description.n_words - len(description.defining_relation)
         words = [*description.defining_relation[:12]]
         more += len(description.defining_relation) - len(words)
-        print(f"defining relation: I = {' = '.join(words)}" + (f" = ... ({more} more words)" if more else ""))
+        tell(f"defining relation: I = {' = '.join(words)}" + (f" = ... ({more} more words)" if more else ""))
 
 
 def _show_aliases(description: "Description") -> None:
@@ -143,51 +184,53 @@ def _show_aliases(description: "Description") -> None:
         if rows:
             table("aliases: effects that are one and the same here", ("effect", "is also"), rows[:_MOST_LINES])
         if len(rows) > _MOST_LINES:
-            print(f"... and {len(rows) - _MOST_LINES} more; --json has all up to third order")
+            tell(f"... and {len(rows) - _MOST_LINES} more; --json has all up to third order")
         if description.aliases and description.clear:
-            print(f"clear of each other: {_some(description.clear, 30, ', ')}")
+            tell(f"clear of each other: {_some(description.clear, 30, ', ')}")
     elif description.partial_aliases:
         pairs = [(p.a, p.b, f"{p.value:.2f}") for p in description.partial_aliases[:_MOST_LINES]]
         table("partly aliased: correlations of 0.2 or more", ("effect", "with", "correlation"), pairs)
         if len(description.partial_aliases) > _MOST_LINES:
-            print(f"... and {len(description.partial_aliases) - _MOST_LINES} more; --json has all")
+            tell(f"... and {len(description.partial_aliases) - _MOST_LINES} more; --json has all")
 
 
 def _show_correlation(description: "Description") -> None:
     worst = description.largest
     if worst is not None and worst.value < 1e-6:
-        print("main effects and pairs are uncorrelated")
+        tell("main effects and pairs are uncorrelated")
     elif worst is not None:
-        print(f"largest correlation: {worst.value:.2f}, of {worst.a} with {worst.b}")
+        tell(f"largest correlation: {worst.value:.2f}, of {worst.a} with {worst.b}")
     inflation = description.variance_inflation
     if inflation and max(inflation.values()) > 1.005:
         name = max(inflation, key=lambda name: inflation[name])
-        print(f"main effects: variance x {inflation[name]:.2f} at most by correlation with each other ({name})")
+        tell(f"main effects: variance x {inflation[name]:.2f} at most by correlation with each other ({name})")
     if not description.is_regular and description.d_efficiency is not None:
-        print(f"D-efficiency of main effects: {description.d_efficiency:.2f} of an orthogonal two-level design's")
+        tell(f"D-efficiency of main effects: {description.d_efficiency:.2f} of an orthogonal two-level design's")
 
 
-def _show_power(power: "Power") -> None:
+def _show_power(power: "Power", details: bool) -> None:
     unit = "standard deviation" if power.effect_sd == 1 else "standard deviations"
     size = f"an effect of {power.effect_sd:.3g} {unit} of the noise"
     main, pair = power.lowest("main effect"), power.lowest("interaction")
     if power.reason:
-        print(f"power: unknown; {power.reason}")
+        tell(f"power: unknown; {power.reason}")
     elif main is not None:
         kept = " that stays in the model" if power.left_out else ""
         also = f", {100 * pair:.0f} % for an interaction{kept}" if pair is not None else ""
         test = f"level {power.alpha:g}, {_degrees(power.residual_df)} of freedom"
-        print(f"power: {100 * main:.0f} % for {size}{also} ({test})")
-        if power.left_out:
+        tell(f"power: {100 * main:.0f} % for {size}{also} ({test})")
+        if power.left_out and not details:
+            tell(f"  {len(power.left_out)} of the effects leave the model and count as noise")
+        elif power.left_out:
             left = (
                 f"  the effects that the runs can tell apart leave {_degrees(power.whole_df)} of freedom for the noise"
             )
-            print(f"{left}; so these leave the model and count as noise: {_some(power.left_out, 12, ', ')}")
+            tell(f"{left}; so these leave the model and count as noise: {_some(power.left_out, 12, ', ')}")
     needed = [f"{n} for {100 * float(target):.0f} %" for target, n in power.replicates_for.items() if n is not None]
     if needed:
-        print(f"replicates needed to see {size}: {', '.join(needed)}")
+        tell(f"replicates needed to see {size}: {', '.join(needed)}")
     else:
-        print(f"no number of replicates up to 100 makes {size} visible with 80 %")
+        tell(f"no number of replicates up to 100 makes {size} visible with 80 %")
 
 
 def _degrees(count: int) -> str:
@@ -198,15 +241,15 @@ def _show_cost(plan: "PlanSummary") -> None:
     from sparkcast.units import show_seconds
 
     if plan.total_s is not None and plan.trial_s is not None:
-        print(f"about {show_seconds(plan.total_s)} in all, {show_seconds(plan.trial_s)} each ({plan.estimated_from})")
+        tell(f"about {show_seconds(plan.total_s)} in all, {show_seconds(plan.trial_s)} each ({plan.estimated_from})")
     else:
-        print(f"time: {plan.estimated_from}")
+        tell(f"time: {plan.estimated_from}")
     if plan.price is not None:
-        print(f"about {plan.price:.4f} at the study's price")
+        tell(f"about {plan.price:.4f} at the study's price")
     if plan.left_out:
         first, last = plan.left_out_trials[0], plan.left_out_trials[-1]
         which = f"run {first}" if first == last else f"runs {first} to {last}"
-        print(f"the time limit leaves out about {plan.left_out} runs: {which}")
+        tell(f"the time limit leaves out about {plan.left_out} runs: {which}")
 
 
 def _some(items: Sequence[str], most: int, separator: str) -> str:

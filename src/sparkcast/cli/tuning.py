@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, say
+from sparkcast.cli._output import Json, Verbose, emit, options, say, shell, tell
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.answers import parse_fixed
 from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spark_properties
@@ -107,16 +107,16 @@ def _show(result: "TuneResult", study: str) -> None:
     if result.impossible:
         parts.append(f"{result.impossible} refused without running")
     money = "" if result.spent_cost is None else f", {result.spent_cost:.4g} at the study's price"
-    print(f"{result.runs} runs ({', '.join(parts)}): {show_seconds(result.spent_s)}{money}")
-    print(f"stopped: {result.stopped_because}")
+    tell(f"{result.runs} runs ({', '.join(parts)}): {show_seconds(result.spent_s)}{money}")
+    tell(f"stopped: {result.stopped_because}")
     for warning in result.warnings:
-        print(f"warning: {warning}")
+        tell(f"warning: {warning}")
     for command in _deciding(result, study):
-        print(f"to decide: {command}")
+        shell("to decide:", command)
     if result.conf:
-        print("paste into spark-submit:\n  " + " \\\n  ".join(result.conf))
+        options("paste into spark-submit:", result.conf)
     if result.best is not None and not result.interrupted:
-        print(f"ask on: {_next_question(result, result.best, study)}")
+        shell("ask on:", _next_question(result, result.best, study))
 
 
 def _show_best(result: "TuneResult", best: "Tried") -> None:
@@ -125,16 +125,16 @@ def _show_best(result: "TuneResult", best: "Tried") -> None:
 
     words = result.vocabulary
     response = words.response(result.objective.split()[1])
-    print(f"{result.objective}: {best.configuration}")
+    tell(f"{result.objective}: {best.configuration}")
     runs = "1 run" if best.replicates == 1 else f"the mean of {best.replicates} runs"
     time = "" if response.name == words.time or best.time_s is None else f", {show_seconds(best.time_s)}"
-    print(f"  {show_value(response, best.value)}{time} ({runs})")
+    tell(f"  {show_value(response, best.value)}{time} ({runs})")
     first = result.first
     if first is not None and first.configuration != best.configuration and first.value:
         change = 100 * (best.value / first.value - 1)
         more = "more" if change > 0 else "less"
         began = f"{show_value(response, first.value)} at {first.configuration}"
-        print(f"  {abs(change):.0f} % {more} than the first: {began}")
+        tell(f"  {abs(change):.0f} % {more} than the first: {began}")
 
 
 def _deciding(result: "TuneResult", study: str) -> list[str]:
