@@ -9,7 +9,7 @@ import typer
 
 from sparkcast.cli import analysis, answers, recommendation, replicate, report, running, studies, tuning
 from sparkcast.cli._failures import failure_of
-from sparkcast.cli._output import COMMAND, emit_error, say_error
+from sparkcast.cli._output import COMMAND, begin_output, emit_error, say_error
 from sparkcast.cli._overview import show_overview
 
 _SUMMARY = "How long, how accurate and how expensive a machine-learning job on Apache Spark will be, before you run it."
@@ -42,11 +42,16 @@ def _options(
 
 def main() -> None:
     arguments = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
-    is_verbose = "-v" in arguments or "--verbose" in arguments
+    is_json, is_verbose = "--json" in arguments, "-v" in arguments or "--verbose" in arguments
+    begin_output()
     if is_verbose:
         _show_logs()
     try:
-        sys.exit(app(standalone_mode=False, prog_name="sparkcast") or 0)
+        code = app(standalone_mode=False, prog_name="sparkcast") or 0
+        if code and is_json:
+            emit_error(code, "interrupted", "the same command with --resume continues")
+        sys.stdout.flush()  # a full disk is told as one
+        sys.exit(code)
     except BrokenPipeError:  # `sparkcast ... | head`
         sys.stderr.close()
         sys.exit(0)
@@ -55,7 +60,7 @@ def main() -> None:
     except Exception as error:
         _print_traceback() if is_verbose else None
         failure = failure_of(error, tuple(_helps()))
-        if "--json" in arguments:
+        if is_json:
             emit_error(failure.code, failure.problem, failure.hint, failure.nearest)
         say_error(failure.problem, failure.hint)
         sys.exit(failure.code)

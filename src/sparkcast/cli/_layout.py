@@ -1,7 +1,7 @@
 """Text that fits a width: sentences, tables, shell commands. Words are never broken; nothing is printed here.
 
-A table that is too wide gives way in this order: headings run over several lines, columns declared optional go, texts run
-over several lines, and at last each row becomes a block of `name: value` lines.
+A table that is too wide gives way in this order: headings run over several lines, columns declared optional go, texts
+run over several lines, and at last each row becomes a block of `name: value` lines.
 """
 
 import re

@@ -23,6 +23,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exi
 
 SCHEMA_VERSION = 1  # of every document; docs/reference/schemas
 COMMAND: ContextVar[str] = ContextVar("COMMAND", default="sparkcast")  # the one that runs, which names its document
+_HAS_TOLD: ContextVar[bool] = ContextVar("_HAS_TOLD", default=False)  # a document stands on stdout
 
 _PIPED = 100  # columns where there is no terminal
 _NARROWEST = 40
@@ -37,6 +38,11 @@ def require_free(path: Path, force: bool) -> None:
 # ---------------------------------------------------------------- for programs
 
 
+def begin_output() -> None:
+    """Nothing stands on stdout yet."""
+    _HAS_TOLD.set(False)
+
+
 def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:
     """Print a result as JSON, or through `show`."""
     if not as_json:
@@ -49,7 +55,9 @@ def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:
 
 
 def emit_error(code: int, problem: str, hint: str, nearest: Sequence[object] = ()) -> None:
-    """The document of a command that failed."""
+    """The document of a command that failed; one that has told its result already leaves it at that."""
+    if _HAS_TOLD.get():
+        return
     told = {"code": code, "problem": problem, "hint": hint, "nearest": plain_of(list(nearest))}
     _write({"schema": schema_name("error"), "error": told})
 
@@ -60,6 +68,8 @@ def schema_name(document: str) -> str:
 
 def _write(plain: Any) -> None:
     import orjson
+
+    _HAS_TOLD.set(True)
 
     how = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
     sys.stdout.write(orjson.dumps(plain, option=how).decode() + "\n")
@@ -113,6 +123,11 @@ def shell(label: str, command: str) -> None:
         _print([f"{label} {command}"], sys.stdout)
     else:
         _print([label, *shell_lines(command, columns, "  ")], sys.stdout)
+
+
+def verbatim(text: str) -> None:
+    """What goes into a file or a shell as it stands, on stdout."""
+    _print([text], sys.stdout)
 
 
 def options(label: str, lines: Sequence[str]) -> None:

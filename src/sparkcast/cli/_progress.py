@@ -2,14 +2,18 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from sparkcast.cli._layout import wrapped
 from sparkcast.cli._output import say
 from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress as Bar
+
     from sparkcast.runs.session import OnProgress, Progress
     from sparkcast.validate import OnStep, Step
 
@@ -20,23 +24,17 @@ def show_progress() -> Iterator["OnProgress"]:
     if not sys.stderr.isatty():
         yield _line
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    console = Console(stderr=True, highlight=False)
-    columns = (BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
-    with Bar(*columns, TextColumn("{task.description}"), console=console) as bar:
+    with _bar() as bar:
         task = bar.add_task("starting", total=None, left="")
 
         def update(progress: "Progress") -> None:
             left = f"about {show_seconds(progress.remaining_s)} left" if progress.remaining_s else ""
+            bar.update(task, completed=progress.done, total=progress.total, left=left)
             if progress.is_note:
-                console.print(progress.text, markup=False)
-                bar.update(task, completed=progress.done, total=progress.total, left=left)
+                text = "\n".join(wrapped(progress.text, bar.console.width))
+                bar.console.print(text, markup=False, soft_wrap=True)
             else:
-                description = progress.text
-                bar.update(task, completed=progress.done, total=progress.total, left=left, description=description)
+                bar.update(task, description=progress.text)
 
         yield update
 
@@ -52,12 +50,7 @@ def show_steps() -> Iterator["OnStep"]:
     if not sys.stderr.isatty():
         yield tell_when_slow()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
-    with Bar(*columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True) as bar:
+    with _bar(transient=True) as bar:
         task, begun = bar.add_task("starting", total=None, left=""), time.monotonic()
 
         def update(step: "Step") -> None:
@@ -67,6 +60,23 @@ def show_steps() -> Iterator["OnStep"]:
             bar.update(task, completed=done, total=total, left=left, description=f"testing {step.model}")
 
         yield update
+
+
+def _bar(*, transient: bool = False, console: "Console | None" = None) -> "Bar":
+    """What goes on above, and below it a bar with how many are done and the time left: both fit 80 columns."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    class TwoLines(Bar):
+        def get_renderables(self) -> "Iterable[RenderableType]":
+            for task in self.tasks:
+                yield Text(task.description, no_wrap=True, overflow="ellipsis")
+                yield self.make_tasks_table([task])
+
+    columns = (BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"))
+    return TwoLines(*columns, console=console or Console(stderr=True, highlight=False), transient=transient)
 
 
 def done_of(step: "Step") -> tuple[int, int]:

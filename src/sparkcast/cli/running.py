@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Json, Verbose, emit, say, shell, tell
+from sparkcast.cli._output import Details, Json, Verbose, emit, say, shell, tell, verbatim
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.studies import StudyFile
 
@@ -74,8 +74,7 @@ def spark_properties(file: Path | None, conf: Sequence[str] | None) -> dict[str,
 
 def _show_lines(lines: Sequence[str], study: str, details: bool) -> None:
     for line in lines if details else lines[:1]:
-        shell("#", line) if len(lines) > 1 else shell("", line)
-        tell("")
+        verbatim(f"{line}\n")
     if len(lines) > 1 and not details:
         tell(f"This is the first of {len(lines)} runs.")
         shell("all of them:", f"sparkcast run {shlex.quote(study)} --dry-run --details")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell, verbatim
 
 if TYPE_CHECKING:
     from sparkcast.designs.describe import Description
@@ -54,7 +54,7 @@ def init(workload: WorkloadName, as_json: Json = False, verbose: Verbose = False
     from sparkcast import api
 
     text = api.starter_study(workload)
-    emit(Starter(workload, text), as_json, lambda _: print(text, end=""))
+    emit(Starter(workload, text), as_json, lambda _: verbatim(text.removesuffix("\n")))
 
 
 def list_plugs(

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.observe.recognise import is_event_log
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
 from sparkcast.study.names import COST, in_usual_units
+from sparkcast.study.paths import no_such_file
 
 Source = str | Path
 
@@ -33,10 +35,31 @@ def load_study(path: Source, roles: Mapping[str, str] | None = None) -> Study:
     from sparkcast.study.file import load_study as read
     from sparkcast.workloads import resolve
 
+    _require_study_file(Path(path))
     study = read(Path(path))
     study = resolve(replace(study, roles={**study.roles, **(roles or {})}))
     make_design(study)
     return study
+
+
+def _require_study_file(path: Path) -> None:
+    """Raise StudyError for what is plainly something else."""
+    if not path.exists():
+        return  # said where it is read
+    if path.suffix.lower() == ".csv":
+        raise StudyError(
+            f"{path.name} is a table of runs, and this needs a study file",
+            hint=f"ask the table: sparkcast analyze {path.name}; or make a study: sparkcast init WORKLOAD > study.yaml",
+        )
+    if is_event_log(path):
+        raise _event_log(path, "a study file")
+
+
+def _event_log(path: Path, needed: str) -> StudyError:
+    return StudyError(
+        f"{path.name} is a Spark event log, and this needs {needed}",
+        hint=f"sparkcast profile {path} shows where its time went",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +121,11 @@ def load_data(
         raise StudyError(
             f"{path.name} is a model file, and this needs runs", hint="give the study, store or CSV instead"
         )
+    if "://" not in str(source):
+        if not path.exists() and path.suffix.lower() not in (".yaml", ".yml"):
+            raise no_such_file(path)
+        if is_event_log(path):
+            raise _event_log(path, "a study, a results folder or a table of runs")
     if path.suffix.lower() in (".yaml", ".yml"):
         loaded = _study_data(path, roles or {})
     elif path.suffix.lower() == ".csv":

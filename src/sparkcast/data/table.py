@@ -13,6 +13,7 @@ from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome, Vocabulary
 from sparkcast.study.names import MEASURED, completed, in_usual_units
+from sparkcast.study.paths import no_such_file
 
 # Columns of an exported table that are neither settings nor responses.
 _BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
@@ -153,7 +154,7 @@ def _read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
             header = list(reader.fieldnames or [])
             rows = list(reader)
     except FileNotFoundError:
-        raise StudyError(f"no file {str(path)!r}", hint="is the path right?") from None
+        raise no_such_file(path) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise StudyError(
             f"cannot read {str(path)!r}: {error}", hint="a CSV in UTF-8 with a header is needed"

@@ -30,6 +30,7 @@ from sparkcast.learned.sample import Sample, note_on, sample_of
 from sparkcast.models import MODELS, Fitted
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Fingerprint, Outcome, Price, Role, Vocabulary
+from sparkcast.study.paths import no_such_file
 from sparkcast.study.space import Listed, Pool, Space
 
 FORMAT, SCHEMA = "sparkcast-model", 3
@@ -306,7 +307,8 @@ def load(path: Path) -> SavedModel:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise StudyError(f"cannot read {str(path)!r}: {error.strerror}", hint="is the path right?") from error
+        hint = no_such_file(path).hint if isinstance(error, FileNotFoundError) else "is the path right?"
+        raise StudyError(f"cannot read {str(path)!r}: {error.strerror}", hint=hint) from error
     try:
         head = _head(content, path.name)
         if foreign := _foreign_types(content):

@@ -16,6 +16,7 @@ __all__ = [
     "Nearest",
     "Prediction",
     "Recommendation",
+    "Relaxed",
     "RunningForecast",
     "RunningJob",
     "Staleness",
@@ -52,6 +53,15 @@ class Alternative:
     candidate: Candidate
     gain: float  # of the objective, in its own unit; more is better
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """What a limit would have to be, all others kept, for some settings to meet it."""
+
+    limit: Limit
+    needed: float
+    configuration: Configuration
 
 
 @dataclass(frozen=True, slots=True)

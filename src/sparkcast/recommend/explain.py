@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from sparkcast.arrays import Bools, Ints
 from sparkcast.errors import InfeasibleError
-from sparkcast.recommend import Alternative, Candidate, Limit
+from sparkcast.recommend import Alternative, Candidate, Limit, Relaxed
 from sparkcast.recommend.question import Objective, show_limit
 from sparkcast.recommend.standing import Asked
 from sparkcast.study import Kind, Response, Vocabulary
@@ -111,7 +111,8 @@ def infeasible(asked: Asked, freed: Sequence[tuple[str, Candidate]]) -> Infeasib
     """Says how near it gets, and what alone would make it possible."""
     hints = _relaxations(asked) + [_freed_text(asked, name, chosen) for name, chosen in freed]
     alone = f"no single limit is enough to relax: {_each_alone(asked)}"
-    return InfeasibleError(_problem(asked), hint="; or ".join(hints) or alone)
+    nearest = (*_relaxed(asked), *(chosen.configuration for _, chosen in freed))
+    return InfeasibleError(_problem(asked), hint="; or ".join(hints) or alone, nearest=nearest)
 
 
 def _problem(asked: Asked) -> str:
@@ -152,7 +153,29 @@ def _settings(asked: Asked, row: int) -> str:
 
 
 def _relaxations(asked: Asked) -> list[str]:
-    """What each limit would have to be for one candidate to fit, all others kept."""
+    """What each limit would have to be for one candidate to fit, all others kept; and the chance of failing."""
+    import numpy as np
+
+    found = [
+        _relaxed_text(
+            one.limit,
+            asked.words.response(one.limit.response),
+            one.needed,
+            asked.question.confidence,
+            str(one.configuration),
+        )
+        for one in _relaxed(asked)
+    ]
+    if asked.failure is not None:
+        unsafe = np.logical_and.reduce([asked.allowed & ~asked.kept, *asked.keeps.values()])
+        if unsafe.any():
+            row = int(np.flatnonzero(unsafe)[np.argmin(asked.failure[unsafe])])
+            chance = math.ceil(float(asked.failure[row]) * 100) / 100
+            found.append(f"with --max-failure {chance:g}, {_settings(asked, row)} fits")
+    return found
+
+
+def _relaxed(asked: Asked) -> list[Relaxed]:
     import numpy as np
 
     found = []
@@ -161,15 +184,8 @@ def _relaxations(asked: Asked) -> list[str]:
         if len(rows):
             needed = asked.kept_value(limit)[rows]
             best = int(np.argmin(needed) if limit.is_upper else np.argmax(needed))
-            configuration = _settings(asked, int(rows[best]))
-            response = asked.words.response(limit.response)
-            found.append(_relaxed_text(limit, response, float(needed[best]), asked.question.confidence, configuration))
-    if asked.failure is not None:
-        unsafe = np.logical_and.reduce([asked.allowed & ~asked.kept, *asked.keeps.values()])
-        if unsafe.any():
-            row = int(np.flatnonzero(unsafe)[np.argmin(asked.failure[unsafe])])
-            chance = math.ceil(float(asked.failure[row]) * 100) / 100
-            found.append(f"with --max-failure {chance:g}, {_settings(asked, row)} fits")
+            configuration = asked.view.candidates.configuration(int(rows[best]))
+            found.append(Relaxed(limit, float(needed[best]), configuration))
     return found
 
 

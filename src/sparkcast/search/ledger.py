@@ -188,6 +188,7 @@ class Ledger:
                 f"no run took at most {show_seconds(self._options.within_s)}: the fastest took "
                 f"{show_seconds(fastest_s)}, at {self.show(fastest.configuration)}",
                 hint="allow more time, or list other levels",
+                nearest=(fastest.configuration,),
             )
         if good:
             return NotEnoughDataError(

@@ -14,6 +14,7 @@ from sparkcast.study.configuration import Configuration, Level
 from sparkcast.study.expression import Expression
 from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study
 from sparkcast.study.names import TIME, usual_unit
+from sparkcast.study.paths import no_such_file
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary
 from sparkcast.units import parse_seconds
@@ -24,11 +25,12 @@ def load_study(path: Path) -> Study:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise StudyError(
-            f"no study file {str(path)!r}", hint="sparkcast init WORKLOAD > study.yaml makes one"
-        ) from None
+        raise no_such_file(path, kind="study file", hint="sparkcast init WORKLOAD > study.yaml makes one") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"cannot read {str(path)!r}: {error}") from error
+        told = error.strerror if isinstance(error, OSError) else str(error)
+        raise StudyError(
+            f"cannot read {str(path)!r}: {told}", hint="give a study file (YAML in UTF-8) that you may read"
+        ) from error
     return parse_study(text, path)
 
 

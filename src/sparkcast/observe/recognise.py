@@ -1,0 +1,27 @@
+"""Is this a Spark event log? Told by how it begins, so that one given in place of a table can be named."""
+
+from pathlib import Path
+
+_PLAIN = b'{"Event":"SparkListener'
+# Spark's codecs: zstd, lz4 (its own blocks, or frames), snappy.
+_COMPRESSED = (b"\x28\xb5\x2f\xfd", b"LZ4Block", b"\x04\x22\x4d\x18", b"\x82SNAPPY\x00")
+_MOST_FILES = 50  # of a folder
+
+
+def is_event_log(path: Path) -> bool:
+    """A log file, a rolling log (`eventlog_v2_...`), or a folder that holds logs."""
+    try:
+        if not path.is_dir():
+            return _begins_like_one(path)
+        if path.name.startswith("eventlog_v2_"):
+            return True
+        inside = sorted(path.iterdir())[:_MOST_FILES]
+        return any(p.name.startswith("eventlog_v2_") or (p.is_file() and _begins_like_one(p)) for p in inside)
+    except OSError:
+        return False
+
+
+def _begins_like_one(path: Path) -> bool:
+    with path.open("rb") as file:
+        start = file.read(256)
+    return start.replace(b" ", b"").startswith(_PLAIN) or start.startswith(_COMPRESSED)
