@@ -1,4 +1,4 @@
-"""Write the reference pages that follow from the code: commands, the Python interface, plugs, workloads.
+"""Write the reference pages that follow from the code: commands, the Python interface, plugs, workloads, JSON schemas.
 
     python docs/generate.py
 
@@ -19,7 +19,62 @@ KINDS = ("designs", "workloads", "engines", "models", "protocols", "searchers", 
 
 def pages() -> dict[str, str]:
     """File name -> text."""
-    return {"commands.md": _commands(), "api.md": _api(), "plugs.md": _plugs(), "workloads.md": _workloads()}
+    texts = {"commands.md": _commands(), "api.md": _api(), "plugs.md": _plugs(), "workloads.md": _workloads()}
+    return texts | {"json.md": _json()} | _schemas()
+
+
+def _schemas() -> dict[str, str]:
+    import json
+
+    from sparkcast.cli._schemas import schemas
+
+    return {f"schemas/{name}.json": json.dumps(schema, indent=1) + "\n" for name, schema in schemas().items()}
+
+
+def _json() -> str:
+    from sparkcast.cli._schemas import documents, schemas
+
+    made = schemas()
+    rows = [f"| `{name}` | `{made[name]['$id']}` | [{name}.json](schemas/{name}.json) |" for name in documents()]
+    return _JSON.format(rows="\n".join(rows))
+
+
+_JSON = """\
+# JSON
+
+With `--json` a command prints one document on stdout, also when it fails; messages for people go to stderr.
+
+Every document begins with `schema`: the name of the document and the version of its form, e.g. `sparkcast/predict/1`. Fields may be
+added within a version; when one goes or changes its meaning, the version is raised. A number that does not exist or is not finite is
+`null`.
+
+| command | `schema` | JSON schema |
+|---|---|---|
+{rows}
+| any that fails | `sparkcast/error/1` | [error.json](schemas/error.json) |
+
+Two documents are older than the field `schema` and keep their form: `run --dry-run` prints a list of commands, without a
+place for it; `list KIND` prints each name beside its description, and `schema` among them. `list` alone prints `kinds`.
+
+## Failures
+
+```json
+{{
+  "schema": "sparkcast/error/1",
+  "error": {{
+    "code": 2,
+    "problem": "no workload named 'mnist'",
+    "hint": "did you mean 'mnist-training'?",
+    "nearest": ["mnist-training"]
+  }}
+}}
+```
+
+`code` is the [exit code](contracts.md). `nearest` has names that may have been meant, the likeliest first. When `recommend` finds nothing
+that meets the limits, it has for each limit what it would have to be, and the settings that then meet it:
+`{{"limit": {{...}}, "needed": 39.4, "configuration": {{...}}}}`. A command that fails after its document was printed (a folder
+for figures that cannot be written, say) says so on stderr and by its exit code only.
+"""
 
 
 def _help(*words: str) -> str:
@@ -132,5 +187,6 @@ def _settings(settings: tuple[Setting, ...]) -> str:
 
 
 if __name__ == "__main__":
+    (REFERENCE / "schemas").mkdir(exist_ok=True)
     for name, text in pages().items():
         (REFERENCE / name).write_text(text)

@@ -21,6 +21,12 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("reproducible")
 
 
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each sentence on one line, so that tests find it; how they are wrapped is tested in tests/cli/test_terminal.py."""
+    monkeypatch.setenv("COLUMNS", "10000")
+
+
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
     """`call("predict", "runs.csv", ...)` in an empty folder, in this process: the libraries are loaded once for all."""

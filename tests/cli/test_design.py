@@ -57,7 +57,7 @@ def _pair(replaced: dict[str, str]) -> tuple[str, str]:
 def test_the_plan_is_told_with_resolution_aliases_power_time_price_and_what_is_left_out(
     design: Callable[..., Answer],
 ) -> None:
-    code, out, err = design(design="design: {kind: fractional, resolution: V, centre_points: 1, seed: 3}")
+    code, out, err = design("--details", design="design: {kind: fractional, resolution: V, centre_points: 1, seed: 3}")
     assert (code, err) == (0, "")
     assert "17 runs, 0 done" in out
     assert "resolution V: a 2^(5-1) fraction" in out
@@ -74,18 +74,18 @@ def test_the_plan_is_told_with_resolution_aliases_power_time_price_and_what_is_l
 
 
 def test_what_a_saturated_fraction_leaves_out_to_judge_the_noise_is_named(design: Callable[..., Answer]) -> None:
-    code, out, _ = design(design="design: {kind: fractional, resolution: V}")
+    code, out, _ = design("--details", design="design: {kind: fractional, resolution: V}")
     assert code == 0
     assert "% for an interaction that stays in the model (level 0.05, 3 degrees of freedom)" in out
     assert "the effects that the runs can tell apart leave 0 degrees of freedom for the noise" in out
     left_out = "executors:cores, executors:batch_size, executors:epochs"
     assert f"so these leave the model and count as noise: {left_out}\n" in out
-    _, replicated, _ = design(design="design: {kind: fractional, resolution: V, replicates: 2}")
+    _, replicated, _ = design("--details", design="design: {kind: fractional, resolution: V, replicates: 2}")
     assert "count as noise" not in replicated
 
 
 def test_a_long_plan_is_cut_and_the_csv_has_all_of_it(design: Callable[..., Answer], tmp_path: Path) -> None:
-    code, out, err = design("--csv", "plan.csv", design="design: {kind: full, replicates: 2, blocks: 2}")
+    code, out, err = design("--details", "--csv", "plan.csv", design="design: {kind: full, replicates: 2, blocks: 2}")
     assert code == 0
     assert "... and 44 more; --csv FILE writes all" in out
     assert "wrote 64 runs to plan.csv" in err

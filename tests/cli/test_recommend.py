@@ -37,7 +37,10 @@ def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, r
     assert "s more and executors=8, batch_size=" in answer.out
     assert "--conf spark.executor.instances=8" in answer.out
     assert "arguments of the job:\n  --batch-size " in answer.out
-    assert "not beaten in time_s, accuracy at once" in answer.out
+    assert "Pareto-optimal; --details" in answer.out
+    assert (
+        "not beaten in time_s, accuracy at once" in call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out
+    )
 
 
 def test_json_has_every_part_of_the_answer(call: Call, runs: str) -> None:

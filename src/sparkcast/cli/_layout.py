@@ -1,14 +1,14 @@
 """Text that fits a width: sentences, tables, shell commands. Words are never broken; nothing is printed here.
 
-A table that is too wide gives way in this order: headings run over several lines, columns declared optional go, texts
-run over several lines, and at last each row becomes a block of `name: value` lines.
+A table that is too wide gives way in this order: headings run over several lines, columns move together, those
+declared optional go, texts run over several lines, and at last each row becomes a block of `name: value` lines.
 """
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-_GAP = 3  # between columns
+_GAP, _SMALL_GAP = 3, 2  # between columns
 _NARROWEST = 16  # a column of text that runs over several lines
 
 # A number stays with its unit, and `p < 0.001` whole.
@@ -28,7 +28,7 @@ def wrapped(text: str, width: int, hang: str = "  ") -> list[str]:
 
 def _filled(text: str, width: int, first: str, rest: str) -> list[str]:
     lines = textwrap.wrap(
-        _UNIT.sub(rf"\1{_GLUE}\2", _EQUAL.sub(rf"\1{_GLUE}\2{_GLUE}", text)),
+        _glued(text),
         width,
         initial_indent=first,
         subsequent_indent=rest,
@@ -36,6 +36,10 @@ def _filled(text: str, width: int, first: str, rest: str) -> list[str]:
         break_on_hyphens=False,
     )
     return [line.replace(_GLUE, " ") for line in lines]
+
+
+def _glued(text: str) -> str:
+    return _UNIT.sub(rf"\1{_GLUE}\2", _EQUAL.sub(rf"\1{_GLUE}\2{_GLUE}", text))
 
 
 def shell_lines(command: str, width: int, indent: str = "") -> list[str]:
@@ -67,24 +71,25 @@ def table_lines(
 ) -> list[str]:
     """A table; columns that hold only numbers are aligned right."""
     cells = [[" ".join(str(cell).split()) for cell in row] for row in rows]
-    columns = list(range(len(header)))
-    droppable = [columns[header.index(name)] for name in optional if name in header]
-    widths, dropped = _widths(header, cells, columns), list[str]()
-    if _total(widths.values()) > width:
-        widths = _with_wrapped_headings(header, cells, columns)
-    while _total(widths.values()) > width and droppable:
+    widths, dropped = _widths(header, cells), list[str]()
+    droppable, gap = [header.index(name) for name in optional if name in header], _GAP
+    if _total(widths, gap) > width:
+        widths = _with_wrapped_headings(header, cells)
+    if _total(widths, gap) > width:
+        gap = _SMALL_GAP
+    while _total(widths, gap) > width and droppable:
         gone = droppable.pop()
         dropped.insert(0, header[gone])
         del widths[gone]
-    widths = _narrowed(widths, header, cells, width)
+    widths = _narrowed(widths, header, cells, width, gap)
     lines = wrapped(title, width) if title else []
-    if _total(widths.values()) > width:
+    if _total(widths, gap) > width:
         return lines + _stacked(header, cells, list(widths), width) + _left_out(dropped, width)
     is_number = {i: bool(cells) and all(_is_number(row[i]) for row in cells) for i in widths}
-    lines += _row([header[i] for i in widths], widths, is_number)
-    lines.append("─" * _total(widths.values()))
+    lines += _row([header[i] for i in widths], widths, is_number, gap)
+    lines.append("─" * _total(widths, gap))
     for row in cells:
-        lines += _row([row[i] for i in widths], widths, is_number)
+        lines += _row([row[i] for i in widths], widths, is_number, gap)
     return lines + _left_out(dropped, width)
 
 
@@ -92,23 +97,21 @@ def _left_out(dropped: Sequence[str], width: int) -> list[str]:
     return wrapped(f"(not shown at this width: {', '.join(dropped)})", width) if dropped else []
 
 
-def _total(widths: Iterable[int]) -> int:
-    each = list(widths)
-    return sum(each) + _GAP * (len(each) - 1)
+def _total(widths: dict[int, int], gap: int) -> int:
+    return sum(widths.values()) + gap * (len(widths) - 1)
 
 
-def _widths(header: Sequence[str], cells: Sequence[Sequence[str]], columns: Sequence[int]) -> dict[int, int]:
-    return {i: max(len(header[i]), *(len(row[i]) for row in cells), 1) for i in columns}
+def _widths(header: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[int, int]:
+    """By number of the column."""
+    return {i: max(len(name), *(len(row[i]) for row in cells), 1) for i, name in enumerate(header)}
 
 
-def _with_wrapped_headings(
-    header: Sequence[str], cells: Sequence[Sequence[str]], columns: Sequence[int]
-) -> dict[int, int]:
-    return {i: max(_longest_word(header[i]), *(len(row[i]) for row in cells), 1) for i in columns}
+def _with_wrapped_headings(header: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[int, int]:
+    return {i: max(_longest_word(name), *(len(row[i]) for row in cells), 1) for i, name in enumerate(header)}
 
 
 def _narrowed(
-    widths: dict[int, int], header: Sequence[str], cells: Sequence[Sequence[str]], width: int
+    widths: dict[int, int], header: Sequence[str], cells: Sequence[Sequence[str]], width: int, gap: int
 ) -> dict[int, int]:
     """Take from the widest columns of text what is too much, as far as words allow."""
     widths = dict(widths)
@@ -116,7 +119,7 @@ def _narrowed(
         i: max(min(widths[i], _NARROWEST), _longest_word(header[i]), *(_longest_word(row[i]) for row in cells), 1)
         for i in widths
     }
-    while _total(widths.values()) > width:
+    while _total(widths, gap) > width:
         wide = [i for i in widths if widths[i] > least[i]]
         if not wide:
             break
@@ -125,10 +128,10 @@ def _narrowed(
 
 
 def _longest_word(text: str) -> int:
-    return max((len(word) for word in text.split()), default=0)
+    return max((len(word) for word in _glued(text).split()), default=0)
 
 
-def _row(cells: Sequence[str], widths: dict[int, int], is_number: dict[int, bool]) -> list[str]:
+def _row(cells: Sequence[str], widths: dict[int, int], is_number: dict[int, bool], gap: int) -> list[str]:
     columns = [_filled(cell, widths[i], "", "") or [""] for cell, i in zip(cells, widths, strict=True)]
     lines = []
     for at in range(max(map(len, columns))):
@@ -137,7 +140,7 @@ def _row(cells: Sequence[str], widths: dict[int, int], is_number: dict[int, bool
             part.rjust(widths[i]) if is_number[i] else part.ljust(widths[i])
             for part, i in zip(parts, widths, strict=True)
         ]
-        lines.append((" " * _GAP).join(aligned).rstrip())
+        lines.append((" " * gap).join(aligned).rstrip())
     return lines
 
 

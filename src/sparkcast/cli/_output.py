@@ -86,6 +86,8 @@ def plain_of(value: Any) -> Any:
         return {str(key): plain_of(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_of(item) for item in value]
+    if isinstance(value, frozenset):
+        return sorted(value)
     if isinstance(value, Path):
         return str(value)
     return value

@@ -20,7 +20,7 @@ _WAYS = {
     ),
     "A CSV of runs you made, one a row": (
         ("analyze", "sparkcast analyze runs.csv"),
-        ("predict", "sparkcast predict runs.csv --at executors=4,batch_size=256"),
+        ("predict", "sparkcast predict runs.csv --at NAME=VALUE,NAME=VALUE"),
         ("recommend", "sparkcast recommend runs.csv --within 5m"),
     ),
 }

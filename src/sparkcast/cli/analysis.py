@@ -72,12 +72,12 @@ def _show_warnings(warnings: Sequence[str], most: int) -> None:
 
 
 def _show_doubts(result: "Analysis") -> None:
-    """What does not hold, or is in doubt; and the scale, where it is not that of the measurements."""
+    """What to do about what does not hold, which the summary names; and the scale, where it is another."""
     from sparkcast.analyse import Verdict
 
-    for check in result.checks:
-        if check.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL):
-            tell(f"{check.verdict.value}: {check.sentence}" + (f" -> {check.advice}" if check.advice else ""))
+    doubts = [check for check in result.checks if check.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL)]
+    for advice in dict.fromkeys(check.advice for check in reversed(doubts) if check.advice):
+        tell(f"advice: {advice}")
     if result.untransformed is not None:
         tell(f"scale: {result.formula.partition(' ~ ')[0]}, as Box-Cox proposes")
     elif result.proposal is not None:

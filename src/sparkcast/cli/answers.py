@@ -120,7 +120,7 @@ def validate(
     Example: sparkcast validate mnist.yaml --protocol extrapolate:executors
     """
     from sparkcast import api
-    from sparkcast.errors import StudyError
+    from sparkcast.errors import NotEnoughDataError, StudyError
     from sparkcast.validate.fits import Fits
 
     if learning_curve and figures is None:
@@ -131,6 +131,11 @@ def validate(
     with show_steps() as on_step:
         result = api.validate(
             *(loaded, name), protocol=protocol, models=models, level=level, seed=seed, on_step=on_step, fits=fits
+        )
+    if not result.scorecards and result.refused:
+        raise NotEnoughDataError(
+            f"no model could be tested; {result.refused[0][0]}: {result.refused[0][1]}",
+            hint="run more configurations, or leave out less: see sparkcast list protocols",
         )
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
     emit(result, as_json, lambda found: _show_validation(found, details))

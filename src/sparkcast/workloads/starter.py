@@ -1,8 +1,11 @@
 """A commented study file to start from."""
 
+import textwrap
+
 from sparkcast.study import Role, Setting
 from sparkcast.workloads import WORKLOADS, settings_of
 
+_WIDTH = 80
 _TEMPLATE = """\
 # A sparkcast study. A list is a factor: every level is tried. A single value is fixed.
 # Then: sparkcast design FILE, sparkcast run FILE, sparkcast recommend FILE --within 60s
@@ -44,13 +47,24 @@ def starter_study(workload_name: str) -> str:
     lines += [_line(s, s.default, commented=True) for name, s in known.items() if name not in workload.example]
     machines, cores = (next(s.name for s in known.values() if s.role is role) for role in (Role.MACHINES, Role.CORES))
     batch = next((s.name for s in known.values() if s.role is Role.BATCH and s.name in workload.example), None)
-    return _TEMPLATE.format(
+    text = _TEMPLATE.format(
         name=f"{workload_name}-study",
         workload=workload_name,
         settings="\n".join(lines),
         rule=f"{batch} % ({machines} * {cores}) == 0" if batch else f"{machines} * {cores} <= 16",
         responses=", ".join(response.name for response in workload.responses),
     )
+    return "".join(f"{_fitted(line)}\n" for line in text.splitlines())
+
+
+def _fitted(line: str) -> str:
+    """A line whose comment goes on below where it is too long."""
+    code, mark, comment = line.rpartition("# ")
+    if len(line) <= _WIDTH or not mark:
+        return line
+    first, *others = textwrap.wrap(comment, _WIDTH - len(code) - len(mark), break_long_words=False)
+    below = " " * len(code) + mark if code.strip() else code + mark
+    return "\n".join([f"{code}{mark}{first}", *(f"{below}{other}" for other in others)])
 
 
 def _line(setting: Setting, value: object, *, commented: bool = False) -> str:

@@ -1,0 +1,196 @@
+"""Every command of sparkcast with data to ask about, for tests that look at all of them."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sparkcast import api, demo
+from sparkcast.report import Check
+from sparkcast.runs.campaign import CampaignResult
+from sparkcast.store import open_store
+from sparkcast.study import Configuration, Observation, Outcome, Plan, Trial
+
+TABLE = "executors,batch_size,network,time_s,accuracy\n" + "".join(
+    f"{executors},{batch_size},{network},{slow * (12 + 160 / executors * (1 + 64 / batch_size)) * noise:.2f},"
+    f"{0.95 - batch_size / 5000 + (noise - 1) / 5:.4f}\n"
+    for executors in (1, 2, 4, 8)
+    for batch_size in (64, 128, 256)
+    for network, slow in (("lenet5", 1.0), ("vgg", 2.2))
+    for noise in (0.97, 1.02)
+)
+STUDY = """\
+study: a-study-with-a-rather-long-name
+workload: pi
+settings: {executors: [1, 2], samples: [1000, 2000, 3000, 4000]}
+design: {kind: full, replicates: 2}
+limits: {total: 30m, trial: 5m}
+price: {core_hour: 0.05}
+"""
+FRACTION = """\
+study: fraction
+workload: mnist-training
+settings:
+  {executors: [1, 2], batch_size: [64, 512], epochs: [2, 4], learning_rate: [0.1, 0.3], sampling_rate: [0.5, 1.0]}
+design: {kind: fractional, resolution: V}
+"""
+HUGE = STUDY.replace("executors: [1, 2]", "executors: [1, 100000]")
+QUICK = ("--model", "ridge")
+
+# Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
+SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
+    "analyze": [
+        ("runs.csv",),
+        ("runs.csv", "--details"),
+        ("s.yaml", "--details"),
+        ("runs.csv", "--response", "accuracy"),
+    ],
+    "demo": [()],
+    "design": [("s.yaml",), ("s.yaml", "--details"), ("fraction.yaml",), ("fraction.yaml", "--details")],
+    "export": [("runs.csv", "-o", "out.csv", "--force")],
+    "fit": [
+        ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
+        ("s.yaml", "--response", "time_s", "--details"),
+    ],
+    "init": [("pi",), ("mnist-training",)],
+    "list": [(), ("models",), ("workloads",), ("protocols",), ("replications",)],
+    "predict": [
+        ("runs.csv", *QUICK, "--at", "executors=3,batch_size=128,network=vgg"),
+        ("m.sparkcast", "--at", "executors=3,batch_size=128,network=vgg", "--response", "accuracy"),
+        ("s.yaml", "--at", "executors=2,samples=2500"),
+    ],
+    "recommend": [
+        ("runs.csv", *QUICK, "--within", "100s"),
+        ("runs.csv", *QUICK, "--within", "100s", "--price", "core_hour=0.05", "--budget", "1", "--details"),
+        ("m.sparkcast", "--min-accuracy", "0.9", "--minimize", "time_s", "--confidence", "0.8"),
+    ],
+    "replicate": [("marinos2020", "--part", "queues"), ("marinos2020", "--part", "queues", "--details")],
+    "report": [("s.yaml", "-o", "r.html", "--force")],
+    "run": [("s.yaml",), ("s.yaml", "--dry-run"), ("s.yaml", "--dry-run", "--details")],
+    "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
+    "validate": [
+        ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
+        ("runs.csv", "--model", "ridge,median", "--protocol", "extrapolate:executors>4", "--details"),
+    ],
+}
+# And with which it fails, by exit code.
+FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
+    "analyze": [(2, ("rnus.csv",)), (2, ("runs.csv", "--response", "tims_s")), (4, ("empty.yaml",))],
+    "demo": [(2, ("--out", "runs.csv/demo")), (2, ("--outt", "x"))],
+    "design": [
+        (2, ("s.yml",)),
+        (2, ("runs.csv",)),
+        (2, ("s.yaml", "--budget", "soon")),
+        (2, ("s.yaml", "--effect", "0")),
+    ],
+    "export": [(2, ("rnus.csv", "-o", "x.csv")), (2, ("runs.csv", "-o", "no/x.csv")), (2, ("runs.csv",))],
+    "fit": [(2, ("rnus.csv",)), (2, ("runs.csv", "--model", "rigde")), (4, ("few.csv",)), (2, ("log",))],
+    "init": [(2, ("mnist",)), (2, ())],
+    "list": [(2, ("model",))],
+    "predict": [
+        (2, ("rnus.csv", "--at", "executors=2")),
+        (2, ("runs.csv", *QUICK, "--at", "exectors=2,batch_size=64,network=vgg")),
+        (4, ("runs.csv", *QUICK, "--at", "executors=900,batch_size=64,network=vgg")),
+        (4, ("few.csv", "--at", "executors=2")),
+        (2, ("log", "--at", "executors=2")),
+    ],
+    "recommend": [
+        (2, ("rnus.csv",)),
+        (5, ("runs.csv", *QUICK, "--within", "1s")),
+        (5, ("runs.csv", *QUICK, "--within", "50s", "--fix", "network=vgg")),
+        (2, ("runs.csv", *QUICK, "--minimize", "tims_s")),
+        (4, ("few.csv",)),
+    ],
+    "replicate": [(2, ("marinos",)), (2, ("marinos2020", "--part", "queue")), (2, ("marinos2020", "--data", "no"))],
+    "report": [(2, ("rnus.csv",)), (2, ("runs.csv", "-o", "runs.csv")), (4, ("empty.yaml",))],
+    "run": [(2, ("s.yml",)), (2, ("s.yaml", "--resum")), (3, ("huge.yaml", "--dry-run"))],
+    "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
+    "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
+}
+
+
+_SLOW = ("analyze", "fit", "plan", "predict", "recommend", "replicate", "tune", "validate")
+_REMEMBERED: dict[object, Any] = {}
+
+
+def prepare(folder: Path, made: Path, patch: pytest.MonkeyPatch) -> None:
+    """Files to ask about, copied from where they were made, and runs without a cluster. What is slow is done once."""
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    for name in _SLOW:
+        patch.setattr(api, name, _once(name, getattr(api, name)))
+    patch.setattr(demo, "run_demo", _played_demo)
+    patch.setattr(api, "run", _played_run)
+    patch.setattr(api, "report", lambda data, output, **_: Path(output).write_text("a page"))  # has tests of its own
+
+
+def _once(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Called again by the same command line, in whatever folder and form of output, it gives what it gave before."""
+
+    def remember(*arguments: Any, **options: Any) -> Any:
+        key = (name, *(word for word in sys.argv if word != "--json"))
+        if key not in _REMEMBERED:
+            _REMEMBERED[key] = function(*arguments, **options)
+        return _REMEMBERED[key]
+
+    return remember
+
+
+def make(folder: Path) -> None:
+    """Write the files."""
+    (folder / "runs.csv").write_text(TABLE)
+    (folder / "few.csv").write_text("executors,time_s\n1,5\n2,3\n")
+    (folder / "log").write_text('{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}\n')
+    for name, text in (("s", STUDY), ("fraction", FRACTION), ("tuned", STUDY), ("empty", STUDY), ("huge", HUGE)):
+        (folder / f"{name}.yaml").write_text(text)
+    _measure(folder / "s.yaml")
+    _measure(folder / "tuned.yaml", n_replicates=1)
+    api.save_model(api.fit(api.load_data(folder / "runs.csv"), model="ridge").model, folder / "m.sparkcast")
+
+
+def _measure(study: Path, n_replicates: int = 2) -> None:
+    loaded = api.load_study(study)
+    store = open_store(study.with_suffix(".results"), create=True)
+    store.register(loaded, Plan("full", 0, ()))
+    for executors in (1, 2):
+        for samples in (1000, 2000, 3000, 4000):
+            for replicate in range(1, n_replicates + 1):
+                configuration = Configuration({**loaded.fixed, "executors": executors, "samples": samples})
+                trial = store.add_trial(loaded.name, configuration, replicate)
+                run_id, artefacts = store.begin_run(loaded.name, trial)
+                time_s = 2 + samples / 500 / executors + replicate / 10
+                responses = {"time_s": time_s, "total_s": time_s + 1, "error": 1 / samples}
+                done = Observation(configuration, responses, run_id=run_id, artefacts=artefacts, replicate=replicate)
+                store.finish_run(loaded.name, trial, done)
+    store.close()
+
+
+def _played_run(path: Path, **_: object) -> CampaignResult:
+    api.load_study(path)
+    seen = api.load_data(path).dataset.observations
+    cause = "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times, most recent failure: " + "lost " * 20
+    failed = Observation(seen[0].configuration, {}, outcome=Outcome.ERROR, cause=cause)
+    reason = "the time limit of 30 min 00 s is used up, and the next trial takes about as long as the others did"
+    left_out = (Trial(Configuration({"executors": 2}), 1),)
+    return CampaignResult(16, 18, (*seen[:2], failed), left_out, reason)
+
+
+def _played_demo(out: Path, **_: object) -> demo.DemoResult:
+    if out.parent.is_file():
+        raise NotADirectoryError(20, "Not a directory", str(out))
+    data = api.load_data("runs.csv")
+    found = api.recommend(data, within_s=100, model="ridge")
+    time = found.chosen.predicted("time_s")
+    check = Check(
+        found.chosen.configuration,
+        found.vocabulary.response("time_s"),
+        time.value,
+        time.low,
+        time.high,
+        0.9,
+        time.value,
+    )
+    lines = ("Measured     16 of 16 planned training runs, on a real Spark cluster", f"Recommended  {found.why}")
+    return demo.DemoResult(out / "report.html", 16, found, check, lines)
