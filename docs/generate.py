@@ -44,17 +44,18 @@ _JSON = """\
 
 With `--json` a command prints one document on stdout, also when it fails; messages for people go to stderr.
 
-Every document begins with `schema`: the name of the document and the version of its form, e.g. `sparkcast/predict/1`. Fields may be
-added within a version; when one goes or changes its meaning, the version is raised. A number that does not exist or is not finite is
-`null`.
+Every document begins with `schema`: its name and the version of its form, e.g. `sparkcast/predict/1`. Fields may be
+added within a version; when one goes or changes its meaning, the version is raised. A number that does not exist or is
+not finite is `null`.
 
 | command | `schema` | JSON schema |
 |---|---|---|
 {rows}
 | any that fails | `sparkcast/error/1` | [error.json](schemas/error.json) |
 
-Two documents are older than the field `schema` and keep their form: `run --dry-run` prints a list of commands, without a
-place for it; `list KIND` prints each name beside its description, and `schema` among them. `list` alone prints `kinds`.
+Two documents are older than the field `schema` and keep their form: `run --dry-run` prints a list of commands, which
+has no place for it; `list KIND` prints each name beside its description, with `schema` among them. `list` alone prints
+`kinds`: the names of each.
 
 ## Failures
 
@@ -70,10 +71,10 @@ place for it; `list KIND` prints each name beside its description, and `schema` 
 }}
 ```
 
-`code` is the [exit code](contracts.md). `nearest` has names that may have been meant, the likeliest first. When `recommend` finds nothing
-that meets the limits, it has for each limit what it would have to be, and the settings that then meet it:
-`{{"limit": {{...}}, "needed": 39.4, "configuration": {{...}}}}`. A command that fails after its document was printed (a folder
-for figures that cannot be written, say) says so on stderr and by its exit code only.
+`code` is the [exit code](contracts.md). `nearest` has names that may have been meant, the likeliest first. When
+`recommend` finds nothing that meets the limits, it has for each limit what it would have to be, and the settings that
+then meet it: `{{"limit": {{...}}, "needed": 39.4, "configuration": {{...}}}}`. A command that fails after its document
+was printed (the folder for figures cannot be written, say) says so on stderr and by its exit code only.
 """
 
 

@@ -23,7 +23,7 @@ hypothesis.settings.load_profile("reproducible")
 
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each sentence on one line, so that tests find it; how they are wrapped is tested in tests/cli/test_terminal.py."""
+    """Each sentence on one line, so that tests find it; wrapping is tested in tests/cli/test_terminal.py."""
     monkeypatch.setenv("COLUMNS", "10000")
 
 

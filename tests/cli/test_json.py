@@ -136,7 +136,7 @@ def test_a_failure_after_the_result_leaves_one_document(call: Call) -> None:
 
 # ---------------------------------------------------------------- what is no bug
 
-DATA_COMMANDS = [name for name in ("analyze", "export", "fit", "predict", "recommend", "report", "validate")]
+DATA_COMMANDS = ("analyze", "export", "fit", "predict", "recommend", "report", "validate")
 OPTIONS = {"predict": ("--at", "executors=2"), "export": ("-o", "x.csv")}
 
 

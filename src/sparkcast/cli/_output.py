@@ -118,10 +118,10 @@ def say(message: str) -> None:
     _print(wrapped(message, width(sys.stderr)), sys.stderr)
 
 
-def shell(label: str, command: str) -> None:
+def shell(label: str, command: str, *, below: bool = False) -> None:
     """A command to paste, on stdout: beside its label, or below it in lines that end in a backslash."""
     columns = width(sys.stdout)
-    if len(label) + 1 + len(command) <= columns:
+    if not below and len(label) + 1 + len(command) <= columns:
         _print([f"{label} {command}"], sys.stdout)
     else:
         _print([label, *shell_lines(command, columns, "  ")], sys.stdout)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, options, say, tell
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, options, say, shell, tell
 from sparkcast.cli.answers import (
     USUAL_MODEL,
     DataOrModel,
@@ -181,7 +181,7 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
     if result.conf:
         options("paste into spark-submit:", result.conf)
     if result.arguments:
-        tell(f"arguments of the job:\n  {' '.join(result.arguments)}")
+        shell("arguments of the job:", " ".join(result.arguments), below=True)
     for note in result.notes:
         say(f"note: {note}")
     if result.staleness and result.staleness.verdict == "retrain":

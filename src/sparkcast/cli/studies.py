@@ -137,7 +137,10 @@ def _show_plan(plan: "PlanSummary", study: str, details: bool) -> None:
         tell(f"note: {note}")
     if not details:
         shell("the runs, aliases and correlations:", f"sparkcast design {shlex.quote(study)} --details")
-        shell("next:", f"sparkcast run {shlex.quote(study)}{' --resume' if plan.done else ''}")
+        if plan.done >= len(plan.trials):
+            shell("next:", f"sparkcast analyze {shlex.quote(study)}")
+        else:
+            shell("next:", f"sparkcast run {shlex.quote(study)}{' --resume' if plan.done else ''}")
 
 
 def _show_runs(plan: "PlanSummary") -> None:
