@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from every_command import FAILING, SUCCEEDING, make, prepare
 from sparkcast.cli import _helps
 from sparkcast.cli._layout import shell_lines, table_lines, wrapped
+from sparkcast.cli._overview import show_overview
 from tests_support import Answer, Call
 
 WIDTHS = (80, 100, 140)
@@ -149,7 +150,7 @@ def test_a_table_gives_way_step_by_step() -> None:
     narrow = table_lines("", header, rows, 40)
     assert narrow[:2] == ["model   mean  what it is", "       error"]
     dropped = table_lines("", header, rows, 58, optional=("mean error",))
-    assert (dropped[0], dropped[-1]) == ("model   what it is", "(not shown at this width: mean error)")
+    assert (dropped[0], dropped[-1]) == ("model  what it is", "(not shown at this width: mean error)")
     stacked = table_lines("", ("model", "number"), [("a" * 20, "b" * 20)], 40)
     assert stacked == [f"model: {'a' * 20}", f"  number: {'b' * 20}"]
 
@@ -202,3 +203,16 @@ def test_progress_fits_80_columns_on_a_terminal() -> None:
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn).replace("\r", "\n").splitlines()
     assert any("about 4 min 14 s left" in line and "3/16" in line for line in lines)
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_the_overview_grows_with_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    show_overview("What it is.", {"init": "", "run": "", "mend": ""})
+    told = capsys.readouterr().out
+    assert "spark-submit" not in told
+    assert "Event logs" not in told
+    assert "other       mend" in told
+    show_overview("What it is.", {"init": "also takes: -- spark-submit ...", "profile": "", "ingest": ""})
+    told = capsys.readouterr().out
+    for line in ("sparkcast init -- spark-submit ... > job.yaml", "sparkcast profile LOG", "sparkcast ingest"):
+        assert line in told
+    assert "A CSV" not in told

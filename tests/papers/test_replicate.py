@@ -61,7 +61,7 @@ def test_the_command_refuses_what_it_cannot_find(sparkcast: Sparkcast, words: li
 
 
 def test_the_command_prints_tables_mistakes_and_a_count(sparkcast: Sparkcast) -> None:
-    answer = sparkcast("replicate", "marinos2020", "--part", "queues")
+    answer = sparkcast("replicate", "marinos2020", "--part", "queues", "--details")
     assert answer.returncode == 0, answer.stderr
     assert "7. Paper: M/M/4" in answer.stdout
     assert answer.stdout.splitlines()[-1].startswith("marinos2020 (queues): ")
