@@ -69,7 +69,7 @@ def test_help_fits_80_columns(call: Call, monkeypatch: pytest.MonkeyPatch, name:
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("name", set(SUCCEEDING) - LISTS)
+@pytest.mark.parametrize("name", sorted(set(SUCCEEDING) - LISTS))
 def test_the_answer_comes_first_and_is_short(call: Call, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     for arguments in SUCCEEDING[name]:
