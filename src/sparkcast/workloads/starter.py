@@ -7,8 +7,8 @@ from sparkcast.workloads import WORKLOADS, settings_of
 
 _WIDTH = 80
 _TEMPLATE = """\
-# A sparkcast study. A list is a factor: every level is tried. A single value is fixed.
-# Then: sparkcast design FILE, sparkcast run FILE, sparkcast recommend FILE --within 60s
+# A sparkcast study: each level of a list is tried, a single value is fixed.
+# Then: sparkcast design FILE, run FILE, recommend FILE --within 60s
 study: {name}
 workload: {workload}
 
