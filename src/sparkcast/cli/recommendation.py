@@ -1,5 +1,6 @@
 """Deciding: recommend."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,15 +125,18 @@ def recommend(
 def parse_levels(text: str) -> "tuple[str, tuple[Level, ...]]":
     """Parse `executors=1..16`, `batch_size=64..512..64` or `network=lenet5,simplenet`."""
     from sparkcast.errors import StudyError
+    from sparkcast.study.model import require_few_levels
 
     name, separator, listed = (part.strip() for part in text.partition("="))
     items = [item.strip() for item in listed.split(",") if item.strip()]
     if not separator or not name or not items:
         raise StudyError(f"{text!r} is not name=levels", hint="e.g. executors=1..16 or batch_size=64,96,128")
-    return name, tuple(dict.fromkeys(level for item in items for level in _expanded(item)))
+    ranges = [_expanded(item) for item in items]
+    require_few_levels(name, sum(map(len, ranges)))
+    return name, tuple(dict.fromkeys(level for own in ranges for level in own))
 
 
-def _expanded(item: str) -> "list[Level]":
+def _expanded(item: str) -> "Sequence[Level]":
     from sparkcast.data.table import parse_level
     from sparkcast.errors import StudyError
 
@@ -140,9 +144,9 @@ def _expanded(item: str) -> "list[Level]":
         return [parse_level(item)]
     try:
         first, last, *step = (int(part) for part in item.split(".."))
-        values: list[Level] = list(range(first, last + 1, *step))
+        values = range(first, last + 1, *step)
     except (TypeError, ValueError):
-        values = []
+        values = range(0)
     if not values:
         raise StudyError(f"{item!r} is not a range of whole numbers", hint="e.g. 1..16, or 64..512..64 in steps of 64")
     return values

@@ -10,6 +10,7 @@ from sparkcast.arrays import Floats, Ints
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs._centre import centre_points
 from sparkcast.designs._exchange import Problem, best_runs, best_within, cheapest_basis
+from sparkcast.designs._size import require_few_runs
 from sparkcast.designs.feasible import feasible
 from sparkcast.designs.run_time import RunTime
 from sparkcast.errors import NotEnoughDataError, StudyError
@@ -50,6 +51,7 @@ class Optimal:
     def __post_init__(self) -> None:
         if self.runs is not None and self.runs < 2:
             raise StudyError(f"design.runs = {self.runs} is fewer than 2", hint="e.g. runs: 20")
+        require_few_runs(self.runs or 0, f"design.runs = {self.runs}")
         if self.runs is not None and self.budget is not None:
             raise StudyError("design.runs and design.budget are two answers to one question", hint="keep one of them")
         if isinstance(self.budget, str):

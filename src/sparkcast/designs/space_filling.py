@@ -7,6 +7,7 @@ from typing import Literal
 
 from sparkcast.arrays import Floats
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
+from sparkcast.designs._size import require_few_runs
 from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Level, Study, natural_order
@@ -34,6 +35,7 @@ class SpaceFilling:
     def __post_init__(self) -> None:
         if self.runs is not None and self.runs < 2:
             raise StudyError(f"design.runs = {self.runs} is fewer than 2", hint="e.g. runs: 20")
+        require_few_runs(self.runs or 0, f"design.runs = {self.runs}")
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
         runs = self.runs or 10 * len(study.factors)

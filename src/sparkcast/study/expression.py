@@ -115,7 +115,7 @@ def _tree(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # the last two: nested too deeply
         raise StudyError(
-            f"{text!r} is not an expression: {error or 'it is nested too deeply'}",
+            f"{_shortened(text)} is not an expression: {error or 'it is nested too deeply'}",
             hint="write it like: batch_size % executors == 0",
         ) from error
 
@@ -128,7 +128,7 @@ def _names(text: str) -> set[str]:
         node, depth = waiting.pop()
         reason = f"it is nested more than {MAX_DEPTH} levels deep" if depth > MAX_DEPTH else _objection(node)
         if reason:
-            raise StudyError(f"expression {text!r} is refused: {reason}", hint=f"allowed: {_ALLOWED}")
+            raise StudyError(f"expression {_shortened(text)} is refused: {reason}", hint=f"allowed: {_ALLOWED}")
         if isinstance(node, ast.Name):
             names.add(node.id)
         parts = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
@@ -159,6 +159,10 @@ def _objection(node: ast.expr) -> str:
         case ast.Call():
             return "only plain calls of known functions are allowed"
     return f"{type(node).__name__.lower()} is not allowed"
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= 200 else f"{text[:60]}...")
 
 
 def _shown(value: Any) -> str:

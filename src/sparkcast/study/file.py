@@ -18,11 +18,16 @@ from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary
 from sparkcast.units import parse_seconds
 
+MOST_CHARACTERS = 100_000  # of a study file: people write them
+MOST_VALUES = 20_000  # in it, with what aliases repeat
+_MOST_LEVELS_DEEP = 50
+
 
 def load_study(path: Path) -> Study:
     """Read and check a study file. Raises StudyError, never anything else, for what a file can have wrong."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MOST_CHARACTERS + 1)
     except FileNotFoundError:
         raise StudyError(
             f"no study file {str(path)!r}", hint="sparkcast init WORKLOAD > study.yaml makes one"
@@ -233,7 +238,15 @@ def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int
         message = "not a list of `key: value`"
     if top == "settings":  # a union: pydantic would complain about its first member only
         message = "neither a number or text nor a list of them"
-    return StudyError(f"{place}: {dotted} = {first['input']!r}: {message}", hint=_EXAMPLES.get(top, ""))
+    return StudyError(f"{place}: {dotted} = {_shortened(first['input'])}: {message}", hint=_EXAMPLES.get(top, ""))
+
+
+def _shortened(value: object) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:  # Python refuses to write out a number of thousands of digits
+        return "(a huge number)"
+    return shown if len(shown) <= 100 else f"{shown[:100]}..."
 
 
 def _is_key(part: str, lines: Mapping[str, int]) -> bool:
@@ -250,8 +263,26 @@ def _line_of(dotted: str, lines: Mapping[str, int]) -> int:
 # ---------------------------------------------------------------- YAML with line numbers
 
 
+class _TooMuchError(Exception):
+    """The file has more in it than a study has."""
+
+
 class _Loader(yaml.SafeLoader):
     """YAML 1.2's reading of plain words: 1e-3 is a number, `on` and `no` are words, 1:30 is a text."""
+
+    n_values = 0
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self.n_values += 1
+        self.depth += 1
+        if self.n_values > MOST_VALUES:
+            raise _TooMuchError(f"more than {MOST_VALUES:,} values")
+        if self.depth > _MOST_LEVELS_DEEP:
+            raise _TooMuchError(f"brackets or indentation more than {_MOST_LEVELS_DEEP} levels deep")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
 _Loader.yaml_implicit_resolvers = {}
@@ -271,26 +302,55 @@ class _Document(NamedTuple):
 
 def _read_yaml(text: str, path: Path) -> _Document:
     try:
+        if len(text) > MOST_CHARACTERS:
+            raise _TooMuchError(f"more than {MOST_CHARACTERS:,} characters")
         loader = _Loader(text)
         node = loader.get_single_node()
+        _refuse_many_aliases(node)
         lines: dict[str, int] = {}
         _note_lines(node, "", lines, path)
         values = loader.construct_document(node) if node is not None else None
     except StudyError:
         raise
+    except _TooMuchError as error:
+        raise StudyError(
+            f"{path.name} has {error}", hint="a study file has a few dozen lines; sparkcast init WORKLOAD shows one"
+        ) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise StudyError(
             f"{path.name} line {line}: not YAML: {error.problem}", hint="check indentation, colons and brackets there"
         ) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise StudyError(f"{path.name}: not YAML: {error}") from error
+        raise StudyError(
+            f"{path.name}: not YAML: {error}", hint="check it line by line against what sparkcast init WORKLOAD writes"
+        ) from error
     if not isinstance(values, dict):
         raise StudyError(
             f"{path.name} line 1: a study file is a list of `key: value` lines, got {type(values).__name__}",
             hint="sparkcast init WORKLOAD shows one",
         )
     return _Document(values, lines)
+
+
+def _refuse_many_aliases(root: yaml.Node | None) -> None:
+    """A few lines of aliases of aliases can stand for billions of values: count them without writing them out."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = MOST_VALUES  # for whoever contains itself
+            sizes[id(node)] = 1 + sum(size(part) for part in _parts(node))
+        return sizes[id(node)]
+
+    if root is not None and size(root) > MOST_VALUES:
+        raise _TooMuchError(f"more than {MOST_VALUES:,} values once its aliases (*name) are written out")
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def _note_lines(node: yaml.Node | None, prefix: str, lines: dict[str, int], path: Path) -> None:

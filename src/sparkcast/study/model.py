@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StudyError
-from sparkcast.study.configuration import Configuration, Level, normal_level
+from sparkcast.study.configuration import Configuration, Level, normal_level, repeated
 from sparkcast.study.expression import Expression
 from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed, in_usual_units
 from sparkcast.study.redaction import redact
@@ -16,6 +16,9 @@ from sparkcast.study.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from sparkcast.study.space import Space
+
+
+MOST_LEVELS = 10_000  # of one setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +33,27 @@ class Factor:
     levels: tuple[Level, ...]
 
     def __post_init__(self) -> None:
+        require_few_levels(self.name, len(self.levels))
         object.__setattr__(self, "levels", tuple(normal_level(level) for level in self.levels))
         if not self.levels:
             raise StudyError(f"factor {self.name!r} has no levels", hint="list at least two: [64, 128]")
         if len(set(self.levels)) < len(self.levels):
-            raise StudyError(f"factor {self.name!r} repeats a level: {list(self.levels)}", hint="list each level once")
+            raise StudyError(
+                f"factor {self.name!r} repeats a level: {repeated(self.levels)!r}", hint="list each level once"
+            )
         if len(self.levels) < 2:
             raise StudyError(
                 f"factor {self.name!r} has the single level {self.levels[0]!r}",
                 hint="a value that never changes is written without the brackets",
             )
+
+
+def require_few_levels(name: str, n: int) -> None:
+    if n > MOST_LEVELS:
+        raise StudyError(
+            f"{name!r} has {n:,} levels, more than {MOST_LEVELS:,}",
+            hint="give fewer of them, in larger steps",
+        )
 
 
 @dataclass(frozen=True, slots=True)

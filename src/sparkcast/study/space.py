@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sparkcast.arrays import Array, Bools, Ints
 from sparkcast.errors import StudyError
 from sparkcast.study._evaluator import as_column
-from sparkcast.study.configuration import Configuration, Level, Levels, natural_order, normal_level
+from sparkcast.study.configuration import Configuration, Level, Levels, natural_order, normal_level, repeated
 from sparkcast.study.expression import Expression
 from sparkcast.units import as_number
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 MOST = 5_000_000  # candidates; more would fill the memory of a laptop
-_LISTED = 2**18  # combinations of settings that rules tie together, up to which a sample is drawn from a list of them
+MOST_COUNTED = 2**18  # combinations of settings that rules tie together, up to which they are listed
 _DRAWS = 64  # of twice the combinations that a sample shall have, until so many were found
 _TABLE = 2**16  # a rule over settings with fewer combinations is evaluated once for each, then looked up
 _BLOCK = 2**20  # combinations looked at together
@@ -168,7 +168,7 @@ class Space:
             if not own:
                 raise StudyError(f"setting {name!r} has no levels", hint="give at least one")
             if len(set(own)) < len(own):
-                raise StudyError(f"setting {name!r} repeats a level: {list(own)}", hint="list each level once")
+                raise StudyError(f"setting {name!r} repeats a level: {repeated(own)!r}", hint="list each level once")
             if name in self.fixed:
                 raise StudyError(f"setting {name!r} is both varied and fixed", hint="choose one")
 
@@ -233,7 +233,7 @@ class Space:
 
     def count(self) -> int | None:
         """How many the rules allow; None where that is not known without listing very many."""
-        parts = self._parts(self._checks(), _LISTED)
+        parts = self._parts(self._checks(), MOST_COUNTED)
         return None if any(part.open for part in parts) else prod(part.size for part in parts)
 
     def sample(self, n: int, seed: int = 0) -> Candidates:
@@ -245,7 +245,7 @@ class Space:
         import numpy as np
 
         checks = self._checks()
-        parts = self._parts(checks, _LISTED)
+        parts = self._parts(checks, MOST_COUNTED)
         if not any(part.open for part in parts) and prod(part.size for part in parts) <= n:
             return self.candidates()
         random, size = np.random.default_rng(seed), max(2**10, 2 * n)
