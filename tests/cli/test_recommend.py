@@ -143,3 +143,43 @@ def test_a_mistake_gets_its_exit_code_and_a_hint(
     assert (answer.code, answer.out) == (code, "")
     assert words in answer.err
     assert "hint:" in answer.err
+
+
+CLUSTERS = """\
+nodes,machine_type,cores,time_s
+2,small,2,100
+4,small,2,55
+8,small,2,31
+2,large,8,30
+4,large,8,18
+2,mid,4,52
+8,mid,4,17
+8,large,8,11
+2,small,2,103
+"""
+
+
+@pytest.fixture
+def clusters(tmp_path: Path) -> str:
+    (tmp_path / "clusters.csv").write_text(CLUSTERS)
+    return "clusters.csv"
+
+
+def test_of_a_table_every_combination_of_the_measured_levels_is_considered(call: Call, clusters: str) -> None:
+    answer = call("recommend", clusters, "--model", "ridge", "--minimize", "time_s", "--json")
+    told = json.loads(answer.out)
+    assert told["considered"]["text"] == "9 combinations of the measured levels, 8 of them measured"
+    assert (told["considered"]["n"], told["considered"]["measured"], told["considered"]["is_sample"]) == (9, 8, False)
+    never_run = [c["configuration"] for c in told["candidates"] if not c["measured_runs"]]
+    assert never_run == [{"nodes": 4, "machine_type": "mid", "cores": 4}]  # and no large machine with two cores
+
+
+def test_the_answer_says_what_was_considered_and_how_to_change_that(call: Call, clusters: str) -> None:
+    asked = ("recommend", clusters, "--model", "ridge", "--minimize", "time_s")
+    said = " ".join(call(*asked).out.split())
+    assert "chosen from 9 combinations of the measured levels, 8 of them measured" in said
+    assert "--fix NAME=VALUE" in said
+    said = " ".join(call(*asked, "--fix", "nodes=4").out.split())
+    assert "chosen from 3 combinations of the measured levels with nodes=4, 2 of them measured" in said
+    said = " ".join(call(*asked, "--levels", "nodes=2..8").out.split())
+    assert "chosen from 21 combinations of the measured and the given levels, 8 of them measured" in said

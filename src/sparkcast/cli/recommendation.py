@@ -170,6 +170,10 @@ def _show_recommendation(result: "Recommendation") -> None:
     if result.nearest and result.nearest.distance > 0:
         near = str(result.nearest.configuration)
         print(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
+    if result.considered:
+        print(
+            f"  chosen from {result.considered.text} (--fix NAME=VALUE narrows them, --levels NAME=1..16 gives others)"
+        )
     if result.runner_up:
         print(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up)})")
     for alternative in result.alternatives:

@@ -12,6 +12,7 @@ from sparkcast.study import Configuration, Vocabulary
 __all__ = [
     "Alternative",
     "Candidate",
+    "Considered",
     "Limit",
     "Nearest",
     "Prediction",
@@ -84,6 +85,16 @@ class RunningForecast:
 
 
 @dataclass(frozen=True, slots=True)
+class Considered:
+    """What the recommendation was chosen from."""
+
+    n: int  # candidates that were looked at
+    measured: int  # of these
+    is_sample: bool  # of combinations that are too many to look at all
+    text: str  # the same for people
+
+
+@dataclass(frozen=True, slots=True)
 class Staleness:
     """Whether the model still speaks of the present."""
 
@@ -105,7 +116,8 @@ class Recommendation:
     conf: tuple[str, ...]  # paste-ready spark-submit options
     arguments: tuple[str, ...] = ()  # paste-ready arguments of the job itself
     limits: tuple[Limit, ...] = ()
-    n_candidates: int = 0
+    n_candidates: int = 0  # of those considered, the ones that are supported by runs and not likely to fail
+    considered: Considered | None = None
     alternatives: tuple[Alternative, ...] = ()  # what each limit costs
     pareto: tuple[Candidate, ...] = ()  # Pareto-optimal in time, cost and quality; by time
     nearest: Nearest | None = None

@@ -12,13 +12,13 @@ from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
-from sparkcast.recommend import Candidate, Limit, Recommendation
+from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
 from sparkcast.recommend.few import ENOUGH, few_note, is_by_errors, most_teaching
 from sparkcast.recommend.nearest import Measured
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
-from sparkcast.recommend.standing import Asked, CostTable, Known, View, rows_like, significant
+from sparkcast.recommend.standing import Asked, CostTable, Known, View, rows_like, rows_run, significant
 from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, Price, Response, Vocabulary, same_level
@@ -95,11 +95,19 @@ class Recommender:
         import numpy as np
 
         whole = self._views.get(Configuration())
-        if whole is not None and fix and (like := _having(whole.candidates, fix, self.known)).any():
+        if (
+            whole is not None
+            and not whole.is_sample
+            and fix
+            and (like := _having(whole.candidates, fix, self.known)).any()
+        ):
             return whole, like
         key = Configuration(fix)
         if key not in self._views:
-            self._views[key] = self.view_of(candidates_of(self._pool, fix, self.known), fix)
+            view = self.view_of(candidates_of(self._pool, fix, self.known), fix)
+            pool = self._pool.fixing(fix) if self._pool.is_sample else self._pool
+            view.description, view.is_sample = pool.description, pool.is_sample
+            self._views[key] = view
         return self._views[key], np.ones(len(self._views[key].candidates), dtype=bool)
 
     def view_of(self, candidates: Candidates, fix: Mapping[str, Level]) -> View:
@@ -229,6 +237,16 @@ class Recommender:
         whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
         return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(epochs).tolist(), strict=True)]
 
+    def considered(self, asked: Asked) -> Considered:
+        view = asked.view
+        if view.measured is None:
+            ran = [seen.configuration for seen in self.known.seen if seen.ok]
+            view.measured = rows_run(view.candidates, ran, self.known.factors)
+        n, measured = int(asked.wanted.sum()), int((asked.wanted & view.measured).sum())
+        given = f" with {Configuration(asked.question.fix)}" if asked.question.fix else ""
+        text = f"{n:,} {view.description}{given}, {measured:,} of them measured"
+        return Considered(n, measured, view.is_sample, text)
+
     def models(self, asked: Asked) -> dict[str, str]:
         is_by_epoch = asked.view.is_by_epoch(self.known)
         return {r: self._fitted[r, is_by_epoch][0] for r in asked.tables if (r, is_by_epoch) in self._fitted}
@@ -303,6 +321,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         arguments=job_arguments(settings, words),
         limits=question.limits,
         n_candidates=int(asked.kept.sum()),
+        considered=recommender.considered(asked),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
         pareto=tuple(candidates[len(listed) :]),
         nearest=recommender.measured.nearest(chosen.configuration),

@@ -12,7 +12,7 @@ from sparkcast.learned.saved import Seen
 from sparkcast.recommend import Limit
 from sparkcast.recommend.question import Objective, Question
 from sparkcast.study import Configuration, Kind, Vocabulary, same_level
-from sparkcast.study.configuration import Levels
+from sparkcast.study.configuration import Levels, normal_level
 from sparkcast.study.space import Candidates
 
 
@@ -52,6 +52,9 @@ class View:
     tables: dict[str, Table] = field(default_factory=dict)
     per_second: Floats | None = None
     failure: Floats | None = None
+    measured: Bools | None = None  # run with success
+    description: str = "candidates"
+    is_sample: bool = False
     fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
     ranks: dict[Objective, "Ranks"] = field(default_factory=dict)
 
@@ -201,6 +204,20 @@ def significant(values: Floats, digits: int = 3) -> Floats:
         magnitude = np.where(values == 0, 0.0, np.floor(np.log10(np.abs(values))))
     unit = 10.0 ** (magnitude - digits + 1)
     return np.round(values / unit) * unit
+
+
+def rows_run(candidates: Candidates, configurations: Sequence[Levels], names: Sequence[str]) -> Bools:
+    """Which candidates have these settings of one of the configurations."""
+    import numpy as np
+
+    codes = [{level: code for code, level in enumerate(candidates.levels[name])} for name in names]
+    seen = {
+        tuple(code.get(normal_level(configuration[name]), -1) for name, code in zip(names, codes, strict=True))
+        for configuration in configurations
+        if all(name in configuration for name in names)
+    }
+    places = [list(candidates.levels).index(name) for name in names]
+    return np.array([tuple(row) in seen for row in candidates.codes[:, places].tolist()], dtype=bool)
 
 
 def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Bools:

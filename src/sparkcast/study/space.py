@@ -96,6 +96,16 @@ class Candidates:
 class Pool(Protocol):
     """Where candidates come from: what rules allow of some levels, or what somebody listed."""
 
+    @property
+    def description(self) -> str:
+        """What the candidates are, for people: "combinations of the levels"."""
+        ...
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether there are more than `candidates` gives."""
+        ...
+
     def candidates(self) -> Candidates: ...
 
     def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Pool":
@@ -127,12 +137,22 @@ class Listed:
             raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
         object.__setattr__(self, "configurations", tuple(dict.fromkeys(map(Configuration, self.configurations))))
 
+    @property
+    def description(self) -> str:
+        return "listed configurations"
+
+    @property
+    def is_sample(self) -> bool:
+        return False
+
     def candidates(self) -> Candidates:
         names = dict.fromkeys(name for configuration in self.configurations for name in configuration)
         return Candidates.of(self.configurations, tuple(names))
 
     def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Listed":
         others = dict.fromkeys(c.without(*levels) for c in self.configurations)
+        if len(others) * prod(len(own) for own in levels.values()) > MOST:
+            raise _too_many(levels)
         values = [dict(zip(levels, chosen, strict=True)) for chosen in product(*levels.values())]
         return Listed(tuple(c | given for c in others for given in values))
 
@@ -181,6 +201,14 @@ class Space:
     def from_plain(cls, plain: Mapping[str, Any]) -> "Space":
         levels = {str(name): tuple(own) for name, own in plain["levels"].items()}
         return cls(levels, Configuration(plain["fixed"]), tuple(Expression(text) for text in plain["rules"]))
+
+    @property
+    def description(self) -> str:
+        return f"combinations of the levels{' that the rules allow' if self.rules else ''}"
+
+    @property
+    def is_sample(self) -> bool:
+        return False
 
     @property
     def size(self) -> int:
@@ -415,10 +443,14 @@ def _extended(
 def _refuse_more_than_most(parts: Sequence[_Part]) -> None:
     names = next(([*part.columns, *part.open] for part in parts if part.open), [n for p in parts for n in p.columns])
     if prod(part.size for part in parts) > MOST or any(part.open for part in parts):
-        raise StudyError(
-            f"more than {MOST:,} combinations of {', '.join(names)} are possible",
-            hint="fix some settings, or give fewer levels",
-        )
+        raise _too_many(names)
+
+
+def _too_many(names: Iterable[str]) -> StudyError:
+    return StudyError(
+        f"more than {MOST:,} combinations of {', '.join(names)} are possible",
+        hint="fix some settings, or give fewer levels",
+    )
 
 
 def _crossed(parts: Sequence[_Part]) -> _Columns:
