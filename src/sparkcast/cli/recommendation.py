@@ -45,8 +45,12 @@ def recommend(
         ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Probability with which each of these must be kept.")] = 0.95,
-    maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy, or 'name = formula'.")] = None,
-    minimize: Annotated[str | None, typer.Option(help="A response, e.g. cost or time_s, or 'name = formula'.")] = None,
+    maximize: Annotated[
+        str | None, typer.Option(help="A response, e.g. accuracy, a setting that is a number, or 'name = formula'.")
+    ] = None,
+    minimize: Annotated[
+        str | None, typer.Option(help="A response, e.g. cost or time_s, a setting such as nodes, or 'name = formula'.")
+    ] = None,
     fix: Annotated[list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2.")] = None,
     levels: Annotated[
         list[str] | None,
@@ -195,18 +199,21 @@ def _show_recommendation(result: "Recommendation") -> None:
 
 
 def _show_front(result: "Recommendation") -> None:
-    if len(result.pareto) < 2:
+    front = result.tradeoffs
+    if len(front) < 2:
         return
 
     words = result.vocabulary
-    known = [p.response for p in result.pareto[0].predictions]
+    known = [p.response for p in front[0].predictions]
     responses = [name for name in known if name in (words.time, words.money, words.quality)]
-    print(f"not beaten in {', '.join(responses)} at once ({len(result.pareto)}):")
-    for candidate in result.pareto[:_MOST_SHOWN]:
+    print(f"not beaten in {', '.join(responses)} at once ({len(front)}):")
+    for candidate in front[:_MOST_SHOWN]:
         mark = "*" if candidate.configuration == result.chosen.configuration else " "
         print(f"  {mark} {candidate.configuration}: {_short(candidate)}")
-    if len(result.pareto) > _MOST_SHOWN:
-        print(f"    and {len(result.pareto) - _MOST_SHOWN} more: --json or --figures DIR shows them")
+    if len(front) > _MOST_SHOWN:
+        print(f"    and {len(front) - _MOST_SHOWN} more: --json or --figures DIR shows them")
+    if n_alike := len(result.pareto) - len(front):
+        print(f"    {n_alike} more {'differs' if n_alike == 1 else 'differ'} from these by less than the noise")
 
 
 def _running_line(forecast: "RunningForecast") -> str:

@@ -39,6 +39,7 @@ class Candidate:
     probability: float  # of keeping to the limit that is kept to least likely; 1.0 when there is none
     measured_runs: int  # how often exactly this was run
     failure_probability: float | None = None  # None when no run has failed
+    is_tradeoff: bool | None = None  # of the Pareto front: whether it is likely better in something than those kept
 
     def predicted(self, response: str) -> Prediction:
         return next(p for p in self.predictions if p.response == response)
@@ -53,6 +54,7 @@ class Alternative:
     candidate: Candidate
     gain: float  # of the objective, in its own unit; more is better
     text: str
+    probability: float = 1.0  # that it is better in the mean, not in every single run
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +127,8 @@ class Recommendation:
     staleness: Staleness | None = None
     notes: tuple[str, ...] = ()  # what to know of the models behind it
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
+
+    @property
+    def tradeoffs(self) -> tuple[Candidate, ...]:
+        """The Pareto front without those that differ from the others by less than the noise."""
+        return tuple(candidate for candidate in self.pareto if candidate.is_tradeoff is not False)

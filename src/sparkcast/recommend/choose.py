@@ -15,9 +15,11 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
 from sparkcast.recommend.few import ENOUGH, few_note, is_by_errors, most_teaching
+from sparkcast.recommend.likely import likely_apart, noise_in
 from sparkcast.recommend.nearest import Measured
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
+from sparkcast.recommend.resources import Resources, resources_of
 from sparkcast.recommend.standing import Asked, CostTable, Known, View, rows_like, rows_run, significant
 from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.registry import did_you_mean
@@ -42,6 +44,8 @@ class Recommender:
         self._knowledge, self._pool, self._price, self._extrapolate = knowledge, candidates, price, extrapolate
         self.known = Known.of(knowledge)
         self.words = self.known.words if price is None else _with_cost(self.known.words)
+        found = resources_of(self.known)
+        self.resources = None if found is None or found.name in self.known.responses else found
         self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
         self._has_failures = any(seen.failed for seen in self.known.seen)
         self.measured = Measured(self.known)
@@ -55,17 +59,19 @@ class Recommender:
         return limits_of(self.words, tuple(known), **given)
 
     def ask(self, question: Question) -> Recommendation:
-        objective = objective_of(question, self.words)
-        asked = self._asked(*self._view(question.fix), question, objective)
+        asked = self._asked(*self._view(question.fix), question, self._objective(question))
         if not asked.meets.any():
             raise infeasible(asked, self._freed(question))
         return _answer(self, asked)
+
+    def _objective(self, question: Question) -> Objective:
+        return objective_of(question, self.words, None if self.resources is None else self.resources.name)
 
     def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
         import numpy as np
 
-        asked = self._asked(*self._view(question.fix), question, objective_of(question, self.words))
+        asked = self._asked(*self._view(question.fix), question, self._objective(question))
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
 
@@ -181,8 +187,14 @@ class Recommender:
     # ------------------------------------------------------------ one question
 
     def _asked(self, view: View, wanted: Bools, question: Question, objective: Objective) -> Asked:
-        words = self.words
+        words, resources = self.words, self.resources
         must = {objective.response, *(limit.response for limit in question.limits)}
+        setting = self._setting(objective, view)
+        if setting is not None:
+            must -= {objective.response}
+        is_by_resources = resources is not None and objective.response == resources.name
+        if is_by_resources:
+            must = must - {objective.response} | {words.required_time()}
         if self._price is not None and COST in must:
             must = must - {COST} | {words.required_time()}
         for response in must:
@@ -197,17 +209,46 @@ class Recommender:
                     self._hopeless.add(told)
         if self._price is not None and words.time in tables:
             tables[COST] = self._cost_table(view, words.time, tables[words.time])
+        if resources is not None and is_by_resources:
+            tables[resources.name] = self._resources_table(view, resources, tables[words.required_time()])
         _check_shares(question, words, lambda response: float(tables[response].values.max()))
         limited = [limit.response for limit in question.limits]
         order = [r for r in (words.time, words.quality, words.money, objective.response, *limited) if r in tables]
         known = {response: tables[response] for response in dict.fromkeys(order)}
-        asked = Asked(question, objective, known, self.failures(view), view, wanted, words)
+        settings = {} if setting is None else {objective.response: setting}
+        asked = Asked(question, objective, known, self.failures(view), view, wanted, words, settings, self._noise)
         if not asked.allowed.any():
             raise NotEnoughDataError(
                 f"no candidate is near enough to what was measured for all of {', '.join(asked.tables)}",
                 hint="run more configurations; --extrapolate answers all the same, with wide intervals",
             )
         return asked
+
+    def _noise(self, response: str) -> float:
+        """How much repeated runs scatter; what is computed from the time scatters like that."""
+        runs = self._knowledge.runs
+        is_measured = runs is not None and response in self.known.responses
+        return noise_in(runs, response if is_measured else self.words.required_time())
+
+    def _setting(self, objective: Objective, view: View) -> Floats | None:
+        """The numbers of the setting that is the objective; None where it is a response."""
+        name = objective.response
+        if name in self.known.responses or name not in {*view.candidates.levels, *self.known.constants}:
+            return None
+        numbers = [factor for factor in view.candidates.levels if view.candidates.column(factor).dtype != object]
+        if name not in view.candidates.levels:
+            raise StudyError(
+                f"every run has {name} = {self.known.constants[name]}, so it cannot be chosen",
+                hint=did_you_mean(name, tuple(numbers)),
+            )
+        if name not in numbers:
+            raise StudyError(f"{name} is not a number, so none of its levels is the least", hint=f"--fix {name}=LEVEL")
+        return view.candidates.column(name).astype(float)
+
+    def _resources_table(self, view: View, resources: Resources, time: Table) -> CostTable:
+        if view.held is None:
+            view.held = resources.held(view.candidates, self.known)
+        return CostTable(time, view.held * self.words.response(self.words.required_time()).seconds(1.0))
 
     def _cost_table(self, view: View, name: str, time: Table) -> CostTable:
         assert self._price is not None
@@ -236,6 +277,14 @@ class Recommender:
             return runs
         whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
         return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(epochs).tolist(), strict=True)]
+
+    def reasons(self, asked: Asked) -> tuple[str, ...]:
+        """Why this is the objective, where nobody named one and it is not what people expect."""
+        question, resources = asked.question, self.resources
+        is_named = question.minimize is not None or question.maximize is not None
+        if is_named or resources is None or asked.objective.response != resources.name:
+            return ()
+        return (resources.why(self.words.required_time()),)
 
     def considered(self, asked: Asked) -> Considered:
         view = asked.view
@@ -315,7 +364,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         chosen=chosen,
         runner_up=candidates[1] if len(good) > 1 else None,
         candidates=tuple(candidates[: len(listed)]),
-        why=why(asked, row, chosen, margin_s),
+        why=why(asked, row, chosen, margin_s, recommender.reasons(asked)),
         margin_s=margin_s,
         conf=conf_lines(settings, words),
         arguments=job_arguments(settings, words),
@@ -323,19 +372,38 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         n_candidates=int(asked.kept.sum()),
         considered=recommender.considered(asked),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
-        pareto=tuple(candidates[len(listed) :]),
+        pareto=tuple(
+            replace(candidate, is_tradeoff=is_apart)
+            for candidate, is_apart in zip(candidates[len(listed) :], _apart(asked, front, row), strict=True)
+        ),
         nearest=recommender.measured.nearest(chosen.configuration),
         notes=recommender.notes(asked),
         vocabulary=words,
     )
 
 
+def _compared(asked: Asked) -> list[str]:
+    words = asked.words
+    return [response for response in (words.time, words.money, words.quality) if response in asked.tables]
+
+
+def _apart(asked: Asked, front: list[int], chosen: int) -> list[bool]:
+    """Which of the front differ from the chosen one, and from each other, by more than the noise."""
+    if not front:
+        return []
+    compared = _compared(asked)
+    if asked.objective.response not in compared:
+        compared.append(asked.objective.response)
+    more = {asked.objective.response: asked.objective.is_maximum}
+    means = [(asked.means(r), more.get(r, asked.words.response(r).better == "more")) for r in compared]
+    return likely_apart(front, chosen, means)
+
+
 def _front(asked: Asked) -> list[int]:
     """The rows that are Pareto-optimal in time, cost and quality, by time; some of them if they are many."""
     import numpy as np
 
-    words = asked.words
-    compared = [response for response in (words.time, words.money, words.quality) if response in asked.values]
+    words, compared = asked.words, _compared(asked)
     signs = {response: -1 if words.response(response).better == "more" else 1 for response in compared}
     if len(compared) < 2:
         return []

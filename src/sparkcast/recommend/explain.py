@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from sparkcast.arrays import Bools, Ints
 from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit
+from sparkcast.recommend.likely import is_likely
 from sparkcast.recommend.question import Objective, show_limit
 from sparkcast.recommend.standing import Asked
 from sparkcast.study import Kind, Response, Vocabulary
 from sparkcast.units import show_seconds
 
 _CLOSE = 1e-9
+_SURE = 0.995  # what is more likely is shown without its probability
 
 
-def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> str:
+def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reasons: Sequence[str] = ()) -> str:
     import numpy as np
 
     objective, confidence, at = asked.objective, asked.question.confidence, np.array([row])
@@ -25,7 +27,7 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> st
         parts.append(f"{show_seconds(max(margin_s, 0.0))} of margin needed for {100 * confidence:g} %")
     for limit in asked.question.limits:
         parts.append(f"{show_limit(limit, asked.words)} met with probability {asked.chances(limit, at)[0]:.2f}")
-    if objective.response != asked.time:
+    if objective.response != asked.time and objective.response in asked.tables:
         parts.append(f"{objective.response} {chosen.predicted(objective.response).value:.4g}")
     if not chosen.measured_runs:
         parts.append("this configuration was never run")
@@ -37,7 +39,7 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> st
         parts.append(f"{_candidates(n_unsafe)} left out for being likely to fail")
     if n_beyond := int((asked.wanted & ~asked.view.broke & ~asked.allowed).sum()):
         parts.append(f"{_candidates(n_beyond)} left out for being too far from what was measured")
-    return f"{chosen.configuration}: {'; '.join(parts)}"
+    return f"{chosen.configuration}: {'; '.join([*parts, *reasons])}"
 
 
 def _seconds(asked: Asked, time: float) -> str:
@@ -53,11 +55,14 @@ def _candidates(n: int) -> str:
 
 
 def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate]) -> tuple[Alternative, ...]:
-    """For each limit, the smallest change of it with which a better candidate fits."""
+    """For each limit, the smallest change of it with which a candidate fits that is likely better."""
     import numpy as np
 
     found = []
     better = asked.kept & (asked.loss < asked.loss[chosen])
+    if better.any():
+        objective = asked.objective
+        better &= is_likely(asked.means(objective.response).score(slice(None), chosen, is_more=objective.is_maximum))
     for limit in asked.question.limits:
         rows = np.flatnonzero(better & _keeps_others(asked, limit))
         if not len(rows):
@@ -81,10 +86,12 @@ def _keeps_others(asked: Asked, limit: Limit) -> Bools:
 def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: int, candidate: Candidate) -> Alternative:
     values = asked.values[asked.objective.response]
     gain = float(values[row] - values[chosen]) * (1 if asked.objective.is_maximum else -1)
+    chance = asked.means(asked.objective.response).probability(row, chosen, is_more=asked.objective.is_maximum)
     settings = str(candidate.configuration)
     gained = _show_gain(asked.objective, asked.words, values[chosen], values[row])
+    gained += "" if chance > _SURE else f", with probability {chance:.2f}"
     text = f"{_show_change(limit, needed, asked.words.response(limit.response))} and {settings} fits: {gained}"
-    return Alternative(limit, needed, candidate, gain, text)
+    return Alternative(limit, needed, candidate, gain, text, chance)
 
 
 def _show_change(limit: Limit, needed: float, response: Response) -> str:

@@ -55,14 +55,21 @@ class Objective:
         return f"{'maximize' if self.is_maximum else 'minimize'} {self.response}"
 
 
-def objective_of(question: Question, words: Vocabulary) -> Objective:
-    """What to optimise. Not said: the quality, if it is known and there is a deadline or budget, else the time."""
+def objective_of(question: Question, words: Vocabulary, resources: str | None = None) -> Objective:
+    """What to optimise. Not said: the quality, if it is known and there is a deadline or budget, else the time.
+
+    Nothing is won by being done long before a deadline: without a quality, the least money is asked for, or else the
+    fewest `resources`, where either is known.
+    """
     response = question.maximize or question.minimize
     if response is not None:
         return Objective(response, question.maximize is not None)
     spent = {words.response(limit.response).kind for limit in question.limits} & {Kind.TIME, Kind.MONEY}
     if spent and words.quality is not None:
         return Objective(words.quality, True)
+    cheapest = words.money or resources
+    if Kind.TIME in spent and cheapest is not None:
+        return Objective(cheapest, False)
     return Objective(words.required_time(), False)
 
 

@@ -1,6 +1,6 @@
 """Every candidate's standing in a question: arrays, one place for each candidate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.arrays import Bools, Floats, Ints
@@ -10,6 +10,7 @@ from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.predict import Prediction
 from sparkcast.learned.saved import Seen
 from sparkcast.recommend import Limit
+from sparkcast.recommend.likely import Means, exact, means_of
 from sparkcast.recommend.question import Objective, Question
 from sparkcast.study import Configuration, Kind, Vocabulary, same_level
 from sparkcast.study.configuration import Levels, normal_level
@@ -51,6 +52,8 @@ class View:
     supported: dict[str, Bools] = field(default_factory=dict)  # by response: near enough to what was run
     tables: dict[str, Table] = field(default_factory=dict)
     per_second: Floats | None = None
+    held: Floats | None = None  # machines or cores
+    means: dict[str, Means] = field(default_factory=dict)
     failure: Floats | None = None
     measured: Bools | None = None  # run with success
     description: str = "candidates"
@@ -119,11 +122,13 @@ class Asked:
         view: View,
         wanted: Bools,
         words: Vocabulary,
+        settings: Mapping[str, Floats] | None = None,
+        noise: Callable[[str], float] = lambda _: 0.0,
     ) -> None:
         import numpy as np
 
         self.question, self.objective, self.tables = question, objective, tables
-        self.view, self.failure, self.wanted, self.words = view, failure, wanted, words
+        self.view, self.failure, self.wanted, self.words, self._noise = view, failure, wanted, words, noise
         self.time = words.of_kind(Kind.TIME, among=tables)  # None when nobody knows it
         # Near enough to what was run for every model that is asked, and not known to fail ...
         self.allowed = np.logical_and.reduce(
@@ -133,7 +138,7 @@ class Asked:
         safe = True if failure is None else (failure <= question.max_failure) | view.proven
         self.kept = self.allowed & safe
         self._intervals: dict[str, tuple[Floats, Floats]] = {}
-        self.values = {response: table.values for response, table in tables.items()}
+        self.values = {response: table.values for response, table in tables.items()} | dict(settings or {})
         # Probabilities of all candidates would take longer than everything else: a quantile tells as well who keeps.
         self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in question.limits}
         self.meets = np.logical_and.reduce([self.kept, *self.keeps.values()])
@@ -170,6 +175,18 @@ class Asked:
             self._intervals[response] = self.tables[response].interval(self.question.quantile_level)
         return self._intervals[response]
 
+    def means(self, response: str) -> Means:
+        """What is known of the mean of a response, or of the setting that is the objective, at every candidate."""
+        known = self.view.means
+        if response not in known:
+            is_setting = response not in self.tables
+            known[response] = (
+                exact(self.values[response])
+                if is_setting
+                else means_of(self.tables[response], self.words.response(response), self._noise(response))
+            )
+        return known[response]
+
     def kept_value(self, limit: Limit) -> Floats:
         """The value in place of the limit's that each candidate would keep to with exactly the wanted confidence."""
         confidence = self.question.confidence
@@ -185,11 +202,11 @@ class Asked:
         """Of each of these candidates, every response."""
         level = self.question.quantile_level
         by_response = []
-        for response, values in self.values.items():
+        for response in self.tables:
             low, high = self.interval(response)
-            numbers = zip(values[rows].tolist(), low[rows].tolist(), high[rows].tolist(), strict=True)
+            numbers = zip(self.values[response][rows].tolist(), low[rows].tolist(), high[rows].tolist(), strict=True)
             by_response.append([Prediction(response, *three, level) for three in numbers])
-        return list(zip(*by_response, strict=True))
+        return list(zip(*by_response, strict=True)) if by_response else [()] * len(rows)
 
 
 def _is_kept(limit: Limit, value: Floats) -> Bools:

@@ -96,9 +96,9 @@ def front_rows(recommendation: Recommendation, responses: Sequence[str]) -> tupl
     """One row per candidate, the front first; columns x, y and z hold the responses, each with its interval."""
     chosen, runner_up = recommendation.chosen, recommendation.runner_up
     marked = (chosen, *([runner_up] if runner_up else []))
-    front = {candidate.configuration for candidate in recommendation.pareto}
+    front = {candidate.configuration for candidate in recommendation.tradeoffs}
     others = thin(recommendation.candidates, _MOST_OTHERS)
-    every = {candidate.configuration: candidate for candidate in (*recommendation.pareto, *marked, *others)}
+    every = {candidate.configuration: candidate for candidate in (*recommendation.tradeoffs, *marked, *others)}
     rows = (_row(recommendation, candidate, responses, key in front) for key, candidate in every.items())
     return tuple(row for row in rows if all(row.get(column) is not None for column in "xyz"[: len(responses)]))
 
@@ -131,7 +131,7 @@ def _predicted(candidate: Candidate) -> Mapping[str, Prediction]:
 
 def _compared(recommendation: Recommendation) -> tuple[str, ...]:
     """The first is drawn across, the second upwards; a third is a colour."""
-    front, words = recommendation.pareto, recommendation.vocabulary
+    front, words = recommendation.tradeoffs, recommendation.vocabulary
     known = set.intersection(*(set(_predicted(candidate)) for candidate in front)) if front else set()
     time, quality, money = (name if name in known else None for name in (words.time, words.quality, words.money))
     order = (money, quality) if time is None else (time, quality, money)
@@ -193,6 +193,8 @@ def _caption(recommendation: Recommendation, axes: Sequence[_Axis]) -> str:
     ]
     if len(recommendation.pareto) >= _MOST_OF_THE_FRONT:
         parts.append(f"At most {_MOST_OF_THE_FRONT} of the front are known here, so the line may leave out some steps.")
+    if alike := len(recommendation.pareto) - len(recommendation.tradeoffs):
+        parts.append(f"{alike} more would be on it, but differ{'s' if alike == 1 else ''} by less than the noise.")
     drawn = [axis.limit for axis in axes if axis.limit]
     for limit in recommendation.limits:
         on_axis = any(axis.response.name == limit.response and axis.column != "z" for axis in axes)
