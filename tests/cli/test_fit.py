@@ -251,10 +251,15 @@ def test_failed_runs_show_as_a_probability(call: Call, runs: Path) -> None:
         assert told[0] < told[1]
 
 
-def test_without_failed_runs_only_json_tells_the_rule_of_thumb(call: Call, runs: Path) -> None:
+def test_without_failed_runs_a_bound_is_told_and_json_has_the_rule_of_thumb_too(call: Call, runs: Path) -> None:
     question = ("predict", "runs.csv", "--model", "ridge", "--at", "executors=8,net=vgg")
-    assert "fails" not in call(*question).out
-    assert json.loads(call(*question, "--json").out)["failure_probability"] == pytest.approx(1 / 18)
+    said = call(*question).out
+    assert "fails with probability" not in said
+    # Clopper and Pearson's upper end for 0 of 16: 1 - 0.05 ** (1 / 16) = 0.17075
+    assert "no failure in 16 runs: the probability of failing is below 17.1 % with 95 % confidence" in said
+    told = json.loads(call(*question, "--json").out)
+    assert told["failure_probability"] == pytest.approx(1 / 18)
+    assert told["no_failure"] == {"runs": 16, "below": pytest.approx(0.17075, abs=1e-5), "confidence": 0.95}
 
 
 def test_the_settings_of_a_model_are_searched_among_those_of_a_paper(call: Call, tmp_path: Path) -> None:

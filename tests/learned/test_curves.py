@@ -73,6 +73,13 @@ def test_accuracies_may_be_percent() -> None:
     assert fitted.predict(at(8)) == [pytest.approx(100 * accuracy(128, 8), abs=1)]
 
 
+@pytest.mark.parametrize("level", [0.9, 0.999])
+@pytest.mark.parametrize("epochs", [1, 8, 1000])
+def test_the_interval_of_an_accuracy_by_epoch_stays_between_zero_and_one(epochs: int, level: float) -> None:
+    [(low, high)] = fit_curve(runs(noise=0.5), "accuracy").interval(at(epochs), level=level)
+    assert 0 <= low <= high <= 1
+
+
 def test_an_accuracy_that_falls_is_not_continued_downwards() -> None:
     data = runs()
     falling = tuple(

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from scipy.stats import beta
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.curves import fit_curve
@@ -289,8 +290,13 @@ def test_relaxing_the_chance_of_failure_is_proposed_when_that_alone_helps() -> N
     assert "with --max-failure 0." in caught.value.hint
 
 
-def test_without_a_failed_run_nothing_is_said_of_failing() -> None:
-    assert ask(within_s=100.0).chosen.failure_probability is None
+def test_without_a_failed_run_a_bound_is_all_that_is_said_of_failing() -> None:
+    found = ask(within_s=100.0)
+    assert found.chosen.failure_probability is None
+    n = len(measured().observations)
+    assert found.no_failure is not None
+    assert found.no_failure.runs == n
+    assert found.no_failure.below == pytest.approx(beta.ppf(0.95, 1, n))  # of Clopper and Pearson, for no failure
 
 
 # ---------------------------------------------------------------- epochs

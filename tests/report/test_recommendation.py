@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from sparkcast.learned.feasibility import NoFailure
 from sparkcast.recommend import (
     Alternative,
     Candidate,
+    Considered,
     Limit,
     Nearest,
     Prediction,
@@ -23,7 +25,7 @@ from sparkcast.recommend import (
 )
 from sparkcast.report import build_content, figures, render
 from sparkcast.report.figures import Figure
-from sparkcast.report.figures.front import staircase
+from sparkcast.report.figures.front import pareto_front, staircase
 from sparkcast.report.words import (
     asked_sentence,
     missed_sentence,
@@ -339,6 +341,32 @@ def test_a_model_to_retrain_is_a_warning_with_its_reasons_and_doubts_are_not() -
     unknown = recommended(front, staleness=Staleness("unknown", ("The runs do not say where they were made.",)))
     assert recommendation_warnings(unknown) == ()
     assert recommendation_doubts(unknown) == ("The runs do not say where they were made.",)
+
+
+def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_considered_among_the_details() -> None:
+    front = on_the_front(3, THREE)
+    few = recommended(
+        front,
+        notes=("learned from 4 configurations: run this one first: executors=8",),
+        staleness=Staleness("unknown", ("The runs do not say where they were made.",)),
+        considered=Considered(48, 12, False, "48 combinations of the measured levels, 12 of them measured"),
+        no_failure=NoFailure(12),
+    )
+    assert recommendation_doubts(few) == (
+        "Learned from 4 configurations: run this one first: executors=8.",
+        "The runs do not say where they were made.",
+    )
+    lines = recommendation_details(few)
+    assert "Chosen from 48 combinations of the measured levels, 12 of them measured." in lines
+    assert "No failure in 12 runs: the probability of failing is below 22.1 % with 95 % confidence." in lines
+
+
+def test_what_differs_by_less_than_the_noise_is_not_drawn_as_the_front() -> None:
+    front = on_the_front(5, ("time_s", "accuracy"))
+    marked = [replace(one, is_tradeoff=i != 1) for i, one in enumerate(front)]
+    figure = drawn(pareto_front(recommended(marked)))
+    assert [row["on_front"] for row in figure.rows].count(True) == 4
+    assert "1 more would be on it, but differs by less than the noise." in figure.caption
 
 
 def test_long_lists_are_cut_and_say_so() -> None:

@@ -434,6 +434,8 @@ def _show_prediction(result: "PredictionAt") -> None:
         print(f"  {result.question}: answered by {', '.join(result.answered_by)}{error}")
     if result.failed_runs and result.failure_probability is not None:
         print(f"  fails with probability {result.failure_probability:.2g}")
+    if result.no_failure is not None:
+        print(f"  {result.no_failure}")
 
 
 def show_predicted(p: "Prediction") -> str:

@@ -174,6 +174,8 @@ def _show_recommendation(result: "Recommendation") -> None:
     if result.nearest and result.nearest.distance > 0:
         near = str(result.nearest.configuration)
         print(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
+    if result.no_failure:
+        print(f"  {result.no_failure}")
     if result.considered:
         print(
             f"  chosen from {result.considered.text} (--fix NAME=VALUE narrows them, --levels NAME=1..16 gives others)"

@@ -6,6 +6,7 @@ A question and something that was learned go in (`advise`), a recommendation com
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sparkcast.learned.feasibility import NoFailure
 from sparkcast.learned.predict import Prediction
 from sparkcast.study import Configuration, Vocabulary
 
@@ -125,6 +126,7 @@ class Recommendation:
     nearest: Nearest | None = None
     running: tuple[RunningForecast, ...] = ()
     staleness: Staleness | None = None
+    no_failure: NoFailure | None = None  # where no run has failed, what that says of the next one
     notes: tuple[str, ...] = ()  # what to know of the models behind it
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
 

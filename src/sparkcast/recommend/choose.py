@@ -8,6 +8,7 @@ from typing import Any
 from sparkcast.arrays import Bools, Floats
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Table
+from sparkcast.learned.feasibility import NoFailure
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
@@ -48,6 +49,7 @@ class Recommender:
         self.resources = None if found is None or found.name in self.known.responses else found
         self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
         self._has_failures = any(seen.failed for seen in self.known.seen)
+        self._n_ok = sum(seen.ok for seen in self.known.seen)
         self.measured = Measured(self.known)
         self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
@@ -278,6 +280,9 @@ class Recommender:
         whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
         return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(epochs).tolist(), strict=True)]
 
+    def no_failure(self) -> NoFailure | None:
+        return None if self._has_failures or not self._n_ok else NoFailure(self._n_ok)
+
     def reasons(self, asked: Asked) -> tuple[str, ...]:
         """Why this is the objective, where nobody named one and it is not what people expect."""
         question, resources = asked.question, self.resources
@@ -377,6 +382,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
             for candidate, is_apart in zip(candidates[len(listed) :], _apart(asked, front, row), strict=True)
         ),
         nearest=recommender.measured.nearest(chosen.configuration),
+        no_failure=recommender.no_failure(),
         notes=recommender.notes(asked),
         vocabulary=words,
     )

@@ -58,12 +58,16 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
         lines.append(kept_sentence(recommendation))
     if chosen.failure_probability is not None:
         lines.append(f"A run with these settings fails with {show_percent(chosen.failure_probability)} probability.")
+    if recommendation.no_failure:
+        lines.append(f"{_sentence(str(recommendation.no_failure))}")
     if recommendation.why:
         lines.append(f"Why: {recommendation.why.rstrip('.')}.")
     lines += [
         f"What the {limit_words(alternative.limit, words)} costs: {alternative.text.rstrip('.')}."
         for alternative in recommendation.alternatives[:_MOST_LINES]
     ]
+    if recommendation.considered:
+        lines.append(f"Chosen from {recommendation.considered.text}.")
     if measured := measured_sentence(chosen, recommendation.nearest):
         lines.append(measured)
     if recommendation.runner_up:
@@ -84,9 +88,14 @@ def recommendation_warnings(recommendation: Recommendation) -> tuple[str, ...]:
 
 
 def recommendation_doubts(recommendation: Recommendation) -> tuple[str, ...]:
-    """What is not known of the model's age, when there is no reason to retrain."""
+    """What to know of the models behind it, and what is not known of their age when there is no reason to retrain."""
     stale = recommendation.staleness
-    return () if stale is None or stale.verdict == "retrain" else tuple(_first(stale.reasons, "remarks"))
+    aged = () if stale is None or stale.verdict == "retrain" else tuple(_first(stale.reasons, "remarks"))
+    return (*(_sentence(note) for note in _first(recommendation.notes, "notes")), *aged)
+
+
+def _sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
 def _first(sentences: Sequence[str], what: str) -> list[str]:
