@@ -720,7 +720,7 @@ def recommend(
 ) -> "Recommendation":
     """The settings that keep to every limit with the wanted probability and are best otherwise.
 
-    Candidates are the combinations of the study's levels that its rules allow, or those that a CSV has.
+    Candidates are the combinations of the study's levels that its rules allow, or of the levels that a table has.
 
     Args:
         data: Observations or a model.
@@ -729,8 +729,9 @@ def recommend(
         min_accuracy: The least quality: a limit on the response that is a share.
         limits: On any response, as people write them: "auc >= 0.9", "time_s <= 300s".
         confidence: The probability with which each limit must be kept.
-        maximize: A response; without an objective the quality under a deadline or budget, else the time.
-        minimize: A response, instead of `maximize`.
+        maximize: A response, or a setting that is a number. Without an objective: the quality under a deadline or
+            budget; under a deadline without a quality the lowest cost, or the fewest resources; else the time.
+        minimize: A response or a setting, instead of `maximize`.
         fix: Settings that are given.
         levels: Other values to choose from.
         free_epochs: Choose the number of epochs too, by the curves of the runs.

@@ -390,7 +390,8 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
 
 def _compared(asked: Asked) -> list[str]:
     words = asked.words
-    return [response for response in (words.time, words.money, words.quality) if response in asked.tables]
+    known = (words.time, words.money, words.quality)
+    return [response for response in known if response is not None and response in asked.tables]
 
 
 def _apart(asked: Asked, front: list[int], chosen: int) -> list[bool]:
