@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparkcast.recommend import Recommendation
-from sparkcast.recommend.likely import Means, likely_apart, noise_in
+from sparkcast.recommend.likely import Means, apart, likely_better, noise_in
 from sparkcast.study import Dataset, Observation
 from tests_support import recommend
 
@@ -84,7 +84,12 @@ def test_the_probability_is_that_of_a_normal_difference_of_means() -> None:
 def test_of_those_that_are_alike_the_chosen_one_is_kept() -> None:
     time = Means(np.array([10.0, 10.1, 20.0]), np.full(3, 0.5))
     accuracy = Means(np.array([0.8, 0.801, 0.9]), np.full(3, 0.01))
-    means = [(time, False), (accuracy, True)]
-    assert likely_apart([0, 1, 2], 1, means) == [False, True, True]
-    assert likely_apart([0, 1, 2], 0, means) == [True, False, True]
-    assert likely_apart([0, 2], 1, means) == [False, True]  # the chosen one need not be on the front
+
+    def kept(rows: list[int], first: int) -> list[bool]:
+        at, means = np.array(rows), [(time, False), (accuracy, True)]
+        than_first = likely_better(at, np.array([first]), means)[:, 0]
+        return apart(likely_better(at, at, means), than_first, rows.index(first) if first in rows else None)
+
+    assert kept([0, 1, 2], 1) == [False, True, True]
+    assert kept([0, 1, 2], 0) == [True, False, True]
+    assert kept([0, 2], 1) == [False, True]  # the chosen one need not be on the front

@@ -16,7 +16,7 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
 from sparkcast.recommend.few import ENOUGH, few_note, is_by_errors, most_teaching
-from sparkcast.recommend.likely import likely_apart, noise_in
+from sparkcast.recommend.likely import apart, likely_better, noise_in
 from sparkcast.recommend.nearest import Measured
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
@@ -52,6 +52,7 @@ class Recommender:
         self._n_ok = sum(seen.ok for seen in self.known.seen)
         self.measured = Measured(self.known)
         self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
+        self._noises: dict[str, float] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
         self._views: dict[Configuration, View] = {}
 
@@ -228,9 +229,10 @@ class Recommender:
 
     def _noise(self, response: str) -> float:
         """How much repeated runs scatter; what is computed from the time scatters like that."""
-        runs = self._knowledge.runs
-        is_measured = runs is not None and response in self.known.responses
-        return noise_in(runs, response if is_measured else self.words.required_time())
+        name = response if response in self.known.responses else self.words.required_time()
+        if name not in self._noises:
+            self._noises[name] = noise_in(self._knowledge.runs, name)
+        return self._noises[name]
 
     def _setting(self, objective: Objective, view: View) -> Floats | None:
         """The numbers of the setting that is the objective; None where it is a response."""
@@ -259,7 +261,9 @@ class Recommender:
             view.per_second = hourly / 3600
         return CostTable(time, view.per_second * self.words.response(name).seconds(1.0))
 
-    def candidates(self, asked: Asked, rows: Sequence[int]) -> list[Candidate]:
+    def candidates(
+        self, asked: Asked, rows: Sequence[int], marks: Sequence[bool | None] | None = None
+    ) -> list[Candidate]:
         import numpy as np
 
         at = np.asarray(rows)
@@ -267,7 +271,8 @@ class Recommender:
         failure = [None] * len(chances) if asked.failure is None else asked.failure[at].tolist()
         listed = asked.view.candidates.take(at)
         settings = listed.configurations()
-        parts = zip(settings, asked.predictions(at), chances, self._runs_of(listed, settings), failure, strict=True)
+        runs, marked = self._runs_of(listed, settings), marks or [None] * len(settings)
+        parts = zip(settings, asked.predictions(at), chances, runs, failure, marked, strict=True)
         return [Candidate(*part) for part in parts]
 
     def _runs_of(self, candidates: Candidates, settings: Sequence[Configuration]) -> list[int]:
@@ -352,8 +357,10 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
     if len(good) < question.most:
         listed = np.concatenate([good, asked.nearest_misses(question.most - len(good))])
     front = _front(asked)
-    candidates = recommender.candidates(asked, [*listed.tolist(), *front])
-    chosen, row = candidates[0], int(good[0])
+    row = int(good[0])
+    marks = [*[None] * len(listed), *_apart(asked, front, row)]
+    candidates = recommender.candidates(asked, [*listed.tolist(), *front], marks)
+    chosen = candidates[0]
     words, within_s, margin_s = recommender.words, None, None
     for limit in question.limits:
         if limit.response == asked.time and limit.is_upper:
@@ -377,10 +384,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         n_candidates=int(asked.kept.sum()),
         considered=recommender.considered(asked),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
-        pareto=tuple(
-            replace(candidate, is_tradeoff=is_apart)
-            for candidate, is_apart in zip(candidates[len(listed) :], _apart(asked, front, row), strict=True)
-        ),
+        pareto=tuple(candidates[len(listed) :]),
         nearest=recommender.measured.nearest(chosen.configuration),
         no_failure=recommender.no_failure(),
         notes=recommender.notes(asked),
@@ -396,14 +400,19 @@ def _compared(asked: Asked) -> list[str]:
 
 def _apart(asked: Asked, front: list[int], chosen: int) -> list[bool]:
     """Which of the front differ from the chosen one, and from each other, by more than the noise."""
+    import numpy as np
+
     if not front:
         return []
-    compared = _compared(asked)
-    if asked.objective.response not in compared:
-        compared.append(asked.objective.response)
-    more = {asked.objective.response: asked.objective.is_maximum}
+    objective, rows = asked.objective, np.array(front)
+    compared = dict.fromkeys((*_compared(asked), objective.response))
+    more = {objective.response: objective.is_maximum}
     means = [(asked.means(r), more.get(r, asked.words.response(r).better == "more")) for r in compared]
-    return likely_apart(front, chosen, means)
+    key = (objective, *compared, *front)
+    if key not in asked.view.better:
+        asked.view.better[key] = likely_better(rows, rows, means)
+    than_chosen = likely_better(rows, np.array([chosen]), means)[:, 0]
+    return apart(asked.view.better[key], than_chosen, front.index(chosen) if chosen in front else None)
 
 
 def _front(asked: Asked) -> list[int]:

@@ -89,17 +89,26 @@ def noise_in(runs: Dataset | None, response: str) -> float:
     return sqrt(squares / freedom) if freedom else 0.0
 
 
-def likely_apart(rows: Sequence[int], first: int, means: Sequence[tuple[Means, bool]]) -> list[bool]:
-    """Which of these candidates are likely better in something than each of those kept before; `first` is kept first.
+def likely_better(rows: Ints, than: Ints, means: Sequence[tuple[Means, bool]]) -> Bools:
+    """For each of some candidates and each of others, whether it is likely better in something.
 
     `means`: of each response, and whether more of it is better.
     """
     import numpy as np
 
-    at = np.array([*rows, first])
-    scores = np.max([m.score(at[:, None], at[None, :], is_more=is_more) for m, is_more in means], axis=0)
-    apart, kept = is_likely(scores), [len(rows)]
-    for i in range(len(rows)):
-        if rows[i] == first or apart[i, kept].all():
+    scores = [own.score(rows[:, None], than[None, :], is_more=is_more) for own, is_more in means]
+    return is_likely(np.max(scores, axis=0))
+
+
+def apart(better: Bools, than_first: Bools, first: int | None) -> list[bool]:
+    """Which candidates are likely better in something than each that was kept before, and than the one kept first.
+
+    `better`: see `likely_better`, of each against each; `than_first`: against the one kept first, whose place is
+    `first` if it is one of them.
+    """
+    kept = [] if first is None else [first]
+    pairs, against_first = better.tolist(), than_first.tolist()
+    for i, row in enumerate(pairs):
+        if i != first and against_first[i] and all(row[j] for j in kept):
             kept.append(i)
-    return [i in kept for i in range(len(rows))]
+    return [i in kept for i in range(len(pairs))]

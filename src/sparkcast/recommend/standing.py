@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.fitting.answering import Table
@@ -54,6 +55,9 @@ class View:
     per_second: Floats | None = None
     held: Floats | None = None  # machines or cores
     means: dict[str, Means] = field(default_factory=dict)
+    better: dict[object, Bools] = field(
+        default_factory=dict
+    )  # of the front, who is likely better than whom in something
     failure: Floats | None = None
     measured: Bools | None = None  # run with success
     description: str = "candidates"
@@ -227,14 +231,22 @@ def rows_run(candidates: Candidates, configurations: Sequence[Levels], names: Se
     """Which candidates have these settings of one of the configurations."""
     import numpy as np
 
-    codes = [{level: code for code, level in enumerate(candidates.levels[name])} for name in names]
-    seen = {
-        tuple(code.get(normal_level(configuration[name]), -1) for name, code in zip(names, codes, strict=True))
+    codes = {name: {level: code for code, level in enumerate(candidates.levels[name])} for name in names}
+    known = [
+        [codes[name][normal_level(configuration[name])] for name in names]
         for configuration in configurations
-        if all(name in configuration for name in names)
-    }
+        if all(normal_level(configuration[name]) in codes[name] for name in names)
+    ]
+    if not known or not names:
+        return np.full(len(candidates), bool(known))
     places = [list(candidates.levels).index(name) for name in names]
-    return np.array([tuple(row) in seen for row in candidates.codes[:, places].tolist()], dtype=bool)
+    both = np.concatenate([np.array(known, dtype=candidates.codes.dtype), candidates.codes[:, places]])
+    sizes = [len(candidates.levels[name]) for name in names]
+    if prod(sizes) < 2**62:  # one number for each row
+        which = both.astype(np.int64) @ np.array([prod(sizes[i + 1 :]) for i in range(len(sizes))])
+    else:
+        which = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.isin(which[len(known) :], which[: len(known)])
 
 
 def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Bools:
