@@ -182,6 +182,8 @@ def _show_recommendation(result: "Recommendation") -> None:
         )
     if result.runner_up:
         print(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up)})")
+    if result.as_good:
+        print(f"as good within the noise: {result.as_good.configuration} ({_short(result.as_good)})")
     for alternative in result.alternatives:
         print(f"what it costs: {alternative.text}")
     _show_front(result)

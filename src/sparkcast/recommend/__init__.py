@@ -123,6 +123,7 @@ class Recommendation:
     considered: Considered | None = None
     alternatives: tuple[Alternative, ...] = ()  # what each limit costs
     pareto: tuple[Candidate, ...] = ()  # Pareto-optimal in time, cost and quality; by time
+    as_good: Candidate | None = None  # not likely worse in the objective, and likely cheaper, or else faster
     nearest: Nearest | None = None
     running: tuple[RunningForecast, ...] = ()
     staleness: Staleness | None = None

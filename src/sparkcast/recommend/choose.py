@@ -16,7 +16,7 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
 from sparkcast.recommend.few import ENOUGH, few_note, is_by_errors, most_teaching
-from sparkcast.recommend.likely import apart, likely_better, noise_in
+from sparkcast.recommend.likely import apart, is_likely, likely_better, noise_in
 from sparkcast.recommend.nearest import Measured
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
@@ -358,8 +358,9 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         listed = np.concatenate([good, asked.nearest_misses(question.most - len(good))])
     front = _front(asked)
     row = int(good[0])
-    marks = [*[None] * len(listed), *_apart(asked, front, row)]
-    candidates = recommender.candidates(asked, [*listed.tolist(), *front], marks)
+    as_good = _as_good(asked, row)
+    marks = [*[None] * len(listed), *_apart(asked, front, row), *[None] * len(as_good)]
+    candidates = recommender.candidates(asked, [*listed.tolist(), *front, *as_good], marks)
     chosen = candidates[0]
     words, within_s, margin_s = recommender.words, None, None
     for limit in question.limits:
@@ -384,7 +385,8 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         n_candidates=int(asked.kept.sum()),
         considered=recommender.considered(asked),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
-        pareto=tuple(candidates[len(listed) :]),
+        pareto=tuple(candidates[len(listed) : len(listed) + len(front)]),
+        as_good=candidates[-1] if as_good else None,
         nearest=recommender.measured.nearest(chosen.configuration),
         no_failure=recommender.no_failure(),
         notes=recommender.notes(asked),
@@ -413,6 +415,21 @@ def _apart(asked: Asked, front: list[int], chosen: int) -> list[bool]:
         asked.view.better[key] = likely_better(rows, rows, means)
     than_chosen = likely_better(rows, np.array([chosen]), means)[:, 0]
     return apart(asked.view.better[key], than_chosen, front.index(chosen) if chosen in front else None)
+
+
+def _as_good(asked: Asked, chosen: int) -> list[int]:
+    """The cheapest or fastest that keeps to all limits and is not likely worse, if it is likely cheaper or faster."""
+    import numpy as np
+
+    objective = asked.objective
+    spent = next((r for r in (asked.words.money, asked.time) if r in asked.tables and r != objective.response), None)
+    if spent is None:
+        return []
+    own, means = asked.means(objective.response), asked.means(spent)
+    is_worse = is_likely(own.score(np.array([chosen]), slice(None), is_more=objective.is_maximum))
+    rows = np.flatnonzero(asked.meets & ~is_worse)
+    best = rows[np.argmin(asked.values[spent][rows])]
+    return [int(best)] if is_likely(means.score(np.array([best]), chosen, is_more=False)).all() else []
 
 
 def _front(asked: Asked) -> list[int]:

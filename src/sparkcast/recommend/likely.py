@@ -28,7 +28,7 @@ class Means:
     centre: Floats  # logarithms of what is positive
     spread: Floats
 
-    def score(self, rows: Ints | slice, than: Ints | int, *, is_more: bool) -> Floats:
+    def score(self, rows: Ints | slice, than: Ints | slice | int, *, is_more: bool) -> Floats:
         """By how many standard deviations some are better than others."""
         import numpy as np
 

@@ -72,6 +72,8 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
         lines.append(measured)
     if recommendation.runner_up:
         lines.append(f"Next best: {recommendation.runner_up.configuration}.")
+    if recommendation.as_good:
+        lines.append(f"As good within the noise, and likely cheaper or faster: {recommendation.as_good.configuration}.")
     if unharmed := unharmed_sentence(recommendation.running):
         lines.append(unharmed)
     return tuple(lines)
