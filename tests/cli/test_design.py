@@ -104,7 +104,8 @@ def test_a_plan_or_figures_that_exist_are_not_replaced_without_force(
     code, _, err = design("--csv", "plan.csv")
     assert (code, "--force" in err) == (2, True)
     assert (tmp_path / "plan.csv").read_text() == "mine"
-    code, _, err = design("--csv", "plan.csv", "--force", "--figures", "figures")
+    aliased = "design: {kind: fractional, resolution: III}"
+    code, _, err = design("--csv", "plan.csv", "--force", "--figures", "figures", design=aliased)
     assert code == 0
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(
         f"{name}.{kind}" for name in ("alias-map", "power-curve") for kind in ("png", "svg", "vl.json")

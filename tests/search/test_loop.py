@@ -367,7 +367,7 @@ def test_runs_stop_before_they_cost_more_than_allowed(
     budget = Budget(max_cost=70)
     result = search(monkeypatch, folder, options, engine=PlayedEngine(slowly), study=PRICED, budget=budget)
     assert (result.runs, result.spent_cost) == (3, 60)
-    assert "the next run would pass the 70 that runs may cost" in result.stopped_because
+    assert "the next run would pass the 70 USD that runs may cost: 60 USD are spent" in result.stopped_because
 
 
 def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
@@ -377,7 +377,7 @@ def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
         def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
             return cast("subprocess.Popen[bytes]", Ended(None))  # type: ignore[arg-type]
 
-    with pytest.raises(NotEnoughDataError, match=r"no run was made: the 0\.3 that runs may cost are spent"):
+    with pytest.raises(NotEnoughDataError, match=r"no run was made: the 0\.30 USD that runs may cost are spent"):
         search(monkeypatch, folder, engine=Endless(by_samples), study=PRICED, budget=Budget(max_cost=0.3))
     assert measured(folder) == ()
 

@@ -47,6 +47,7 @@ PRICES = [
     Price(hour=Expression("executors * (0.05 * cores + 0.02)")),
     Price(hour=Expression("memory / 2**30 * 0.01 + (3 if vm_type == 'm4.large' else 1)")),
     Price(hour=Expression("0.5")),
+    Price(core_hour=0.05, currency="EUR"),
 ]
 
 
@@ -235,6 +236,40 @@ def test_a_saved_model_keeps_its_price(price: Price, tmp_path: Path) -> None:
 
 
 def test_a_price_is_told_in_a_line() -> None:
-    assert str(Price(0.05)) == "0.05 per core-hour, 0 per GiB-hour"
-    assert str(Price(machine_hours=MACHINES)) == "0.1 per hour of m4.large, 0.199 per hour of c4.xlarge"
-    assert str(Price(hour=Expression("executors * 3"))) == "executors * 3 per hour"
+    assert str(Price(0.05)) == "0.05 USD per core-hour"
+    assert str(Price(0.05, 0.01, currency="EUR")) == "0.05 EUR per core-hour, 0.01 EUR per GiB-hour"
+    assert str(Price(machine_hours=MACHINES)) == "0.1 USD per hour of m4.large, 0.199 USD per hour of c4.xlarge"
+    assert str(Price(hour=Expression("executors * 3"))) == "executors * 3 USD per hour"
+
+
+def test_a_price_names_its_currency_or_is_in_dollars() -> None:
+    euros = parse_study(STUDY.replace("{price}", "{currency: eur, core_hour: 0.05}"))
+    assert euros.price == Price(0.05, currency="EUR")
+    assert euros.vocabulary.response("cost").unit == "EUR"
+    dollars = parse_study(STUDY.replace("{price}", "{core_hour: 0.05}"))
+    assert dollars.vocabulary.response("cost").unit == "USD"
+    assert parse_study(STUDY.replace("price: {price}\n", "")).vocabulary.response("cost").unit == ""
+
+
+def test_a_cost_by_a_formula_of_the_study_is_in_no_currency() -> None:
+    text = STUDY.replace("{price}", "{core_hour: 0.05}") + "responses: [time_s, {cost: time_s * 2}]\n"
+    assert parse_study(text).vocabulary.response("cost").unit == ""
+
+
+@pytest.mark.parametrize("written", ["EURO", "E1", "''", "€"])
+def test_what_cannot_be_a_currency_is_refused_with_its_line(written: str) -> None:
+    with pytest.raises(StudyError, match=r"(?s)line 7: price.currency = .* three letters: currency: EUR"):
+        parse_study(STUDY.replace("{price}", f"{{currency: {written}, core_hour: 1}}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [
+        ("core_hour=0.05,currency=EUR", Price(0.05, currency="EUR")),
+        ("currency=chf, m4.large=0.1", Price(machine_hours={"m4.large": 0.1}, currency="CHF")),
+        ("currency=EUR,hour=max(1, executors)", Price(hour=Expression("max(1, executors)"), currency="EUR")),
+        ("hour=max(1, executors), currency=EUR", Price(hour=Expression("max(1, executors)"), currency="EUR")),
+    ],
+)
+def test_a_currency_stands_at_either_end_of_a_line(text: str, price: Price) -> None:
+    assert parse_price(text) == price

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.analyse import AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
-from sparkcast.study import Vocabulary
+from sparkcast.study import Kind, Vocabulary
 from sparkcast.study.setting import SYSTEM
 
 SIGNIFICANCE = 0.05
@@ -39,6 +39,9 @@ class Findings:
     def is_system(self, factor: str) -> bool:
         """Whether it is a setting of the cluster rather than of the learning."""
         return self.words.role(factor) in SYSTEM
+
+    def shown(self, value: float) -> str:
+        return self.words.response(self.response).shown(value)
 
     @property
     def by_share(self) -> list[AnovaRow]:
@@ -102,6 +105,8 @@ def _no_effect(found: Findings, factor: str) -> str:
     if found.is_log:
         low, high = 100 * math.expm1(effect.low), 100 * math.expm1(effect.high)
         return f"{change} {low:+.0f} to {high:+.0f} %."
+    if found.words.response(found.response).kind is Kind.MONEY:
+        return f"{change} {found.shown(effect.low)} to {found.shown(effect.high)}."
     return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
 
 
@@ -110,11 +115,12 @@ def _direction(found: Findings, factor: str) -> str:
     own = [mean for mean in found.means if mean.factor == factor]
     low, high = min(own, key=lambda m: m.mean), max(own, key=lambda m: m.mean)
     ratio = f", {high.mean / low.mean:.2g} times as much" if low.mean > 0 and high.mean / low.mean >= 1.1 else ""
-    told = f"{found.response} is {low.mean:.4g} at {low.level} and {high.mean:.4g} at {high.level}{ratio}"
+    lowest, highest = found.shown(low.mean), found.shown(high.mean)
+    told = f"{found.response} is {lowest} at {low.level} and {highest} at {high.level}{ratio}"
     if low.raw is None and high.raw is None:
         return told
-    plain = [mean.mean if mean.raw is None else mean.raw for mean in (low, high)]
-    return f"{told}, all other settings alike (plain means of the runs: {plain[0]:.4g} and {plain[1]:.4g})"
+    plain = [found.shown(mean.mean if mean.raw is None else mean.raw) for mean in (low, high)]
+    return f"{told}, all other settings alike (plain means of the runs: {plain[0]} and {plain[1]})"
 
 
 def summarise(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequence[Check]) -> tuple[str, ...]:

@@ -61,9 +61,7 @@ def recommend(
     ] = False,
     price: Annotated[
         str | None,
-        typer.Option(
-            help="Instead of the study's: core_hour=0.05,gib_hour=0.01, m4.large=0.1 or 'hour = 0.2 * nodes'."
-        ),
+        typer.Option(help="Instead of the study's: core_hour=0.05,currency=EUR, m4.large=0.1 or 'hour = 0.2 * nodes'."),
     ] = None,
     max_failure: Annotated[
         float, typer.Option(help="Leave out what was never run and is more likely to fail than this.")
@@ -170,7 +168,7 @@ def _show_recommendation(result: "Recommendation") -> None:
     print(f"{result.objective}: {result.chosen.configuration}")
     print(f"  {result.why}")
     for prediction in result.chosen.predictions:
-        print(f"  {show_predicted(prediction)}")
+        print(f"  {show_predicted(prediction, result.vocabulary)}")
     if result.nearest and result.nearest.distance > 0:
         near = str(result.nearest.configuration)
         print(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
@@ -181,9 +179,9 @@ def _show_recommendation(result: "Recommendation") -> None:
             f"  chosen from {result.considered.text} (--fix NAME=VALUE narrows them, --levels NAME=1..16 gives others)"
         )
     if result.runner_up:
-        print(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up)})")
+        print(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up, result)})")
     if result.as_good:
-        print(f"as good within the noise: {result.as_good.configuration} ({_short(result.as_good)})")
+        print(f"as good within the noise: {result.as_good.configuration} ({_short(result.as_good, result)})")
     for alternative in result.alternatives:
         print(f"what it costs: {alternative.text}")
     _show_front(result)
@@ -213,7 +211,7 @@ def _show_front(result: "Recommendation") -> None:
     print(f"not beaten in {', '.join(responses)} at once ({len(front)}):")
     for candidate in front[:_MOST_SHOWN]:
         mark = "*" if candidate.configuration == result.chosen.configuration else " "
-        print(f"  {mark} {candidate.configuration}: {_short(candidate)}")
+        print(f"  {mark} {candidate.configuration}: {_short(candidate, result)}")
     if len(front) > _MOST_SHOWN:
         print(f"    and {len(front) - _MOST_SHOWN} more: --json or --figures DIR shows them")
     if n_alike := len(result.pareto) - len(front):
@@ -235,5 +233,6 @@ def _running_line(forecast: "RunningForecast") -> str:
     return f"{line}; meets its deadline of {show_seconds(job.within_s)} with probability {chances}{verdict}"
 
 
-def _short(candidate: "Candidate") -> str:
-    return ", ".join(f"{p.response} {p.value:.4g}" for p in candidate.predictions)
+def _short(candidate: "Candidate", result: "Recommendation") -> str:
+    words = result.vocabulary
+    return ", ".join(f"{p.response} {words.response(p.response).shown(p.value)}" for p in candidate.predictions)

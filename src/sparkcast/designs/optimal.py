@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +20,7 @@ from sparkcast.study.derive import run_cost
 from sparkcast.study.formula import Formula, make_formula, read_formula
 from sparkcast.study.matrix import Coding, model_matrix
 from sparkcast.study.setting import SIZES
-from sparkcast.units import as_number, parse_seconds, show_seconds
+from sparkcast.units import as_number, parse_seconds, show_money, show_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +152,8 @@ class Optimal:
         if found is None:
             affordable = int(budget // problem.costs.min())
             needed = float(problem.costs[cheapest_basis(problem)].sum() + centre) * study.design.replicates
-            show = show_seconds if isinstance(self.budget, str) else "{:.4g}".format
+            currency = study.price.currency if study.price else ""
+            show = show_seconds if isinstance(self.budget, str) else partial(show_money, currency=currency, up=True)
             raise _too_few(
                 study,
                 "budget",

@@ -37,6 +37,7 @@ class PlanSummary:
     left_out_trials: tuple[int, ...]  # their positions
     notes: tuple[str, ...]
     description: Description  # what it can tell apart, and how likely it is to see an effect
+    currency: str = ""  # of the price
 
 
 def summarise_plan(
@@ -76,6 +77,7 @@ def summarise_plan(
         left_out_trials=tuple(trial.position for trial in left_out),
         notes=(*plan.notes, *notes),
         description=describe(study, plan, effect_sd=effect_in_sd(study, observations, effect)),
+        currency="" if study.price is None else study.price.currency,
     )
 
 

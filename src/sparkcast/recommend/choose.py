@@ -24,7 +24,7 @@ from sparkcast.recommend.resources import Resources, resources_of
 from sparkcast.recommend.standing import Asked, CostTable, Known, View, rows_like, rows_run, significant
 from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Kind, Level, Price, Response, Vocabulary, same_level
+from sparkcast.study import Configuration, Kind, Level, Price, Vocabulary, same_level
 from sparkcast.study.derive import hourly_columns
 from sparkcast.study.names import COST
 from sparkcast.study.space import Candidates, Pool
@@ -44,7 +44,7 @@ class Recommender:
     ) -> None:
         self._knowledge, self._pool, self._price, self._extrapolate = knowledge, candidates, price, extrapolate
         self.known = Known.of(knowledge)
-        self.words = self.known.words if price is None else _with_cost(self.known.words)
+        self.words = self.known.words if price is None else self.known.words.in_currency(COST, price.currency)
         found = resources_of(self.known)
         self.resources = None if found is None or found.name in self.known.responses else found
         self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
@@ -332,10 +332,6 @@ class Recommender:
         known = [name if name in models else asked.time for name in decide]
         counted = {name: learned[name].configurations for name in known if name in models and name in learned}
         return min(counted.items(), key=lambda item: item[1], default=(None, ENOUGH))
-
-
-def _with_cost(words: Vocabulary) -> Vocabulary:
-    return words if COST in words.names else words.declaring(Vocabulary(responses=(Response(COST, kind=Kind.MONEY),)))
 
 
 def _check_shares(question: Question, words: Vocabulary, largest: Callable[[str], float]) -> None:

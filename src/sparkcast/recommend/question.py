@@ -10,7 +10,7 @@ from sparkcast.recommend import Limit
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Kind, Level, Response, Vocabulary
 from sparkcast.study.names import COST
-from sparkcast.units import parse_seconds, show_seconds
+from sparkcast.units import parse_seconds, show_money, show_seconds
 
 _LIMIT = re.compile(r"\s*(?P<name>[^<>=]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<value>[^<>=]+?)\s*")
 _WRITE_IT = "write it like 'auc >= 0.9' or 'time_s <= 300s'"
@@ -165,5 +165,5 @@ def show_limit(limit: Limit, words: Vocabulary) -> str:
     if response.kind is Kind.TIME and limit.is_upper:
         return f"deadline {show_seconds(response.seconds(limit.value))}"
     if response.kind is Kind.MONEY and limit.is_upper:
-        return f"budget {limit.value:.3g}"
+        return f"budget {show_money(limit.value, response.unit)}"
     return f"{limit.response} {'at most' if limit.is_upper else 'at least'} {limit.value:.4g}"

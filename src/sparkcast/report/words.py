@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sparkcast.analyse import RESIDUAL, Analysis, Verdict
+from sparkcast.analyse import RESIDUAL, Analysis, AnovaRow, Verdict
 from sparkcast.recommend import Candidate, Nearest, Prediction, Recommendation, RunningForecast
 from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
 from sparkcast.report.figures.choice import limit_words
@@ -288,6 +288,28 @@ def protocol_sentence(validation: Validation) -> str:
     name = validation.protocol.partition(":")[0]
     own = PROTOCOLS.summaries().get(name, "Repeats of one configuration are never both learned from and tested on.")
     return f"Protocol {validation.protocol}: {own[:1].lower()}{own[1:]}"
+
+
+def trust_gist(validations: Sequence[Validation]) -> str:
+    """How far off the best models are, in a line."""
+    best = [(plain_name(v.meaning), v.scorecards[0]) for v in validations if v.scorecards]
+    told = [f"the {name} by {card.mape:.1f} % ({card.model})" for name, card in best]
+    return f"On configurations they had not seen, the best models miss {listing(told)} on average." if told else ""
+
+
+def by_share(analysis: Analysis) -> list[AnovaRow]:
+    """The terms of an analysis, the largest share first, what is not explained last."""
+    return sorted(analysis.rows, key=lambda row: (row.term == RESIDUAL, -row.percent))
+
+
+def place_sentence(content: ReportContent) -> str:
+    """Where the runs were made, in a line."""
+    places = [place for place, _ in content.fingerprints]
+    if not places:
+        return "Not recorded."
+    if len(places) > 1:
+        return f"{len(places)} different environments."
+    return f"{places[0].cpu}, {places[0].cores} cores, Spark {places[0].spark}."
 
 
 def show_f(f: float | None) -> str:

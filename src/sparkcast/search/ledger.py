@@ -254,7 +254,11 @@ def show_value(response: Response, value: float) -> str:
     >>> show_value(Response("time_s", kind=Kind.TIME), 12.34), show_value(Response("auc"), 0.9123)
     ('12.3 s', 'auc 0.9123')
     """
-    return show_seconds(response.seconds(value)) if response.kind is Kind.TIME else f"{response.name} {value:.4g}"
+    return (
+        show_seconds(response.seconds(value))
+        if response.kind is Kind.TIME
+        else f"{response.name} {response.shown(value)}"
+    )
 
 
 def first_line(text: str) -> str:

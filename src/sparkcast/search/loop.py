@@ -31,6 +31,7 @@ from sparkcast.store import Store
 from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial, Vocabulary
 from sparkcast.study.derive import run_cost
 from sparkcast.study.redaction import redact
+from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
 
 __all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
@@ -63,6 +64,7 @@ class TuneResult:
     notes: tuple[str, ...]
     interrupted: bool
     vocabulary: Vocabulary  # what the names in it mean
+    currency: str = ""  # of the study's price
 
 
 def tune(
@@ -249,13 +251,17 @@ class _Tuning:
         if most is not None and spent is not None:
             expected = self._ledger.typical_s(configuration) * self._rate(configuration)
             if spent + expected > most:
-                raise Stopped(f"the next run would pass the {most:g} that runs may cost: {spent:.4g} are spent")
+                limit, so_far = self._shown(most), self._shown(spent)
+                raise Stopped(f"the next run would pass the {limit} that runs may cost: {so_far} are spent")
 
     def _money_left(self, configuration: Configuration) -> list[Allowance]:
         most, spent, rate = self._budget.max_cost, self._spent()[1], self._rate(configuration)
         if most is None or spent is None or not rate:
             return []
-        return [Allowance((most - spent) / rate, f"the {most:g} that runs may cost are spent")]
+        return [Allowance((most - spent) / rate, f"the {self._shown(most)} that runs may cost are spent")]
+
+    def _shown(self, amount: float) -> str:
+        return show_money(amount, self._study.price.currency if self._study.price else "")
 
     def _rate(self, configuration: Configuration) -> float:
         """What a second of a run costs, with all its jobs."""
@@ -300,6 +306,7 @@ class _Tuning:
             impossible=len(ledger.steps) - len(measured),
             spent_s=spent_s,
             spent_cost=spent_cost,
+            currency="" if self._study.price is None else self._study.price.currency,
             stopped_because=reason,
             warnings=(*self._searcher.warnings, *ledger.doubts()),
             notes=self._session.notes,

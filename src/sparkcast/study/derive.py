@@ -11,7 +11,7 @@ from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study.configuration import Configuration, Level, Levels
 from sparkcast.study.expression import Expression
-from sparkcast.study.model import Price, Study
+from sparkcast.study.model import DOLLARS, Price, Study
 from sparkcast.study.names import COST
 from sparkcast.study.observation import Dataset, Observation
 from sparkcast.study.response import Response
@@ -20,7 +20,9 @@ from sparkcast.study.space import Candidates
 from sparkcast.study.vocabulary import Vocabulary
 from sparkcast.units import as_number
 
-_GIVE_A_PRICE = "like core_hour=0.05,gib_hour=0.01 or m4.large=0.1,c4.xlarge=0.199 or hour = executors * 0.12"
+_GIVE_A_PRICE = (
+    "like core_hour=0.05,gib_hour=0.01,currency=EUR or m4.large=0.1,c4.xlarge=0.199 or hour = executors * 0.12"
+)
 _Read = Callable[[str, Callable[[Level], float]], Floats | float]  # a setting, and the amount behind a level of it
 
 
@@ -133,8 +135,9 @@ def parse_price(text: str) -> Price:
     >>> parse_price("hour = executors * 0.12").hour.text
     'executors * 0.12'
     """
+    text, currency = _without_currency(text)
     if formula := re.fullmatch(r"\s*hour\s*=(.*)", text, re.DOTALL):
-        return Price(hour=Expression(formula[1].strip()))
+        return Price(hour=Expression(formula[1].strip()), currency=currency)
     amounts: dict[str, float] = {}
     for part in text.split(","):
         name, _, amount = (piece.strip() for piece in part.partition("="))
@@ -145,7 +148,18 @@ def parse_price(text: str) -> Price:
         if name in amounts:
             raise StudyError(f"the price {text!r} gives {name} twice", hint=f"write it {_GIVE_A_PRICE}")
         amounts[name] = number
-    return Price(amounts.pop("core_hour", 0.0), amounts.pop("gib_hour", 0.0), amounts)
+    return Price(amounts.pop("core_hour", 0.0), amounts.pop("gib_hour", 0.0), amounts, currency=currency)
+
+
+def _without_currency(text: str) -> tuple[str, str]:
+    """The rest of a price, and the currency that it names at its beginning or end."""
+    named = r"currency\s*=\s*(\w*)"
+    found = re.fullmatch(rf"\s*{named}\s*,(?P<rest>.*)", text, re.DOTALL) or re.fullmatch(
+        rf"(?P<rest>.*),\s*{named}\s*", text, re.DOTALL
+    )
+    return (
+        (found["rest"], next(group for group in found.groups() if group != found["rest"])) if found else (text, DOLLARS)
+    )
 
 
 def _written_number(text: str) -> float | None:

@@ -12,7 +12,7 @@ from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study.configuration import Configuration, Level
 from sparkcast.study.expression import Expression
-from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study
+from sparkcast.study.model import DOLLARS, DesignChoice, Factor, Limits, Price, SparkOptions, Study
 from sparkcast.study.names import TIME, usual_unit
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary
@@ -92,6 +92,7 @@ class _Price(_Part):
     memory_hour: float = Field(0.0, ge=0)  # another name of gib_hour
     machine_hour: dict[Annotated[str, BeforeValidator(str)], float] = {}
     hour: Annotated[str | None, BeforeValidator(_formula)] = None
+    currency: str = DOLLARS
 
 
 class _Spark(_Part):
@@ -160,7 +161,7 @@ def _price(part: _Price) -> Price:
     if part.gib_hour and part.memory_hour:
         raise StudyError("gib_hour and memory_hour are two names of one price", hint="give one of them")
     formula = None if part.hour is None else Expression(part.hour)
-    return Price(part.core_hour, part.gib_hour or part.memory_hour, part.machine_hour, formula)
+    return Price(part.core_hour, part.gib_hour or part.memory_hour, part.machine_hour, formula, part.currency)
 
 
 def _responses(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> list[Response]:

@@ -117,6 +117,12 @@ class Vocabulary:
         others = self.only(self.names - set(roles))
         return others.declaring(Vocabulary(tuple(settings), tuple(responses)))
 
+    def in_currency(self, name: str, currency: str) -> "Vocabulary":
+        """With the currency of an amount of money for which none was declared."""
+        known = (*self.responses, *([] if name in self.names else [Response(name, kind=Kind.MONEY)]))
+        is_open = {r.name for r in known if r.name == name and r.kind is Kind.MONEY and not r.unit}
+        return replace(self, responses=tuple(replace(r, unit=currency) if r.name in is_open else r for r in known))
+
     def as_plain(self) -> dict[str, Any]:
         """As plain data, to be written down."""
         return {
