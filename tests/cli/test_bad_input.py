@@ -38,7 +38,7 @@ def study(tmp_path: Path) -> Path:
         ("limits:", "limit:", ["s.yaml line 5", "did you mean 'limits'"]),
         ("[1, 2]", "[]", ["s.yaml line 3", "has no levels"]),
         ("[1, 2]", "[0, 2]", ["s.yaml line 3", "executors = 0 is below its minimum 1"]),
-        ("[1, 2]", "[1, two]", ["s.yaml line 3", "executors = 'two' is not a whole number"]),
+        ("[1, 2]", "[1, two]", ["s.yaml line 3", "executors = 'two' is not an integer"]),
         ("samples % executors == 0", "samples < 0", ["s.yaml line 4", "exclude all 4 combinations"]),
         ("samples % executors == 0", "core > 1", ["s.yaml line 4", "unknown name 'core'", "did you mean 'cores'"]),
         ("samples % executors == 0", "__import__(1)", ["s.yaml line 4", "refused"]),

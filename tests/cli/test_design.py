@@ -128,8 +128,11 @@ def test_json_holds_the_description_and_old_names(design: Callable[..., Answer])
     ("text", "words"),
     [
         ("{kind: fractional, resolution: VII}", ["line 9", "resolution V at most, not VII", "takes 16 runs"]),
-        ("{kind: fractional, generators: [learning_rate = executors*core]}", ["line 9", "'core', which is no factor"]),
-        ("{kind: fractional, generators: [E = A*D, D = B*E]}", ["line 9", "go round in a circle"]),
+        (
+            "{kind: fractional, generators: [learning_rate = executors*core]}",
+            ["line 9", "'core', which is not a factor"],
+        ),
+        ("{kind: fractional, generators: [E = A*D, D = B*E]}", ["line 9", "are circular"]),
         ("{kind: fractional, runs: 12}", ["line 9", "not a power of two", "runs: 8 or runs: 16"]),
         ("{kind: fractional, resolutoin: 4}", ["line 9", "'design.resolutoin'", "did you mean 'resolution'"]),
         ("{kind: full, replicats: 2}", ["line 9", "'design.replicats'", "did you mean 'replicates'"]),

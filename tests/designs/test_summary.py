@@ -44,7 +44,7 @@ def run(executors: int, samples: int, seconds: float, replicate: int = 1) -> Obs
 def test_without_runs_a_trial_is_expected_to_take_its_limit() -> None:
     summary = summarise(study(), plan_of(study()))
     assert (summary.trial_s, summary.total_s, summary.done) == (60.0, 360.0, 0)
-    assert "limit of one trial" in summary.estimated_from
+    assert "limit on one trial" in summary.estimated_from
     assert (summary.left_out, summary.left_out_trials) == (3, (4, 5, 6))
     # Seven executors twice, a minute each, at 0.6 an hour.
     assert summary.price == pytest.approx(14 * 60 / 3600 * 0.6)
@@ -67,7 +67,7 @@ def test_the_time_that_a_design_gives_is_the_estimate() -> None:
     summary = summarise(made, plan_of(made))
     expected = sum(10 * float(t["samples"]) / float(t["executors"]) for t in summary.trials)
     assert summary.total_s == pytest.approx(expected)
-    assert "design's own time" in summary.estimated_from
+    assert "design's time formula" in summary.estimated_from
 
 
 def test_times_are_learned_from_a_file_beside_the_study(tmp_path: Path) -> None:

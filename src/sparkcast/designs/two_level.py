@@ -19,7 +19,8 @@ def _extremes(factor: Factor) -> tuple[Level, ...]:
         return factor.levels
     if any(as_number(level) is None for level in factor.levels):
         raise StudyError(
-            f"design 'two-level' cannot choose two of the categories {list(factor.levels)} of factor {factor.name!r}",
+            f"design 'two-level' cannot choose two out of the categories {list(factor.levels)} of factor "
+            f"{factor.name!r}",
             hint="list two of them, or use design kind: full",
         )
     ordered = natural_order(factor.levels)

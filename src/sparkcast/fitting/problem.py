@@ -103,7 +103,7 @@ def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Pr
     if len(groups) < least:
         raise NotEnoughDataError(
             f"{len(groups)} different configurations with {response} are too few to predict from",
-            hint=f"run at least {least}; more replicates of the same ones do not help",
+            hint=f"run at least {least}; replicates of the same ones do not help",
         )
     configurations = tuple(group[0].configuration for group in groups.values())
     values = tuple(tuple(run.responses[response] for run in group) for group in groups.values())

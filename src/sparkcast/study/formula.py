@@ -134,7 +134,7 @@ def _refusal(text: str, position: int, factors: Sequence[str]) -> StudyError:
     word = re.match(r"\w+", rest)
     if word and not word[0].isdigit():
         return StudyError(
-            f"formula {text!r} uses {word[0]!r}, which is no factor", hint=did_you_mean(word[0], [*factors])
+            f"formula {text!r} uses {word[0]!r}, which is not a factor", hint=did_you_mean(word[0], [*factors])
         )
     return StudyError(f"formula {text!r} is refused at {rest[:20]!r}", hint=_ALLOWED)
 

@@ -18,7 +18,7 @@ class LeaveOneOut:
     @classmethod
     def parse(cls, argument: str, *, seed: int) -> Self:
         if argument:
-            raise StudyError(f"loo takes nothing after a colon, not {argument!r}", hint="write loo, or kfold:5")
+            raise StudyError(f"loo takes no argument, but got {argument!r}", hint="write loo, or kfold:5")
         return cls()
 
     def splits(self, data: Dataset, response: str) -> Sequence[Split]:
