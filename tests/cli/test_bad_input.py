@@ -75,7 +75,7 @@ def test_a_taken_port_is_named(call: Call, study: Path) -> None:
         port = taken.getsockname()[1]
         answer = call("run", "s.yaml", "--master", f"embedded:{port}")
     assert answer.code == 3
-    assert f"port {port} on 127.0.0.1 is taken" in answer.err
+    assert f"port {port} on 127.0.0.1 is in use" in answer.err
     assert "hint: write `master: embedded`" in answer.err
 
 
@@ -206,7 +206,7 @@ def test_a_folder_that_cannot_be_written_is_named(call: Call, study: Path) -> No
     finally:
         study.parent.chmod(0o755)
     assert answer.code == 2
-    assert "cannot make the results folder" in answer.err
+    assert "cannot create the results folder" in answer.err
 
 
 def test_a_read_only_file_system_is_named(call: Call, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def test_times_are_learned_from_a_file_beside_the_study(tmp_path: Path) -> None:
 def test_a_file_of_runs_that_varies_something_else_is_refused(tmp_path: Path) -> None:
     rows = [f"{e},{s},{5 + s / e:g}" for e in (1, 2, 4) for s in (10, 20)]
     (tmp_path / "earlier.csv").write_text("\n".join(["executors,rows,time_s", *rows]))
-    with pytest.raises(StudyError, match="varies rows, which the study does not set"):
+    with pytest.raises(StudyError, match="varies rows, which the study does not define"):
         plan_of(study(tmp_path, budget="30m", time="earlier.csv"))
 
 
@@ -114,5 +114,5 @@ def test_a_centre_point_that_the_workload_will_refuse_is_named_before_anything_r
         "design: {centre_points: 1}\n"
     )
     notes = api.plan(path).notes
-    assert "a centre point cannot be run: batch_size = 160 cannot be shared equally by 3 executors" in notes[-1]
+    assert "a center point cannot be run: batch_size = 160 cannot be shared equally by 3 executors" in notes[-1]
     assert "add the rule" in notes[-1]

@@ -171,7 +171,7 @@ def forged(tree: Any, members: dict[str, bytes] | None = None) -> zipfile.ZipFil
     ],
 )
 def test_content_that_nobody_wrote_is_refused(tree: Any) -> None:
-    with pytest.raises(StudyError, match="content of the model file cannot be read"):
+    with pytest.raises(StudyError, match="content of the model file cannot be parsed"):
         unpacked(forged(tree), is_ours)
 
 
@@ -196,7 +196,7 @@ def npy(array: Any, *, allow_pickle: bool = False) -> bytes:
     ],
 )
 def test_an_array_that_is_not_what_it_says_is_refused(content: bytes) -> None:
-    with pytest.raises(StudyError, match="an array is not what it says"):
+    with pytest.raises(StudyError, match="an array does not match its description"):
         unpacked(forged({"array": 0}, {"arrays/0.npy": content}), is_ours)
 
 

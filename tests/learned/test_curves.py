@@ -136,7 +136,7 @@ def test_epochs_must_be_given_and_other_settings_are_checked() -> None:
     fitted = fit_curve(runs(), "time_s")
     with pytest.raises(StudyError, match="'epochs' is missing"):
         fitted.predict([{"executors": 2, "batch_size": 64}])
-    with pytest.raises(StudyError, match="no run has a setting 'epoch'"):
+    with pytest.raises(StudyError, match="no run has the setting 'epoch'"):
         fitted.predict([{"executors": 2, "batch_size": 64, "epoch": 3}])
 
 

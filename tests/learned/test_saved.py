@@ -361,7 +361,7 @@ def test_a_tree_that_leads_outside_its_arrays_or_round_in_circles_is_refused(fie
     plain: PlainTrees = to_plain(forest()[0])
     nodes = plain.nodes.copy()
     nodes[field][0] = value
-    with pytest.raises(StudyError, match="a node leads outside its tree"):
+    with pytest.raises(StudyError, match="a node points outside its tree"):
         from_plain(PlainTrees(plain.n_columns, plain.sizes, nodes, plain.values))
 
 

@@ -1,4 +1,4 @@
-"""Marinos et al. 2020 from what the paper prints. Reference sums were worked out by other means (see _printed.py)."""
+"""Marinos et al. 2020 from what the paper prints. Reference sums were computed independently (see _printed.py)."""
 
 from pathlib import Path
 

@@ -240,7 +240,7 @@ def test_candidates_that_the_cluster_cannot_hold_are_left_out(monkeypatch: pytes
     engine = PlayedEngine(by_samples, capacity=Capacity(1, 1, 2**30))
     result = search(monkeypatch, folder, engine=engine)
     assert (result.runs, {g["executors"] for g in engine.ran}) == (4, {1})
-    assert "4 of 8 combinations cannot be run and are left out: a trial asks for 2 executors" in result.notes[0]
+    assert "4 of 8 combinations cannot be run and are left out: a trial needs 2 executors" in result.notes[0]
 
 
 def test_earlier_runs_reach_the_searcher(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -377,7 +377,7 @@ def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
         def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
             return cast("subprocess.Popen[bytes]", Ended(None))  # type: ignore[arg-type]
 
-    with pytest.raises(NotEnoughDataError, match=r"no run was made: the 0\.3 that runs may cost are spent"):
+    with pytest.raises(NotEnoughDataError, match=r"nothing was run: the 0\.3 that runs may cost are spent"):
         search(monkeypatch, folder, engine=Endless(by_samples), study=PRICED, budget=Budget(max_cost=0.3))
     assert measured(folder) == ()
 
@@ -395,7 +395,7 @@ def test_the_total_limit_of_the_study_ends_the_search(
     ("make", "problem"),
     [
         (lambda: Budget(0), "0 runs finds nothing"),
-        (lambda: Budget(max_cost=0.0), "0 buys no run"),
+        (lambda: Budget(max_cost=0.0), "0 is not a positive amount"),
         (lambda: TuneOptions("random", TIME, within_s=0.0), "no run takes 0 s"),
         (lambda: TuneOptions("random", TIME, replicates=0), "0 replicates"),
         (lambda: objective_of(STUDY, "cost", None), "without a price"),
@@ -499,9 +499,9 @@ def test_an_accuracy_that_guessing_reaches_and_a_difference_within_the_noise_are
     options = TuneOptions("doubling", objective_of(MNIST, "cost", None), replicates=2)
     result = search(monkeypatch, folder, options, engine=engine, study=MNIST)
     edge, chance, noise = result.warnings
-    assert edge == "the best learning_rate, 0.002, is the lowest that was tried: less may be better"
+    assert edge == "the best learning_rate, 0.002, is the lowest value tried: a lower one may be better"
     assert chance == "the accuracy of the best, 0.12, is about what guessing gives, 0.1"
-    assert noise.startswith("the best differs from the next (cost ")
+    assert noise.startswith("the best differs from the runner-up (cost ")
 
 
 class _Prepared:

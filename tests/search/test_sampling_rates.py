@@ -56,7 +56,7 @@ def test_a_candidate_that_fails_on_little_data_goes_on_unjudged() -> None:
     asked, searcher = search(cost, Search(candidates(9)))
     assert at(asked, 0.1) == [32, 16, 64, 128, 256]  # the best two that could run, and all that could not
     assert at(asked, 1.0) == [256, 128]
-    assert searcher.warnings == ("3 of 9 candidates failed on less data and went on unjudged",)
+    assert searcher.warnings == ("3 of 9 candidates failed on less data and advanced without a score",)
 
 
 def test_of_many_candidates_27_are_looked_at_spread_over_all() -> None:

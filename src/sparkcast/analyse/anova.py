@@ -68,7 +68,7 @@ def _is_worth_it(proposal: Proposal, fit: Fit, question: "_Question") -> bool:
 
 def _check_options(anova_type: int, transform: str) -> None:
     if anova_type not in (1, 2, 3):
-        raise StudyError(f"there is no type {anova_type!r}", hint="types are 1, 2 and 3; 2 is the default")
+        raise StudyError(f"there is no type {anova_type!r} ANOVA", hint="types are 1, 2 and 3; 2 is the default")
     if transform not in TRANSFORMS:
         raise StudyError(f"there is no transform {transform!r}", hint=did_you_mean(transform, TRANSFORMS))
 

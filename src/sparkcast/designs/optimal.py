@@ -30,7 +30,7 @@ ERNEST = "ernest"  # Venkataraman et al., NSDI 2016
 @DESIGNS.register("optimal")
 @dataclass(frozen=True, slots=True)
 class Optimal:
-    """The D- or A-optimal runs for a model, for a number of runs or a budget, among what the rules allow.
+    """The D- or A-optimal runs for a model, for a number of runs or a budget, within the rules.
 
     runs: 20; in each replicate
     budget: 2h is a time, 3.50 is money at the study's price; for all replicates together

@@ -23,7 +23,7 @@ _Row = list[int]  # the level of each factor, by its place
 @DESIGNS.register("random")
 @dataclass(frozen=True, slots=True)
 class SpaceFilling:
-    """Random combinations, every level of a factor equally often and the runs far from each other.
+    """Random combinations, balanced over the levels of each factor and spread apart.
 
     runs: 20; default: ten for each factor (Loeppky, Sacks & Welch 2009)
     method: maximin (a Latin hypercube whose runs are spread by swaps), latin-hypercube (balanced only) or uniform

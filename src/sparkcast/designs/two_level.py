@@ -8,7 +8,7 @@ from sparkcast.units import as_number
 
 @DESIGNS.register("two-level")
 class TwoLevelFactorial:
-    """The lowest and the highest level of each factor, in every combination (2^k)."""
+    """Every combination of the lowest and highest level of each factor (2^k)."""
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
         return Chosen.whole(study.space().with_levels({factor.name: _extremes(factor) for factor in study.factors}))

@@ -25,7 +25,7 @@ class Case:
 @PROTOCOLS.register("cases")
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The levels to learn from and the levels to test are both named; other runs are left out.
+    """Trains on and tests at the levels you list; other runs are left out.
 
     `cases:FACTOR=a+b|c` learns from the configurations with the levels a and b of FACTOR and tests those with c. Of
     several factors, joined with `;`, each must agree. Sides that name the very same configurations

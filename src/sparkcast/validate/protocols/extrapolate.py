@@ -38,7 +38,7 @@ class Beyond:
 @PROTOCOLS.register("extrapolate")
 @dataclass(frozen=True, slots=True)
 class Extrapolate:
-    """Higher levels of a number are predicted from lower ones: extrapolate:FACTOR, or extrapolate:FACTOR>VALUE.
+    """Predicts higher levels of a numeric factor from lower ones: extrapolate:FACTOR, or extrapolate:FACTOR>VALUE.
 
     Without a VALUE, each level from the third on is predicted from all levels below it. With one there is a single
     split: the levels above VALUE are predicted from those up to it, VALUE included. `FACTOR<VALUE` goes downwards.

@@ -19,7 +19,7 @@ _REPEATS = 10
 @PROTOCOLS.register("holdout")
 @dataclass(frozen=True, slots=True)
 class Holdout:
-    """A fifth of the configurations, or holdout:SHARE, is drawn and predicted from the rest; 10 independent draws.
+    """Predicts a random fifth of the configurations, or holdout:SHARE, from the rest; 10 independent draws.
 
     At least one configuration is on each side. A run may be tested in several draws, or in none.
     """

@@ -16,7 +16,7 @@ _DEFAULT_K = 10
 @PROTOCOLS.register("kfold")
 @dataclass(frozen=True, slots=True)
 class KFold:
-    """The configurations are dealt into 10 groups at random, or K with kfold:K; each is predicted from the others.
+    """Splits the configurations into 10 random groups, or K with kfold:K; predicts each from the others.
 
     Without a K, fewer configurations than 10 make as many groups as there are configurations.
     """

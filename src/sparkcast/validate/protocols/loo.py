@@ -13,7 +13,7 @@ from sparkcast.validate.protocols._configurations import configurations
 @PROTOCOLS.register("loo")
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """Each configuration in turn, with all its replicates, is predicted from the others."""
+    """Predicts each configuration, with all its replicates, from the others."""
 
     @classmethod
     def parse(cls, argument: str, *, seed: int) -> Self:
