@@ -83,7 +83,7 @@ GOOD = "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n1,x,3.5\n2,y,9.5\n"
         (GOOD, ("--factors", "a,a"), 2, ["named twice"]),
         (GOOD, ("--response", "time"), 2, ["no column 'time'", "did you mean 'time_s'"]),
         (GOOD, ("--formula", "a + bb"), 2, ["'bb', which is not a factor", "did you mean 'b'"]),
-        (GOOD, ("--formula", "a:b"), 2, ["a:b without", "name the main effects too"]),
+        (GOOD, ("--formula", "a:b"), 2, ["a:b without", "include the main effects too"]),
         (GOOD, ("--formula", "I(b**2) + b"), 2, ["b is no number"]),
         (GOOD, ("--formula", "__import__('os').system('true')"), 2, ["'__import__', which is not a factor"]),
         (GOOD, ("--response", "x = __import__('os')"), 2, ["refused"]),
@@ -99,7 +99,12 @@ GOOD = "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n1,x,3.5\n2,y,9.5\n"
         ("a,a,time_s\n1,x,3\n", (), 2, ["stands twice in the header"]),
         ("a,b,time_s\n", (), 2, ["0 rows"]),
         ("a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n", ("--formula", "a*b"), 2, ["4 parameters, more than the 3 runs"]),
-        ("a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n", ("--formula", "a*b"), 4, ["nothing is left", "at least twice"]),
+        (
+            "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n",
+            ("--formula", "a*b"),
+            4,
+            ["no degrees of freedom are left", "at least twice"],
+        ),
         ("a,b,time_s\n1,x,3\n2,x,3\n1,y,3\n2,y,3\n", (), 2, ["time_s is 3 in all 4 runs"]),
     ],
 )

@@ -63,7 +63,7 @@ def test_more_executors_than_the_cluster_has_are_refused_with_the_number_it_has(
     answer = call("run", "s.yaml")
     assert answer.code == 3
     assert (
-        f"asks for 1000 executors with 1 core(s) and 1g each, but the cluster can hold {os.cpu_count()}" in answer.err
+        f"needs 1000 executors with 1 core(s) and 1g each, but the cluster has room for {os.cpu_count()}" in answer.err
     )
     assert "executors * cores <=" in answer.err
 

@@ -177,7 +177,7 @@ def test_a_factor_of_more_levels_is_refused_by_a_fraction(
     [
         ("huge", 2, ["'huge' is not a positive number", "--effect 10%"]),
         ("-1", 2, ["not a positive number"]),
-        ("10%", 4, ["not known without replicates", "--effect 1.0"]),
+        ("10%", 4, ["without replicates, an effect in percent", "--effect 1.0"]),
     ],
 )
 def test_an_effect_that_cannot_be_judged_is_refused(

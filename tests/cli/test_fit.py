@@ -110,10 +110,10 @@ def test_saving_onto_an_existing_file_needs_force(call: Call, model: Path) -> No
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("truncated", "not a whole model file"),
+        ("truncated", "incomplete model file"),
         ("newer", "written by a newer sparkcast"),
         ("not a model", "no model file of sparkcast"),
-        ("empty", "not a whole model file"),
+        ("empty", "incomplete model file"),
         ("missing", "No such file"),
     ],
 )

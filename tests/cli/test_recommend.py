@@ -129,7 +129,7 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--within", "30s", "--fix", "executors=1"], 5, "without --fix executors=1"),
         (["--confidence", "1.5"], 2, "confidence 1.5 is not between 0 and 1"),
         (["--jobs-running", "many"], 2, "is not a number of jobs"),
-        (["--jobs-running", "store"], 2, "only a study has a store"),
+        (["--jobs-running", "store"], 2, "only be counted for a study"),
         (["--jobs-running", "2", "--fix", "jobs=1"], 2, "jobs cannot be 1"),
         (["--running", "executors=1"], 2, "elapsed"),
         (["--price", "core_hour=much"], 2, "much"),

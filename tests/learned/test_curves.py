@@ -142,7 +142,7 @@ def test_epochs_must_be_given_and_other_settings_are_checked() -> None:
 
 def test_too_few_curves_and_other_responses_are_refused() -> None:
     data = runs()
-    with pytest.raises(NotEnoughDataError, match=r"2 configurations with time_s by epoch(.|\n)*at least 3"):
+    with pytest.raises(NotEnoughDataError, match=r"2 configurations with time_s per epoch(.|\n)*at least 3"):
         fit_curve(Dataset(data.factors, data.observations[:2]), "time_s")
     with pytest.raises(NotEnoughDataError, match="0 configurations"):
         fit_curve(runs(last=1), "time_s")

@@ -172,7 +172,7 @@ def test_a_truncated_file_is_refused(share: float, tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(StudyError, match=r"not a whole model file(.|\n)*copy it again"):
+    with pytest.raises(StudyError, match=r"incomplete model file(.|\n)*copy it again"):
         load(path)
 
 
@@ -197,10 +197,10 @@ def test_a_zip_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "photos.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("photo.txt", "a cat")
-    with pytest.raises(StudyError, match="no model file of sparkcast"):
+    with pytest.raises(StudyError, match="not a sparkcast model file"):
         load(path)
     (tmp_path / "m.skops").write_bytes(files._skops().dumps({"fitted": 1}))
-    with pytest.raises(StudyError, match="no model file of sparkcast"):
+    with pytest.raises(StudyError, match="not a sparkcast model file"):
         load(tmp_path / "m.skops")
 
 
@@ -262,7 +262,7 @@ def test_anything_but_known_types_is_refused_by_name_and_never_built(
     content: object, name: str, tmp_path: Path
 ) -> None:
     path = forged(tmp_path, {"fitted": {"time_s": content}, "curves": {}, "feasibility": None})
-    with pytest.raises(StudyError, match=f"{name}(.|\n)*which no model file of sparkcast holds"):
+    with pytest.raises(StudyError, match=f"{name}(.|\n)*which no sparkcast model file contains"):
         load(path)
     assert not Boom.built
 

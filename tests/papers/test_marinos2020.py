@@ -76,7 +76,7 @@ def test_residuals_are_called_not_normal(result: Replicated) -> None:
 
 
 def test_variances_are_tested_on_the_response_and_the_constant_setting_is_left_out(result: Replicated) -> None:
-    bartlett = _figure(result, 2, "Bartlett, of")
+    bartlett = _figure(result, 2, "Bartlett, for")
     assert bartlett.paper == pytest.approx(12919.024882636862)
     assert bartlett.right == pytest.approx(1201.5, abs=0.05)
     assert _figure(result, 2, "Bartlett of the costs with").right == pytest.approx(1842.3, abs=0.05)

@@ -131,7 +131,7 @@ def test_more_than_one_varied_setting_is_refused_with_the_way_out() -> None:
 
 @pytest.mark.parametrize(
     ("levels", "problem"),
-    [((1.0, 1.0), "no setting varies"), (("adam", "sgd"), "'adam' is none"), ((0.0, 1.0), "leads nowhere")],
+    [((1.0, 1.0), "no setting varies"), (("adam", "sgd"), "'adam' is not a number"), ((0.0, 1.0), "has no effect")],
 )
 def test_what_cannot_be_doubled_is_refused(levels: tuple[Level, ...], problem: str) -> None:
     with pytest.raises(StudyError, match=problem):

@@ -182,7 +182,7 @@ def test_the_usual_models_are_tested_when_none_is_named_and_refusals_say_why() -
         "scaling",
         "median",
     }
-    assert dict(result.refused)["ernest"] == "ernest predicts times, accuracy is not one"
+    assert dict(result.refused)["ernest"] == "ernest predicts times, accuracy is not a time"
 
 
 def test_a_model_that_refuses_one_split_is_refused_and_the_reason_names_the_split() -> None:

@@ -317,7 +317,7 @@ def load(path: Path) -> SavedModel:
         return _checked(_model(content, head), head)
     except zipfile.BadZipFile as error:
         raise StudyError(
-            f"{path.name} is an incomplete model file: {error}", hint="copy it again; " + _FIT_AGAIN
+            f"{path.name} is an incomplete model file: {error}", hint="copy it again, or " + _FIT_AGAIN
         ) from error
     except SparkcastError:
         raise
@@ -330,11 +330,11 @@ def _head(content: bytes, name: str) -> dict[str, Any]:
 
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if archive.comment and archive.comment != _checksum(content[: -len(archive.comment)]):
-            raise StudyError(f"{name} is damaged", hint="copy it again; " + _FIT_AGAIN)
+            raise StudyError(f"{name} is damaged", hint="copy it again, or " + _FIT_AGAIN)
         if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
             raise StudyError(f"{name} would unpack to more than a gigabyte", hint=_FIT_AGAIN)
         if (damaged := archive.testzip()) is not None:
-            raise StudyError(f"{name} is damaged in part {damaged!r}", hint="copy it again; " + _FIT_AGAIN)
+            raise StudyError(f"{name} is damaged in part {damaged!r}", hint="copy it again, or " + _FIT_AGAIN)
         head = orjson.loads(archive.read(_ABOUT)) if _ABOUT in archive.namelist() else None
     if not isinstance(head, dict) or head.get("format") != FORMAT or not isinstance(head.get("schema"), int):
         raise StudyError(f"{name} is not a sparkcast model file", hint=_FIT_AGAIN)
