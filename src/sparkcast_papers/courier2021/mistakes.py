@@ -111,7 +111,8 @@ def _wrong_network(evaluated: Dataset) -> Mistake:
         f"{_printed.EVALUATION_BOOSTING}, because it knows the level of parallelism.",
         f"Boosting was told that every job trains simplenet, which is wrong for {n_wrong} of "
         f"{len(evaluated.observations)} runs; Courier was given the right network. With the right one for both, "
-        f"boosting on cpu, batch and network has an MSE of {boosting:.0f} and Courier one of {courier:.0f}; with the wrong "
+        f"boosting on cpu, batch and network has an MSE of {boosting:.0f} and Courier one of {courier:.0f}; "
+        "with the wrong "
         f"one for both, {both_wrong:.0f} and {courier_wrong:.0f}.",
         (
             Figure("MSE of boosting, wrong and right network", both_wrong, boosting),
