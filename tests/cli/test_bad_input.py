@@ -41,7 +41,7 @@ def study(tmp_path: Path) -> Path:
         ("[1, 2]", "[1, two]", ["s.yaml line 3", "executors = 'two' is not an integer"]),
         ("samples % executors == 0", "samples < 0", ["s.yaml line 4", "exclude all 4 combinations"]),
         ("samples % executors == 0", "core > 1", ["s.yaml line 4", "unknown name 'core'", "did you mean 'cores'"]),
-        ("samples % executors == 0", "__import__(1)", ["s.yaml line 4", "refused"]),
+        ("samples % executors == 0", "__import__(1)", ["s.yaml line 4", "rejected"]),
         ("study: s", "study: s\ndesign: {kind: ful}", ["no design named 'ful'", "did you mean 'full'"]),
     ],
 )
@@ -76,7 +76,7 @@ def test_a_taken_port_is_named(call: Call, study: Path) -> None:
         answer = call("run", "s.yaml", "--master", f"embedded:{port}")
     assert answer.code == 3
     assert f"port {port} on 127.0.0.1 is in use" in answer.err
-    assert "hint: write `master: embedded`" in answer.err
+    assert "hint: use `master: embedded`" in answer.err
 
 
 @pytest.mark.parametrize("master", ["embedded:port", "spark://", "spark://host", "spark://host:99999"])

@@ -112,7 +112,7 @@ def test_saving_onto_an_existing_file_needs_force(call: Call, model: Path) -> No
     [
         ("truncated", "incomplete model file"),
         ("newer", "written by a newer sparkcast"),
-        ("not a model", "no model file of sparkcast"),
+        ("not a model", "not a sparkcast model file"),
         ("empty", "incomplete model file"),
         ("missing", "No such file"),
     ],

@@ -119,7 +119,7 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--fix", "executors=2", "--fix", "executors=4"], 2, "--fix gives executors twice: 2 and 4"),
         (["--fix", "exectors=2"], 2, "did you mean 'executors'"),
         (["--fix", "executors=lots"], 2, "'lots' is not a number"),
-        (["--fix", "executors=4000"], 4, "too far from what was measured"),
+        (["--fix", "executors=4000"], 4, "too far from the measured range"),
         (["--levels", "executors"], 2, "is not name=levels"),
         (["--levels", "executors=8..1"], 2, "is not a range"),
         (["--levels", "cores=1..4"], 2, "'cores' is no factor"),

@@ -146,7 +146,7 @@ def test_a_deadline_that_nothing_meets_exits_with_5_and_names_the_fastest(tune: 
         (["--fix", "samples=1000", "--fix", "samples=2000"], 2, ["--fix gives samples twice: 1000 and 2000"]),
         (["--fix", "samples=7"], 5, ["no level samples = 7", "1000, 2000"]),
         (["--earlier", "no.csv"], 2, ["no file 'no.csv'"]),
-        (["--searcher", "sampling-rates"], 2, ["share of the data", "roles: {NAME: fraction}"]),
+        (["--searcher", "sampling-rates"], 2, ["fraction of the data", "roles: {NAME: fraction}"]),
     ],
 )
 def test_a_bad_question_is_refused_before_anything_starts(
