@@ -351,7 +351,7 @@ def test_a_factor_that_changes_with_the_machine_is_named() -> None:
 
     moved = tuple(on("old" if o.configuration["memory"] == 4 else "new", o) for o in data.observations)
     [warning] = analyze(Dataset(data.factors, moved)).warnings
-    assert warning == ("the runs come from 2 environments that differ in cpu; this is confounded with memory")
+    assert warning == "the runs come from 2 environments that differ in cpu; this is confounded with memory"
     same = tuple(on("one", o) for o in data.observations)
     assert not analyze(Dataset(data.factors, same)).warnings
 

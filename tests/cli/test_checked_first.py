@@ -91,7 +91,7 @@ def test_recommend_checks_its_question_first(
         (["--model", "rigde"], "no model named 'rigde'"),
         (["--grid", "nobody"], "no grid named 'nobody'"),
         (["--grid", "courier2021", "--model", "ridge", "--search", "tpi"], "no search named 'tpi'"),
-        (["--save", "nowhere/m.sparkcast"], "there is not a folder 'nowhere'"),
+        (["--save", "nowhere/m.sparkcast"], "there is no folder 'nowhere'"),
     ],
 )
 def test_fit_checks_its_question_first(call: Call, runs: Path, question: list[str], words: str) -> None:

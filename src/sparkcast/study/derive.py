@@ -109,7 +109,7 @@ def machine_hour(kind: Level, price: Price) -> float:
     known = tuple(price.machine_hours)
     if str(kind) not in known:
         raise StudyError(
-            f"there is not a price for the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known)
+            f"there is no price for the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known)
         )
     return float(price.machine_hours[str(kind)])
 
