@@ -146,7 +146,7 @@ def test_too_few_curves_and_other_responses_are_refused() -> None:
         fit_curve(Dataset(data.factors, data.observations[:2]), "time_s")
     with pytest.raises(NotEnoughDataError, match="0 configurations"):
         fit_curve(runs(last=1), "time_s")
-    with pytest.raises(StudyError, match="do not tell cost by epoch"):
+    with pytest.raises(StudyError, match="do not report cost per epoch"):
         fit_curve(data, "cost")
 
 

@@ -296,7 +296,7 @@ def test_a_whole_tree_without_its_arrays_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("model", [[1, 2], uncertainty.Distribution])
 def test_something_that_cannot_answer_is_refused(model: object, tmp_path: Path) -> None:
     path = forged(tmp_path, {"fitted": {"time_s": model}, "curves": {}, "feasibility": None})
-    with pytest.raises(StudyError, match="does not hold the models it names"):
+    with pytest.raises(StudyError, match="does not contain the models it lists"):
         load(path)
 
 
@@ -381,7 +381,7 @@ def test_a_tree_that_leads_outside_its_arrays_or_round_in_circles_is_refused(fie
 def test_arrays_that_do_not_fit_together_are_no_trees(change: dict[str, Any]) -> None:
     plain: PlainTrees = to_plain(forest()[0])
     parts = {name: getattr(plain, name) for name in ("n_columns", "sizes", "nodes", "values")}
-    with pytest.raises(StudyError, match="trees that cannot be used"):
+    with pytest.raises(StudyError, match="contains unusable trees"):
         from_plain(PlainTrees(**{**parts, **change}))
 
 
@@ -390,7 +390,7 @@ def test_a_masked_array_cannot_hide_where_its_nodes_lead() -> None:
     nodes: Any = np.ma.array(plain.nodes.copy(), mask=False)  # type: ignore[no-untyped-call]
     nodes["left_child"][0] = 10**6
     nodes.mask[0] = True
-    with pytest.raises(StudyError, match="trees that cannot be used"):
+    with pytest.raises(StudyError, match="contains unusable trees"):
         from_plain(PlainTrees(plain.n_columns, plain.sizes, nodes, plain.values))
 
 

@@ -237,7 +237,7 @@ def test_another_choice_than_what_was_run_is_judged_by_the_full_factorial(asked:
     assert not other.ran_ours
     assert len(other.actual) == 1
     notes = " ".join(chosen_section(asked, 32).notes)
-    assert "ours would take 256; the full factorial that it was trained on has" in notes
+    assert "ours would choose 256; the full factorial that it was trained on has" in notes
 
 
 def test_a_job_without_a_choice_of_boosting_is_refused(made_up: Path) -> None:

@@ -65,7 +65,7 @@ def test_configurations_of_which_nothing_can_be_known_are_named(call: Call) -> N
     [
         ("lo", ["no protocol named 'lo'", "did you mean 'loo'"]),
         ("kfold:x", ["an integer number", "e.g. kfold:5"]),
-        ("kfold:99", ["needs 99 configurations, but runs has 8", "kfold:8 or less"]),
+        ("kfold:99", ["needs 99 configurations, but runs has 8", "kfold:8 or fewer"]),
         ("holdout:20", ["not between 0 and 1", "holdout:0.25"]),
         ("interpolate:executor", ["'executor' is not a factor of 'runs'", "did you mean 'executors'"]),
         ("interpolate:net", ["net has the level 'a'"]),
