@@ -108,9 +108,7 @@ def machine_type_setting(price: Price, words: Vocabulary) -> str:
 def machine_hour(kind: Level, price: Price) -> float:
     known = tuple(price.machine_hours)
     if str(kind) not in known:
-        raise StudyError(
-            f"there is no price for the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known)
-        )
+        raise StudyError(f"there is no price for the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known))
     return float(price.machine_hours[str(kind)])
 
 
