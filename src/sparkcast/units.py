@@ -22,7 +22,7 @@ def parse_bytes(text: str | int | float) -> int:
     """
     size = _parse(text, _BYTES, "size", "write it as 512m, 4g or 1t")
     if math.isinf(size):
-        raise StudyError(f"{text!r} is too large for a size", hint="write it as 512m, 4g or 1t")
+        raise StudyError(f"{text!r} is too large", hint="write it as 512m, 4g or 1t")
     return int(size)
 
 
@@ -51,7 +51,7 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
         raise StudyError(f"{text!r} is not a {kind}", hint=hint)
     number, unit = float(match[1]), match[2].lower()
     if unit and unit not in units:
-        raise StudyError(f"{text!r} has the unknown unit {match[2]!r} for a {kind}", hint=hint)
+        raise StudyError(f"{text!r} has the unknown unit {match[2]!r}", hint=hint)
     return number * units.get(unit, 1)
 
 

@@ -110,10 +110,10 @@ def test_saving_onto_an_existing_file_needs_force(call: Call, model: Path) -> No
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("truncated", "not a whole model file"),
+        ("truncated", "incomplete model file"),
         ("newer", "written by a newer sparkcast"),
-        ("not a model", "no model file of sparkcast"),
-        ("empty", "not a whole model file"),
+        ("not a model", "not a sparkcast model file"),
+        ("empty", "incomplete model file"),
         ("missing", "No such file"),
     ],
 )
@@ -212,7 +212,7 @@ def test_extrapolate_does_not_excuse_a_mistake(call: Call, model: Path, at: str)
     ("rows", "code", "words"),
     [
         (["1,5", "2,3"], 4, "2 different configurations"),
-        (["1,5", "2,-3", "4,2"], 2, "time_s is -3 in a run, which cannot be"),
+        (["1,5", "2,-3", "4,2"], 2, "time_s is -3 in a run, which is impossible"),
         (["1,5", "2,nan", "4,2"], 2, "not finite"),
         (["1,5", "2,", "4,"], 4, "1 different configurations"),
     ],
@@ -276,7 +276,7 @@ def test_the_settings_of_a_model_are_searched_among_those_of_a_paper(call: Call,
     [
         (("--grid", "myung"), "did you mean 'myung2020'"),
         (("--grid", "myung2020", "--search", "rand"), "no search named 'rand'"),
-        (("--grid", "myung2020", "--trials", "0"), "0 trials find nothing"),
+        (("--grid", "myung2020", "--trials", "0"), "0 trials are too few"),
         (("--grid", "courier2021"), "courier2021 has no grid for 'ridge'"),
     ],
 )

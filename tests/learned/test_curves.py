@@ -136,17 +136,17 @@ def test_epochs_must_be_given_and_other_settings_are_checked() -> None:
     fitted = fit_curve(runs(), "time_s")
     with pytest.raises(StudyError, match="'epochs' is missing"):
         fitted.predict([{"executors": 2, "batch_size": 64}])
-    with pytest.raises(StudyError, match="no run has a setting 'epoch'"):
+    with pytest.raises(StudyError, match="no run has the setting 'epoch'"):
         fitted.predict([{"executors": 2, "batch_size": 64, "epoch": 3}])
 
 
 def test_too_few_curves_and_other_responses_are_refused() -> None:
     data = runs()
-    with pytest.raises(NotEnoughDataError, match=r"2 configurations with time_s by epoch(.|\n)*at least 3"):
+    with pytest.raises(NotEnoughDataError, match=r"2 configurations with time_s per epoch(.|\n)*at least 3"):
         fit_curve(Dataset(data.factors, data.observations[:2]), "time_s")
     with pytest.raises(NotEnoughDataError, match="0 configurations"):
         fit_curve(runs(last=1), "time_s")
-    with pytest.raises(StudyError, match="do not tell cost by epoch"):
+    with pytest.raises(StudyError, match="do not report cost per epoch"):
         fit_curve(data, "cost")
 
 

@@ -357,7 +357,7 @@ def test_another_number_of_epochs_may_be_fixed() -> None:
 def test_epochs_are_not_free_where_no_run_tells_them() -> None:
     with pytest.raises(NotEnoughDataError, match="no run tells its epochs"):
         measured_epochs(FromRuns(measured()))
-    with pytest.raises(NotEnoughDataError, match="do not tell time_s by epoch"):
+    with pytest.raises(NotEnoughDataError, match="do not report time_s per epoch"):
         recommend(measured(epochs=2), SPACE.with_levels({"epochs": (1, 2)}), model="ridge")
 
 
@@ -373,7 +373,7 @@ def test_epochs_are_not_free_where_no_run_tells_them() -> None:
         ({"min_accuracy": 101.0}, "no accuracy is 101"),
         ({"max_failure": 1.0}, "max_failure 1 is not between"),
         ({"within_s": math.inf}, "a deadline of inf s"),
-        ({"minimize": "cots"}, "did you mean 'accuracy'|no run has a response 'cots'"),
+        ({"minimize": "cots"}, "did you mean 'accuracy'|no run has the response 'cots'"),
     ],
 )
 def test_a_malformed_limit_is_refused_with_a_hint(question: dict[str, Any], words: str) -> None:

@@ -294,7 +294,7 @@ def test_the_anova_table_shows_changes_and_robust_tests_where_there_are_some(tex
 def test_a_transformed_response_is_shown_beside_the_untransformed_one(
     full: ReportContent, example: SimpleNamespace
 ) -> None:
-    proposal = Proposal("log", 0.1, -0.2, 0.4, "Box-Cox proposes to analyse log(time_s).")
+    proposal = Proposal("log", 0.1, -0.2, 0.4, "Box-Cox suggests analyzing log(time_s).")
     log = replace(
         example.analysis,
         transform="log",
@@ -306,7 +306,7 @@ def test_a_transformed_response_is_shown_beside_the_untransformed_one(
     )
     page = Page(render(replace(full, analyses=(log,), figures=())))
     assert (
-        "Box-Cox proposes to analyse log(time_s). R² is 0.97 for time_s as it is and 0.99 for log(time_s)" in page.text
+        "Box-Cox suggests analyzing log(time_s). R² is 0.97 for time_s as it is and 0.99 for log(time_s)" in page.text
     )
     assert "As it is, equal variance does not hold; for log(time_s), no check fails." in page.text
     assert "As it is," not in Page(render(replace(full, figures=()))).text

@@ -102,8 +102,8 @@ def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Pr
         groups[data.key(run)].append(run)
     if len(groups) < least:
         raise NotEnoughDataError(
-            f"{len(groups)} different configurations with {response} are too few to predict from",
-            hint=f"run at least {least}; more replicates of the same ones do not help",
+            f"{len(groups)} different configurations with {response} are too few for predictions",
+            hint=f"run at least {least}; replicates of the same ones do not help",
         )
     configurations = tuple(group[0].configuration for group in groups.values())
     values = tuple(tuple(run.responses[response] for run in group) for group in groups.values())
@@ -127,7 +127,7 @@ def scale_of(response: Response, values: Sequence[float]) -> Scale:
 def _check_values(response: Response, values: Sequence[float]) -> None:
     if response.is_never_negative and min(values) < 0:
         raise StudyError(
-            f"{response.name} is {min(values):g} in a run, which cannot be", hint="correct or remove that run"
+            f"{response.name} is {min(values):g} in a run, which is impossible", hint="correct or remove that run"
         )
 
 

@@ -86,7 +86,7 @@ def fit_feasibility(data: Dataset) -> Feasibility:
 
     runs = [run for run in data.observations if run.outcome is not Outcome.LOST]
     if not runs:
-        raise NotEnoughDataError(f"{data.name} has no runs that could tell what fails", hint="run the study first")
+        raise NotEnoughDataError(f"{data.name} has no runs to learn failures from", hint="run the study first")
     configurations = [data.key(run) for run in runs]
     domain = domain_of(data.factors, configurations, data.vocabulary)
     columns = _COLUMNS.of(domain, domain.encode(configurations))

@@ -79,7 +79,7 @@ def tune(
 ) -> TuneResult:
     """Run what the searcher asks for until it, the budget or a limit of the study says stop."""
     if budget.max_cost is not None and study.price is None:
-        raise StudyError("--max-cost needs a price", hint="give a price, e.g. price: {core_hour: 0.05}")
+        raise StudyError("--max-cost needs a price", hint="add a price, e.g. price: {core_hour: 0.05}")
     tuning = _Tuning(Site(study), options, budget, on_progress)
     with hold_results(folder, "tune") as store:
         return tuning.run(folder, store, resume=resume, allow_changed=allow_changed)
@@ -122,8 +122,8 @@ class _Tuning:
         except StudyError:
             if reason := self._ended_because(store, definition):
                 raise StudyError(
-                    f"this search of study {study.name!r} has ended: {reason}",
-                    hint="--resume shows its answer again, and goes on when more is allowed, e.g. --max-runs 40",
+                    f"this search of study {study.name!r} has finished: {reason}",
+                    hint="--resume shows its answer again, and continues if you allow more, e.g. --max-runs 40",
                 ) from None
             raise
         self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
@@ -162,7 +162,7 @@ class _Tuning:
         except Stopped as stop:
             self._is_cut_short = stop.reason == _INTERRUPTED
             return stop.reason
-        return self._searcher.stopped_because or "the searcher has nothing left to ask"
+        return self._searcher.stopped_because or "the searcher has nothing left to try"
 
     def _is_unmeasured(self, asked: Configuration) -> bool:
         configuration = self._candidates[0] | asked
@@ -252,13 +252,13 @@ class _Tuning:
             expected = self._ledger.typical_s(configuration) * self._rate(configuration)
             if spent + expected > most:
                 limit, so_far = self._shown(most), self._shown(spent)
-                raise Stopped(f"the next run would pass the {limit} that runs may cost: {so_far} are spent")
+                raise Stopped(f"the next run would exceed the maximum cost of {limit}: {so_far} spent")
 
     def _money_left(self, configuration: Configuration) -> list[Allowance]:
         most, spent, rate = self._budget.max_cost, self._spent()[1], self._rate(configuration)
         if most is None or spent is None or not rate:
             return []
-        return [Allowance((most - spent) / rate, f"the {self._shown(most)} that runs may cost are spent")]
+        return [Allowance((most - spent) / rate, f"the maximum cost of {self._shown(most)} is used up")]
 
     def _shown(self, amount: float) -> str:
         return show_money(amount, self._study.price.currency if self._study.price else "")

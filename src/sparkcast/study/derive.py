@@ -98,9 +98,11 @@ def machine_type_setting(price: Price, words: Vocabulary) -> str:
     found = words.first(Role.MACHINE_TYPE)
     if found is None:
         raise StudyError(
-            f"a price of {', '.join(price.machine_hours)} needs a setting that tells the type of the machines",
-            hint=f"say which one does: roles: {{NAME: {Role.MACHINE_TYPE}}}, or --role NAME={Role.MACHINE_TYPE}; "
-            "or give the price by core_hour, gib_hour or hour",
+            f"a price of {', '.join(price.machine_hours)} needs a setting for the machine type",
+            hint=(
+                f"declare it with roles: {{NAME: {Role.MACHINE_TYPE}}}, or --role NAME={Role.MACHINE_TYPE}; or "
+                "give the price as core_hour, gib_hour or hour"
+            ),
         )
     return found
 
@@ -108,7 +110,7 @@ def machine_type_setting(price: Price, words: Vocabulary) -> str:
 def machine_hour(kind: Level, price: Price) -> float:
     known = tuple(price.machine_hours)
     if str(kind) not in known:
-        raise StudyError(f"there is no price of the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known))
+        raise StudyError(f"there is no price for the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known))
     return float(price.machine_hours[str(kind)])
 
 
@@ -122,7 +124,7 @@ def _checked(value: Any, formula: Expression, configuration: Configuration) -> f
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
         raise StudyError(
             f"the price per hour {formula.text!r} gives {value!r} at {configuration}",
-            hint="a price is a number, 0 or more, for every combination of settings",
+            hint="a price must be a number, 0 or more, for every combination of settings",
         )
     return float(value)
 
@@ -144,7 +146,7 @@ def parse_price(text: str) -> Price:
         name = "gib_hour" if name == "memory_hour" else name
         number = _written_number(amount)
         if not name or number is None:
-            raise StudyError(f"{part.strip()!r} is no price", hint=f"write it {_GIVE_A_PRICE}")
+            raise StudyError(f"{part.strip()!r} is not a price", hint=f"write it {_GIVE_A_PRICE}")
         if name in amounts:
             raise StudyError(f"the price {text!r} gives {name} twice", hint=f"write it {_GIVE_A_PRICE}")
         amounts[name] = number

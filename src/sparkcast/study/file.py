@@ -30,7 +30,7 @@ def load_study(path: Path) -> Study:
             text = file.read(MOST_CHARACTERS + 1)
     except FileNotFoundError:
         raise StudyError(
-            f"no study file {str(path)!r}", hint="sparkcast init WORKLOAD > study.yaml makes one"
+            f"no study file {str(path)!r}", hint="sparkcast init WORKLOAD > study.yaml creates one"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"cannot read {str(path)!r}: {error}") from error
@@ -159,7 +159,7 @@ def _design(part: _Design) -> DesignChoice:
 
 def _price(part: _Price) -> Price:
     if part.gib_hour and part.memory_hour:
-        raise StudyError("gib_hour and memory_hour are two names of one price", hint="give one of them")
+        raise StudyError("gib_hour and memory_hour are two names for the same price", hint="give one of them")
     formula = None if part.hour is None else Expression(part.hour)
     return Price(part.core_hour, part.gib_hour or part.memory_hour, part.machine_hour, formula, part.currency)
 
@@ -200,7 +200,7 @@ _EXAMPLES = {
     "limits": "limits: {total: 30m, trial: 5m}",
     "spark": "spark: {master: embedded, conf: {spark.executor.memory: 1g}}",
     "price": "price: {core_hour: 0.05}, or {machine_hour: {m4.large: 0.1}}, or {hour: 0.05 * executors * cores}",
-    "responses": "responses: [time_s, accuracy], or with what it means: {auc: {kind: share, better: more}}",
+    "responses": "responses: [time_s, accuracy], or with their meaning: {auc: {kind: share, better: more}}",
     "roles": "roles: {hosts: machines, auc: share}",
     "rules": "rules: ['batch_size % executors == 0']",
     "study": "a name of letters, digits, dots and dashes",
@@ -238,7 +238,7 @@ def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int
     if first["type"] == "model_type":
         message = "not a list of `key: value`"
     if top == "settings":  # a union: pydantic would complain about its first member only
-        message = "neither a number or text nor a list of them"
+        message = "neither a number or string nor a list of them"
     return StudyError(f"{place}: {dotted} = {_shortened(first['input'])}: {message}", hint=_EXAMPLES.get(top, ""))
 
 
@@ -360,7 +360,7 @@ def _note_lines(node: yaml.Node | None, prefix: str, lines: dict[str, int], path
             name = f"{prefix}{key.value}"
             if name in lines:
                 raise StudyError(
-                    f"{path.name} line {key.start_mark.line + 1}: the key {name!r} stands twice",
+                    f"{path.name} line {key.start_mark.line + 1}: the key {name!r} appears twice",
                     hint=f"it is already on line {lines[name]}",
                 )
             lines[name] = key.start_mark.line + 1

@@ -47,7 +47,7 @@ class Factor:
         if len(self.levels) < 2:
             raise StudyError(
                 f"factor {self.name!r} has the single level {self.levels[0]!r}",
-                hint="a value that never changes is written without the brackets",
+                hint="write a value that never changes without the brackets",
             )
 
 
@@ -111,12 +111,14 @@ class Price:
         of_machines = {f"machine_hour.{kind}": amount for kind, amount in self.machine_hours.items()}
         for name, amount in {"core_hour": self.core_hour, "gib_hour": self.gib_hour, **of_machines}.items():
             if isinstance(amount, bool) or not isinstance(amount, (int, float)) or not 0 <= amount < inf:
-                raise StudyError(f"price.{name} = {amount!r} is no price", hint="a price is a number, 0 or more")
+                raise StudyError(
+                    f"price.{name} = {amount!r} is not a price", hint="a price must be a number, 0 or more"
+                )
         by = {"core_hour": self.core_hour, "gib_hour": self.gib_hour, "machine_hour": self.machine_hours}
         given = [name for name, amount in by.items() if amount] + (["hour"] if self.hour is not None else [])
         if len(given) > 1 and given != ["core_hour", "gib_hour"]:
             raise StudyError(
-                f"a price cannot be given by {given[0]} and by {given[-1]}",
+                f"a price cannot be given both as {given[0]} and as {given[-1]}",
                 hint="choose one: core_hour and gib_hour, or machine_hour, or hour",
             )
 

@@ -47,7 +47,7 @@ class Response:
             object.__setattr__(self, "unit", _UNITS[self.kind])
         if self.kind is Kind.TIME and self.unit not in _SECONDS:
             raise StudyError(
-                f"response {self.name!r} is a time in {self.unit!r}, an unknown unit", hint=f"use {', '.join(_SECONDS)}"
+                f"response {self.name!r} is a time in the unknown unit {self.unit!r}", hint=f"use {', '.join(_SECONDS)}"
             )
 
     @property
@@ -64,7 +64,8 @@ class Response:
         value = self.formula.evaluate(measured)
         if isinstance(value, str):
             raise StudyError(
-                f"response {self.name!r} = {self.formula.text!r} is the text {value!r}", hint="a response is a number"
+                f"response {self.name!r} = {self.formula.text!r} is the string {value!r}",
+                hint="a response must be a number",
             )
         return float(value)
 

@@ -47,7 +47,7 @@ class Candidates:
         for configuration in configurations:
             if missing := [name for name in names if name not in configuration]:
                 raise StudyError(
-                    f"a candidate has no {missing[0]!r}: {configuration}", hint="give it in every candidate"
+                    f"a candidate has no {missing[0]!r}: {configuration}", hint="include it in every candidate"
                 )
         levels = {name: natural_order(configuration[name] for configuration in configurations) for name in names}
         codes = {name: {level: i for i, level in enumerate(own)} for name, own in levels.items()}
@@ -134,7 +134,7 @@ class Listed:
 
     def __post_init__(self) -> None:
         if not self.configurations:
-            raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
+            raise StudyError("there are no candidates to choose from", hint="provide at least one configuration")
         object.__setattr__(self, "configurations", tuple(dict.fromkeys(map(Configuration, self.configurations))))
 
     @property

@@ -79,7 +79,7 @@ class Vocabulary:
         if self.time is None:
             raise NotEnoughDataError(
                 "none of the responses is a time",
-                hint="say which one is: --role NAME=time, or roles: {NAME: time} in the study",
+                hint="declare it with --role NAME=time, or roles: {NAME: time} in the study",
             )
         return self.time
 
@@ -112,7 +112,8 @@ class Vocabulary:
                 settings.append(replace(self.setting(name), role=Role(meaning), unit=unit))
             else:
                 raise StudyError(
-                    f"{name} cannot be {text!r}: no such role", hint=did_you_mean(meaning, (*_ROLES, *_KINDS))
+                    f"{name} cannot have the role {text!r}: there is no such role",
+                    hint=did_you_mean(meaning, (*_ROLES, *_KINDS)),
                 )
         others = self.only(self.names - set(roles))
         return others.declaring(Vocabulary(tuple(settings), tuple(responses)))
