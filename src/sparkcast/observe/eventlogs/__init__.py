@@ -1,9 +1,12 @@
 """Spark event logs of any application: found, decompressed and read as a stream into columns.
 
-from sparkcast.observe.eventlogs import find_logs, read_log, read_logs
+from sparkcast.observe.eventlogs import find_logs, read_log
 """
 
 from sparkcast.observe.eventlogs.columns import Table
+from sparkcast.observe.eventlogs.layout import Log, find_logs
+from sparkcast.observe.eventlogs.limits import Limits
+from sparkcast.observe.eventlogs.read import read_log
 from sparkcast.observe.eventlogs.result import (
     Application,
     Counts,
@@ -26,6 +29,8 @@ __all__ = [
     "Environment",
     "Executor",
     "Job",
+    "Limits",
+    "Log",
     "LogRead",
     "LogStatus",
     "LogSummary",
@@ -35,4 +40,6 @@ __all__ = [
     "SqlMetric",
     "Stage",
     "Table",
+    "find_logs",
+    "read_log",
 ]

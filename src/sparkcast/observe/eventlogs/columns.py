@@ -47,7 +47,7 @@ class Table:
         return column.astype(np.int64)
 
     def flags(self, name: str) -> Flags:
-        return self.numbers[name] != 0
+        return np.asarray(self.numbers[name] != 0, dtype=np.bool_)
 
     def seconds(self, name: str) -> NDArray[np.float64]:
         """A column whose name ends in `_ms` or `_ns`, in seconds."""
@@ -55,7 +55,8 @@ class Table:
 
     def text(self, name: str) -> NDArray[np.object_]:
         """A column of texts, spelled out."""
-        return np.array(self.words[name] or ("",), dtype=object)[self.texts[name]]
+        words = np.array(self.words[name] or ("",), dtype=object)
+        return np.asarray(words[self.texts[name]], dtype=object)
 
     def total(self, name: str) -> int:
         """The exact sum of a column of numbers."""
@@ -78,7 +79,7 @@ class Table:
 
         columns: dict[str, Any] = {name: self[name] for name in self.numbers}
         for name, codes in self.texts.items():
-            columns[name] = pd.Categorical.from_codes(codes, categories=list(self.words[name]))
+            columns[name] = pd.Categorical.from_codes(codes, categories=pd.Index(self.words[name]))
         return pd.DataFrame(columns)
 
 
