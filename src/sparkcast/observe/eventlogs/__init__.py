@@ -6,6 +6,7 @@ from sparkcast.observe.eventlogs import find_logs, read_log
 from sparkcast.observe.eventlogs.columns import Table
 from sparkcast.observe.eventlogs.layout import Log, find_logs
 from sparkcast.observe.eventlogs.limits import Limits
+from sparkcast.observe.eventlogs.many import Taken, read_logs
 from sparkcast.observe.eventlogs.read import read_log
 from sparkcast.observe.eventlogs.result import (
     Application,
@@ -40,6 +41,8 @@ __all__ = [
     "SqlMetric",
     "Stage",
     "Table",
+    "Taken",
     "find_logs",
     "read_log",
+    "read_logs",
 ]

@@ -37,10 +37,12 @@ class Builder:
 
     def __init__(self) -> None:
         self.events: Counter[str] = Counter()
+        self.n_lines = 0
         self.n_bad = 0
         self.n_mended = 0
         self.n_unknown = 0
         self.application = Application()
+        self.last_event_ms = 0
         self.environment = Environment()
         self.profiles: dict[int, ResourceProfile] = {}
         self.executors: list[Executor] = []
@@ -60,7 +62,8 @@ class Builder:
         self._take_task_end = take
 
     def take(self, line: bytes) -> None:
-        if not line or line.isspace():
+        self.n_lines += 1
+        if line.isspace():
             return
         try:
             name = _event_name(line)
@@ -68,6 +71,7 @@ class Builder:
             self.n_bad += 1
             return
         if name == "SparkListenerTaskEnd":
+            self.n_lines -= 1  # is counted there
             self._take_task_end(line)
             return
         known = _KNOWN.get(name)
@@ -342,8 +346,7 @@ class Builder:
         )
 
     def _saw(self, time_ms: int) -> None:
-        if time_ms > self.application.last_event_ms:
-            self.application = replace(self.application, last_event_ms=time_ms)
+        self.last_event_ms = max(self.last_event_ms, time_ms)
 
     def _once(self, value: _T) -> _T:
         """The same value, held once however often it comes."""

@@ -4,6 +4,7 @@ A million tasks have forty million numbers. Most are small or zero, so a chunk o
 that hold it; whoever asks for a column gets 64-bit integers, with which arithmetic is safe.
 """
 
+import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,22 +84,18 @@ class Table:
         return pd.DataFrame(columns)
 
 
-class Words(dict[str, int]):
-    """Texts numbered in the order in which they come; looking one up is what adds it."""
+class Words:
+    """Texts numbered in the order in which they come. `codes` is a plain dict, into which the hot path looks first."""
 
     def __init__(self, most: int = 1_000_000, longest: int = 500) -> None:
-        super().__init__()
+        self.codes: dict[str, int] = {}
         self._most, self._longest = most, longest
 
-    def __missing__(self, word: str) -> int:
-        if len(word) > self._longest:
-            return self[word[: self._longest]]
-        if len(self) >= self._most:  # no log has so many: one made to fill the memory
-            word = "(others)"
-            if word in self:
-                return self[word]
-        self[word] = code = len(self)
-        return code
+    def code(self, word: str) -> int:
+        word = word[: self._longest]
+        if word not in self.codes and len(self.codes) >= self._most:
+            word = "(others)"  # no log has so many: one made to fill the memory
+        return self.codes.setdefault(word, len(self.codes))
 
 
 class Growing:
@@ -110,19 +107,28 @@ class Growing:
         self.words = tuple(Words() for _ in texts)
         self.flat: list[int] = []  # rows one after the other: the hot path extends it directly
         self.full = chunk_rows * len(self._names)
+        self._n_packed = 0
         self._chunks: list[list[NDArray[np.signedinteger[Any]]]] = []
+
+    @property
+    def n_rows(self) -> int:
+        return self._n_packed + len(self.flat) // len(self._names)
 
     def pack(self) -> None:
         """Turn the rows appended so far into a chunk of columns."""
         if not self.flat:
             return
+        packed: bytes | array[int]
         try:
-            packed = array("q", self.flat)
-        except OverflowError:  # no log of Spark has such numbers, damaged ones do
+            packed = struct.pack(f"{len(self.flat)}q", *self.flat)
+        except struct.error:  # no log of Spark has such numbers, damaged ones do
             packed = array("q", [min(max(value, _LEAST), _MOST) for value in self.flat])
+        self._n_packed = self.n_rows
         self.flat.clear()
         rows = np.frombuffer(packed, dtype=np.int64).reshape(-1, len(self._names))
-        self._chunks.append([_narrowed(column) for column in rows.T])
+        least, most = rows.min(axis=0), rows.max(axis=0)
+        columns = zip(rows.T, least.tolist(), most.tolist(), strict=True)
+        self._chunks.append([column.astype(_narrowest(*reach)) for column, *reach in columns])
 
     def table(self) -> Table:
         self.pack()
@@ -137,13 +143,12 @@ class Growing:
         return Table(
             {name: columns[name] for name in numbers},
             {name: columns[name] for name in texts},
-            {name: tuple(words) for name, words in zip(texts, self.words, strict=True)},
+            {name: tuple(words.codes) for name, words in zip(texts, self.words, strict=True)},
         )
 
 
-def _narrowed(column: Integers) -> NDArray[np.signedinteger[Any]]:
-    least, most = int(column.min()), int(column.max())
-    for kind in (np.int8, np.int16, np.int32):
-        if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max:
-            return column.astype(kind)
-    return column.copy()
+def _narrowest(least: int, most: int) -> type[np.signedinteger[Any]]:
+    for kind, bits in ((np.int8, 7), (np.int16, 15), (np.int32, 31)):
+        if -(1 << bits) <= least and most < 1 << bits:
+            return kind
+    return np.int64

@@ -1,8 +1,8 @@
 """Which files make the log of one application.
 
 - One file, `<app>[_attempt][.codec][.inprogress]`.
-- A folder `eventlog_v2_<app>[_attempt]` with `events_<n>_<app>[.codec][.compact]`, read by number; a compacted file stands
-  for all up to its number. Spark 4 writes these by default.
+- A folder `eventlog_v2_<app>[_attempt]` with `events_<n>_<app>[.codec][.compact]`, read by number; a compacted file
+  stands for all up to its number. Spark 4 writes these by default.
 - A folder of Databricks with `eventlog` and earlier parts `eventlog-<time>.gz`.
 
 Attempts of one application are logs of their own.

@@ -8,6 +8,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from sparkcast.observe.eventlogs.ahead import read_ahead
 from sparkcast.observe.eventlogs.build import Builder
 from sparkcast.observe.eventlogs.codecs import DamagedError, decompressed
 from sparkcast.observe.eventlogs.columns import Table
@@ -46,7 +47,7 @@ class _Reading:
         self._builder = Builder()
         self._tasks = TaskRows(self._builder.take)
         self._builder.hand_task_ends_to(self._tasks.take_event)
-        self._counts = Counts()
+        self._n_files = self._n_file_bytes = self._n_log_bytes = self._n_too_long = 0
         self._problems: list[str] = []
         self._unreadable = 0
 
@@ -69,39 +70,38 @@ class _Reading:
         with closing(_Counted(place.open(name))) as file:
             lines = Lines(self._pieces(file), self._limits.max_line_bytes)
             try:
-                for some in lines:
-                    self._take(some)
+                for block in lines:
+                    self._take(block)
             finally:
                 # What came before the damage is good, and so may be its last line.
-                self._take([lines.rest()] if lines.rest() else [])
-                self._counts = replace(
-                    self._counts,
-                    files=self._counts.files + 1,
-                    file_bytes=self._counts.file_bytes + file.n_bytes,
-                    bad_lines=self._counts.bad_lines + lines.too_long,
-                )
+                if rest := lines.rest():
+                    self._take(rest)
+                self._n_files += 1
+                self._n_file_bytes += file.n_bytes
+                self._n_too_long += lines.too_long
 
     def _pieces(self, file: "_Counted") -> Iterator[bytes]:
         limits, size = self._limits, 0
-        before = self._counts.log_bytes
-        for piece in decompressed(cast(BinaryIO, file)):
+        for piece in read_ahead(decompressed(cast(BinaryIO, file))):
             size += len(piece)
-            self._counts = replace(self._counts, log_bytes=before + size)
+            self._n_log_bytes += len(piece)
             if size > limits.free_bytes and size > limits.max_ratio * file.n_bytes:
                 raise _GiveUpError(f"unpacks to more than {limits.max_ratio:g} times its size: a decompression bomb?")
-            if before + size > limits.max_log_bytes:
+            if self._n_log_bytes > limits.max_log_bytes:
                 raise _GiveUpError(f"longer than the limit of {limits.max_log_bytes:,} bytes")
             yield piece
 
-    def _take(self, lines: list[bytes]) -> None:
-        self._tasks.take(lines)
-        self._counts = replace(self._counts, lines=self._counts.lines + len(lines))
+    def _take(self, block: bytes) -> None:
+        self._tasks.take(block)
         n_events = self._n_events()
-        n_other = self._counts.lines - n_events
+        n_other = self._n_lines() - n_events
         if n_events == 0 and n_other > _LINES_TO_SEE_AN_EVENT:
             raise _GiveUpError("not an event log")
         if n_other > max(self._limits.max_bad_lines, 10 * n_events):
             raise _GiveUpError("most lines are no events")
+
+    def _n_lines(self) -> int:
+        return self._builder.n_lines + self._tasks.n_lines
 
     def _n_events(self) -> int:
         return self._tasks.n_ends + self._tasks.n_skipped + self._builder.events.total()
@@ -110,9 +110,12 @@ class _Reading:
         built, rows = self._builder, self._tasks
         n_events = self._n_events()
         tasks, n_duplicates = _without_duplicates(rows.table())
-        counts = replace(
-            self._counts,
-            bad_lines=self._counts.bad_lines + built.n_bad + rows.n_bad,
+        counts = Counts(
+            files=self._n_files,
+            file_bytes=self._n_file_bytes,
+            log_bytes=self._n_log_bytes,
+            lines=self._n_lines() + self._n_too_long,
+            bad_lines=self._n_too_long + built.n_bad + rows.n_bad,
             mended_lines=built.n_mended + rows.n_mended,
             unknown_events=built.n_unknown,
             duplicate_tasks=n_duplicates,
@@ -205,8 +208,10 @@ def _note_memory(built: Builder, tasks: Table) -> None:
         return
     executors = tasks.words["executor"]
     peaks = np.zeros((len(names), len(executors)), dtype=np.int64)
+    order = np.argsort(tasks.texts["executor"], kind="stable")
+    codes, starts = np.unique(tasks.texts["executor"][order], return_index=True)
     for row, name in zip(peaks, names, strict=True):
-        np.maximum.at(row, tasks["executor"], tasks[name])
+        row[codes] = np.maximum.reduceat(tasks.numbers[name][order], starts)
     for code, executor in enumerate(executors):
         built.saw_memory(executor, Memory(*map(int, peaks[:, code])))
 
@@ -217,5 +222,5 @@ def _application(built: Builder, tasks: Table) -> Application:
         built.application,
         first_job_ms=min(submitted, default=0),
         last_job_end_ms=max((job.completed_ms for job in built.jobs.values()), default=0),
-        last_event_ms=max(built.application.last_event_ms, int(tasks["finish_ms"].max(initial=0))),
+        last_event_ms=max(built.last_event_ms, int(tasks["finish_ms"].max(initial=0))),
     )

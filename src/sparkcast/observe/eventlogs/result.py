@@ -25,7 +25,7 @@ TASK_NUMBERS = (
     # Highest while the task ran, where spark.executor.metrics.* made Spark look; else 0.
     *("jvm_heap_bytes", "jvm_off_heap_bytes", "jvm_rss_bytes", "python_rss_bytes"),
 )
-# `end_reason` is Spark's word ("Success", "ExceptionFailure", "TaskKilled", ...); `end_detail` says more of failed ones.
+# `end_reason` is Spark's ("Success", "ExceptionFailure", "TaskKilled", ...); `end_detail` says more of failed ones.
 TASK_TEXTS = ("executor", "host", "locality", "end_reason", "end_detail")
 
 
