@@ -34,8 +34,8 @@ def read_logs(
 ) -> Iterator[Taken[T]]:
     """Read each log and give what `make` makes of it, in the order of `logs`.
 
-    `make` runs where the log is read, so that only what is wanted travels between processes and no more than a few logs are
-    in memory: it must be a function at the top of a module. Anything it raises fails that log alone.
+    `make` runs where the log is read, so that only what is wanted travels between processes and no more than a few logs
+    are in memory: it must be a function at the top of a module. Anything it raises fails that log alone.
 
     Args:
         processes: how many at once; by default as many as there are cores. 1: in this process.

@@ -1,7 +1,7 @@
 """The hot path: nine tenths of a log are the ends of tasks.
 
-Typed decoding skips what no field asks for (accumulables are a third to two thirds of a line) at more than 1 GB/s: cutting it
-out of the bytes beforehand was tried and gains nothing.
+Typed decoding skips what no field asks for (accumulables are a third to two thirds of a line) at more than 1 GB/s:
+cutting it out of the bytes beforehand was tried and gains nothing.
 """
 
 from collections.abc import Callable
