@@ -13,8 +13,8 @@ _ACCUMULABLES = (
 _MEMORY = (
     "JVMHeapMemory JVMOffHeapMemory OnHeapExecutionMemory OffHeapExecutionMemory OnHeapStorageMemory "
     "OffHeapStorageMemory OnHeapUnifiedMemory OffHeapUnifiedMemory DirectPoolMemory MappedPoolMemory "
-    "ProcessTreeJVMVMemory ProcessTreeJVMRSSMemory ProcessTreePythonVMemory ProcessTreePythonRSSMemory ProcessTreeOtherVMemory "
-    "ProcessTreeOtherRSSMemory MinorGCCount MinorGCTime MajorGCCount MajorGCTime TotalGCTime"
+    "ProcessTreeJVMVMemory ProcessTreeJVMRSSMemory ProcessTreePythonVMemory ProcessTreePythonRSSMemory "
+    "ProcessTreeOtherVMemory ProcessTreeOtherRSSMemory MinorGCCount MinorGCTime MajorGCCount MajorGCTime TotalGCTime"
 ).split()
 
 
@@ -66,7 +66,8 @@ def _opening(version: str) -> Iterator[str]:
     for executor in range(50):
         yield (
             f'{{"Event":"SparkListenerExecutorAdded","Timestamp":{_START_MS + 2000 + executor},'
-            f'"Executor ID":"{executor}","Executor Info":{{"Host":"worker-{executor % 10}.cluster.internal","Total Cores":4,"Log Urls":{{}}}}}}\n'
+            f'"Executor ID":"{executor}",'
+            f'"Executor Info":{{"Host":"worker-{executor % 10}.cluster.internal","Total Cores":4,"Log Urls":{{}}}}}}\n'
         )
 
 
@@ -92,7 +93,8 @@ def _task(stage: int, task: int, index: int, now: int, draw: random.Random, is_f
     memory = ",".join(f'"{name}":{heap if place < 2 else 0}' for place, name in enumerate(_MEMORY))
     push = (
         ',"Remote Requests Duration":0,"Push Based Shuffle":{"Corrupt Merged Block Chunks":0,'
-        '"Merged Fetch Fallback Count":0,"Merged Remote Blocks Fetched":0,"Merged Local Blocks Fetched":0,"Merged Remote Chunks Fetched":0,'
+        '"Merged Fetch Fallback Count":0,"Merged Remote Blocks Fetched":0,'
+        '"Merged Local Blocks Fetched":0,"Merged Remote Chunks Fetched":0,'
         '"Merged Local Chunks Fetched":0,"Merged Remote Bytes Read":0,"Merged Local Bytes Read":0,'
         '"Merged Remote Requests Duration":0}'
     )

@@ -2,7 +2,7 @@
 
     python benchmarks/eventlog.py [--data DIR] [--scratch DIR] [--rounds 3] [--tasks 1000000]
 
-Three logs: a real one of 48 MB (`nds_q72_dataproc_2_2.zstd` in --data, left out without it), 1 GB as Spark 3.5 writes it,
+Three logs: a real one of 48 MB (`nds_q72_dataproc_2_2.zstd` in --data, else left out), 1 GB as Spark 3.5 writes it,
 and `--tasks` tasks as briefly as Spark 2.4 did. Two plain readers stand beside ours: one only adds every metric up, the
 other keeps the same table. Each reading is a process of its own, in turn; all sums must agree.
 """

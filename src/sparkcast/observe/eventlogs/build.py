@@ -145,12 +145,12 @@ class Builder:
     def executor_added(self, event: events.ExecutorAdded) -> None:
         info = event.info
         place = self._latest.get(event.executor)
-        if place is not None and not self.executors[place].added_ms and not self.executors[place].removed_ms:
-            known = self.executors[place]  # its block manager was told of first
-            self.executors[place] = replace(
-                known, host=info.host, cores=info.cores, profile_id=info.profile_id, added_ms=event.time
-            )
-        elif place is None or self.executors[place].added_ms != event.time:  # else the same line again
+        known = self.executors[place] if place is not None else None
+        if known is not None and not known.added_ms and not 0 < known.removed_ms < event.time:
+            # Its block manager or its end was told of first.
+            values = {"host": info.host, "cores": info.cores, "profile_id": info.profile_id, "added_ms": event.time}
+            self._change_executor(event.executor, **values)
+        elif known is None or known.added_ms != event.time:  # else the same line again
             self._new_executor(Executor(event.executor, info.host, info.cores, info.profile_id, event.time))
         self._saw(event.time)
 
@@ -361,6 +361,8 @@ def _event_name(line: bytes) -> str:
     if line.startswith(_EVENT_FIRST):
         name = line[len(_EVENT_FIRST) : line.find(b'"', len(_EVENT_FIRST))].decode("ascii", errors="replace")
     else:
+        if b'"Event"' not in line:
+            raise BadLineError
         try:
             name = _decode_head(line).event
         except NOT_AS_EXPECTED:

@@ -11,8 +11,8 @@ class Limits:
     `free_bytes`, is taken for a decompression bomb.
     """
 
-    max_ratio: float = 250.0
-    free_bytes: int = 16 * 2**20
+    max_ratio: float = 150.0
+    free_bytes: int = 4 * 2**20
     max_log_bytes: int = 2**40
     max_line_bytes: int = 64 * 2**20
     max_bad_lines: int = 100_000  # that are no events, when they outnumber the events ten to one

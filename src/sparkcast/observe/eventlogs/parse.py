@@ -1,6 +1,7 @@
 """One line to one event. Almost every line is read as its type says; one that does not fit is mended field by field."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -10,6 +11,9 @@ Event = TypeVar("Event", bound=msgspec.Struct)
 
 # Whatever a damaged line can raise, in msgspec, in json and in Python's own limits (digits, nesting).
 _UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError, MemoryError)
+
+
+_SURROGATES = re.compile(rb"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]..")
 
 
 class BadLineError(Exception):
@@ -27,7 +31,7 @@ NOT_AS_EXPECTED = _UNREADABLE
 def mended(kind: type[Event], line: bytes) -> Event:
     """The slow way: characters that are no UTF-8 replaced, fields of a wrong type left at their defaults."""
     try:
-        content = json.loads(line.decode("utf-8", errors="replace"))
+        content = json.loads(_without_lone_surrogates(line).decode("utf-8", errors="replace"))
     except _UNREADABLE:
         raise BadLineError from None
     if not isinstance(content, dict):
@@ -36,6 +40,11 @@ def mended(kind: type[Event], line: bytes) -> Event:
         return _struct(kind, content)
     except _UNREADABLE:
         raise BadLineError from None
+
+
+def _without_lone_surrogates(line: bytes) -> bytes:
+    """Half a character, as \\ud800 alone is, makes a text that nothing can write."""
+    return _SURROGATES.sub(lambda match: match[1] or rb"\ufffd", line)
 
 
 def _struct(kind: type[Event], content: dict[str, Any]) -> Event:
