@@ -17,9 +17,19 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from eventlogs_support import application, as_lines, bomb, damaged_log, real_lines
-from sparkcast.observe.eventlogs import read_log
+from sparkcast.observe.eventlogs import LogRead, read_log
 
 _BOMB_EVERY = 200
+
+
+def _use(log: LogRead) -> None:
+    """What others do with a log must not break either."""
+    for name in ("tasks", "stages", "jobs", "executors", "sql_executions", "resource_profiles"):
+        log.frame(name)
+    for name in log.tasks.numbers:
+        log.tasks.total(name)
+    if log.application.duration_s is not None and log.was_read:
+        log.summary()
 
 
 def main() -> None:
@@ -39,7 +49,7 @@ def main() -> None:
             begun = time.perf_counter()
             try:
                 log = read_log(path)
-                log.tasks.frame(), [log.tasks.total(name) for name in log.tasks.numbers]
+                _use(log)
             except Exception as error:
                 sys.exit(f"log {number} of seed {options.seed}: {type(error).__name__}: {error}")
             took = time.perf_counter() - begun

@@ -23,14 +23,14 @@ def real_lines() -> list[bytes]:
         return io.BufferedReader(reader).readlines()
 
 
-def task_end(task_id: int = 0, *, stage: int = 0, run_ms: int = 100, **changes: Any) -> dict[str, Any]:
+def task_end(task_id: int = 0, *, run_ms: int = 100, reason: dict[str, str] | None = None) -> dict[str, Any]:
     launch = START + 1000 + task_id
-    event: dict[str, Any] = {
+    return {
         "Event": "SparkListenerTaskEnd",
-        "Stage ID": stage,
+        "Stage ID": 0,
         "Stage Attempt ID": 0,
         "Task Type": "ResultTask",
-        "Task End Reason": {"Reason": "Success"},
+        "Task End Reason": reason or {"Reason": "Success"},
         "Task Info": {
             "Task ID": task_id,
             "Index": task_id,
@@ -57,7 +57,6 @@ def task_end(task_id: int = 0, *, stage: int = 0, run_ms: int = 100, **changes: 
             "Output Metrics": {"Bytes Written": 0, "Records Written": 0},
         },
     }
-    return event | changes
 
 
 def application(n_tasks: int = 3) -> list[dict[str, Any]]:
@@ -190,7 +189,8 @@ def lzf(data: bytes, block: int = 1000) -> bytes:
 
 def _lzf_packed(data: bytes) -> bytes:
     """Greedy, with every kind of token: literals, short and long matches, matches that overlap themselves."""
-    out, plain, seen, at = bytearray(), bytearray(), {}, 0
+    out, plain, at = bytearray(), bytearray(), 0
+    seen: dict[bytes, int] = {}
 
     def flush() -> None:
         for start in range(0, len(plain), 32):

@@ -73,7 +73,7 @@ def test_every_compression_of_spark_gives_the_same_totals(codec: str, tmp_path: 
 
 
 def test_failed_tasks_and_those_without_metrics_count(tmp_path: Path) -> None:
-    lost = task_end(1, **{"Task End Reason": {"Reason": "ExecutorLostFailure"}})
+    lost = task_end(1, reason={"Reason": "ExecutorLostFailure"})
     del lost["Task Metrics"]
     (tmp_path / "app-1").write_bytes(b"".join(as_lines([task_end(0), lost])))
     totals = read_task_totals(tmp_path)

@@ -165,9 +165,7 @@ def test_failed_tasks_say_why(tmp_path: Path) -> None:
         "Description": "Traceback\n x\nValueError: no\n",
     }
     killed = {"Reason": "TaskKilled", "Kill Reason": "another attempt succeeded"}
-    log = _read(
-        tmp_path, as_lines([task_end(0, **{"Task End Reason": python}), task_end(1, **{"Task End Reason": killed})])
-    )
+    log = _read(tmp_path, as_lines([task_end(0, reason=python), task_end(1, reason=killed)]))
     assert log.tasks.text("end_detail").tolist() == ["ValueError: no", "another attempt succeeded"]
     assert log.tasks.text("end_reason").tolist() == ["ExceptionFailure", "TaskKilled"]
 
@@ -183,8 +181,12 @@ def test_spark_2_4_without_executor_metrics_and_profiles_is_read(tmp_path: Path)
 
 
 def test_an_executor_id_that_comes_back_is_another_executor(tmp_path: Path) -> None:
-    added = {"Event": "SparkListenerExecutorAdded", "Executor ID": "1", "Executor Info": {"Total Cores": 2}}
-    removed = {"Event": "SparkListenerExecutorRemoved", "Executor ID": "1"}
+    added: dict[str, Any] = {
+        "Event": "SparkListenerExecutorAdded",
+        "Executor ID": "1",
+        "Executor Info": {"Total Cores": 2},
+    }
+    removed: dict[str, Any] = {"Event": "SparkListenerExecutorRemoved", "Executor ID": "1"}
     events = [
         added | {"Timestamp": 10},
         removed | {"Timestamp": 20},

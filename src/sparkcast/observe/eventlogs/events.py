@@ -3,9 +3,12 @@
 Every field has a default: any of them may be missing.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
+
+# Nothing that Spark counts needs more than 64 bits. Of tasks it is checked where columns are packed.
+Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Reason(Struct, gc=False):
@@ -104,11 +107,11 @@ class ApplicationStart(Struct):
     app_id: str = field(name="App ID", default="")
     attempt_id: str = field(name="App Attempt ID", default="")
     user: str = field(name="User", default="")
-    time: int = field(name="Timestamp", default=0)
+    time: Whole = field(name="Timestamp", default=0)
 
 
 class ApplicationEnd(Struct):
-    time: int = field(name="Timestamp", default=0)
+    time: Whole = field(name="Timestamp", default=0)
 
 
 class EnvironmentUpdate(Struct):
@@ -122,25 +125,25 @@ class Amount(Struct):
 
 
 class ResourceProfileAdded(Struct):
-    profile_id: int = field(name="Resource Profile Id", default=0)
+    profile_id: Whole = field(name="Resource Profile Id", default=0)
     executor: dict[str, Amount] = field(name="Executor Resource Requests", default_factory=dict)
     task: dict[str, Amount] = field(name="Task Resource Requests", default_factory=dict)
 
 
 class ExecutorInfo(Struct):
     host: str = field(name="Host", default="")
-    cores: int = field(name="Total Cores", default=0)
-    profile_id: int = field(name="Resource Profile Id", default=0)
+    cores: Whole = field(name="Total Cores", default=0)
+    profile_id: Whole = field(name="Resource Profile Id", default=0)
 
 
 class ExecutorAdded(Struct):
-    time: int = field(name="Timestamp", default=0)
+    time: Whole = field(name="Timestamp", default=0)
     executor: str = field(name="Executor ID", default="")
     info: ExecutorInfo = field(name="Executor Info", default_factory=ExecutorInfo)
 
 
 class ExecutorRemoved(Struct):
-    time: int = field(name="Timestamp", default=0)
+    time: Whole = field(name="Timestamp", default=0)
     executor: str = field(name="Executor ID", default="")
     reason: str = field(name="Removed Reason", default="")
 
@@ -151,7 +154,7 @@ class BlockManagerId(Struct):
 
 class BlockManagerAdded(Struct):
     manager: BlockManagerId = field(name="Block Manager ID", default_factory=BlockManagerId)
-    max_memory: int = field(name="Maximum Memory", default=0)
+    max_memory: Whole = field(name="Maximum Memory", default=0)
 
 
 class StageExecutorMetrics(Struct):
@@ -160,15 +163,15 @@ class StageExecutorMetrics(Struct):
 
 
 class StageName(Struct):
-    stage_id: int = field(name="Stage ID", default=-1)
+    stage_id: Whole = field(name="Stage ID", default=-1)
     name: str = field(name="Stage Name", default="")
 
 
 class JobStart(Struct):
-    job_id: int = field(name="Job ID", default=-1)
-    time: int = field(name="Submission Time", default=0)
+    job_id: Whole = field(name="Job ID", default=-1)
+    time: Whole = field(name="Submission Time", default=0)
     stages: list[StageName] = field(name="Stage Infos", default_factory=list)
-    stage_ids: list[int] = field(name="Stage IDs", default_factory=list)
+    stage_ids: list[Whole] = field(name="Stage IDs", default_factory=list)
     properties: dict[str, str] = field(name="Properties", default_factory=dict)
 
 
@@ -182,8 +185,8 @@ class JobResult(Struct):
 
 
 class JobEnd(Struct):
-    job_id: int = field(name="Job ID", default=-1)
-    time: int = field(name="Completion Time", default=0)
+    job_id: Whole = field(name="Job ID", default=-1)
+    time: Whole = field(name="Completion Time", default=0)
     result: JobResult = field(name="Job Result", default_factory=JobResult)
 
 
@@ -193,35 +196,35 @@ class StorageLevel(Struct, gc=False):
 
 
 class RddInfo(Struct):
-    rdd_id: int = field(name="RDD ID", default=-1)
+    rdd_id: Whole = field(name="RDD ID", default=-1)
     name: str = field(name="Name", default="")
     scope: str = field(name="Scope", default="")
     callsite: str = field(name="Callsite", default="")
-    parent_ids: list[int] = field(name="Parent IDs", default_factory=list)
+    parent_ids: list[Whole] = field(name="Parent IDs", default_factory=list)
     level: StorageLevel = field(name="Storage Level", default_factory=StorageLevel)
-    partitions: int = field(name="Number of Partitions", default=0)
-    cached_partitions: int = field(name="Number of Cached Partitions", default=0)
-    memory_bytes: int = field(name="Memory Size", default=0)
-    disk_bytes: int = field(name="Disk Size", default=0)
+    partitions: Whole = field(name="Number of Partitions", default=0)
+    cached_partitions: Whole = field(name="Number of Cached Partitions", default=0)
+    memory_bytes: Whole = field(name="Memory Size", default=0)
+    disk_bytes: Whole = field(name="Disk Size", default=0)
 
 
 class Accumulable(Struct):
-    accumulator_id: int = field(name="ID", default=-1)
+    accumulator_id: Whole = field(name="ID", default=-1)
     name: str = field(name="Name", default="")
     value: Any = field(name="Value", default=None)  # a number, a number in quotes, or a list of blocks
 
 
 class StageInfo(Struct):
-    stage_id: int = field(name="Stage ID", default=-1)
-    attempt: int = field(name="Stage Attempt ID", default=0)
+    stage_id: Whole = field(name="Stage ID", default=-1)
+    attempt: Whole = field(name="Stage Attempt ID", default=0)
     name: str = field(name="Stage Name", default="")
     details: str = field(name="Details", default="")
-    n_tasks: int = field(name="Number of Tasks", default=0)
-    parent_ids: list[int] = field(name="Parent IDs", default_factory=list)
-    submitted: int = field(name="Submission Time", default=0)
-    completed: int = field(name="Completion Time", default=0)
+    n_tasks: Whole = field(name="Number of Tasks", default=0)
+    parent_ids: list[Whole] = field(name="Parent IDs", default_factory=list)
+    submitted: Whole = field(name="Submission Time", default=0)
+    completed: Whole = field(name="Completion Time", default=0)
     failure: str = field(name="Failure Reason", default="")
-    profile_id: int = field(name="Resource Profile Id", default=0)
+    profile_id: Whole = field(name="Resource Profile Id", default=0)
     rdds: list[RddInfo] = field(name="RDD Info", default_factory=list)
     accumulables: list[Accumulable] = field(name="Accumulables", default_factory=list)
 
@@ -235,7 +238,7 @@ class StageEvent(Struct):
 class PlanMetric(Struct):
     name: str = ""
     kind: str = field(name="metricType", default="")
-    accumulator_id: int = field(name="accumulatorId", default=-1)
+    accumulator_id: Whole = field(name="accumulatorId", default=-1)
 
 
 class PlanNode(Struct):
@@ -245,25 +248,25 @@ class PlanNode(Struct):
 
 
 class SqlStart(Struct):
-    execution_id: int = field(name="executionId", default=-1)
-    root_id: int | None = field(name="rootExecutionId", default=None)
+    execution_id: Whole = field(name="executionId", default=-1)
+    root_id: Whole | None = field(name="rootExecutionId", default=None)
     description: str = ""
     details: str = ""
-    time: int = 0
+    time: Whole = 0
     plan: PlanNode = field(name="sparkPlanInfo", default_factory=PlanNode)
     modified_configs: dict[str, str] = field(name="modifiedConfigs", default_factory=dict)
 
 
 class SqlPlanUpdate(Struct):
-    execution_id: int = field(name="executionId", default=-1)
+    execution_id: Whole = field(name="executionId", default=-1)
     plan: PlanNode = field(name="sparkPlanInfo", default_factory=PlanNode)
 
 
 class SqlEnd(Struct):
-    execution_id: int = field(name="executionId", default=-1)
-    time: int = 0
+    execution_id: Whole = field(name="executionId", default=-1)
+    time: Whole = 0
     error: str | None = field(name="errorMessage", default=None)
 
 
 class DriverAccumulatorUpdates(Struct):
-    updates: list[tuple[int, int]] = field(name="accumUpdates", default_factory=list)
+    updates: list[tuple[Whole, Whole]] = field(name="accumUpdates", default_factory=list)

@@ -44,7 +44,7 @@ def read_logs(
     n_processes = min(processes or os.cpu_count() or 1, len(waiting))
     if n_processes <= 1:
         for log in waiting:
-            yield _take(log, make, limits)
+            yield take(log, make, limits)
         return
     yield from _in_processes(waiting, make, limits, n_processes)
 
@@ -59,7 +59,7 @@ def _in_processes(
         while waiting or under_way:
             while waiting and len(under_way) < 2 * n_processes:
                 log = waiting.popleft()
-                under_way.append((log, pool.submit(_take, log, make, limits)))
+                under_way.append((log, pool.submit(take, log, make, limits)))
             log, future = under_way.popleft()
             try:
                 yield future.result()
@@ -77,12 +77,13 @@ def _in_processes(
 def _take_alone(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -> Taken[T]:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         try:
-            return pool.submit(_take, log, make, limits).result()
+            return pool.submit(take, log, make, limits).result()
         except BrokenProcessPool:
             return _failed(log, "the process that read it was killed: out of memory?")
 
 
-def _take(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -> Taken[T]:
+def take(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -> Taken[T]:
+    """One log, whatever happens."""
     try:
         read = read_log(log, limits)
         return Taken(read.summary(), make(read) if read.was_read else None)
