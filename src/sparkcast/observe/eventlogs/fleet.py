@@ -1,6 +1,7 @@
-"""Thousands of logs as a Spark job: each executor reads as this machine would, and only what was made of them comes back.
+"""Thousands of logs as a Spark job: executors read as this machine would, and only what was made of a log comes back.
 
-Executors need sparkcast, and must see the logs where `find_logs` saw them: a shared folder, or URLs with their fsspec package.
+Executors need sparkcast, and must see the logs where `find_logs` saw them: a shared folder, or URLs with
+their fsspec package.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +18,7 @@ T = TypeVar("T")
 def read_logs_on_spark(
     spark: Any, logs: Iterable[Log], make: Callable[[LogRead], T], *, limits: Limits | None = None
 ) -> list[Taken[T]]:
-    """The same rows in the same order as `read_logs`, read by the executors of a SparkSession, one task for each log."""
+    """The same rows in the same order as `read_logs`, read by the executors of a SparkSession, a task for each log."""
     given = list(logs)
     if not given:
         return []
