@@ -8,6 +8,9 @@ from sparkcast.observe.eventlogs.fleet import read_logs_on_spark
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # py4j's sockets
 def test_a_spark_job_gives_the_same_rows_as_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

@@ -1,6 +1,6 @@
 """Decompress the next pieces while the last ones are parsed: decompression lets other threads run, parsing does not."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 
@@ -8,7 +8,7 @@ _DEPTH = 4
 _LOOK_UP_S = 0.5  # how often a thread that waits sees whether it is still wanted
 
 
-def read_ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def read_ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
     """The same pieces, and at the end the same exception, made in a thread of their own."""
     queue: Queue[bytes | BaseException | None] = Queue(_DEPTH)
     unwanted = Event()

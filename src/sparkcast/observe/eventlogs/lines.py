@@ -1,6 +1,15 @@
 """Pieces of a log to blocks of whole lines; lines of any length cannot fill the memory."""
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+
+class Block(NamedTuple):
+    """Whole lines within `data`: not cut out of it, because copying all of a log takes time."""
+
+    data: bytes
+    start: int
+    end: int
 
 
 class Lines:
@@ -13,7 +22,7 @@ class Lines:
         self._is_dropping = False
         self.too_long = 0
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[Block]:
         size = 0
         for piece in self._pieces:
             cut = piece.rfind(b"\n") + 1
@@ -23,15 +32,17 @@ class Lines:
                     self._begun.append(piece)
                     self._drop_if(size > self._most)
                 continue
-            start = 0
-            if self._is_dropping:  # until its end
+            start, begun = 0, self._begun
+            if begun or self._is_dropping:
                 start = piece.find(b"\n") + 1
-                self._is_dropping = False
-            block = b"".join((*self._begun, memoryview(piece)[start:cut]))
             rest = piece[cut:]
             self._begun, size = ([rest], len(rest)) if rest else ([], 0)
-            if block:
-                yield block
+            if begun:
+                line = b"".join((*begun, piece[:start]))
+                yield Block(line, 0, len(line))
+            self._is_dropping = False
+            if start < cut:
+                yield Block(piece, start, cut)
 
     def _drop_if(self, is_too_long: bool) -> None:
         if is_too_long:

@@ -15,7 +15,7 @@ from sparkcast.observe.eventlogs.columns import Table
 from sparkcast.observe.eventlogs.events import Memory
 from sparkcast.observe.eventlogs.layout import Log, find_logs
 from sparkcast.observe.eventlogs.limits import Limits
-from sparkcast.observe.eventlogs.lines import Lines
+from sparkcast.observe.eventlogs.lines import Block, Lines
 from sparkcast.observe.eventlogs.places import last_name, place_of
 from sparkcast.observe.eventlogs.result import Application, Counts, LogRead, LogStatus
 from sparkcast.observe.eventlogs.tasks import TaskRows
@@ -67,22 +67,26 @@ class _Reading:
 
     def _read_file(self, path: str) -> None:
         place, name = place_of(path)
-        with closing(_Counted(place.open(name))) as file:
-            lines = Lines(self._pieces(file), self._limits.max_line_bytes)
+        # Closed in this order: no thread reads on from a file that is closed.
+        with (
+            closing(_Counted(place.open(name))) as file,
+            closing(read_ahead(decompressed(cast(BinaryIO, file)))) as pieces,
+        ):
+            lines = Lines(self._within_limits(pieces, file), self._limits.max_line_bytes)
             try:
                 for block in lines:
                     self._take(block)
             finally:
                 # What came before the damage is good, and so may be its last line.
                 if rest := lines.rest():
-                    self._take(rest)
+                    self._take(Block(rest, 0, len(rest)))
                 self._n_files += 1
                 self._n_file_bytes += file.n_bytes
                 self._n_too_long += lines.too_long
 
-    def _pieces(self, file: "_Counted") -> Iterator[bytes]:
+    def _within_limits(self, pieces: Iterator[bytes], file: "_Counted") -> Iterator[bytes]:
         limits, size = self._limits, 0
-        for piece in read_ahead(decompressed(cast(BinaryIO, file))):
+        for piece in pieces:
             size += len(piece)
             self._n_log_bytes += len(piece)
             if size > limits.free_bytes and size > limits.max_ratio * file.n_bytes:
@@ -91,7 +95,7 @@ class _Reading:
                 raise _GiveUpError(f"longer than the limit of {limits.max_log_bytes:,} bytes")
             yield piece
 
-    def _take(self, block: bytes) -> None:
+    def _take(self, block: Block) -> None:
         self._tasks.take(block)
         n_events = self._n_events()
         n_other = self._n_lines() - n_events

@@ -9,6 +9,7 @@ from io import BytesIO
 
 from sparkcast.observe.eventlogs.columns import Growing, Table
 from sparkcast.observe.eventlogs.events import Reason, TaskEnd
+from sparkcast.observe.eventlogs.lines import Block
 from sparkcast.observe.eventlogs.parse import NOT_AS_EXPECTED, BadLineError, decoder, mended
 from sparkcast.observe.eventlogs.result import TASK_NUMBERS, TASK_TEXTS
 
@@ -30,11 +31,16 @@ class TaskRows:
         self.n_mended = 0
         self.n_bad = 0
 
-    def take(self, block: bytes) -> None:
-        """A block of whole lines."""
+    def take(self, block: Block) -> None:
         decode, add, other = self._decode, self._add, self._other
-        # Not split(): lines that are freed at once stay in the processor's cache.
-        for line in BytesIO(block):
+        data, at, end = block
+        n_skipped = 0
+        lines = BytesIO(data)  # not split(): lines that are freed at once stay in the processor's cache
+        lines.seek(at)
+        for line in lines:
+            at += len(line)
+            if at > end:
+                break
             if line.startswith(_TASK_END):
                 try:
                     event = decode(line)
@@ -43,9 +49,10 @@ class TaskRows:
                 else:
                     add(event)
             elif line.startswith(_SKIPPED):
-                self.n_skipped += 1
+                n_skipped += 1
             else:
                 other(line)
+        self.n_skipped += n_skipped
         if len(self._rows.flat) >= self._rows.full:
             self._rows.pack()
 
