@@ -2,7 +2,7 @@
 
 from typing import BinaryIO
 
-PIECE = 1 << 20
+PIECE = 1 << 18
 # Blocks of lz4-java are at most 32 MB and usually 32 kB; whatever claims more is damaged or means harm.
 MAX_BLOCK = 1 << 25
 
