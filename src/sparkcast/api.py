@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
+    from sparkcast.queues.admission import Decision, Job, JobTimes
+    from sparkcast.queues.answer import OnStep as OnQueueStep
+    from sparkcast.queues.answer import QueueAnswer
+    from sparkcast.queues.described import Described
+    from sparkcast.queues.measured import Jobs
+    from sparkcast.queues.simulate import Discipline
+    from sparkcast.queues.slowdown import Slowdown
+    from sparkcast.queues.times import Times
     from sparkcast.recommend import Recommendation, RunningJob
     from sparkcast.replications import Replicated
     from sparkcast.report import Check
@@ -37,6 +45,7 @@ __all__ = [
     "DrawnFigures",
     "PresentLoad",
     "Source",
+    "admit",
     "analyze",
     "dry_run",
     "export",
@@ -48,6 +57,7 @@ __all__ = [
     "load_study",
     "plan",
     "predict",
+    "queue",
     "recommend",
     "replicate",
     "report",
@@ -60,6 +70,7 @@ __all__ = [
     "write_figures",
     "write_plan",
     "write_plan_figures",
+    "write_queue_figures",
     "write_recommendation_figures",
     "write_validation_figures",
 ]
@@ -825,6 +836,296 @@ def write_recommendation_figures(
     from sparkcast.report.figures import recommendation_figures, write_figures
 
     return write_figures(recommendation_figures(recommendation), Path(folder), force=force)
+
+
+# ---------------------------------------------------------------- sharing a cluster
+
+
+def queue(
+    data: "Data | Knowledge | None" = None,
+    *,
+    service_time_s: float | None = None,
+    scv: float | None = None,
+    arrival_rate: float | None = None,
+    arrivals_s: Sequence[float] = (),
+    arrival_scv: float = 1.0,
+    servers: int = 1,
+    width: int = 1,
+    discipline: "Discipline | None" = None,
+    places: int | None = None,
+    at: Mapping[str, Level] | None = None,
+    slo_s: float | None = None,
+    percentile: float = 95.0,
+    compare: Sequence[int] = (),
+    price_per_server_hour: float | None = None,
+    with_figures: bool = False,
+    n_jobs: int = 20_000,
+    replications: int = 10,
+    seed: int = 0,
+    model: str = "auto",
+    extrapolate: bool = False,
+    on_step: "OnQueueStep" = lambda what, done, total: None,
+) -> "QueueAnswer":
+    """How long jobs wait for one another, how many a cluster can take, and what more servers would bring.
+
+    Args:
+        data: Runs whose times are the service times, or a model that predicts them; None where `service_time_s` is
+            given.
+        service_time_s: The mean time of a job alone.
+        scv: Variance of the service times over their squared mean: 0 all equal, 1 exponential. With `data`, instead of
+            what was measured. By default 1 for plain numbers.
+        arrival_rate: Jobs per second. Without it, only what the cluster can take within `slo_s` is told.
+        arrivals_s: Times of arrival in seconds, in place of a random stream; with `arrival_rate` they are scaled to it.
+        arrival_scv: Of the times between arrivals: 1 Poisson, more in bursts, less regular.
+        servers: Jobs that run at once; with `width`, cores.
+        width: Cores that one job holds.
+        discipline: "fifo", first come first served, or "fair", all at once with equal shares. By default fair where
+            `data` show how much jobs slow each other down, else fifo.
+        places: Jobs in the system at most, others are turned away; None: as many as come.
+        at: Settings of the job, of which `data` tell the time.
+        slo_s: The deadline that the percentile must keep to.
+        percentile: Of the response time, in percent.
+        compare: Numbers of servers to compare; by default some around `servers`.
+        price_per_server_hour: What one server costs.
+        with_figures: Also simulate what `write_queue_figures` shows.
+        n_jobs: In each simulated run.
+        replications: Simulated runs.
+        seed: Of the simulation.
+        model: See `list_plugs("models")`; only where `at` was never run.
+        extrapolate: Answer also where the runs say nothing about `at`.
+        on_step: Called with what is simulated, steps done, and how many there are.
+
+    Returns:
+        Formulas beside a simulation with intervals, the percentile, and what each number of servers can take.
+
+    Raises:
+        StudyError: A rate, time or number that cannot be.
+        NotEnoughDataError: The runs do not show how long a job takes, or how much that varies.
+        InfeasibleError: More work comes than the servers can do; the hint names the rate that is stable.
+
+    >>> answer = queue(service_time_s=30, arrival_rate=0.1, servers=4)
+    >>> round(answer.closed_forms[0].mean_response_s, 3), round(answer.response_s.value, 1)
+    (45.283, 120.9)
+    """
+    from sparkcast.queues.answer import Question, answer
+    from sparkcast.queues.arrivals import Arrivals, Given, Renewal
+    from sparkcast.queues.simulate import Cluster
+    from sparkcast.queues.workload import JobClass, Workload
+
+    times, slowdown, notes = _service_times(data, service_time_s, scv, at or {}, model, extrapolate)
+    way = discipline or ("fifo" if slowdown is None else "fair")
+    slowdown = slowdown if way == "fair" else None
+    has_rate = arrival_rate is not None or bool(arrivals_s)
+    arrivals: Arrivals = Renewal(1.0 if arrival_rate is None else arrival_rate, arrival_scv)
+    if arrivals_s:
+        arrivals = Given(tuple(arrivals_s))
+        arrivals = arrivals if arrival_rate is None else arrivals.at_rate(arrival_rate)
+    question = Question(
+        Workload(arrivals, (JobClass("job", times, width=width),)),
+        Cluster(servers, way, slowdown),
+        has_rate,
+        slo_s,
+        percentile / 100,
+        places,
+        tuple(compare),
+        price_per_server_hour,
+        with_figures,
+        n_jobs,
+        replications,
+        seed,
+    )
+    found = answer(question, on_step)
+    return dataclasses.replace(found, notes=(*notes, *found.notes))
+
+
+def _service_times(
+    data: "Data | Knowledge | None",
+    service_time_s: float | None,
+    scv: float | None,
+    at: Mapping[str, Level],
+    model: str,
+    extrapolate: bool,
+) -> "tuple[Times, Slowdown | None, tuple[str, ...]]":
+    """How long jobs take alone, how much they slow each other down where that is known, and what to know of both."""
+    from sparkcast.queues.times import Spread
+
+    if data is None:
+        if service_time_s is None:
+            raise StudyError(
+                "nothing says how long a job takes", hint="give runs (DATA), or the time: --service-time 30s"
+            )
+        return Spread(service_time_s, 1.0 if scv is None else scv), None, ()
+    if service_time_s is not None:
+        raise StudyError("the service time is given twice: by the data and as a number", hint="leave out one of them")
+    if isinstance(data, Data):
+        try:
+            return _measured_times(_measured(data, at), scv)
+        except _NeverRun:
+            pass
+    from sparkcast.learned.knowledge import knowledge_of
+    from sparkcast.learned.service_times import predicted_times
+
+    if not at:
+        raise StudyError(
+            "a model predicts the time of given settings", hint="say which: --at executors=2,batch_size=64"
+        )
+    times = predicted_times(knowledge_of(data, model), at, extrapolate=extrapolate)
+    told = ", ".join(f"{name}={level}" for name, level in at.items())
+    note = f"service times at {told} are predicted, not measured"
+    return (times if scv is None else Spread(times.mean_s, scv)), None, (note,)
+
+
+class _NeverRun(Exception):
+    """The settings that were asked for have no runs."""
+
+
+def _measured(data: Data, at: Mapping[str, Level]) -> "Jobs":
+    from sparkcast.queues.measured import measured_jobs
+    from sparkcast.study import same_level
+
+    runs = data.dataset.observations
+    if at and not any(all(same_level(run.configuration.get(k), v) for k, v in at.items()) for run in runs if run.ok):
+        known = data.dataset.factors
+        if unknown := next((name for name in at if name not in known), None):
+            from sparkcast.registry import did_you_mean
+
+            raise StudyError(f"{unknown!r} is no factor", hint=did_you_mean(unknown, known))
+        raise _NeverRun
+    return measured_jobs(data.dataset, at)
+
+
+def _measured_times(jobs: "Jobs", scv: float | None) -> "tuple[Times, Slowdown | None, tuple[str, ...]]":
+    from sparkcast.queues.times import Spread
+
+    if scv is not None:
+        return Spread(jobs.times.mean_s, scv), jobs.slowdown, jobs.notes
+    if len(jobs.times.values) == 1:
+        raise NotEnoughDataError(
+            "one run shows how long a job takes, but not how much that varies, on which waiting depends",
+            hint="run it a few times more, or say how much it varies: --scv 1 (exponential), --scv 0.1",
+        )
+    return jobs.times, jobs.slowdown, jobs.notes
+
+
+def admit(
+    running: "Sequence[Described]",
+    new: "Described",
+    data: "Data | Knowledge | None" = None,
+    *,
+    smaller: "Sequence[Described]" = (),
+    servers: int = 1,
+    scv: float = 0.0,
+    slots: int | None = None,
+    others: int = 0,
+    confidence: float = 0.95,
+    may_delay: bool = True,
+    model: str = "auto",
+    extrapolate: bool = False,
+) -> "Decision":
+    """Whether one more job may start now, in a smaller form, or later, given those that run.
+
+    Args:
+        running: The jobs that run now: how long they have run or how far they are, and their deadlines.
+        new: The job that wants to start; its deadline counts from now.
+        data: Runs or a model that tell how long jobs take among how many; None where each job gives its own time.
+        smaller: Other forms of the new job, the most wanted first.
+        servers: Without `data`: jobs that run at once without slowing each other down; more share them equally.
+        scv: Without `data`: variance of the times over their squared mean.
+        slots: Jobs at once; others wait in line. None: as many as come.
+        others: Jobs that also run, of which nothing else is known.
+        confidence: The probability with which deadlines must be met.
+        may_delay: Whether to look for a later start.
+        model: See `list_plugs("models")`; a model file brings its own.
+        extrapolate: Answer also where the runs say nothing about so many jobs.
+
+    Returns:
+        The verdict, when every job ends without the new one and with it, and whose deadlines break.
+
+    Raises:
+        StudyError: A job that cannot be, or a setting that is not known.
+        NotEnoughDataError: The runs do not show what so many jobs do to each other.
+
+    >>> from sparkcast.queues.described import parse_described
+    >>> admit([parse_described("time=100s,elapsed=50s,within=120s")], parse_described("time=60s,within=200s")).verdict
+    'delay'
+    """
+    from sparkcast.queues.admission import decide
+
+    known = None
+    if data is not None:
+        from sparkcast.learned.knowledge import knowledge_of
+        from sparkcast.recommend.load import jobs_factor
+
+        known = knowledge_of(data, model)
+        jobs_factor(known.about.factors, known.about.vocabulary)
+    named = [(f"running job {place}", job) for place, job in enumerate(running, start=1)]
+    forms = [("new job", new), *((f"new job, form {place}", job) for place, job in enumerate(smaller, start=2))]
+    present, (first, *rest) = (
+        [_job(name, job, known, servers, scv, extrapolate) for name, job in jobs] for jobs in (named, forms)
+    )
+    return decide(
+        present,
+        first,
+        smaller=rest,
+        slots=slots,
+        background=others,
+        confidence=confidence,
+        may_delay=may_delay,
+    )
+
+
+def _job(name: str, job: "Described", known: "Knowledge | None", servers: int, scv: float, extrapolate: bool) -> "Job":
+    from sparkcast.queues.admission import Job, JobTimes, Slowed
+    from sparkcast.queues.slowdown import Shared
+
+    times: JobTimes
+    label = f"{name} ({job.settings})" if job.settings else name
+    if known is None:
+        if job.alone_s is None:
+            raise StudyError(f"nothing says how long {label} takes", hint="give DATA, or its time alone: time=300s")
+        if job.settings:
+            raise StudyError(
+                f"{label}: settings mean nothing without runs", hint="give DATA, or only its time: time=300s"
+            )
+        times = Slowed(job.alone_s, Shared(servers), scv)
+    else:
+        if job.alone_s is not None:
+            raise StudyError(f"{label}: its time is given twice, by the data and as a number", hint="leave out time=")
+        times = _fitted_times(known, job.settings, extrapolate)
+    return Job(label, times, job.elapsed_s or 0.0, job.within_s, job.done)
+
+
+def _fitted_times(known: "Knowledge", settings: Configuration, extrapolate: bool) -> "JobTimes":
+    from sparkcast.learned.service_times import FittedTimes
+    from sparkcast.registry import did_you_mean
+
+    factors = known.about.factors
+    if unknown := next((name for name in settings if name not in factors), None):
+        raise StudyError(f"{unknown!r} is no factor", hint=did_you_mean(unknown, factors))
+    return FittedTimes.of(known, settings, extrapolate=extrapolate)
+
+
+def write_queue_figures(answer: "QueueAnswer", folder: Source, *, force: bool = False) -> list[Path]:
+    """Response time against arrival rate, the fan of percentiles, utilisation, and a simulated day.
+
+    Args:
+        answer: What `queue` returned, asked `with_figures`.
+        folder: Where PNG, SVG and Vega-Lite files go.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: A file exists and `force` is not given.
+
+    >>> small = queue(service_time_s=30, arrival_rate=0.02, n_jobs=1000, replications=2, with_figures=True)
+    >>> len(write_queue_figures(small, "queue-figures")) > 2
+    True
+    """
+    from sparkcast.report.figures import queue_figures, write_figures
+
+    return write_figures(queue_figures(answer), Path(folder), force=force)
 
 
 # ---------------------------------------------------------------- getting started

@@ -55,6 +55,34 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
     return number * units.get(unit, 1)
 
 
+def parse_rate(text: str) -> float:
+    """Jobs per second in a rate, which needs a unit: nobody can tell 12 per hour from 12 per second.
+
+    >>> parse_rate("12/h") * 3600, parse_rate("0.02/s")
+    (12.0, 0.02)
+    """
+    number, slash, unit = (part.strip() for part in str(text).partition("/"))
+    if not slash or unit.lower() not in _SECONDS:
+        raise StudyError(f"{str(text)!r} is a rate without a unit of time", hint="write it as 12/h, 3/min or 0.02/s")
+    try:
+        rate = float(number) / _SECONDS[unit.lower()]
+    except ValueError:
+        raise StudyError(f"{str(text)!r} is not a rate", hint="write it as 12/h, 3/min or 0.02/s") from None
+    if not 0 < rate < math.inf:
+        raise StudyError(f"a rate of {text} cannot be", hint="write a number above 0, as in 12/h or 0.02/s")
+    return rate
+
+
+def show_rate(per_second: float) -> str:
+    """A rate for people, in a unit of which there is at least one.
+
+    >>> show_rate(2.5), show_rate(0.02), show_rate(1 / 300)
+    ('2.5/s', '1.2/min', '12/h')
+    """
+    unit = next((unit for unit in ("s", "min", "h") if per_second * _SECONDS[unit] >= 1), "h")
+    return f"{per_second * _SECONDS[unit]:.4g}/{unit}"
+
+
 def as_number(value: object) -> float | None:
     """The number behind a setting's level, or None for a category: 4 -> 4.0, "1g" -> 2**30, "lenet5" -> None.
 
