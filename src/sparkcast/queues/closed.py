@@ -15,6 +15,9 @@ from sparkcast.errors import StudyError
 from sparkcast.queues import require_positive
 
 
+_MOST_CONVOLVED = 600  # jobs; with more, constants exceed what a floating-point number can hold
+
+
 @dataclass(frozen=True, slots=True)
 class Station:
     name: str
@@ -77,7 +80,13 @@ def _mean_values(stations: Sequence[Station], n_jobs: int) -> tuple[Round, ...]:
 def _by_convolution(stations: Sequence[Station], n_jobs: int) -> tuple[Round, ...]:
     import numpy as np
 
-    scale = max(station.demand_s / station.servers for station in stations)  # keeps the constants near 1
+    if n_jobs > _MOST_CONVOLVED:
+        raise StudyError(
+            f"{n_jobs} jobs among stations of several servers are too many for exact numbers",
+            hint=f"ask for up to {_MOST_CONVOLVED}",
+        )
+    # In units of the time between rounds no constant exceeds e to the number of jobs.
+    scale = 1 / min(bounds(stations, n_jobs))
     weights = [_weights(station, n_jobs, scale) for station in stations]
     everywhere = _convolved(weights, n_jobs)
     elsewhere = [_convolved(weights[:i] + weights[i + 1 :], n_jobs) for i in range(len(weights))]
