@@ -981,10 +981,12 @@ class _NeverRun(Exception):
 
 def _measured(data: Data, at: Mapping[str, Level]) -> "Jobs":
     from sparkcast.queues.measured import measured_jobs
-    from sparkcast.study import same_level
+    from sparkcast.study import Observation, same_level
 
     runs = data.dataset.observations
-    if at and not any(all(same_level(run.configuration.get(k), v) for k, v in at.items()) for run in runs if run.ok):
+    if at and not any(
+        all(same_level(run.configuration.get(k, ""), v) for k, v in at.items()) for run in runs if run.ok
+    ):
         known = data.dataset.factors
         if unknown := next((name for name in at if name not in known), None):
             from sparkcast.registry import did_you_mean

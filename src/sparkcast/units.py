@@ -73,13 +73,14 @@ def parse_rate(text: str) -> float:
     return rate
 
 
-def show_rate(per_second: float) -> str:
-    """A rate for people, in a unit of which there is at least one.
+def show_rate(per_second: float, *, like: float | None = None) -> str:
+    """A rate for people, in a unit of which there is at least one; `like`: in the unit of another rate.
 
-    >>> show_rate(2.5), show_rate(0.02), show_rate(1 / 300)
-    ('2.5/s', '1.2/min', '12/h')
+    >>> show_rate(2.5), show_rate(0.02), show_rate(1 / 300), show_rate(0.02, like=1 / 300)
+    ('2.5/s', '1.2/min', '12/h', '72/h')
     """
-    unit = next((unit for unit in ("s", "min", "h") if per_second * _SECONDS[unit] >= 1), "h")
+    deciding = per_second if like is None else like
+    unit = next((unit for unit in ("s", "min", "h") if deciding * _SECONDS[unit] >= 1), "h")
     return f"{per_second * _SECONDS[unit]:.4g}/{unit}"
 
 

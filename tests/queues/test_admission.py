@@ -72,6 +72,18 @@ def test_a_deadline_that_is_lost_anyway_is_not_the_new_job_s_fault() -> None:
     assert decide([job("late", 100, 40, within_s=50)], job("new", 20)).verdict == "admit"
 
 
+def test_a_chance_that_falls_counts_also_when_it_was_below_the_confidence() -> None:
+    """Nine in ten before, four in ten after: nobody would call that admitted without harm."""
+    running = [job("old", 100, 0, within_s=130, scv=0.04)]
+    found = decide(running, job("new", 30), may_delay=False)
+    before, after = found.without[0].probability, found.options[0].ends[0].probability
+    assert before is not None
+    assert after is not None
+    assert 0.85 < before < 0.95
+    assert after < before - 0.1
+    assert found.verdict == "refuse"
+
+
 def test_slots_make_the_new_job_wait_in_line() -> None:
     found = decide([job("old", 100, 40, servers=2)], job("new", 20, servers=2), slots=1)
     assert found.chosen is not None
@@ -116,7 +128,7 @@ def test_a_job_that_still_runs_has_not_ended() -> None:
 def test_a_job_held_up_is_as_likely_to_need_more_than_it_is_late_as_less() -> None:
     [end] = forecast([job("stuck", 100, 250, scv=0.01)])
     assert end.ends_s == pytest.approx(250 + 150, rel=0.02)
-    assert left_when_held_up(150.0, 0.5) == 150.0
+    assert left_when_held_up(150.0, np.array([0.5, 0.75])).tolist() == [150.0, 450.0]
 
 
 @given(

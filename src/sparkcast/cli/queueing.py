@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 OptionalData = Annotated[
     str | None,
     typer.Argument(
-        metavar="[DATA|MODEL]",
+        metavar="DATA|MODEL",
         help="A study file, a results folder or store, a CSV, or a model file; or give --service-time.",
         show_default=False,
     ),
@@ -285,14 +285,17 @@ def _show_queue(result: "QueueAnswer") -> None:
 
     way = {"fifo": "first come first served", "fair": "all at once, with equal shares"}.get(result.discipline, "")
     many = "" if result.servers == 1 else "s"
-    print(f"{result.servers} server{many}, {way}")
+    if result.is_slowdown_measured:
+        print("the cluster that was measured, all jobs at once")
+    else:
+        print(f"{result.servers} server{many}, {way}")
     print(f"a job takes {show_seconds(result.service_time_s)} alone (scv {result.service_scv:.3g})")
     limit = "" if result.stable_rate == float("inf") else f"stable below {show_rate(result.stable_rate)}"
     if result.arrival_rate is None:
         print(limit)
     else:
         bursts = "Poisson" if result.arrival_scv == 1 else f"scv {result.arrival_scv:.3g}"
-        print(f"{show_rate(result.arrival_rate)} arrive ({bursts}); {limit}".rstrip("; "))
+        print(f"{show_rate(result.arrival_rate, like=_like(result))} arrive ({bursts}); {limit}".rstrip("; "))
     _show_measures(result)
     if result.response_s is not None:
         _show_percentile(result)
@@ -300,6 +303,11 @@ def _show_queue(result: "QueueAnswer") -> None:
         _show_capacities(result)
     for note in result.notes:
         say(f"note: {note}")
+
+
+def _like(result: "QueueAnswer") -> float | None:
+    """The rate in whose unit all others are shown."""
+    return None if result.stable_rate == float("inf") else result.stable_rate
 
 
 def _show_measures(result: "QueueAnswer") -> None:
@@ -341,8 +349,9 @@ def _show_percentile(result: "QueueAnswer") -> None:
     print(f"{100 * result.share:g} % of jobs end within {found.value:.4g} s{how}")
     if result.slo_s is not None:
         verdict = "is kept" if result.meets_slo else "IS NOT KEPT"
-        needed = "" if result.servers_needed is None else f"; {result.servers_needed} would do"
-        print(f"the deadline of {result.slo_s:g} s {verdict} with {result.servers}{needed}")
+        needed = "" if result.servers_needed in (None, result.servers) else f"; {result.servers_needed} would do"
+        with_so_many = "" if result.is_slowdown_measured else f" with {result.servers}"
+        print(f"the deadline of {result.slo_s:g} s {verdict}{with_so_many}{needed}")
 
 
 def _show_capacities(result: "QueueAnswer") -> None:
@@ -357,10 +366,11 @@ def _show_capacities(result: "QueueAnswer") -> None:
 def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> list[str]:
     from sparkcast.units import show_rate
 
-    row = [str(one.servers), show_rate(one.stable_rate)]
+    like = _like(result)
+    row = [str(one.servers), show_rate(one.stable_rate, like=like)]
     if result.slo_s is not None:
         busy = "–" if one.utilisation is None else f"{100 * one.utilisation:.0f} %"
-        row += ["never" if one.most_rate is None else show_rate(one.most_rate), busy]
+        row += ["never" if one.most_rate is None else show_rate(one.most_rate, like=like), busy]
     if result.arrival_rate is not None:
         row.append("grows without end" if one.response_s is None else f"{one.response_s.value:.4g}")
     if has_cost:

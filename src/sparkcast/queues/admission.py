@@ -23,6 +23,7 @@ from sparkcast.queues.slowdown import Slowdown
 
 HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those that were measured
 _DRAWS = 400
+_BY_CHANCE = 0.01  # a probability that falls by less has not changed
 _LATEST = 10  # running jobs whose end is tried as the moment to start
 
 
@@ -112,7 +113,7 @@ class Option:
     new: str  # which form of the new job
     start_in_s: float
     ends: tuple[End, ...]  # the running jobs, then the new one
-    breaks: tuple[str, ...]  # jobs whose deadline would no longer be met with the wanted confidence
+    breaks: tuple[str, ...]  # jobs whose deadlines it would break
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ def rest_s(elapsed_s: float, total_s: float, total_then_s: float) -> float:
     return (1 - done) * total_then_s
 
 
-def left_when_held_up(late_s: float, share: float) -> float:
+def left_when_held_up(late_s: float, share: Floats) -> Floats:
     """What is left, with probability `share`, of a job that is so late that no run has shown the like."""
     return late_s * share / (1 - share)
 
@@ -241,7 +242,7 @@ def _totals(job: Job, shares: Floats, now: int, most: int) -> tuple[Floats, Floa
         base = np.array([job.times.quantiles(n, np.array([0.5]))[0] for n in range(1, most + 1)])
         late = max(job.elapsed_s - base[now - 1], 0.0) or job.elapsed_s
         total = job.elapsed_s + left_when_held_up(late, shares)
-        return np.outer(total / base[now - 1], base), job.elapsed_s / total
+        return np.outer(total / base[now - 1], base), np.asarray(job.elapsed_s / total)
     alive = ended + (1 - ended) * shares
     totals = np.column_stack([job.times.quantiles(n, alive) for n in range(1, most + 1)])
     among_now = np.maximum(totals[:, now - 1], job.elapsed_s * (1 + 1e-12))
@@ -304,6 +305,6 @@ def _option(
     breaks = tuple(
         end.name
         for end, was in zip(ends, before, strict=True)
-        if end.probability is not None and was is not None and end.probability < confidence <= was
+        if end.probability is not None and was is not None and end.probability < min(confidence, was - _BY_CHANCE)
     )
     return Option(what, new.name, start_in_s, ends, breaks)

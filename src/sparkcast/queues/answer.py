@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sparkcast.arrays import Floats
+from sparkcast.arrays import Array, Floats
 from sparkcast.errors import StudyError
 from sparkcast.queues import Measures, Queue, require_positive, require_share
 from sparkcast.queues.approximations import GGc
@@ -12,7 +12,7 @@ from sparkcast.queues.capacity import Capacity, Point, Simulator, capacities, cl
 from sparkcast.queues.finite import MMcK
 from sparkcast.queues.general import MG1, MG1Sharing
 from sparkcast.queues.sharing import Sharing
-from sparkcast.queues.simulate import Cluster, Simulation, simulate, timeline
+from sparkcast.queues.simulate import Cluster, Simulation, require_fits, simulate, timeline
 from sparkcast.queues.slowdown import Shared
 from sparkcast.queues.steady import Estimate
 from sparkcast.queues.workload import Workload
@@ -68,6 +68,7 @@ class QueueAnswer:
     servers_needed: int | None = None
     curve: tuple[Point, ...] = ()
     day: tuple[Moment, ...] = ()
+    is_slowdown_measured: bool = False  # of fair sharing: as runs showed it, not in equal parts of the servers
     notes: tuple[str, ...] = ()
 
 
@@ -109,6 +110,7 @@ def answer(question: Question, on_step: OnStep = lambda what, done, total: None)
         needed,
         _curve(question, simulator, on_step),
         day(workload, cluster, question.seed) if question.with_figures and question.has_rate else (),
+        cluster.slowdown is not None,
         _notes(question, can_resize),
     )
 
@@ -146,6 +148,7 @@ def _is_poisson(workload: Workload) -> bool:
 
 def _check(question: Question) -> None:
     require_share(question.share, "the percentile")
+    require_fits(question.workload, question.cluster)
     if question.slo_s is not None:
         require_positive(question.slo_s, "the deadline", "s")
     if question.price_per_server_hour is not None and question.price_per_server_hour < 0:
@@ -155,6 +158,8 @@ def _check(question: Question) -> None:
             f"{question.replications} runs of {question.n_jobs} jobs show too little",
             hint="simulate 2 runs of 1000 jobs or more",
         )
+    if question.places is not None and question.cluster.discipline != "fifo":
+        raise StudyError("places are limited only where jobs wait in line", hint="leave out --places, or ask for fifo")
     if not question.has_rate and question.slo_s is None:
         raise StudyError(
             "neither an arrival rate nor a deadline is given",
@@ -217,13 +222,12 @@ def day(workload: Workload, cluster: Cluster, seed: int = 0) -> tuple[Moment, ..
     come, go, start = served.stream.arrive_s, served.end_s, served.start_s
     ends = min(2 * DAY_S, float(come[-1]))
     moments = np.linspace(max(0.0, ends - DAY_S), ends, _DAY_POINTS + 1)[:-1]
-    width = served.stream.width * 1.0
-    columns = (timeline(come, go), timeline(start, go), timeline(start, go, width))
+    columns = (timeline(come, go), timeline(start, go), timeline(start, go, served.stream.width))
     rows = [_at(times, values, moments).tolist() for times, values in columns]
     return tuple(Moment(t, *values) for t, *values in zip((moments - moments[0]).tolist(), *rows, strict=True))
 
 
-def _at(times: Floats, values: Floats, moments: Floats) -> Floats:
+def _at(times: Floats, values: Floats, moments: Array) -> Floats:
     """A step function at some moments."""
     import numpy as np
 
@@ -237,5 +241,8 @@ def _notes(question: Question, can_resize: bool) -> tuple[str, ...]:
     if not can_resize and question.slo_s is not None and question.places is None:
         notes.append("the slowdown was measured on this cluster, so what more servers would bring is unknown")
     if question.places is not None:
-        notes.append("with a limited number of places only the formula answers, without percentiles of the response")
+        notes.append(
+            "with a limited number of places the formula for exponential service and Poisson arrivals answers, without "
+            "percentiles of the response"
+        )
     return tuple(notes)

@@ -14,7 +14,6 @@ from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_positive
 
-
 _MOST_CONVOLVED = 600  # jobs; with more, constants exceed what a floating-point number can hold
 
 

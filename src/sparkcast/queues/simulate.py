@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sparkcast.arrays import Floats
+from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_share, too_busy
 from sparkcast.queues.serving import Served, by_priority, first_come, shared
@@ -101,25 +101,35 @@ def simulate(
     # One cut for all, from their mean: single runs are so bursty that the rule would cut off chance, not warm-up.
     cut = max(warm_up(np.mean([served.response_s for served in runs], axis=0)), len(runs[0].stream) // _AT_LEAST)
     rows = [_numbers(served, cut, cluster, shares) for served in runs]
-    over = [over_replications([row[i] for row in rows], level) for i in range(len(rows[0]))]
-    responses, waits = over[5 : 5 + len(shares)], over[5 + len(shares) :]
+    mean, wait, jobs, busy, waits, *over = (
+        over_replications([row[i] for row in rows], level) for i in range(len(rows[0]))
+    )
     return Simulation(
         n_jobs,
         replications,
         cut,
-        *over[:5],
-        response_percentiles=dict(zip(shares, responses, strict=True)),
-        wait_percentiles=dict(zip(shares, waits, strict=True)),
+        mean,
+        wait,
+        jobs,
+        busy,
+        waits,
+        dict(zip(shares, over[: len(shares)], strict=True)),
+        dict(zip(shares, over[len(shares) :], strict=True)),
     )
 
 
-def require_stable_on(workload: Workload, cluster: Cluster) -> None:
-    """Raise InfeasibleError where more work comes than the cluster does; StudyError for a job that never fits."""
+def require_fits(workload: Workload, cluster: Cluster) -> None:
+    """Raise StudyError for a job that never finds enough cores."""
     if workload.widest > cluster.cores and cluster.discipline != "fair":
         raise StudyError(
             f"a job holds {workload.widest} cores and the cluster has {cluster.cores}",
             hint="give more cores, or a smaller job",
         )
+
+
+def require_stable_on(workload: Workload, cluster: Cluster) -> None:
+    """Raise InfeasibleError where more work comes than the cluster does; StudyError for a job that never fits."""
+    require_fits(workload, cluster)
     most = cluster.most_rate(workload)
     if workload.arrivals.rate >= most:
         needed = int(workload.arrivals.rate * workload.mean_work) + 1 if cluster.slowdown is None else None
@@ -169,7 +179,7 @@ def _busy(served: Served, cluster: Cluster, begin: float, end: float) -> float:
     return float((spans * used).sum() / (end - begin))
 
 
-def timeline(come: Floats, go: Floats, weights: Floats | None = None) -> tuple[Floats, Floats]:
+def timeline(come: Floats, go: Floats, weights: Floats | Ints | None = None) -> tuple[Floats, Floats]:
     """When the number of those present (or their weight) changes, and to what."""
     import numpy as np
 
