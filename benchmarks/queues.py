@@ -57,7 +57,7 @@ def a_day() -> None:
 
 def with_ciw() -> float | None:
     try:
-        import ciw
+        import ciw  # type: ignore[import-not-found]
     except ImportError:
         return None
     network = ciw.create_network(

@@ -983,10 +983,10 @@ def _measured(data: Data, at: Mapping[str, Level]) -> "Jobs":
     from sparkcast.queues.measured import measured_jobs
     from sparkcast.study import Observation, same_level
 
-    runs = data.dataset.observations
-    if at and not any(
-        all(same_level(run.configuration.get(k, ""), v) for k, v in at.items()) for run in runs if run.ok
-    ):
+    def is_asked(run: Observation) -> bool:
+        return run.ok and all(same_level(run.configuration.get(name, ""), level) for name, level in at.items())
+
+    if at and not any(is_asked(run) for run in data.dataset.observations):
         known = data.dataset.factors
         if unknown := next((name for name in at if name not in known), None):
             from sparkcast.registry import did_you_mean

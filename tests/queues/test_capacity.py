@@ -93,7 +93,8 @@ def test_an_answer_has_the_formula_the_simulation_and_the_verdict() -> None:
     assert found.meets_slo
     assert found.servers_needed == 4
     assert [one.servers for one in found.capacities] == [3, 4, 5, 6]
-    assert found.curve == found.day == ()
+    assert not found.curve
+    assert not found.day
 
 
 def test_formulas_are_those_of_the_queue_at_hand() -> None:

@@ -39,7 +39,7 @@ def birth_death(births: Floats, deaths: Floats) -> Floats:
         generator[i + 1, i] += death
     generator -= np.diag(generator.sum(axis=1))
     equations = np.vstack([generator.T, np.ones(n)])
-    return np.linalg.lstsq(equations, np.append(np.zeros(n), 1.0), rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(equations, np.append(np.zeros(n), 1.0), rcond=None)[0])
 
 
 def chain(rate: float, service_s: float, c: int, places: int) -> Floats:
@@ -228,7 +228,7 @@ def test_sharing_with_a_measured_slowdown_solves_its_chain() -> None:
     slowdown = MeasuredSlowdown((1, 2, 4), (1.0, 1.4, 2.6))
     queue = Sharing(0.8, 1.0, slowdown)
     n = np.arange(1, 400)
-    p = birth_death(np.full(399, 0.8), np.array([k / slowdown(k) for k in n]))
+    p = birth_death(np.full(399, 0.8), np.array([k / slowdown(k) for k in n.tolist()]))
     assert queue.measures().mean_jobs == pytest.approx(float(p[1:] @ n), rel=1e-8)
 
 

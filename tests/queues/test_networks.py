@@ -71,6 +71,18 @@ def test_the_two_methods_agree_where_both_can_be_used(times: list[float], n: int
     assert convolved.jobs == pytest.approx(values.jobs, rel=1e-8)
 
 
+@given(demands, demands, st.integers(1, 12))
+def test_many_small_networks_are_solved_at_once(think_s: float, demand_s: float, n: int) -> None:
+    network = [Station("cpu", think_s, "delay"), Station("disk", demand_s)]
+    rounds = [one.response_s for one in closed.solve(network, n)]
+    jobs = np.arange(1.0, n + 1)
+    found = closed.delay_and_queue(np.full(n, think_s), np.full(n, demand_s), jobs)
+    assert found == pytest.approx(rounds, rel=1e-12)
+    between = closed.delay_and_queue(np.full(n, think_s), np.full(n, demand_s), jobs - 0.5)
+    assert between[1:] == pytest.approx([(a + b) / 2 for a, b in pairwise(rounds)])
+    assert between[0] == pytest.approx(rounds[0])
+
+
 def test_many_jobs_reach_the_asymptotes() -> None:
     network = [Station("think", 5.0, "delay"), Station("disk", 0.2), Station("cpu", 0.6, servers=4)]
     assert closed.solve(network, 1)[0].response_s == pytest.approx(5.8)

@@ -141,7 +141,7 @@ jobs_lists = st.lists(st.tuples(st.floats(0, 50), st.floats(0.1, 20), st.integer
 
 def _served(drawn: list[tuple[float, float, int]]) -> tuple[Stream, list[Served]]:
     drawn = sorted(drawn)
-    wide = stream(*([job[i] for job in drawn] for i in range(3)))
+    wide = stream([job[0] for job in drawn], [job[1] for job in drawn], [job[2] for job in drawn])
     narrow = stream([job[0] for job in drawn], [job[1] for job in drawn])
     return wide, [
         first_come(narrow, 2),
@@ -247,7 +247,7 @@ def test_an_interval_over_replications_is_student_s() -> None:
 
 
 def test_batches_of_one_run_make_an_interval_too() -> None:
-    values: Floats = np.arange(40.0)
+    values: Floats = np.array([float(i) for i in range(40)])
     assert over_batches(values, n_batches=20) == over_replications((np.arange(20) * 2 + 0.5).tolist())
     with pytest.raises(NotEnoughDataError, match="do not fill"):
         over_batches(values, n_batches=50)

@@ -6,6 +6,7 @@ queue has one server; with several servers its recursion loses digits, so the no
 instead (Buzen 1973), of which every term is positive.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -53,6 +54,28 @@ def solve(stations: Sequence[Station], n_jobs: int) -> tuple[Round, ...]:
     if all(station.kind == "delay" or station.servers == 1 for station in stations):
         return _mean_values(stations, n_jobs)
     return _by_convolution(stations, n_jobs)
+
+
+def delay_and_queue(delay_s: Floats, queue_s: Floats, n_jobs: Floats) -> Floats:
+    """The time of one round through a delay and a queue with one server, for many networks at once.
+
+    Numbers of jobs need not be whole: straight lines between those that are. Below 1 it is 1.
+
+    >>> import numpy as np
+    >>> delay_and_queue(np.array([1.0, 1.0]), np.array([1.0, 1.0]), np.array([2.0, 1.5])).tolist()
+    [2.5, 2.25]
+    """
+    import numpy as np
+
+    found = before = delay_s + queue_s
+    queued = queue_s / found  # mean number at the queue
+    for n in range(2, math.ceil(float(n_jobs.max(initial=1.0))) + 1):
+        response = delay_s + queue_s * (1 + queued)
+        queued = n * queue_s * (1 + queued) / response
+        is_between = (n_jobs > n - 1) & (n_jobs <= n)
+        found = np.where(is_between, before + (n_jobs - (n - 1)) * (response - before), found)
+        before = response
+    return np.asarray(found)
 
 
 def bounds(stations: Sequence[Station], n_jobs: int) -> tuple[float, float]:
