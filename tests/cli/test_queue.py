@@ -62,7 +62,7 @@ def test_runs_tell_times_and_slowdown(call: Call, runs: Path) -> None:
     assert answer.code == 0
     assert "the cluster that was measured, all jobs at once" in answer.out
     assert "a job takes 1 min 20 s alone" in answer.out
-    assert "slowdown as measured: 1 jobs x 1, 2 jobs x 1.25, 4 jobs x 2.3" in answer.err
+    assert "slowdown as measured (jobs at once × factor): 1 × 1, 2 × 1.25, 4 × 2.3" in answer.err
 
 
 def test_runs_can_be_served_one_after_another(call: Call, runs: Path) -> None:

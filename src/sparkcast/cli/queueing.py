@@ -290,7 +290,11 @@ def _show_queue(result: "QueueAnswer") -> None:
     else:
         print(f"{result.servers} server{many}, {way}")
     print(f"a job takes {show_seconds(result.service_time_s)} alone (scv {result.service_scv:.3g})")
-    limit = "" if result.stable_rate == float("inf") else f"stable below {show_rate(result.stable_rate)}"
+    limit = (
+        ""
+        if result.stable_rate == float("inf")
+        else f"stable below {show_rate(result.stable_rate, like=_like(result))}"
+    )
     if result.arrival_rate is None:
         print(limit)
     else:
@@ -305,9 +309,9 @@ def _show_queue(result: "QueueAnswer") -> None:
         say(f"note: {note}")
 
 
-def _like(result: "QueueAnswer") -> float | None:
-    """The rate in whose unit all others are shown."""
-    return None if result.stable_rate == float("inf") else result.stable_rate
+def _like(result: "QueueAnswer") -> float:
+    """The rate in whose unit all others are shown: the smallest, so that no number is below 1."""
+    return min(result.stable_rate, result.arrival_rate or result.stable_rate)
 
 
 def _show_measures(result: "QueueAnswer") -> None:
@@ -356,18 +360,19 @@ def _show_percentile(result: "QueueAnswer") -> None:
 
 def _show_capacities(result: "QueueAnswer") -> None:
     has_cost = any(one.cost_per_hour is not None for one in result.capacities)
-    header = ["servers", "stable below"]
+    header = ["", "stable below"] if result.is_slowdown_measured else ["servers", "stable below"]
     header += [] if result.slo_s is None else [f"within {result.slo_s:g} s up to", "busy then"]
     header += [] if result.arrival_rate is None else [f"p{100 * result.share:g} s at this rate"]
     header += ["cost/h", "cost/job"] if has_cost else []
-    table("what servers can take", header, [_capacity_row(one, result, has_cost) for one in result.capacities])
+    title = "what the cluster can take" if result.is_slowdown_measured else "what servers can take"
+    table(title, header, [_capacity_row(one, result, has_cost) for one in result.capacities])
 
 
 def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> list[str]:
     from sparkcast.units import show_rate
 
     like = _like(result)
-    row = [str(one.servers), show_rate(one.stable_rate, like=like)]
+    row = ["as measured" if result.is_slowdown_measured else str(one.servers), show_rate(one.stable_rate, like=like)]
     if result.slo_s is not None:
         busy = "–" if one.utilisation is None else f"{100 * one.utilisation:.0f} %"
         row += ["never" if one.most_rate is None else show_rate(one.most_rate, like=like), busy]

@@ -44,8 +44,11 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
         notes.append(f"jobs are a mix of the {n} configurations that were run; --at NAME=VALUE,... asks for one")
     slowdown = None if jobs is None else _slowdown(data, chosen, jobs, name)
     if slowdown is not None:
-        told = ", ".join(f"{n:g} jobs x {f:.3g}" for n, f in zip(slowdown.jobs, slowdown.factors, strict=True))
-        notes.append(f"slowdown as measured: {told}; beyond {slowdown.jobs[-1]:g} jobs no more work gets done")
+        told = ", ".join(f"{n:g} × {f:.3g}" for n, f in zip(slowdown.jobs, slowdown.factors, strict=True))
+        notes.append(
+            f"slowdown as measured (jobs at once × factor): {told}; beyond {slowdown.jobs[-1]:g} jobs no more work "
+            "gets done"
+        )
     return Jobs(times, n, slowdown, tuple(notes))
 
 

@@ -150,7 +150,7 @@ def _medians(found: Mapping[str, Sequence[Score]], n_splits: int, trees: int) ->
         f"one split says little: the MSE of the forest lies between {forests[0]:.0f} and {forests[-1]:.0f}",
         f"forests of {trees} trees, with depth and criterion of the paper",
         f"{_printed.LAWS}: the paper's inversion; {', '.join(OURS)}: models of sparkcast, of which operational-laws "
-        "is the same law with times that cannot be negative",
+        "is the same law with times that cannot be negative, and closed-network has CPU and disk in a closed network",
     )
     return Section(f"Replicate 1, median of {n_splits} splits by configuration", _OTHERS, tuple(rows), notes)
 
