@@ -167,7 +167,10 @@ def test_a_job_is_admitted_shrunk_delayed_or_refused(call: Call) -> None:
     answer = call(*running, "--new", "time=60s,within=400s", "--smaller", "time=10s,within=100s")
     assert (answer.code, answer.out.splitlines()[0]) == (0, "shrink: start new job, form 2 now")
     answer = call(*running, "--new", "time=60s,within=400s")
-    assert (answer.code, answer.out.splitlines()[0]) == (0, "delay: start new job in 3 min 00 s")
+    assert (answer.code, answer.out.splitlines()[0]) == (
+        0,
+        "delay: start new job when one of the jobs has ended, in about 3 min 00 s",
+    )
     answer = call(*running, "--new", "time=60s,within=100s")
     assert answer.code == 5
     assert answer.out.startswith("refuse: no way to start the new job keeps every deadline")

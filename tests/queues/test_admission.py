@@ -51,6 +51,17 @@ def test_a_job_that_would_break_a_deadline_is_delayed_until_it_would_not() -> No
     assert [(option.what, option.breaks) for option in found.options if option.breaks] == [("admit", ("old",))]
 
 
+def test_a_delayed_job_waits_for_the_end_itself_and_not_for_its_usual_moment() -> None:
+    """However late the running job is, the new one does not disturb it."""
+    running = [job("old", 100, 40, within_s=140, scv=0.01)]
+    found = decide(running, job("new", 50, within_s=300, scv=0.01))
+    assert found.verdict == "delay"
+    assert found.chosen is not None
+    assert found.chosen.ends[0] == found.without[0]
+    assert found.chosen.start_after == 1
+    assert found.chosen.start_in_s == pytest.approx(60, rel=0.03)
+
+
 def test_a_smaller_form_is_taken_before_a_delay() -> None:
     running = [job("old", 100, 40, within_s=110)]
     found = decide(running, job("new", 20, within_s=100), smaller=[job("tiny", 8, within_s=100)])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.queues import closed, jackson
 from sparkcast.queues.closed import Station, bounds
@@ -75,7 +76,7 @@ def test_the_two_methods_agree_where_both_can_be_used(times: list[float], n: int
 def test_many_small_networks_are_solved_at_once(think_s: float, demand_s: float, n: int) -> None:
     network = [Station("cpu", think_s, "delay"), Station("disk", demand_s)]
     rounds = [one.response_s for one in closed.solve(network, n)]
-    jobs = np.arange(1.0, n + 1)
+    jobs: Floats = np.array([float(i) for i in range(1, n + 1)])
     found = closed.delay_and_queue(np.full(n, think_s), np.full(n, demand_s), jobs)
     assert found == pytest.approx(rounds, rel=1e-12)
     between = closed.delay_and_queue(np.full(n, think_s), np.full(n, demand_s), jobs - 0.5)

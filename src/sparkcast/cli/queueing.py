@@ -384,26 +384,32 @@ def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> lis
 
 
 def _show_decision(result: "Decision") -> None:
-    from sparkcast.units import show_seconds
-
     chosen = result.chosen
     if chosen is None:
         print(f"refuse: no way to start the new job keeps every deadline with probability {result.confidence:g}")
     elif chosen.what == "delay":
-        print(f"delay: start {chosen.new} in {show_seconds(chosen.start_in_s)}")
+        print(f"delay: start {chosen.new} {_start(chosen)}")
     elif chosen.what == "shrink":
         print(f"shrink: start {chosen.new} now")
     else:
         print(f"admit: start {chosen.new} now")
     shown = chosen or result.options[0]
     before = {end.name: end for end in result.without}
-    title = "" if chosen else f"nearest: {shown.what}, start in {show_seconds(shown.start_in_s)}"
+    title = "" if chosen else f"nearest: start {_start(shown)}"
     rows = [_end_row(end, before.get(end.name), shown) for end in shown.ends]
     table(title, ["job", "ends, without the new job", "with it", "80 % between", "deadline", "met with", ""], rows)
     for option in result.options:
         if option is not shown and option.breaks:
-            start = "now" if not option.start_in_s else f"in {show_seconds(option.start_in_s)}"
-            print(f"{option.new} {start}: would break {', '.join(option.breaks)}")
+            print(f"{option.new} {_start(option)}: would break {', '.join(option.breaks)}")
+
+
+def _start(option: "Option") -> str:
+    from sparkcast.units import show_seconds
+
+    if not option.start_after:
+        return "now"
+    many = "one of the jobs has" if option.start_after == 1 else f"{option.start_after} of the jobs have"
+    return f"when {many} ended, in about {show_seconds(option.start_in_s)}"
 
 
 def _end_row(end: "End", before: "End | None", option: "Option") -> list[str]:

@@ -24,7 +24,7 @@ from sparkcast.queues.slowdown import Slowdown
 HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those that were measured
 _DRAWS = 400
 _BY_CHANCE = 0.01  # a probability that falls by less has not changed
-_LATEST = 10  # running jobs whose end is tried as the moment to start
+_LATEST = 10  # running jobs whose end may be waited for
 
 
 class JobTimes(Protocol):
@@ -111,7 +111,8 @@ class Option:
 
     what: Literal["admit", "shrink", "delay"]
     new: str  # which form of the new job
-    start_in_s: float
+    start_after: int  # how many of the running jobs must have ended; 0: now
+    start_in_s: float  # when that is expected, the median
     ends: tuple[End, ...]  # the running jobs, then the new one
     breaks: tuple[str, ...]  # jobs whose deadlines it would break
 
@@ -144,13 +145,12 @@ def decide(
     require_share(confidence, "confidence")
     _check(running, new, slots, background)
     future = _Future(tuple(running), slots, background, seed)
-    without = future.ends()
-    options = [_option("admit", future, without, new, 0.0, confidence)]
-    options += [_option("shrink", future, without, job, 0.0, confidence) for job in smaller]
+    without, _ = future.ends()
+    options = [_option("admit", future, without, new, 0, confidence)]
+    options += [_option("shrink", future, without, job, 0, confidence) for job in smaller]
     if may_delay and not any(not option.breaks for option in options):
-        moments = sorted(end.ends_s - job.elapsed_s for end, job in zip(without, running, strict=True))
-        for wait in moments[:_LATEST]:
-            options += [_option("delay", future, without, job, max(0.0, wait), confidence) for job in (new, *smaller)]
+        for ended in range(1, min(len(running), _LATEST) + 1):
+            options += [_option("delay", future, without, job, ended, confidence) for job in (new, *smaller)]
     chosen = next((option for option in options if not option.breaks), None)
     ranked = tuple(sorted(options, key=lambda option: (option is not chosen, len(option.breaks))))
     return Decision("refuse" if chosen is None else chosen.what, chosen, without, ranked, confidence)
@@ -161,7 +161,7 @@ def forecast(
 ) -> tuple[End, ...]:
     """When the jobs that run now end if no other comes."""
     _check(running, None, slots, background)
-    return _Future(tuple(running), slots, background, seed).ends()
+    return _Future(tuple(running), slots, background, seed).ends()[0]
 
 
 def rest_s(elapsed_s: float, total_s: float, total_then_s: float) -> float:
@@ -199,15 +199,18 @@ class _Future:
     background: int
     seed: int
 
-    def ends(self, new: Job | None = None, start_in_s: float = 0.0) -> tuple[End, ...]:
+    def ends(self, new: Job | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
+        """When all end, and in how many seconds the new one starts: the median."""
+        import numpy as np
+
         jobs = (*self.running, *([new] if new else []))
         if not jobs:
-            return ()
-        done, totals = self._drawn(jobs, is_new=new is not None)
-        left = _play(done, totals, self.background, self.slots, start_in_s if new else None)
-        return tuple(_end(job, left[:, j]) for j, job in enumerate(jobs))
+            return (), 0.0
+        done, totals = self._drawn(jobs)
+        left, started = _play(done, totals, self.background, self.slots, None if new is None else start_after)
+        return tuple(_end(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(started))
 
-    def _drawn(self, jobs: Sequence[Job], *, is_new: bool) -> tuple[Floats, Floats]:
+    def _drawn(self, jobs: Sequence[Job]) -> tuple[Floats, Floats]:
         """Draws x jobs: the share that is done, and (x numbers of jobs) the time that all of it takes."""
         import numpy as np
 
@@ -249,38 +252,39 @@ def _totals(job: Job, shares: Floats, now: int, most: int) -> tuple[Floats, Floa
     return totals, (job.elapsed_s / among_now if job.elapsed_s else np.zeros(len(shares)))
 
 
-def _play(done: Floats, totals: Floats, background: int, slots: int | None, start_in_s: float | None) -> Floats:
-    """Seconds from now until each job ends, by draw. All draws move together, each by its own steps."""
+def _play(
+    done: Floats, totals: Floats, background: int, slots: int | None, start_after: int | None
+) -> tuple[Floats, Floats]:
+    """Seconds from now until each job ends, by draw, and until the last of them starts.
+
+    The last job waits until `start_after` others have ended; None where all run already. All draws move together, each
+    by its own steps.
+    """
     import numpy as np
 
     draws, n_jobs = done.shape
     left, ends, now = 1.0 - done, np.full((draws, n_jobs), np.nan), np.zeros(draws)
     is_here = np.ones((draws, n_jobs), dtype=bool)
-    waits = np.zeros(draws) if start_in_s is None else np.full(draws, start_in_s)
-    is_waiting = np.full(draws, start_in_s is not None)  # the last job
+    is_waiting = np.full(draws, start_after is not None)
     is_here[:, -1] &= ~is_waiting
-    room = np.inf if slots is None else slots
-    rows = np.arange(draws)
+    started = np.zeros(draws)
+    room, rows, columns = np.inf if slots is None else slots, np.arange(draws)[:, None], np.arange(n_jobs)[None, :]
     while np.isnan(ends).any():
         n = is_here.sum(axis=1) + background
-        enters = is_waiting & (now >= waits - 1e-12) & (n < room)
-        is_here[enters, -1], is_waiting[enters] = True, False
-        n = n + enters
-        per = totals[rows[:, None], np.arange(n_jobs)[None, :], np.maximum(n, 1)[:, None]]
+        enters = is_waiting & ((~np.isnan(ends)).sum(axis=1) >= (start_after or 0)) & (n < room)
+        is_here[enters, -1], is_waiting[enters], started[enters] = True, False, now[enters]
+        per = totals[rows, columns, np.maximum(n + enters, 1)[:, None]]
         to_end = np.where(is_here, left * per, np.inf)
         step = to_end.min(axis=1)
-        to_start = np.where(is_waiting & (now < waits - 1e-12), waits - now, np.inf)
-        step = np.minimum(step, to_start)
-        is_over = ~np.isfinite(step)
-        if (is_over & np.isnan(ends).any(axis=1)).any():
+        if (np.isinf(step) & is_waiting).any():
             raise StudyError("the new job never finds a place", hint="give more slots")
-        step = np.where(is_over, 0.0, step)
+        step = np.where(np.isinf(step), 0.0, step)
         now = now + step
         left = np.where(is_here, left - step[:, None] / per, left)
         over = is_here & (to_end <= step[:, None] * (1 + 1e-12))
         ends[over] = np.broadcast_to(now[:, None], ends.shape)[over]
         is_here &= ~over
-    return ends
+    return ends, started
 
 
 def _end(job: Job, left: Floats) -> End:
@@ -297,14 +301,14 @@ def _option(
     future: _Future,
     without: Sequence[End],
     new: Job,
-    start_in_s: float,
+    start_after: int,
     confidence: float,
 ) -> Option:
-    ends = future.ends(new, start_in_s)
+    ends, start_in_s = future.ends(new, start_after)
     before = [*(end.probability for end in without), 1.0]
     breaks = tuple(
         end.name
         for end, was in zip(ends, before, strict=True)
         if end.probability is not None and was is not None and end.probability < min(confidence, was - _BY_CHANCE)
     )
-    return Option(what, new.name, start_in_s, ends, breaks)
+    return Option(what, new.name, start_after, start_in_s, ends, breaks)

@@ -29,7 +29,8 @@ def response_by_rate(answer: QueueAnswer) -> Figure:
         Section.SCALING,
         f"Response time that {100 * answer.share:g} % of jobs stay within, by arrival rate",
         f"{answer.servers} servers, {answer.discipline}. Line: simulated percentile; band: where it lies with 95 % "
-        f"confidence; gray: the mean. Beyond {_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows without end.{deadline}",
+        f"confidence; gray: the mean. Beyond {_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows without "
+        f"end.{deadline}",
         rows,
         lambda width: _draw_response(rows, slo, width),
         heads={"rate": _RATE, "value": _RESPONSE},
