@@ -2,16 +2,19 @@
 
     python benchmarks/queues.py              # speed, a minute or two
     python benchmarks/queues.py --coverage   # 100 seeded runs of each queue, some ten minutes
+    python benchmarks/queues.py --approximations   # M/G/c and G/G/c beside simulations, a minute
 
 ciw is not needed by sparkcast; where it is not installed its line is left out (pip install ciw==3.2.7).
 """
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable
 
 from sparkcast.queues import Measures
-from sparkcast.queues.arrivals import poisson
+from sparkcast.queues.approximations import GGc, Method
+from sparkcast.queues.arrivals import Renewal, poisson
 from sparkcast.queues.closed import Station, solve
 from sparkcast.queues.general import MG1, MG1Sharing
 from sparkcast.queues.markovian import MMc
@@ -105,11 +108,28 @@ def coverage() -> None:
         print(f"  {name:16s} {response:4d} {jobs:4d}   mean of all {100 * bias:+.2f} %", flush=True)
 
 
+def approximations() -> None:
+    """Where they may be trusted: the mean wait against a simulated one."""
+    print("servers  busy  scv of arrivals, service   simulated E[W]        Allen-Cunneen  Whitt")
+    for c, rho, (arrival_scv, scv) in itertools.product((4, 16), (0.5, 0.9), ((1, 0.2), (1, 3), (4, 0.5), (0.3, 1))):
+        work = Workload(Renewal(rho * c, arrival_scv), (JobClass("job", Spread(1.0, scv)),))
+        found = simulate(work, Cluster(c), n_jobs=30_000, replications=8, shares=()).mean_wait_s
+        methods: tuple[Method, ...] = ("Allen-Cunneen", "Whitt")
+        waits = [GGc(rho * c, 1.0, c, scv, arrival_scv, method).measures().mean_wait_s for method in methods]
+        off = "  ".join(f"{100 * (wait / found.value - 1):+12.0f} %" for wait in waits)
+        reach = found.high - found.value
+        print(f"{c:7d} {rho:5.0%}  {arrival_scv:8g} {scv:8g}       {found.value:10.4f} ± {reach:.4f} {off}", flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--coverage", action="store_true")
-    if parser.parse_args().coverage:
+    parser.add_argument("--approximations", action="store_true")
+    given = parser.parse_args()
+    if given.coverage:
         coverage()
+    elif given.approximations:
+        approximations()
     else:
         a_day()
         mean_values()

@@ -121,6 +121,15 @@ def test_the_queues_have_the_numbers_of_the_authors_notebook() -> None:
     assert one["E[T]"] == pytest.approx(1.6206, abs=5e-5)
 
 
+def test_the_queues_stand_beside_those_with_the_right_rate(result: Replicated) -> None:
+    """p_Q and E[N] are the same with mu from means, and E[T] is a tenth (Table II is rounded)."""
+    section = next(one for one in result.sections if one.title == "The same queues with mu from means")
+    ours = {(row.item, row.quantity): row.ours for row in section.rows}
+    assert ours["M/M/4", "p_Q"] == pytest.approx(0.596432, abs=5e-7)
+    assert ours["M/M/4", "E[N]"] == pytest.approx(5.58573, abs=5e-6)
+    assert ours["M/M/4", "E[T]"] == pytest.approx(0.0507522, rel=2e-3)
+
+
 def test_the_search_ended_far_outside_the_design_with_little_left_to_gain(result: Replicated) -> None:
     assert _figure(result, 8, "learning rate").right == pytest.approx(901.1)
     assert _figure(result, 8, "% that is left").right == pytest.approx(4.74, abs=0.01)

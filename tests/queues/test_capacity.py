@@ -55,6 +55,7 @@ def test_a_table_of_servers_tells_rates_and_costs() -> None:
     found = capacities(simulator(0.1), [3, 4, 5], within_s=300.0, share=0.95, rate=0.1, price_per_server_hour=0.5)
     assert [one.servers for one in found] == [3, 4, 5]
     assert found[0].response_s is None  # 3 servers are not stable at that rate
+    assert found[0].cost_per_job is None
     assert [one.cost_per_hour for one in found] == [1.5, 2.0, 2.5]
     assert found[1].cost_per_job == pytest.approx(2.0 / 360)
     rates = [one.most_rate or 0 for one in found]

@@ -1,7 +1,7 @@
 """The whole answer about a queue: closed forms beside a simulation, the percentile that was asked for, and capacity."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sparkcast.arrays import Array, Floats
 from sparkcast.errors import StudyError
@@ -88,7 +88,11 @@ def answer(question: Question, on_step: OnStep = lambda what, done, total: None)
         response = _response(question, simulation)
     can_resize = cluster.slowdown is None and question.places is None
     within = None if response is None or question.slo_s is None else response.value <= question.slo_s
-    compared = _capacities(question, simulator, can_resize, on_step)
+    compared = tuple(
+        # One number for one question: the longer simulation's.
+        replace(one, response_s=response) if one.servers == cluster.cores else one
+        for one in _capacities(question, simulator, can_resize, on_step)
+    )
     needed = None
     if question.has_rate and question.slo_s is not None and can_resize:
         needed = servers_needed(simulator, question.slo_s, question.share)

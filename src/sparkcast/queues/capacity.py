@@ -164,7 +164,7 @@ def _capacity(
     most = None if within_s is None else largest_rate(simulator, within_s, share, n)
     response = None if rate is None or rate >= stable else simulator.percentile(rate, share, n)
     cost = None if price is None else price * n
-    per = rate or most
+    per = most if rate is None else None if response is None else rate
     return Capacity(
         n,
         stable,
@@ -172,7 +172,7 @@ def _capacity(
         None if most is None else most / stable,
         response,
         cost,
-        None if cost is None or not per else cost / (per * 3600),
+        None if cost is None or per is None else cost / (per * 3600),
     )
 
 
