@@ -43,6 +43,13 @@ def test_a_single_number_of_jobs_shows_no_slowdown() -> None:
     assert measured_jobs(runs(jobs=(1,))).slowdown is None
 
 
+def test_jobs_that_always_ran_beside_two_others_were_never_alone() -> None:
+    words = usual_vocabulary(["executors", "jobs"], ["time_s"])
+    beside = tuple(Observation(Configuration({"executors": e, "jobs": 3}), {"time_s": 60 / e}) for e in (1, 2))
+    with pytest.raises(NotEnoughDataError, match="no run was alone"):
+        measured_jobs(Dataset(("executors",), beside, "", ("time_s",), words))
+
+
 def test_what_was_not_measured_is_refused() -> None:
     with pytest.raises(NotEnoughDataError, match="no run was alone"):
         measured_jobs(runs(jobs=(2, 4)))

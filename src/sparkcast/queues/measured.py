@@ -29,8 +29,10 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     """
     name = data.vocabulary.required_time()
     chosen = _at(data, data.successful(name), at or {})
-    jobs = data.vocabulary.first(Role.JOBS, among=data.factors)
-    alone = [run for run in chosen if jobs is None or as_number(run.configuration[jobs]) == 1]
+    # It counts also where it was the same in all runs: three at once are not alone.
+    settings = dict.fromkeys((*data.factors, *(name for run in chosen for name in run.configuration)))
+    jobs = data.vocabulary.first(Role.JOBS, among=settings)
+    alone = [run for run in chosen if jobs is None or as_number(run.configuration.get(jobs, 1)) == 1]
     if not alone:
         raise NotEnoughDataError(
             "no run was alone on the cluster, so how long a job takes by itself is unknown",
@@ -63,10 +65,10 @@ def _slowdown(data: Dataset, runs: list[Observation], jobs: str, time: str) -> M
     """The middle of what configurations show that were measured alone and among others."""
     groups: dict[Configuration, dict[float, list[float]]] = {}
     for run in runs:
-        n = as_number(run.configuration[jobs])
+        n = as_number(run.configuration.get(jobs, 1))
         if n is None or n < 1:
             raise StudyError(f"{jobs} = {run.configuration[jobs]} is no number of jobs", hint="correct or drop the run")
-        key = run.configuration.only(data.factors).without(jobs)
+        key = run.configuration.only([name for name in data.factors if name != jobs])
         groups.setdefault(key, {}).setdefault(n, []).append(run.responses[time])
     ratios: dict[float, list[float]] = {}
     for by_number in groups.values():
