@@ -40,15 +40,19 @@ PREDICT = ("--at", "executors=3,batch_size=128", "--model", "ridge")
 
 def test_what_only_names_told_is_said_beside_the_answer(call: Call, usual: str) -> None:
     answer = call("predict", usual, *PREDICT)
-    assert answer.err == "taken as machines: executors; batch: batch_size; time: time_s; share: accuracy\n"
-    assert "taken as" not in answer.out
+    assert answer.err == (
+        "usual.csv: 24 runs\n"
+        "  settings: executors (machines), batch_size (batch)\n"
+        "  responses: time_s (time, s), accuracy (share)\n"
+    )
+    assert "settings" not in answer.out
 
 
 def test_what_was_declared_is_not_told_again(call: Call, usual: str) -> None:
     roles = ("--role", "executors=machines,batch_size=batch", "--role", "time_s=time,accuracy=share")
     assert call("predict", usual, *PREDICT, *roles).err == ""
     some = call("predict", usual, *PREDICT, "--role", "executors=machines")
-    assert some.err == "taken as batch: batch_size; time: time_s; share: accuracy\n"
+    assert "batch_size (batch)" in some.err
 
 
 def test_a_table_that_sparkcast_wrote_says_it_itself(call: Call, usual: str) -> None:
