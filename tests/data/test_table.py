@@ -54,7 +54,7 @@ def test_without_names_the_columns_that_vary_are_the_factors(tmp_path: Path) -> 
         (GOOD, {"responses": ["time"]}, ["no column 'time'", "did you mean 'time_s'"]),
         (GOOD, {"factors": ["executors", "executors"]}, ["named twice"]),
         (GOOD.replace("10.5", "fast"), {}, ["row 2, column 'time_s': 'fast' is not a number", "--na"]),
-        (GOOD.replace("10.5", "inf"), {}, ["row 2, column 'time_s': 'inf' is not a number"]),
+        (GOOD.replace("10.5", "inf"), {}, ["row 2, column 'time_s': 'inf' is not finite"]),
         (GOOD.replace("1,lenet5", ",lenet5"), {"factors": ["executors"]}, ["row 2, column 'executors'", "no value"]),
         (GOOD + "3,lenet5\n", {}, ["row 5: 2 values, and the header names 4 columns"]),
         (GOOD.replace("note", "executors"), {}, ["stands twice"]),

@@ -1,4 +1,4 @@
-"""The options of every command that reads runs: how a table is to be understood, and which study of a store is meant."""
+"""The options of every command that reads runs: how a table is understood, and which study of a store is meant."""
 
 import inspect
 from collections.abc import Callable

@@ -164,10 +164,15 @@ def _could_be_number(cell: Cell) -> bool:
     return cell is not None
 
 
+def _no_number(cell: str) -> str:
+    is_infinite = cell.casefold().lstrip("+-") in ("inf", "infinity", "∞")
+    return f"{cell!r} is not {'finite' if is_infinite else 'a number'}"
+
+
 def _quantities(
     name: str, cells: Sequence[str], read: Mapping[str, Cell], counts: Mapping[str, int], words: Words
 ) -> Column:
-    problems = {cell: f"{cell!r} is not a number" for cell, parsed in read.items() if not _could_be_number(parsed)}
+    problems = {cell: _no_number(cell) for cell, parsed in read.items() if not _could_be_number(parsed)}
     hints = ["correct the cell, leave it empty, or say that it means no value: --na WORD"] if problems else []
     good = {cell: parsed for cell, parsed in read.items() if cell not in problems}
     family = _family(good, counts, words)

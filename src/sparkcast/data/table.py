@@ -31,7 +31,7 @@ from sparkcast.study.names import (
 from sparkcast.units import BYTES, SECONDS, shortest_size
 
 # The last column of a table that sparkcast wrote: one of its cells says what all others are.
-_MEANING = "sparkcast"
+MEANING = "sparkcast"
 _TELLING_DIGITS = 6  # measured to so many, two runs are not equal by chance
 _MOST_ROWS = 5  # listed in a note
 
@@ -460,16 +460,16 @@ class _Meaning:
 
 
 def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, _Meaning]:
-    if _MEANING not in grid.header:
+    if MEANING not in grid.header:
         return grid, _Meaning()
     try:
-        plain = json.loads(next((cell for cell in grid.cells(_MEANING) if cell), ""))  # rows may have been sorted
+        plain = json.loads(next((cell for cell in grid.cells(MEANING) if cell), ""))  # rows may have been sorted
         found = meaning_from(plain)
     except (ValueError, KeyError, TypeError) as error:
         raise StudyError(
-            f"{path.name}: the column {_MEANING!r} does not say what the others are", hint="remove that column"
+            f"{path.name}: the column {MEANING!r} does not say what the others are", hint="remove that column"
         ) from error
-    kept = [place for place, name in enumerate(grid.header) if name != _MEANING]
+    kept = [place for place, name in enumerate(grid.header) if name != MEANING]
     header = tuple(grid.header[place] for place in kept)
     rest = replace(grid, header=header, columns=tuple(grid.columns[place] for place in kept))
     return rest, replace(found, vocabulary=found.vocabulary.only(header))
@@ -484,8 +484,8 @@ def write_table(data: Dataset, path: Path) -> None:
     rows = [_flat(observation) for observation in data.observations]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if rows:
-        rows[0][_MEANING] = json.dumps(meaning_of(data, columns))
-    columns.append(_MEANING)
+        rows[0][MEANING] = json.dumps(meaning_of(data, columns))
+    columns.append(MEANING)
     if path.suffix.lower() == ".parquet":
         _write_parquet(rows, columns, path)
         return
