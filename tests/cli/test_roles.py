@@ -122,7 +122,10 @@ def test_the_short_limits_are_limits_like_others(call: Call, renamed: str) -> No
         ([*ROLES, "--limit", "auc >= nan"], ["is not finite"]),
         ([*ROLES, "--limit", "minutes <= 3 moons"], ["'3 moons'", "30s"]),
         ([*ROLES, "--limit", "auc >= 0.5", "--min-accuracy", "0.6"], ["auc is limited twice on the same side"]),
-        (["--ignore", "minutes,auc"], ["no column of own.csv is known to be what the runs yielded", "--role NAME=time"]),
+        (
+            ["--ignore", "minutes,auc"],
+            ["no column of own.csv is known to be what the runs yielded", "--role NAME=time"],
+        ),
         (
             ["--ignore", "auc", "--min-accuracy", "0.6"],
             ["none of the responses is an accuracy", "--role NAME=share"],

@@ -4,6 +4,7 @@ A cell alone does not tell what its commas mean, nor an `m`; `sparkcast.data.col
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -82,7 +83,8 @@ def read_cell(text: str) -> Cell:
     if match := _PREFIX.match(text):
         currency = match[2].lower()
         text = match[1] + text[match.end() :]
-    parts, position, is_spaced = [], 0, True
+    parts: list[tuple[str, str]] = []
+    position, is_spaced = 0, True
     while position < len(text):
         found = _PART.match(text, position)
         if found is None or (parts and not parts[-1][1]):
@@ -123,8 +125,8 @@ def _word(unit: str) -> frozenset[Family]:
 
 def factor(unit: str, family: Family) -> float:
     """What one of a unit is: seconds, bytes."""
-    known = {TIME: SECONDS, SIZE: BYTES, COUNT: _COUNTS}.get(family)
-    return 1.0 if known is None else float(known[unit])
+    known: dict[str, Mapping[str, float]] = {TIME: SECONDS, SIZE: BYTES, COUNT: _COUNTS}
+    return known.get(family, {}).get(unit, 1.0)
 
 
 def currency_of(unit: str) -> str:

@@ -23,6 +23,7 @@ from sparkcast.data.cell import (
     number,
     read_cell,
 )
+from sparkcast.data.problems import shown
 from sparkcast.study import Level
 
 DATE, TEXT, EMPTY, NUMBER = "date", "text", "empty", "number"
@@ -42,7 +43,6 @@ _NO_NUMBER = {
     "tbd",
     ".",
 }  # none: a category
-_MOST_DIGITS = 300  # of a number
 _MOST_WORDS = 0.5  # a column with more words than that is one of words
 
 
@@ -69,9 +69,12 @@ class Column:
     def n_values(self) -> int:
         return len(set(self.values.values()))
 
-    def number(self, cell: str) -> float | None:
-        value = self.values.get(cell)
-        return value if isinstance(value, (int, float)) else None
+    @property
+    def n_filled(self) -> int:
+        """How many cells have a value, or should have one."""
+        if len(self.values) + len(self.problems) == len(set(self.cells)):
+            return len(self.cells)
+        return sum(cell in self.values or cell in self.problems for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def _settled(column: Column, marks: set[Mark], words: Words, separator: str) -> 
     if not (others or usual):
         cell = next(cell for cell in column.values if ({",", "."} & set(cell)))
         sign = "," if column.mark == "," else "."
-        told = f"{cell!r} may be {_both(cell)}, and nothing in the column tells which"
+        told = f"{shown(cell)} may be {_both(cell)}, and nothing in the column tells which"
         hint = f"say what stands before decimals: --decimal {'point' if sign == ',' else 'comma'} or the other"
         return replace(column, problems={cell: told}, hints=(hint,))
     mark = next(iter(others or usual))
@@ -118,7 +121,9 @@ def _both(cell: str) -> str:
 
 def read_column(name: str, cells: Sequence[str], words: Words) -> Column:
     counts = Counter(cells)
-    filled = [cell for cell in counts if cell.casefold() not in _NO_VALUE and cell.casefold() not in words.na]
+    filled = [cell for cell in counts if cell and (cell[0].isdigit() or cell.casefold() not in _NO_VALUE)]
+    if words.na:
+        filled = [cell for cell in filled if cell.casefold() not in words.na]
     if not filled:
         return Column(name, cells, EMPTY)
     if plain := _plain_numbers(filled, words):
@@ -140,22 +145,14 @@ def _plain_numbers(cells: Sequence[str], words: Words) -> tuple[dict[str, Level]
     if words.decimal == ",":
         return None
     try:
-        values: dict[str, Level] = {cell: _plain(cell) for cell in cells}
+        numbers = list(map(float, cells))
     except ValueError:
         return None
-    if not all(map(math.isfinite, values.values())):  # type: ignore[arg-type]
+    if not all(map(math.isfinite, numbers)):
         return None
+    values: dict[str, Level] = dict(zip(cells, numbers, strict=True))
     pointed = [cell for cell in cells if "." in cell]
     return values, bool(pointed) and all(number(cell, ",") is not None for cell in pointed)
-
-
-def _plain(cell: str) -> int | float:
-    if len(cell) > _MOST_DIGITS:
-        raise ValueError
-    try:
-        return int(cell)
-    except ValueError:
-        return float(cell)
 
 
 def _could_be_number(cell: Cell) -> bool:
@@ -166,7 +163,7 @@ def _could_be_number(cell: Cell) -> bool:
 
 def _no_number(cell: str) -> str:
     is_infinite = cell.casefold().lstrip("+-") in ("inf", "infinity", "∞")
-    return f"{cell!r} is not {'finite' if is_infinite else 'a number'}"
+    return f"{shown(cell)} is not {'finite' if is_infinite else 'a number'}"
 
 
 def _quantities(
@@ -179,24 +176,24 @@ def _quantities(
     bare = {c for c, parsed in good.items() if isinstance(parsed, Quantity) and not parsed.families}
     for cell, parsed in good.items():
         if cell not in bare and family not in _families(parsed):
-            problems[cell] = f"{cell!r} is not {_in(family)}, as other cells of the column are"
+            problems[cell] = f"{shown(cell)} is not {_in(family)}, as other cells of the column are"
             hints.append("write the whole column in one unit")
     mark, doubt, wrong = _mark({c: p for c, p in good.items() if c not in problems}, counts, words)
     for cell in wrong:
         other = ("point", "comma") if mark == "," else ("comma", "point")
-        problems[cell] = f"{cell!r} has a decimal {other[0]}, and other cells of the column a decimal {other[1]}"
+        problems[cell] = f"{shown(cell)} has a decimal {other[0]}, and other cells of the column a decimal {other[1]}"
         hints.append("write all decimals of a column alike")
     kept = {cell: parsed for cell, parsed in good.items() if cell not in problems}
     currencies = _currencies(kept, counts) if family == MONEY else []
     for cell, parsed in kept.items():
         is_amount = isinstance(parsed, Quantity) and parsed.families and family == MONEY
         if is_amount and currency_of(parsed.unit) != currencies[0]:  # type: ignore[union-attr]
-            problems[cell] = f"{cell!r} is not in {currencies[0]}, as other cells of the column are"
+            problems[cell] = f"{shown(cell)} is not in {currencies[0]}, as other cells of the column are"
             hints.append("write the whole column in one currency")
     starts_with_hours = _starts_with_hours(kept, words)
     if starts_with_hours is None:
         for cell in [c for c, parsed in kept.items() if isinstance(parsed, Clock)]:
-            problems[cell] = f"{cell!r} may be hours and minutes or minutes and seconds"
+            problems[cell] = f"{shown(cell)} may be hours and minutes or minutes and seconds"
         hints.append("say which: --time-unit h or --time-unit min")
     values = {
         cell: _value(parsed, family, mark or ".", bool(starts_with_hours))

@@ -74,7 +74,10 @@ def _grid(records: list[tuple[int, list[str]]], separator: str, path: Path, note
         )
     while header and not header[-1] and not any(row[len(header) - 1] for _, row in records if len(row) >= len(header)):
         header.pop()
-    body = [(number, row) for number, row in records[1:] if row[: len(header)] != records[0][1][: len(header)]]
+    first = records[0][1] if records else []
+    body = [
+        record for record in records[1:] if record[1][0] != first[0] or record[1][: len(header)] != first[: len(header)]
+    ]
     if len(body) < len(records) - 1:
         notes.append("the header stands again among the rows")
     if not body:
@@ -83,7 +86,7 @@ def _grid(records: list[tuple[int, list[str]]], separator: str, path: Path, note
     ragged = [
         Problem(number, "", f"{max(len(row), 1)} values, and the header names {width} columns")
         for number, row in body
-        if len(row) < width or any(row[width:])
+        if len(row) != width and (len(row) < width or any(row[width:]))
     ]
     refuse(path.name, ragged, hint="check separators and quotes")
     columns = tuple(list(column) for column in zip(*(row[:width] for _, row in body), strict=True))
@@ -122,7 +125,7 @@ def _records(text: str, separator: str, path: Path, skipped: int) -> list[tuple[
         return [
             (number, stripped)
             for number, row in enumerate(reader, start=skipped + 1)
-            if any(stripped := [cell.strip() for cell in row])
+            if any(stripped := list(map(str.strip, row)))
         ]
     except csv.Error as error:
         raise StudyError(f"cannot read {str(path)!r}: row {reader.line_num}: {error}", hint=_HINT) from error

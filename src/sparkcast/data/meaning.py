@@ -58,19 +58,23 @@ def _guess(column: Column) -> tuple[str, str]:
         return "", "dates"
     if names.is_usually_measured(name):
         return "response", ""
+    if names.numbers_repeats(name) and column.is_number:
+        return "", "numbers repeated runs"
     if names.names_a_remark(name) and column.form == TEXT:
         return "", "remarks"
     if column.n_values < 2 and not column.problems:
         return "", f"always {next(iter(column.values))}"
     if _is_identifier(column):
         return "", "identifier"
+    if (filled := column.n_filled) < len(column.cells) / 2 and names.usual_role(name) is None:
+        return "", f"empty in {len(column.cells) - filled} of {len(column.cells)} rows"
     if column.is_number and (names.looks_measured(name) or _looks_drawn_by_nature(column)):
         return "metric", "looks measured"
     return "setting", ""
 
 
 def _is_identifier(column: Column) -> bool:
-    n = _n_filled(column)
+    n = column.n_filled
     if names.usual_role(column.name) is not None:
         return False
     if names.names_runs(column.name) and column.n_values > n / 2 and n > 2:
@@ -87,12 +91,8 @@ def _counts_the_rows(column: Column) -> bool:
 
 def _looks_drawn_by_nature(column: Column) -> bool:
     """Whether it has another value with a fraction in nearly every row, as measurements have and settings rarely."""
-    if names.is_usually_drawn(column.name) or _n_filled(column) < _FEWEST:
+    if names.is_usually_drawn(column.name) or column.n_filled < _FEWEST:
         return False
     distinct = set(column.values.values())
     fractions = sum(isinstance(value, float) and not value.is_integer() for value in distinct)
-    return len(distinct) >= _NEARLY_ALL * _n_filled(column) and fractions > len(distinct) / 2
-
-
-def _n_filled(column: Column) -> int:
-    return sum(cell in column.values or cell in column.problems for cell in column.cells)
+    return len(distinct) >= _NEARLY_ALL * column.n_filled and fractions > len(distinct) / 2

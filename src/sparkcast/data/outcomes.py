@@ -15,17 +15,26 @@ _WORDS = {
     **dict.fromkeys(("timeout", "timed out", "timed_out", "timedout"), Outcome.TIMEOUT),
     **dict.fromkeys("lost killed canceled cancelled preempted interrupted".split(), Outcome.LOST),
 }
+_FLAGS = ("completed", "success", "succeeded", "successful", "ok", "passed")
+_ANSWERS = {
+    **dict.fromkeys(("1", "true", "yes", "y"), Outcome.OK),
+    **dict.fromkeys(("0", "false", "no", "n"), Outcome.ERROR),
+}
 
 
 def outcome_column(grid: Grid, taken: Sequence[str]) -> str | None:
     """The column that tells how runs ended: our own, or one whose cells all say so."""
     if OWN in grid.header:
         return OWN
-    named = [name for name in grid.header if plain_name(name) in _COLUMNS and name not in taken]
-    return next((name for name in named if all(c.casefold() in _WORDS for c in set(grid.cells(name)) if c)), None)
+    for names, words in ((_COLUMNS, _WORDS), (_FLAGS, _ANSWERS)):
+        named = [name for name in grid.header if plain_name(name) in names and name not in taken]
+        for name in named:
+            if all(cell.casefold() in words for cell in set(grid.cells(name)) if cell):
+                return name
+    return None
 
 
 def outcomes(cells: Sequence[str]) -> Mapping[str, Outcome | None]:
     """What each cell says; None where it says nothing that is known. An empty one is an end like others."""
     own = {outcome.value: outcome for outcome in Outcome}
-    return {c: own.get(c) or _WORDS.get(c.casefold()) if c else Outcome.OK for c in set(cells)}
+    return {c: own.get(c) or (_WORDS | _ANSWERS).get(c.casefold()) if c else Outcome.OK for c in set(cells)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sparkcast.errors import StudyError
 
 _MOST = 20  # listed
+_LONGEST = 40  # characters of a cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,11 @@ class Problem:
         row = "" if self.row is None else f"row {self.row}"
         column = f"column {self.column!r}" if self.column else ""
         return f"{', '.join(part for part in (row, column) if part)}: {self.text}"
+
+
+def shown(cell: str) -> str:
+    """A cell in a message, which may hold a whole text."""
+    return repr(cell if len(cell) <= _LONGEST else f"{cell[:_LONGEST]}...")
 
 
 def refuse(source: str, problems: Sequence[Problem], *, hint: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sparkcast.data.cell import COUNT, SHARE, SIZE, TIME, factor
 from sparkcast.data.column import EMPTY, NUMBER, Column, Words, read_columns
@@ -15,7 +15,7 @@ from sparkcast.data.grid import Grid, read_grid
 from sparkcast.data.meaning import BOOKKEEPING, Sorted, sort_columns
 from sparkcast.data.options import TableOptions
 from sparkcast.data.outcomes import OWN, outcome_column, outcomes
-from sparkcast.data.problems import Problem, refuse
+from sparkcast.data.problems import Problem, refuse, shown
 from sparkcast.data.understood import Understood, told_responses, told_settings
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
@@ -32,7 +32,7 @@ from sparkcast.units import BYTES, SECONDS, shortest_size
 
 # The last column of a table that sparkcast wrote: one of its cells says what all others are.
 MEANING = "sparkcast"
-_TELLING_DIGITS = 6  # measured to so many, two runs are not equal by chance
+_TELLING_DIGITS = 8  # two responses measured to so many together are not equal by chance
 _MOST_ROWS = 5  # listed in a note
 
 
@@ -98,6 +98,8 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
         *table.notes((*sorted_.settings, *sorted_.responses), sorted_.responses, repeated, ending, kept),
     )
     told = {*declared.names, *fixed} >= {*sorted_.settings, *sorted_.responses}
+    if told and written.factors:  # it was written with what is missing
+        notes = grid.notes
     understood = Understood(
         source=path.name,
         runs=len(observations),
@@ -208,6 +210,9 @@ def _vocabulary(
 # ---------------------------------------------------------------- what cells are
 
 
+T = TypeVar("T")
+
+
 class _Reader:
     """The cells of a table whose columns are understood."""
 
@@ -258,7 +263,9 @@ class _Reader:
             problems += found
             if found:
                 empty = any(cell not in self.columns[name].problems for cell in wrong)
-                hints += [*self.columns[name].hints] or ["fill it in or drop the row" if empty else "correct the cell"]
+                hints += self.columns[name].hints or [
+                    _mend(name, name in self.options.factors) if empty else "correct the cell"
+                ]
         if ending is not None:
             cells = self.grid.cells(ending)
             unknown = {cell for cell, outcome in outcomes(cells).items() if outcome is None}
@@ -275,15 +282,11 @@ class _Reader:
         unit = self._unit(name)
         if not unit:
             wrong |= {c: f"{c!r} has no unit, and other cells of the column have one" for c in column.bare}
-        for cell in set(column.cells):
-            if cell in wrong:
-                continue
-            if cell not in column.values:
-                if not is_response:
-                    wrong[cell] = "a setting has no value here"
-            elif is_response and column.number(cell) is None:
-                wrong[cell] = f"{cell!r} is not a number"
-        return wrong
+        if is_response:
+            words = (cell for cell, value in column.values.items() if isinstance(value, str))
+            return {cell: f"{shown(cell)} is not a number" for cell in words} | wrong
+        empty = set(column.cells).difference(column.values, wrong)
+        return wrong | dict.fromkeys(empty, "a setting has no value here")
 
     # ------------------------------------------------------------ values
 
@@ -344,35 +347,30 @@ class _Reader:
             said, cells = outcomes(self.grid.cells(ending)), self.grid.cells(ending)
             ended = [said[cells[i]] or Outcome.OK for i in kept]
         seen: dict[tuple[Level | None, ...], int] = {}
+        made: dict[tuple[Level | None, ...], Configuration] = {}  # replicates share one
         found, names = [], tuple(numbers)
-        is_full = all(None not in column for column in levels.values())
+        is_full = all(None not in column for column in numbers.values())
         values = zip(*numbers.values(), strict=True) if numbers else (() for _ in kept)
-        for place, (row, value, outcome) in enumerate(
-            zip(zip(*levels.values(), strict=True), values, ended, strict=True), start=1
-        ):
+        rows = zip(zip(*levels.values(), strict=True), values, ended, strict=True)
+        for place, (row, value, outcome) in enumerate(rows, start=1):
             seen[row] = seen.get(row, 0) + 1
-            pairs = zip(levels, row, strict=True)
-            configuration = dict(pairs) if is_full else {name: level for name, level in pairs if level is not None}
-            found.append(
-                Observation(
-                    configuration=Configuration.of_normal(configuration),  # type: ignore[arg-type]
-                    responses={n: v for n, v in zip(names, value, strict=True) if v is not None},
-                    outcome=outcome,
-                    replicate=seen[row],
-                    position=place,
-                )
-            )
+            if row not in made:
+                given = {name: level for name, level in zip(levels, row, strict=True) if level is not None}
+                made[row] = Configuration.of_normal(given)
+            pairs = zip(names, value, strict=True)
+            measured_here = dict(pairs) if is_full else {name: number for name, number in pairs if number is not None}
+            found.append(Observation(made[row], measured_here, outcome, replicate=seen[row], position=place))  # type: ignore[arg-type]
         return tuple(found)
 
     def _levels(self, name: str, kept: Sequence[int]) -> list[Level | None]:
         levels = {cell: normal_level(level) for cell, level in self._converted(name, False).items()}
         cells = self.columns[name].cells
-        return [levels.get(cells[i]) for i in kept]
+        return _picked(list(map(levels.get, cells)), kept)
 
     def _numbers(self, name: str, kept: Sequence[int]) -> list[float | None]:
         values = {c: float(v) for c, v in self._converted(name, True).items() if not isinstance(v, str)}
         cells = self.columns[name].cells
-        return [values.get(cells[i]) for i in kept]
+        return _picked(list(map(values.get, cells)), kept)
 
     # ------------------------------------------------------------ rows
 
@@ -392,8 +390,8 @@ class _Reader:
         return found
 
     def _has_telling_digits(self, responses: Sequence[str], place: int) -> bool:
-        cells = (self.columns[name].cells[place] for name in responses)
-        return sum(len(re.sub(r"\D", "", cell).strip("0")) for cell in cells) >= _TELLING_DIGITS
+        digits = [len(re.sub(r"\D", "", self.columns[name].cells[place]).strip("0")) for name in responses]
+        return sum(n > 0 for n in digits) > 1 and sum(digits) >= _TELLING_DIGITS
 
     def notes(
         self,
@@ -429,6 +427,14 @@ def _in_name(name: str, units: Collection[str]) -> str:
     """The unit that a name ends in, if it is one of these."""
     unit = unit_in_name(name)
     return unit if unit in units else ""
+
+
+def _picked(values: list[T], kept: Sequence[int]) -> list[T]:
+    return values if len(kept) == len(values) else [values[i] for i in kept]
+
+
+def _mend(name: str, is_named: bool) -> str:
+    return "fill it in or drop the row" if is_named else f"fill it in, drop the row, or do without: --ignore {name}"
 
 
 def _rows(rows: Sequence[int]) -> str:

@@ -100,6 +100,9 @@ _COUNTED = re.compile(
 _IDENTIFIER = re.compile(
     r"(.*_)?(id|uuid|guid|index|idx)|(run|job|row|trial|experiment|test)(_?(no|nr|num|number|name))?|no|nr|num|number|name"
 )
+_REPEAT = re.compile(
+    r"(run|rep|repeat|repetition|replica|replicate|replication|trial|attempt|seed|random_seed)(_?(no|nr|num|number))?"
+)
 _MOMENT = re.compile(
     r"(.*_)?(date|datetime|timestamp|day|when)|(start|started|end|ended|finish|finished|submit|submitted|created|begin)"
     r"(_?(time|date|at|on))?"
@@ -166,6 +169,10 @@ def is_usually_drawn(name: str) -> bool:
 
 def names_runs(name: str) -> bool:
     return _IDENTIFIER.fullmatch(plain_name(name)) is not None
+
+
+def numbers_repeats(name: str) -> bool:
+    return _REPEAT.fullmatch(plain_name(name)) is not None
 
 
 def names_a_moment(name: str) -> bool:
