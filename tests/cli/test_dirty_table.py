@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ Run = dict[str, Any]
 
 
 def runs() -> list[Run]:
-    found = []
+    found: list[Run] = []
     for executors in (1, 2, 4, 8):
         for memory in ("4g", "8g"):
             for rows in (500_000, 1_000_000, 5_000_000, 20_000_000):
@@ -226,7 +227,7 @@ SMALL = "executors;kind;took;auc;user\n" + "".join(
 def test_every_command_takes_the_same_options(call: Call, tmp_path: Path, command: str) -> None:
     help_text = call(command, "--help").out
     for option in ("--factors", "--role", "--ignore", "--na", "--time-unit", "--decimal", "--response", "--study"):
-        assert option in help_text or (option == "--response" and command == "recommend")
+        assert option in help_text
 
 
 @pytest.mark.parametrize(
@@ -333,3 +334,17 @@ def test_a_status_tells_which_runs_failed(call: Call, tmp_path: Path) -> None:
     answer = call("export", "runs.csv", "-o", "out.csv")
     assert "Status tells how runs ended: 1 failed" in answer.err
     assert (tmp_path / "out.csv").read_text().count(",error,") == 1
+
+
+def test_the_guide_shows_what_is_told(call: Call, tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "tables.md").read_text()
+    tables = [block.split("```")[0] for block in guide.split("```csv\n")[1:]]
+    for name, text in zip(("runs.csv", "bad.csv"), tables, strict=True):
+        (tmp_path / name).write_text(text)
+    blocks = [block.split("```")[0] for block in guide.split("```console\n")[1:]]
+    shown = [block for block in blocks if ".csv" in block and "mlflow" not in block]
+    for block in shown:
+        command, _, told = block.partition("\n")
+        answer = call(*shlex.split(command.removeprefix("$ sparkcast ")))
+        assert told == answer.err + answer.out
+    assert len(shown) == 2

@@ -174,7 +174,7 @@ def predict(
     from sparkcast import api
 
     settings = parse_settings(at)
-    loaded = load_any(data, reading, response, model, as_json)
+    loaded = load_any(data, reading, [response] if response else [], model, as_json)
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, _show_prediction, understood(loaded))
@@ -236,13 +236,13 @@ def load(data: str, reading: Reading, responses: Sequence[str], as_json: bool = 
 
 
 def load_any(
-    data: str, reading: Reading, response: str | None, model: str, as_json: bool = False
+    data: str, reading: Reading, responses: Sequence[str], model: str, as_json: bool = False
 ) -> "Data | SavedModel":
     """Data or a model file; says what its reader should know."""
     from sparkcast import api
     from sparkcast.errors import StudyError
 
-    loaded = api.load_data_or_model(data, responses=[response] if response else [], **reading.options)
+    loaded = api.load_data_or_model(data, responses=responses, **reading.options)
     if isinstance(loaded, api.Data):
         say_meanings(loaded, as_json)
         return loaded

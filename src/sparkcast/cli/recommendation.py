@@ -77,6 +77,9 @@ def recommend(
     force: Force = False,
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
+    response: Annotated[
+        list[str] | None, typer.Option(help="Of a table: a column that is what runs yielded. Repeatable.")
+    ] = None,
     reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -91,7 +94,8 @@ def recommend(
     from sparkcast.units import parse_seconds
 
     objective = maximize or minimize or ""
-    loaded = load_any(data, reading, objective if "=" in objective else None, model, as_json)
+    wanted = [*(response or ()), *([objective] if "=" in objective else [])]
+    loaded = load_any(data, reading, wanted, model, as_json)
     result = api.recommend(
         loaded,
         within_s=None if within is None else parse_seconds(within),

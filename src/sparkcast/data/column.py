@@ -105,9 +105,8 @@ def _settled(column: Column, marks: set[Mark], words: Words, separator: str) -> 
     usual: set[Mark] = {"."} if column.mark == "." and not marks and separator != ";" else set()
     if not (others or usual):
         cell = next(cell for cell in column.values if ({",", "."} & set(cell)))
-        sign = "," if column.mark == "," else "."
-        told = f"{shown(cell)} may be {_both(cell)}, and nothing in the column tells which"
-        hint = f"say what stands before decimals: --decimal {'point' if sign == ',' else 'comma'} or the other"
+        told = f"{shown(cell)} may be {_both(cell)}, and nothing in the file tells which"
+        hint = "say what stands before decimals: --decimal point or --decimal comma"
         return replace(column, problems={cell: told}, hints=(hint,))
     mark = next(iter(others or usual))
     return replace(read_column(column.name, column.cells, replace(words, decimal=mark)), doubt=False)
@@ -116,7 +115,7 @@ def _settled(column: Column, marks: set[Mark], words: Words, separator: str) -> 
 def _both(cell: str) -> str:
     part = read_cell(cell)
     core = part.parts[0][0] if isinstance(part, Quantity) else cell
-    return " or ".join(f"{number(core, mark):g}" for mark in (".", ","))  # type: ignore[arg-type]
+    return " or ".join(f"{number(core, mark):g}" for mark in (".", ","))
 
 
 def read_column(name: str, cells: Sequence[str], words: Words) -> Column:
@@ -227,7 +226,7 @@ def _family(cells: Mapping[str, Cell], counts: Mapping[str, int], words: Words) 
     most = max(votes.values())
     best = [family for family, count in votes.items() if count == most]
     order = [words.family, SIZE, TIME, COUNT]  # 128m is a size, as Spark writes it, where nothing says otherwise
-    return next((family for family in order if family in best), best[0])  # type: ignore[return-value]
+    return next((family for family in order if family in best), best[0])
 
 
 def _in(family: Family) -> str:
@@ -277,7 +276,7 @@ def _value(cell: Cell, family: Family, mark: Mark, starts_with_hours: bool) -> L
     if isinstance(cell, Clock):
         return cell.seconds(starts_with_hours=starts_with_hours)
     assert cell is not None
-    found: Level = 0
+    found: int | float = 0
     for core, unit in cell.parts:
         digits = number(core, mark)
         assert digits is not None

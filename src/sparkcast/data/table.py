@@ -359,7 +359,7 @@ class _Reader:
                 made[row] = Configuration.of_normal(given)
             pairs = zip(names, value, strict=True)
             measured_here = dict(pairs) if is_full else {name: number for name, number in pairs if number is not None}
-            found.append(Observation(made[row], measured_here, outcome, replicate=seen[row], position=place))  # type: ignore[arg-type]
+            found.append(Observation(made[row], measured_here, outcome, replicate=seen[row], position=place))
         return tuple(found)
 
     def _levels(self, name: str, kept: Sequence[int]) -> list[Level | None]:
@@ -434,7 +434,11 @@ def _picked(values: list[T], kept: Sequence[int]) -> list[T]:
 
 
 def _mend(name: str, is_named: bool) -> str:
-    return "fill it in or drop the row" if is_named else f"fill it in, drop the row, or do without: --ignore {name}"
+    return (
+        "fill it in or drop the row"
+        if is_named
+        else f"fill it in, drop the row, or leave out the column: --ignore {name}"
+    )
 
 
 def _rows(rows: Sequence[int]) -> str:

@@ -112,18 +112,23 @@ def _client(source: str, *, is_written: bool) -> Iterator[Any]:
         from mlflow.exceptions import MlflowException
         from mlflow.tracking import MlflowClient
     except ImportError as error:
-        raise StudyError(
-            f"runs of MLflow need its package, and {error.name} is not installed",
-            hint="pip install 'sparkcast[mlflow]'",
-        ) from None
+        raise _missing(error) from None
     logging.getLogger("mlflow").setLevel(logging.WARNING)
     logging.getLogger("alembic").setLevel(logging.WARNING)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             yield MlflowClient(tracking_uri=uri)
+        except ImportError as error:  # what only some of its stores need
+            raise _missing(error) from error
         except MlflowException as error:
             raise StudyError(f"MLflow: {str(error).splitlines()[0]}", hint=f"is {uri} what you mean?") from error
+
+
+def _missing(error: ImportError) -> StudyError:
+    return StudyError(
+        f"runs of MLflow need its package, and {error.name} is not installed", hint="pip install 'sparkcast[mlflow]'"
+    )
 
 
 def tracking_uri(source: str, *, is_written: bool) -> str | None:
