@@ -28,6 +28,10 @@ _PART = re.compile(rf"({_NUMBER})(\s*)({_UNIT})?\s*(?:,|and)?\s*")
 _PREFIX = re.compile(rf"([+-]?)\s*(us\$|[$€£¥]|usd|eur|gbp|jpy|chf)\s*(?={_NUMBER})", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:(\d+)\s*(?:d|days?),?\s+)?(\d+):([0-5]\d)(?::([0-5]\d)(?:[.,](\d+))?)?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([,.'’_\u0020\u00a0\u202f\u2009])\d{3})(?:\1\d{3})*")
+SIMPLE: Mapping[Mark, re.Pattern[str]] = {  # numbers without thousands
+    ".": re.compile(r"-?[0-9]{1,15}(?:\.[0-9]+)?"),
+    ",": re.compile(r"-?[0-9]{1,15}(?:,[0-9]+)?"),
+}
 _EXPONENT = re.compile(r"[eE][+-]?\d+$")
 _TIME_OF_DAY = (
     r"(?:[T ,]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AaPp]\.?[Mm]\.?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
@@ -133,15 +137,20 @@ def currency_of(unit: str) -> str:
     return _SIGNS.get(unit) or _CODES[unit]
 
 
+@lru_cache(maxsize=2**19)  # a column asks several times for each of its numbers
 def number(core: str, mark: Mark) -> int | float | None:
     """The number behind its digits, if `mark` is what stands before its decimals.
 
     >>> number("1,234.5", "."), number("1.234,5", ","), number("1,5", "."), number("1 234", ",")
     (1234.5, 1234.5, None, 1234)
     """
+    if SIMPLE[mark].fullmatch(core):
+        return float(core.replace(",", ".")) if mark in core else int(core)
     exponent = _EXPONENT.search(core)
     digits = (core[: exponent.start()] if exponent else core).lstrip("+-")
     whole, separator, decimals = digits.partition(mark)
+    if not whole and not decimals:
+        return None
     if separator and decimals and not (decimals.isascii() and decimals.isdigit()):
         return None
     if whole and not (whole.isascii() and whole.isdigit()):

@@ -9,6 +9,7 @@ from sparkcast.data.cell import (
     COUNT,
     MONEY,
     SHARE,
+    SIMPLE,
     SIZE,
     TIME,
     Cell,
@@ -91,10 +92,12 @@ def read_columns(cells: Mapping[str, Sequence[str]], words: Mapping[str, Words],
     """All columns of a file. A file has one decimal mark: a column that does not tell its own takes that of others."""
     found = {name: read_column(name, column, words[name]) for name, column in cells.items()}
     marks = {column.mark for column in found.values() if column.mark and not column.doubt}
-    return {
+    settled = {
         name: _settled(column, marks, words[name], separator) if column.doubt else column
         for name, column in found.items()
     }
+    number.cache_clear()
+    return settled
 
 
 def _settled(column: Column, marks: set[Mark], words: Words, separator: str) -> Column:
@@ -129,14 +132,16 @@ def read_column(name: str, cells: Sequence[str], words: Words) -> Column:
         values, is_doubtful = plain
         mark: Mark | None = "." if is_doubtful or any("." in cell for cell in filled) else None
         return Column(name, cells, NUMBER, values, mark=mark, doubt=is_doubtful)
+    if uniform := _uniform(name, cells, filled, words):
+        return uniform
     read = {cell: read_cell(cell) for cell in filled if cell.casefold() not in _NO_NUMBER}
     if all(is_date(cell) for cell in read) and read:
         return Column(name, cells, DATE, dict(zip(filled, filled, strict=True)))
     n_all = sum(counts[cell] for cell in read)
-    n_words = sum(counts[cell] for cell, parsed in read.items() if not _could_be_number(parsed))
-    if not read or n_words > _MOST_WORDS * n_all:
+    words_in_it = [cell for cell, parsed in read.items() if not _could_be_number(parsed)]
+    if not read or sum(counts[cell] for cell in words_in_it) > _MOST_WORDS * n_all:
         return Column(name, cells, TEXT, dict(zip(filled, filled, strict=True)))
-    return _quantities(name, cells, read, counts, words)
+    return _quantities(name, cells, read, words_in_it, counts, words)
 
 
 def _plain_numbers(cells: Sequence[str], words: Words) -> tuple[dict[str, Level], bool] | None:
@@ -154,6 +159,29 @@ def _plain_numbers(cells: Sequence[str], words: Words) -> tuple[dict[str, Level]
     return values, bool(pointed) and all(number(cell, ",") is not None for cell in pointed)
 
 
+def _uniform(name: str, cells: Sequence[str], filled: Sequence[str], words: Words) -> Column | None:
+    """The commonest of the other columns, read quickly: one unit or none in all cells, and no thousands."""
+    first = read_cell(filled[0])
+    if not isinstance(first, Quantity) or len(first.parts) > 1 or not filled[0].startswith(first.parts[0][0]):
+        return None
+    end = filled[0][len(first.parts[0][0]) :]
+    if not all(cell.endswith(end) for cell in filled):
+        return None
+    cores = [cell.removesuffix(end) for cell in filled]
+    marks: tuple[tuple[Mark, Mark], ...] = ((".", ","), (",", "."))
+    for mark, other in marks:
+        is_simple = words.decimal in (None, mark) and all(map(SIMPLE[mark].fullmatch, cores))
+        if is_simple and any(number(core, other) is None for core in cores):
+            family = _family({filled[0]: first}, {filled[0]: 1}, words)
+            scale = factor(first.unit, family) if first.unit else 1.0
+            whole = 100 if family == SHARE else 1
+            numbers = [float(core.replace(",", ".")) * scale / whole for core in cores]
+            currency = currency_of(first.unit) if family == MONEY else ""
+            values: dict[str, Level] = dict(zip(filled, numbers, strict=True))
+            return Column(name, cells, family, values, currency=currency, mark=mark)
+    return None
+
+
 def _could_be_number(cell: Cell) -> bool:
     if isinstance(cell, Quantity):
         return all(number(core, ".") is not None or number(core, ",") is not None for core, _ in cell.parts)
@@ -166,10 +194,15 @@ def _no_number(cell: str) -> str:
 
 
 def _quantities(
-    name: str, cells: Sequence[str], read: Mapping[str, Cell], counts: Mapping[str, int], words: Words
+    name: str,
+    cells: Sequence[str],
+    read: Mapping[str, Cell],
+    words_in_it: Sequence[str],
+    counts: Mapping[str, int],
+    words: Words,
 ) -> Column:
-    problems = {cell: _no_number(cell) for cell, parsed in read.items() if not _could_be_number(parsed)}
-    hints = ["correct the cell, leave it empty, or say that it means no value: --na WORD"] if problems else []
+    problems = {cell: _no_number(cell) for cell in words_in_it}
+    hints = ["correct the cell, drop the row, or say that it means no value: --na WORD"] if problems else []
     good = {cell: parsed for cell, parsed in read.items() if cell not in problems}
     family = _family(good, counts, words)
     bare = {c for c, parsed in good.items() if isinstance(parsed, Quantity) and not parsed.families}

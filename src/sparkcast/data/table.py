@@ -262,10 +262,7 @@ class _Reader:
             found = [Problem(self.grid.rows[i], name, wrong[cells[i]]) for i in kept if cells[i] in wrong]
             problems += found
             if found:
-                empty = any(cell not in self.columns[name].problems for cell in wrong)
-                hints += self.columns[name].hints or [
-                    _mend(name, name in self.options.factors) if empty else "correct the cell"
-                ]
+                hints += [*self.columns[name].hints, *self._hints(name, wrong)]
         if ending is not None:
             cells = self.grid.cells(ending)
             unknown = {cell for cell, outcome in outcomes(cells).items() if outcome is None}
@@ -274,6 +271,19 @@ class _Reader:
             ]
             hints += [did_you_mean(cell, tuple(outcome.value for outcome in Outcome)) for cell in sorted(unknown)[:1]]
         refuse(self.path.name, problems, hint="; ".join(dict.fromkeys(hints)))
+
+    def _hints(self, name: str, wrong: Mapping[str, str]) -> list[str]:
+        """How to mend what the column alone did not know to be wrong."""
+        column, hints = self.columns[name], []
+        if column.bare & wrong.keys():
+            units = ", or tell it: --time-unit min" if column.form == TIME else ""
+            hints.append(f"write the unit into the cell{units}")
+        if any(cell not in column.values and cell not in column.problems for cell in wrong):
+            is_named = name in self.options.factors
+            hints.append(
+                "fill it in or drop the row" + ("" if is_named else f", or leave out the column: --ignore {name}")
+            )
+        return hints or ([] if column.hints else ["correct the cell or drop the row"])
 
     def _wrong(self, name: str, is_response: bool) -> dict[str, str]:
         """Cells that cannot be used, and why."""
@@ -431,14 +441,6 @@ def _in_name(name: str, units: Collection[str]) -> str:
 
 def _picked(values: list[T], kept: Sequence[int]) -> list[T]:
     return values if len(kept) == len(values) else [values[i] for i in kept]
-
-
-def _mend(name: str, is_named: bool) -> str:
-    return (
-        "fill it in or drop the row"
-        if is_named
-        else f"fill it in, drop the row, or leave out the column: --ignore {name}"
-    )
 
 
 def _rows(rows: Sequence[int]) -> str:

@@ -48,14 +48,9 @@ def told_settings(data: Dataset, units: dict[str, str]) -> tuple[tuple[str, str]
         role = "" if setting.role is Role.OTHER else setting.role.value
         unit = units.get(name, "")
         if setting.role is Role.MEMORY and not unit:
-            is_sized = any(isinstance(level, str) for level in data.levels(name))
-            unit = (
-                setting.unit
-                if setting.unit != "bytes"
-                else ""
-                if is_sized
-                else "taken as bytes, else --role NAME=memory:gb"
-            )
+            unit = setting.unit
+            if unit == "bytes" and not any(isinstance(level, str) for level in data.levels(name)):
+                unit = f"taken as bytes, else --role {name}=memory:gb"
         told.append((name, ", ".join(part for part in (role, unit) if part)))
     return tuple(told)
 
