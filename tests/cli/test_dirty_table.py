@@ -168,10 +168,11 @@ def test_the_report_of_a_dirty_table_is_that_of_its_clean_twin(call: Call, tmp_p
     dirty(tmp_path / "dirty" / "runs.csv", **DIALECTS["german"])
     pages = []
     for folder in ("clean", "dirty"):
-        answer = call("report", f"{folder}/runs.csv", "-o", f"{folder}.html", "--within", "30m")
+        told = ("--role", "cost=money:EUR") if folder == "clean" else ()  # what the other tells in its cells
+        answer = call("report", f"{folder}/runs.csv", "-o", f"{folder}.html", "--within", "30m", *told)
         assert answer.code == 0, answer.err
         pages.append((tmp_path / f"{folder}.html").read_text())
-    when = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d \w+|\d+(\.\d+)? (ms|s)\b|EUR")
+    when = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d \w+|\d+(\.\d+)? (ms|s)\b")
     assert when.sub("", pages[0]) == when.sub("", pages[1])
 
 
