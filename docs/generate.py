@@ -1,4 +1,4 @@
-"""Write the reference pages that follow from the code: commands, the Python interface, plugs, workloads.
+"""Write the reference pages that follow from the code: commands, the Python interface, plugins, workloads.
 
     python docs/generate.py
 
@@ -19,7 +19,7 @@ KINDS = ("designs", "workloads", "engines", "models", "protocols", "searchers", 
 
 def pages() -> dict[str, str]:
     """File name -> text."""
-    return {"commands.md": _commands(), "api.md": _api(), "plugs.md": _plugs(), "workloads.md": _workloads()}
+    return {"commands.md": _commands(), "api.md": _api(), "plugins.md": _plugins(), "workloads.md": _workloads()}
 
 
 def _help(*words: str) -> str:
@@ -106,11 +106,11 @@ def _described(doc: str) -> str:
     return "\n\n".join(parts)
 
 
-def _plugs() -> str:
-    parts = ["# Plugs", "What `sparkcast list KIND` prints. Packages of others join through entry points."]
+def _plugins() -> str:
+    parts = ["# Plugins", "What `sparkcast list KIND` prints. Other packages add theirs through entry points."]
     for kind in KINDS:
         rows = [f"| `{name}` | {text} |" for name, text in api.list_plugs(kind).items()]
-        parts += [f"## {kind.capitalize()}", "\n".join(["| name | what it is |", "|---|---|", *rows])]
+        parts += [f"## {kind.capitalize()}", "\n".join(["| name | description |", "|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -128,7 +128,7 @@ def _settings(settings: tuple[Setting, ...]) -> str:
     for setting in settings:
         choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
         rows.append(f"| `{setting.name}` | `{setting.default}` | {setting.role} | {setting.help}{choices} |")
-    return "\n".join(["| setting | default | role | what it is |", "|---|---|---|---|", *rows])
+    return "\n".join(["| setting | default | role | description |", "|---|---|---|---|", *rows])
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ QUESTIONS: tuple[dict[str, Any], ...] = (
 def test_a_recommendation_is_the_same(twins: tuple[Twin, Twin], question: dict[str, Any]) -> None:
     usual, other = (plain(api.recommend(twin.known, **question)) for twin in twins)
     assert usual == other
-    assert len(usual["candidates"]) == 12
+    assert len(usual["candidates"]) == 48
     assert usual["conf"]
 
 

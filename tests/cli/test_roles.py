@@ -112,7 +112,7 @@ def test_the_short_limits_are_limits_like_others(call: Call, renamed: str) -> No
         (["--role", "hosts"], ["--role 'hosts' is not NAME=ROLE", "--role hosts=machines"]),
         (["--role", "=machines"], ["is not NAME=ROLE"]),
         (["--role", "host=machines"], ["own.csv has no column 'host'", "did you mean 'hosts'"]),
-        (["--role", "hosts=machine"], ["hosts cannot be 'machine': no such role", "did you mean 'machines'"]),
+        (["--role", "hosts=machine"], ["hosts cannot have the role 'machine'", "did you mean 'machines'"]),
         (["--role", "hosts=machines,hosts=cores"], ["--role gives hosts twice: machines and cores"]),
         (["--role", "minutes=time:moons"], ["unknown unit", "use ms, s, min, h, d"]),
         ([*ROLES, "--limit", "auc"], ["'auc' is no limit", "'auc >= 0.9'"]),

@@ -77,7 +77,7 @@ def test_what_an_m_is_depends_on_the_column() -> None:
     [
         (["1,5", "2.5", "3,5"], "'2.5' has a decimal point, and other cells of the column a decimal comma"),
         (["4 GB", "8 GB", "12 min"], "'12 min' is not a size, as other cells"),
-        (["$5", "$6", "7 €"], "'7 €' is not in $"),
+        (["$5", "$6", "7 €"], "'7 €' is not in USD"),
         (["05:30", "06:10"], "may be hours and minutes or minutes and seconds"),
         (["1", "2", "3", "fast"], "'fast' is not a number"),
         (["1", "2", "inf"], "'inf' is not finite"),

@@ -194,7 +194,10 @@ def test_a_role_overrules_what_a_table_says_of_itself(tmp_path: Path) -> None:
     ("roles", "words"),
     [
         ({"host": "machines"}, "has no column 'host'\n  hint: did you mean 'hosts'"),
-        ({"hosts": "machine"}, "hosts cannot be 'machine': no such role\n  hint: did you mean 'machines'"),
+        (
+            {"hosts": "machine"},
+            "hosts cannot have the role 'machine': there is no such role\n  hint: did you mean 'machines'",
+        ),
         ({"time_s": "time:fortnight"}, "unknown unit"),
     ],
 )

@@ -90,11 +90,11 @@ def test_iterations_are_passes_when_there_is_a_batch_size() -> None:
 
 def test_operational_laws_need_something_they_know() -> None:
     data = dataset(("memory",), {(m,): 1.0 / m for m in (1, 2, 4, 8)})
-    with pytest.raises(NotEnoughDataError, match=r"nothing of memory(.|\n)*batch size"):
+    with pytest.raises(NotEnoughDataError, match=r"cannot model memory(.|\n)*batch size"):
         OperationalLaws().fit(data, "time_s")
     with pytest.raises(StudyError, match="positive"):
         OperationalLaws().fit(dataset(("jobs",), {(j,): 1.0 + j for j in (0, 1, 2, 3)}), "time_s")
-    with pytest.raises(StudyError, match="0 workers"):
+    with pytest.raises(StudyError, match="0 is not a valid number of workers"):
         OperationalLaws(workers=0)
 
 

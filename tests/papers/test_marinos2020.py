@@ -1,4 +1,4 @@
-"""Marinos et al. 2020 from what the paper prints. Reference sums were worked out by other means (see _printed.py)."""
+"""Marinos et al. 2020 from what the paper prints. Reference sums were computed independently (see _printed.py)."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_residuals_are_called_not_normal(result: Replicated) -> None:
 
 
 def test_variances_are_tested_on_the_response_and_the_constant_setting_is_left_out(result: Replicated) -> None:
-    bartlett = _figure(result, 2, "Bartlett, of")
+    bartlett = _figure(result, 2, "Bartlett, for")
     assert bartlett.paper == pytest.approx(12919.024882636862)
     assert bartlett.right == pytest.approx(1201.5, abs=0.05)
     assert _figure(result, 2, "Bartlett of the costs with").right == pytest.approx(1842.3, abs=0.05)

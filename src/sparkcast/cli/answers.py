@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Prediction
-    from sparkcast.study import Level
+    from sparkcast.study import Level, Vocabulary
     from sparkcast.validate import Scorecard, Validation
 
 DataSource = Annotated[
@@ -177,7 +177,7 @@ def predict(
     loaded = load_any(data, reading, [response] if response else [], model, as_json)
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
-    emit(result, as_json, _show_prediction, understood(loaded))
+    emit(result, as_json, lambda found: _show_prediction(found, _vocabulary(loaded)), understood(loaded))
 
 
 def export(
@@ -385,9 +385,16 @@ def _show_scores(choice: "Scores") -> None:
         print(f"    mean errors by {choice.protocol}: {errors}{together}")
 
 
-def _show_prediction(result: "PredictionAt") -> None:
-    told = show_predicted(result.prediction)
-    print(f"{result.configuration}: {told}; mean {result.mean:.4g}  (model {result.model})")
+def _vocabulary(source: "Data | SavedModel") -> "Vocabulary":
+    from sparkcast.api import Data
+
+    return source.dataset.vocabulary if isinstance(source, Data) else source.about.vocabulary
+
+
+def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
+    told = show_predicted(result.prediction, words)
+    mean = words.response(result.prediction.response).shown(result.mean)
+    print(f"{result.configuration}: {told}; mean {mean}  (model {result.model})")
     for note in result.notes:
         say(f"note: {note}")
     if result.question:
@@ -399,7 +406,10 @@ def _show_prediction(result: "PredictionAt") -> None:
         print(f"  {result.question}: answered by {', '.join(result.answered_by)}{error}")
     if result.failed_runs and result.failure_probability is not None:
         print(f"  fails with probability {result.failure_probability:.2g}")
+    if result.no_failure is not None:
+        print(f"  {result.no_failure}")
 
 
-def show_predicted(p: "Prediction") -> str:
-    return f"{p.response} {p.value:.4g} (median), {p.level:.0%} of runs between {p.low:.4g} and {p.high:.4g}"
+def show_predicted(p: "Prediction", words: "Vocabulary") -> str:
+    value, low, high = map(words.response(p.response).shown, (p.value, p.low, p.high))
+    return f"{p.response} {value} (median), {p.level:.0%} of runs between {low} and {high}"

@@ -1,5 +1,6 @@
 """Deciding: recommend."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,8 +43,12 @@ def recommend(
         ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Probability with which each of these must be kept.")] = 0.95,
-    maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy, or 'name = formula'.")] = None,
-    minimize: Annotated[str | None, typer.Option(help="A response, e.g. cost or time_s, or 'name = formula'.")] = None,
+    maximize: Annotated[
+        str | None, typer.Option(help="A response, e.g. accuracy, a setting that is a number, or 'name = formula'.")
+    ] = None,
+    minimize: Annotated[
+        str | None, typer.Option(help="A response, e.g. cost or time_s, a setting such as nodes, or 'name = formula'.")
+    ] = None,
     fix: Annotated[list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2.")] = None,
     levels: Annotated[
         list[str] | None,
@@ -54,9 +59,7 @@ def recommend(
     ] = False,
     price: Annotated[
         str | None,
-        typer.Option(
-            help="Instead of the study's: core_hour=0.05,gib_hour=0.01, m4.large=0.1 or 'hour = 0.2 * nodes'."
-        ),
+        typer.Option(help="Instead of the study's: core_hour=0.05,currency=EUR, m4.large=0.1 or 'hour = 0.2 * nodes'."),
     ] = None,
     max_failure: Annotated[
         float, typer.Option(help="Leave out what was never run and is more likely to fail than this.")
@@ -124,15 +127,18 @@ def recommend(
 def parse_levels(text: str) -> "tuple[str, tuple[Level, ...]]":
     """Parse `executors=1..16`, `batch_size=64..512..64` or `network=lenet5,simplenet`."""
     from sparkcast.errors import StudyError
+    from sparkcast.study.model import require_few_levels
 
     name, separator, listed = (part.strip() for part in text.partition("="))
     items = [item.strip() for item in listed.split(",") if item.strip()]
     if not separator or not name or not items:
         raise StudyError(f"{text!r} is not name=levels", hint="e.g. executors=1..16 or batch_size=64,96,128")
-    return name, tuple(dict.fromkeys(level for item in items for level in _expanded(item)))
+    ranges = [_expanded(item) for item in items]
+    require_few_levels(name, sum(map(len, ranges)))
+    return name, tuple(dict.fromkeys(level for own in ranges for level in own))
 
 
-def _expanded(item: str) -> "list[Level]":
+def _expanded(item: str) -> "Sequence[Level]":
     from sparkcast.data.table import parse_level
     from sparkcast.errors import StudyError
 
@@ -140,9 +146,9 @@ def _expanded(item: str) -> "list[Level]":
         return [parse_level(item)]
     try:
         first, last, *step = (int(part) for part in item.split(".."))
-        values: list[Level] = list(range(first, last + 1, *step))
+        values = range(first, last + 1, *step)
     except (TypeError, ValueError):
-        values = []
+        values = range(0)
     if not values:
         raise StudyError(f"{item!r} is not a range of whole numbers", hint="e.g. 1..16, or 64..512..64 in steps of 64")
     return values
@@ -162,12 +168,20 @@ def _show_recommendation(result: "Recommendation") -> None:
     print(f"{result.objective}: {result.chosen.configuration}")
     print(f"  {result.why}")
     for prediction in result.chosen.predictions:
-        print(f"  {show_predicted(prediction)}")
+        print(f"  {show_predicted(prediction, result.vocabulary)}")
     if result.nearest and result.nearest.distance > 0:
         near = str(result.nearest.configuration)
         print(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
+    if result.no_failure:
+        print(f"  {result.no_failure}")
+    if result.considered:
+        print(
+            f"  chosen from {result.considered.text} (--fix NAME=VALUE narrows them, --levels NAME=1..16 gives others)"
+        )
     if result.runner_up:
-        print(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up)})")
+        print(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up, result)})")
+    if result.as_good:
+        print(f"as good within the noise: {result.as_good.configuration} ({_short(result.as_good, result)})")
     for alternative in result.alternatives:
         print(f"what it costs: {alternative.text}")
     _show_front(result)
@@ -187,18 +201,21 @@ def _show_recommendation(result: "Recommendation") -> None:
 
 
 def _show_front(result: "Recommendation") -> None:
-    if len(result.pareto) < 2:
+    front = result.tradeoffs
+    if len(front) < 2:
         return
 
     words = result.vocabulary
-    known = [p.response for p in result.pareto[0].predictions]
+    known = [p.response for p in front[0].predictions]
     responses = [name for name in known if name in (words.time, words.money, words.quality)]
-    print(f"not beaten in {', '.join(responses)} at once ({len(result.pareto)}):")
-    for candidate in result.pareto[:_MOST_SHOWN]:
+    print(f"not beaten in {', '.join(responses)} at once ({len(front)}):")
+    for candidate in front[:_MOST_SHOWN]:
         mark = "*" if candidate.configuration == result.chosen.configuration else " "
-        print(f"  {mark} {candidate.configuration}: {_short(candidate)}")
-    if len(result.pareto) > _MOST_SHOWN:
-        print(f"    and {len(result.pareto) - _MOST_SHOWN} more: --json or --figures DIR shows them")
+        print(f"  {mark} {candidate.configuration}: {_short(candidate, result)}")
+    if len(front) > _MOST_SHOWN:
+        print(f"    and {len(front) - _MOST_SHOWN} more: --json or --figures DIR shows them")
+    if n_alike := len(result.pareto) - len(front):
+        print(f"    {n_alike} more {'differs' if n_alike == 1 else 'differ'} from these by less than the noise")
 
 
 def _running_line(forecast: "RunningForecast") -> str:
@@ -216,5 +233,6 @@ def _running_line(forecast: "RunningForecast") -> str:
     return f"{line}; meets its deadline of {show_seconds(job.within_s)} with probability {chances}{verdict}"
 
 
-def _short(candidate: "Candidate") -> str:
-    return ", ".join(f"{p.response} {p.value:.4g}" for p in candidate.predictions)
+def _short(candidate: "Candidate", result: "Recommendation") -> str:
+    words = result.vocabulary
+    return ", ".join(f"{p.response} {words.response(p.response).shown(p.value)}" for p in candidate.predictions)

@@ -16,8 +16,8 @@ Mark = Literal[".", ","]
 Family = str  # time, size, share, money, count, or the word behind a number
 
 TIME, SIZE, SHARE, MONEY, COUNT = "time", "size", "share", "money", "count"
-_SIGNS = {"$": "$", "€": "EUR", "£": "GBP", "¥": "JPY"}
-_CODES = {"usd": "$", "eur": "EUR", "euro": "EUR", "gbp": "GBP", "jpy": "JPY", "chf": "CHF", "us$": "$"}
+_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+_CODES = {"usd": "USD", "eur": "EUR", "euro": "EUR", "gbp": "GBP", "jpy": "JPY", "chf": "CHF", "us$": "USD"}
 _COUNTS = {"k": 1e3, "thousand": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6}
 _COUNTS |= {"b": 1e9, "bn": 1e9, "mrd": 1e9, "billion": 1e9, "billions": 1e9}
 

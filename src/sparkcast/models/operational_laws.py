@@ -66,7 +66,7 @@ class OperationalLaws(Model):
 
     def __init__(self, workers: float = 1.0) -> None:
         if not workers > 0:
-            raise StudyError(f"{workers} workers cannot be", hint="give the number of machines")
+            raise StudyError(f"{workers} is not a valid number of workers", hint="give the number of machines")
         self._workers = workers
 
     def learn(self, problem: Problem) -> Learned:
@@ -127,7 +127,7 @@ def _varies(domain: Domain, *roles: Role) -> bool:
 def _check(domain: Domain) -> None:
     if not any(axis.role in _KNOWN and not axis.is_constant for axis in domain.axes):
         raise NotEnoughDataError(
-            f"operational-laws knows nothing of {', '.join(axis.name for axis in domain.axes)}",
+            f"operational-laws cannot model {', '.join(axis.name for axis in domain.axes)}",
             hint="vary the batch size, epochs, records, machines, cores or jobs; --role NAME=batch says which is which",
         )
     wrong = [axis.name for axis in domain.axes if axis.role in _KNOWN and not axis.is_positive]

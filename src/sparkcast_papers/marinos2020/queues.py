@@ -61,8 +61,9 @@ def _printed_queues() -> Section:
     rows = [compare("M/M/1", name, printed, one[name]) for name, printed in _printed.M_M_1.items()]
     rows += [compare("M/M/4", name, printed, four[name]) for name, printed in _printed.M_M_4.items()]
     notes = (
-        "E[T] of M/M/1 is cut off rather than rounded (1.6207), and its line divides by 0.259 where 2.468 was meant",
-        "M/M/4: the printed E[T] is lambda, and the printed lambda is no number of this queue (mistake 7); its E[N] is "
+        "E[T] of M/M/1 is truncated rather than rounded (1.6207), and its line divides by 0.259 where 2.468 was meant",
+        "M/M/4: the printed E[T] is lambda, and the printed lambda does not belong to this queue (mistake 7); "
+        "its E[N] is "
         "off in the third decimal, from factors that were rounded before they were multiplied",
     )
     return Section("Queues with the paper's own mu", "Section IV.B", tuple(rows), notes)
@@ -100,8 +101,8 @@ def _sum_for_mean(means: dict[int, float]) -> Mistake:
     return Mistake(
         6,
         "mu was based on the average cost of all experiments.",
-        "It was based on the sum of the ten replicates of a setting: 1/mu is ten times too large. Nor is it a rate: "
-        "the cost is time over squared accuracy, so jobs per unit of cost are no jobs per second.",
+        "It was based on the sum of the ten replicates of a configuration: 1/mu is ten times too large. Nor is "
+        "it a rate: the cost is time over squared accuracy, so jobs per unit of cost are not jobs per second.",
         (
             Figure("mu, 1 node", float(_printed.MU_1), 1 / means[1]),
             Figure("mu, 4 nodes", float(_printed.MU_4), 1 / means[4]),
