@@ -120,7 +120,8 @@ QUESTIONS = (
     ("analyze",),
     ("analyze", "--response", "accuracy"),
     ("predict", "--model", "ridge", "--at", "executors=3,memory=4g,rows=2000000"),
-    ("recommend", "--model", "ridge", "--within", "30m", "--minimize", "cost"),
+    # Only the cells of the dirty table tell a currency: said of both.
+    ("recommend", "--model", "ridge", "--within", "30m", "--minimize", "cost", "--role", "cost=money:EUR"),
 )
 
 
