@@ -350,24 +350,31 @@ def tune(
 
 
 def export(data: Data, target: Source) -> int:
-    """Write the observations to a table with typed columns.
+    """Write the observations to a table with typed columns, or to MLflow.
 
     Args:
         data: Observations.
-        target: A .csv or .parquet file; an existing one is replaced.
+        target: A .csv or .parquet file, of which an existing one is replaced; or "mlflow:" and a tracking folder or
+            URL, where they become the runs of a new experiment.
 
     Returns:
         How many observations were written.
 
     Raises:
-        StudyError: The file type is not supported, or Parquet needs a missing package.
+        StudyError: The file type is not supported, a package is missing, or the experiment already has runs.
 
     >>> export(load_data("runs.csv"), "copy.csv")
     16
     """
+    from sparkcast.data.sources import MLFLOW
     from sparkcast.data.table import write_table
 
-    write_table(data.dataset, Path(target))
+    if str(target).startswith(MLFLOW):
+        from sparkcast.data.tracking import write_runs
+
+        write_runs(data.dataset, str(target))
+    else:
+        write_table(data.dataset, Path(target))
     return len(data.dataset.observations)
 
 
@@ -399,15 +406,23 @@ def load_data_or_model(
     responses: Sequence[str] = (),
     study: str | None = None,
     roles: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
+    na: Sequence[str] = (),
+    time_unit: str | None = None,
+    decimal: str | None = None,
 ) -> "Data | SavedModel":
     """Load whatever `load_data` takes, or a model file, recognized by its content.
 
     Args:
-        source: A study file, CSV, store or model file.
+        source: A study file, table, store, MLflow runs, or a model file.
         factors: As in `load_data`; like the other options, not for a model file.
         responses: As in `load_data`.
         study: As in `load_data`.
         roles: As in `load_data`.
+        ignore: As in `load_data`.
+        na: As in `load_data`.
+        time_unit: As in `load_data`.
+        decimal: As in `load_data`.
 
     Returns:
         DATA or MODEL.
@@ -419,14 +434,25 @@ def load_data_or_model(
     >>> type(load_data_or_model("runs.csv")).__name__
     'Data'
     """
-    from sparkcast.data.sources import is_model_file
+    from sparkcast.data.sources import is_model_file, is_tracking
 
-    if not is_model_file(Path(source)):
-        return load_data(source, factors=factors, responses=responses, study=study, roles=roles)
-    if factors or study or roles or any("=" in response for response in responses):
+    if is_tracking(source) or not is_model_file(Path(source)):
+        return load_data(
+            source,
+            factors=factors,
+            responses=responses,
+            study=study,
+            roles=roles,
+            ignore=ignore,
+            na=na,
+            time_unit=time_unit,
+            decimal=decimal,
+        )
+    of_tables = (factors, study, roles, ignore, na, time_unit, decimal)
+    if any(of_tables) or any("=" in response for response in responses):
         raise StudyError(
             f"{Path(source).name} is a model file: its factors, roles and responses were fixed when it was fitted",
-            hint="leave out --factors, --role, --study and formulas, or pass the data instead",
+            hint="leave out --factors, --role, --study, formulas and options for tables, or pass the data instead",
         )
     return load_model(source)
 

@@ -10,8 +10,19 @@ _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z
 # Spark's own suffixes are binary: 1g is 1024 MiB.
 _BYTES = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _BYTES |= {f"{unit}b": size for unit, size in list(_BYTES.items()) if unit != "b"}
+_BYTES |= {f"{unit}ib": size for unit, size in list(_BYTES.items()) if len(unit) == 1 and unit != "b"}
 _CENTS = frozenset("AUD BND CAD EUR FJD HKD JMD KES NAD NZD SGD TTD TWD USD ZAR".split())  # whose hundredths are cents
 _SECONDS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+# As people write them in tables.
+_LONG_SECONDS = {
+    **dict.fromkeys(("msec", "msecs", "millisecond", "milliseconds"), 0.001),
+    **dict.fromkeys(("secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("day", "days"), 86400.0),
+}
+BYTES = {**_BYTES, "byte": 1, "bytes": 1}  # of every unit of a size
+SECONDS = {**_SECONDS, **_LONG_SECONDS}  # of every unit of a time
 
 
 def parse_bytes(text: str | int | float) -> int:
@@ -42,7 +53,7 @@ def parse_seconds(text: str | int | float) -> float:
     >>> parse_seconds("2h"), parse_seconds(90)
     (7200.0, 90.0)
     """
-    return _parse(text, _SECONDS, "duration", "write it as 500ms, 30s, 5m or 2h")
+    return _parse(text, SECONDS, "duration", "write it as 500ms, 30s, 5m or 2h")
 
 
 def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], kind: str, hint: str) -> float:

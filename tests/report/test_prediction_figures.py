@@ -398,11 +398,11 @@ def test_figures_that_exist_are_not_replaced_but_the_result_is_shown(
     taken.parent.mkdir()
     taken.write_text("mine")
     with pytest.raises(StudyError, match="exists"):
-        validate(runs, factors="executors,batch_size", model="median", figures=taken.parent)
+        validate(runs, model="median", figures=taken.parent)
     assert "median" in capsys.readouterr().out
     assert list(taken.parent.iterdir()) == [taken]
 
 
 def test_a_learning_curve_needs_a_folder_to_be_drawn_in(runs: str) -> None:
     with pytest.raises(StudyError, match="--figures DIR"):
-        validate(runs, factors="executors,batch_size", learning_curve=True)
+        validate(runs, learning_curve=True)

@@ -85,7 +85,7 @@ def test_responses_have_a_usual_kind_too() -> None:
     words = usual_vocabulary([], ["auc", "total_s", "accuracy", "cost", "time_s", "throughput"])
     assert (words.time, words.money, words.quality) == ("time_s", "cost", "accuracy")
     assert words.response("throughput").better == "more"
-    assert words.response("auc").kind is Kind.OTHER
+    assert words.response("auc").kind is Kind.SHARE
 
 
 @pytest.mark.parametrize(

@@ -24,15 +24,17 @@ def require_free(path: Path, force: bool) -> None:
         raise StudyError(f"{str(path)!r} exists", hint="add --force to replace it, or choose another name")
 
 
-def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:
-    """Print a result as JSON, or through `show`."""
+def emit(result: T, as_json: bool, show: Callable[[T], None], beside: Mapping[str, object] | None = None) -> None:
+    """Print a result as JSON, with what is told `beside` it, or through `show`."""
     if not as_json:
         show(result)
         return
     import orjson
 
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    sys.stdout.write(orjson.dumps(_plain(result), option=options).decode() + "\n")
+    sys.stdout.write(
+        orjson.dumps(_plain(result) | _plain(beside) if beside else _plain(result), option=options).decode() + "\n"
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, say, table
-from sparkcast.cli.answers import DataSource, Factors, ResponseName, Roles, StudyName, load, response_name
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
+from sparkcast.cli.answers import DataSource, ResponseName, load, response_name
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis, AnovaRow, Effect
@@ -16,14 +17,12 @@ Figures = Annotated[Path | None, typer.Option(help="A folder for the figures: PN
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(analyze)
+    app.command()(reads_runs(analyze))
 
 
 def analyze(
     data: DataSource,
     response: ResponseName = None,
-    factors: Factors = None,
-    role: Roles = None,
     formula: Annotated[str | None, typer.Option(help="Terms, e.g. 'executors * batch_size'.")] = None,
     anova_type: Annotated[int, typer.Option("--type", min=1, max=3, help="Type of sums of squares.")] = 2,
     transform: Annotated[
@@ -32,7 +31,7 @@ def analyze(
     details: Annotated[bool, typer.Option("--details", help="Also means, pairwise and simple comparisons.")] = False,
     figures: Figures = None,
     force: Force = False,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -42,12 +41,12 @@ def analyze(
     """
     from sparkcast import api
 
-    loaded = load(data, factors, [response] if response else [], study, role)
+    loaded = load(data, reading, [response] if response else [], as_json)
     result = api.analyze(loaded, response_name(response), formula=formula, anova_type=anova_type, transform=transform)
     if figures is not None:
         written = api.write_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
-    emit(result, as_json, lambda found: _show(found, details))
+    emit(result, as_json, lambda found: _show(found, details), understood(loaded))
 
 
 def _show(result: "Analysis", details: bool) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say, table
 from sparkcast.cli._progress import show_steps
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, names, reads_runs, say_meanings, understood
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
@@ -18,15 +19,16 @@ if TYPE_CHECKING:
     from sparkcast.study import Level, Vocabulary
     from sparkcast.validate import Scorecard, Validation
 
-DataSource = Annotated[str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, or a CSV.")]
+DataSource = Annotated[
+    str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, a table, or mlflow:URI.")
+]
 DataOrModel = Annotated[
     str,
     typer.Argument(
         metavar="DATA|MODEL",
-        help="A study file, a results folder or store, a CSV, or a model file of sparkcast fit --save.",
+        help="A study file, a results folder or store, a table, mlflow:URI, or a model file of sparkcast fit --save.",
     ),
 ]
-Factors = Annotated[str | None, typer.Option(help="Columns of a CSV that were varied, e.g. executors,batch_size.")]
 ResponseName = Annotated[
     str | None,
     typer.Option(
@@ -50,21 +52,12 @@ Extrapolate = Annotated[
     bool,
     typer.Option("--extrapolate", help="Answer also where the runs say little, with a wide interval."),
 ]
-Roles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--role",
-        metavar="NAME=ROLE",
-        help="What a name means: hosts=machines, rows=data-size, auc=share, minutes=time:min. Repeatable.",
-    ),
-]
-StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
 USUAL_MODEL = "auto"  # the default of --model
 
 
 def register(app: typer.Typer) -> None:
     for command in (validate, fit, predict, export):
-        app.command()(command)
+        app.command()(reads_runs(command))
 
 
 def validate(
@@ -87,9 +80,7 @@ def validate(
         ),
     ] = False,
     force: Force = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -103,15 +94,15 @@ def validate(
 
     if learning_curve and figures is None:
         raise StudyError("--learning-curve draws a figure", hint="say where to: --figures DIR")
-    models = None if model is None else _names(model)
-    loaded = load(data, factors, [response] if response else [], study, role)
+    models = None if model is None else names(model)
+    loaded = load(data, reading, [response] if response else [], as_json)
     name, fits = response_name(response), Fits()
     with show_steps() as on_step:
         result = api.validate(
             *(loaded, name), protocol=protocol, models=models, level=level, seed=seed, on_step=on_step, fits=fits
         )
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
-    emit(result, as_json, _show_validation)
+    emit(result, as_json, _show_validation, understood(loaded))
     if figures is not None:
         with show_steps() as on_step:
             drawn = api.write_validation_figures(
@@ -137,9 +128,7 @@ def fit(
     trials: Annotated[int | None, typer.Option(help="The most combinations to try; default: the whole grid.")] = None,
     save: Annotated[Path | None, typer.Option(help="A file for what was learned, e.g. mnist.sparkcast.")] = None,
     force: Force = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -154,7 +143,7 @@ def fit(
         require_free(save, force)
         _require_folder(save)
     responses = _responses(response or "")
-    loaded = load(data, factors, responses, study, role)
+    loaded = load(data, reading, responses, as_json)
     if grid is None and (trials is not None or search != "grid"):
         raise typer.BadParameter("--search and --trials need --grid", param_hint="--grid")
     wanted = None if grid is None else GridSearch(grid, search, trials)
@@ -162,7 +151,7 @@ def fit(
     if save is not None:
         api.save_model(result.model, save, force=force)
     learned = {"responses": result.responses, "notes": result.notes, "saved": save}
-    emit(learned, as_json, lambda _: _show_fit(result))
+    emit(learned, as_json, lambda _: _show_fit(result), understood(loaded))
     if save is not None:
         say(f"wrote {save}")
 
@@ -174,9 +163,7 @@ def predict(
     model: ModelName = USUAL_MODEL,
     level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.9,
     extrapolate: Extrapolate = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -187,29 +174,45 @@ def predict(
     from sparkcast import api
 
     settings = parse_settings(at)
-    loaded = load_any(data, factors, response, study, model, role)
+    loaded = load_any(data, reading, [response] if response else [], model, as_json)
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
-    emit(result, as_json, lambda found: _show_prediction(found, _vocabulary(loaded)))
+    emit(result, as_json, lambda found: _show_prediction(found, _vocabulary(loaded)), understood(loaded))
 
 
 def export(
     data: DataSource,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="A .csv or .parquet file; with --to mlflow a tracking folder or URL."),
+    ] = None,
+    to: Annotated[str, typer.Option(help="table or mlflow. MLflow gets one run for each, in an experiment.")] = "table",
+    response: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a table: a column to keep as a response, or 'cost = time_s / accuracy'. Repeatable."),
+    ] = None,
     force: Force = False,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Write the observations to a table.
+    """Write the observations to a table, or to MLflow.
 
     Example: sparkcast export mnist.yaml -o mnist.csv
     """
     from sparkcast import api
+    from sparkcast.errors import StudyError
 
-    require_free(output, force)
-    written = {"path": output, "observations": api.export(api.load_data(data, study=study), output)}
-    emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"))
+    if to not in ("table", "mlflow"):
+        raise StudyError(f"--to {to!r} is unknown", hint="use table or mlflow")
+    if to == "table" and output is None:
+        raise StudyError("where to write is missing", hint="give -o FILE.csv or FILE.parquet")
+    if to == "table":
+        require_free(Path(str(output)), force)
+    loaded = load(data, reading, response or (), as_json)
+    target = str(output) if to == "table" else f"mlflow:{output or ''}"
+    written = {"path": target, "observations": api.export(loaded, target)}
+    emit(written, as_json, lambda w: say(f"wrote {w['observations']} observations to {w['path']}"), understood(loaded))
 
 
 def _require_folder(path: Path) -> None:
@@ -223,35 +226,25 @@ def _require_folder(path: Path) -> None:
         )
 
 
-def load(
-    data: str, factors: str | None, responses: Sequence[str], study: str | None, roles: Sequence[str] | None = None
-) -> "Data":
-    """Observations; says which meanings only names told."""
+def load(data: str, reading: Reading, responses: Sequence[str], as_json: bool = False) -> "Data":
+    """Observations; says how they were understood."""
     from sparkcast import api
 
-    loaded = api.load_data(
-        data, factors=_names(factors or ""), responses=responses, study=study, roles=parse_roles(roles or ())
-    )
-    say_meanings(loaded)
+    loaded = api.load_data(data, responses=responses, **reading.options)
+    say_meanings(loaded, as_json)
     return loaded
 
 
 def load_any(
-    data: str,
-    factors: str | None,
-    response: str | None,
-    study: str | None,
-    model: str,
-    roles: Sequence[str] | None = None,
+    data: str, reading: Reading, responses: Sequence[str], model: str, as_json: bool = False
 ) -> "Data | SavedModel":
     """Data or a model file; says what its reader should know."""
     from sparkcast import api
     from sparkcast.errors import StudyError
 
-    given = {"factors": _names(factors or ""), "responses": [response] if response else []}
-    loaded = api.load_data_or_model(data, **given, study=study, roles=parse_roles(roles or ()))
+    loaded = api.load_data_or_model(data, responses=responses, **reading.options)
     if isinstance(loaded, api.Data):
-        say_meanings(loaded)
+        say_meanings(loaded, as_json)
         return loaded
     if model != USUAL_MODEL:
         raise StudyError(f"{data} is a model file, so no model is fitted", hint="leave out --model, or give the data")
@@ -260,37 +253,9 @@ def load_any(
     return loaded
 
 
-def say_meanings(data: "Data") -> None:
-    """How columns were understood when only their names told it."""
-    taken: dict[str, list[str]] = {}
-    for role, name in data.taken_as:
-        taken.setdefault(role, []).append(name)
-    if taken:
-        say("taken as " + "; ".join(f"{role}: {', '.join(names)}" for role, names in taken.items()))
-
-
-def parse_roles(texts: Sequence[str]) -> dict[str, str]:
-    """Parse `hosts=machines`, one or several between commas."""
-    from sparkcast.errors import StudyError
-
-    roles: dict[str, str] = {}
-    for part in (part for text in texts for part in _names(text)):
-        name, separator, role = (piece.strip() for piece in part.partition("="))
-        if not (name and separator and role):
-            raise StudyError(f"--role {part!r} is not NAME=ROLE", hint="e.g. --role hosts=machines --role auc=share")
-        if roles.get(name, role) != role:
-            raise StudyError(f"--role gives {name} twice: {roles[name]} and {role}", hint="a name has one role")
-        roles[name] = role
-    return roles
-
-
 def response_name(response: str | None) -> str | None:
     """The name of a response that may be given with its formula: `cost = time_s / accuracy`."""
     return None if response is None else response.partition("=")[0].strip()
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _responses(text: str) -> list[str]:
@@ -311,7 +276,7 @@ def parse_settings(text: str) -> "dict[str, Level]":
     from sparkcast.errors import StudyError
 
     settings: dict[str, Level] = {}
-    for part in _names(text):
+    for part in names(text):
         name, separator, value = part.partition("=")
         if not separator or not name.strip() or not value.strip():
             raise StudyError(f"{part!r} is not name=value", hint="e.g. executors=4,batch_size=256")

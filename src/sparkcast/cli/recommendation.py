@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, say
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
 from sparkcast.cli.answers import (
     USUAL_MODEL,
     DataOrModel,
     Extrapolate,
-    Factors,
     ModelName,
-    Roles,
-    StudyName,
     load,
     load_any,
     parse_fixed,
@@ -30,7 +28,7 @@ _MOST_SHOWN = 8  # of the Pareto front
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(recommend)
+    app.command()(reads_runs(recommend))
 
 
 def recommend(
@@ -82,9 +80,10 @@ def recommend(
     force: Force = False,
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    response: Annotated[
+        list[str] | None, typer.Option(help="Of a table: a column that is what runs yielded. Repeatable.")
+    ] = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -98,7 +97,8 @@ def recommend(
     from sparkcast.units import parse_seconds
 
     objective = maximize or minimize or ""
-    loaded = load_any(data, factors, objective if "=" in objective else None, study, model, role)
+    wanted = [*(response or ()), *([objective] if "=" in objective else [])]
+    loaded = load_any(data, reading, wanted, model, as_json)
     result = api.recommend(
         loaded,
         within_s=None if within is None else parse_seconds(within),
@@ -114,11 +114,11 @@ def recommend(
         price=None if price is None else parse_price(price),
         max_failure=max_failure,
         load=api.PresentLoad(_jobs_running(jobs_running), tuple(parse_running(text) for text in running or ())),
-        recent=None if recent is None else load(recent, factors, [], study, role),
+        recent=None if recent is None else load(recent, reading, [], as_json),
         model=model,
         extrapolate=extrapolate,
     )
-    emit(result, as_json, _show_recommendation)
+    emit(result, as_json, _show_recommendation, understood(loaded))
     if figures is not None:
         written = api.write_recommendation_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
