@@ -1,6 +1,6 @@
 """Sharing a cluster: queue, queue admit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, say, table
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
 from sparkcast.cli.answers import (
     USUAL_MODEL,
     Extrapolate,
-    Factors,
     ModelName,
-    Roles,
-    StudyName,
     load_any,
     parse_settings,
 )
@@ -41,8 +39,8 @@ _WAYS = ("fifo", "fair")
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(queue)
-    app.command("queue admit")(admit)
+    app.command()(reads_runs(queue))
+    app.command("queue admit")(reads_runs(admit))
 
 
 def queue(
@@ -91,9 +89,7 @@ def queue(
     force: Force = False,
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -106,7 +102,7 @@ def queue(
     from sparkcast import api
     from sparkcast.units import parse_rate, parse_seconds
 
-    loaded = _loaded(data, factors, study, model, role)
+    loaded = _loaded(data, reading, model, as_json)
     with _show_steps() as on_step:
         result = api.queue(
             loaded,
@@ -132,7 +128,7 @@ def queue(
             extrapolate=extrapolate,
             on_step=on_step,
         )
-    emit(result, as_json, _show_queue)
+    emit(result, as_json, _show_queue, understood(loaded))
     if figures is not None:
         written = api.write_queue_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
@@ -161,9 +157,7 @@ def admit(
     delay: Annotated[bool, typer.Option("--delay/--no-delay", help="Whether to look for a later start.")] = True,
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -179,7 +173,7 @@ def admit(
 
     if not new:
         raise StudyError("no job wants to start", hint="describe it: --new batch_size=256,within=300s, or time=200s")
-    loaded = _loaded(data, factors, study, model, role)
+    loaded = _loaded(data, reading, model, as_json)
     result = api.admit(
         [parse_described(text) for text in running or ()],
         parse_described(new),
@@ -194,7 +188,7 @@ def admit(
         model=model,
         extrapolate=extrapolate,
     )
-    emit(result, as_json, _show_decision)
+    emit(result, as_json, _show_decision, understood(loaded))
     if result.chosen is None:
         raise typer.Exit(5)
 
@@ -221,10 +215,8 @@ def read_arrivals(path: Path) -> list[float]:
     return found
 
 
-def _loaded(
-    data: str | None, factors: str | None, study: str | None, model: str, role: Sequence[str] | None
-) -> "Data | SavedModel | None":
-    return None if data is None else load_any(data, factors, None, study, model, role)
+def _loaded(data: str | None, reading: Reading, model: str, as_json: bool) -> "Data | SavedModel | None":
+    return None if data is None else load_any(data, reading, (), model, as_json)
 
 
 def _discipline(text: str | None) -> "Discipline | None":
