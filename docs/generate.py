@@ -1,4 +1,4 @@
-"""Write the reference pages that follow from the code: commands, the Python interface, plugs, workloads, JSON schemas.
+"""Write the reference pages that follow from the code: commands, the Python interface, plugins, workloads, schemas.
 
     python docs/generate.py
 
@@ -19,7 +19,7 @@ KINDS = ("designs", "workloads", "engines", "models", "protocols", "searchers", 
 
 def pages() -> dict[str, str]:
     """File name -> text."""
-    texts = {"commands.md": _commands(), "api.md": _api(), "plugs.md": _plugs(), "workloads.md": _workloads()}
+    texts = {"commands.md": _commands(), "api.md": _api(), "plugins.md": _plugins(), "workloads.md": _workloads()}
     return texts | {"json.md": _json()} | _schemas()
 
 
@@ -28,14 +28,16 @@ def _schemas() -> dict[str, str]:
 
     from sparkcast.cli._schemas import schemas
 
-    return {f"schemas/{name}.json": json.dumps(schema, indent=1) + "\n" for name, schema in schemas().items()}
+    made = {name.replace(" ", "-"): schema for name, schema in schemas().items()}
+    return {f"schemas/{name}.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
 
 def _json() -> str:
     from sparkcast.cli._schemas import documents, schemas
 
     made = schemas()
-    rows = [f"| `{name}` | `{made[name]['$id']}` | [{name}.json](schemas/{name}.json) |" for name in documents()]
+    files = {name: name.replace(" ", "-") for name in documents()}
+    rows = [f"| `{n}` | `{made[n]['$id']}` | [{file}.json](schemas/{file}.json) |" for n, file in files.items()]
     return _JSON.format(rows="\n".join(rows))
 
 
@@ -46,7 +48,7 @@ With `--json` a command prints one document on stdout, also when it fails; messa
 
 Every document begins with `schema`: its name and the version of its form, e.g. `sparkcast/predict/1`. Fields may be
 added within a version; when one goes or changes its meaning, the version is raised. A number that does not exist or is
-not finite is `null`.
+not finite is `null`. Commands that read a table also have `understood`: how its columns were taken.
 
 | command | `schema` | JSON schema |
 |---|---|---|
@@ -162,11 +164,11 @@ def _described(doc: str) -> str:
     return "\n\n".join(parts)
 
 
-def _plugs() -> str:
-    parts = ["# Plugs", "What `sparkcast list KIND` prints. Packages of others join through entry points."]
+def _plugins() -> str:
+    parts = ["# Plugins", "What `sparkcast list KIND` prints. Other packages add theirs through entry points."]
     for kind in KINDS:
         rows = [f"| `{name}` | {text} |" for name, text in api.list_plugs(kind).items()]
-        parts += [f"## {kind.capitalize()}", "\n".join(["| name | what it is |", "|---|---|", *rows])]
+        parts += [f"## {kind.capitalize()}", "\n".join(["| name | description |", "|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -184,7 +186,7 @@ def _settings(settings: tuple[Setting, ...]) -> str:
     for setting in settings:
         choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
         rows.append(f"| `{setting.name}` | `{setting.default}` | {setting.role} | {setting.help}{choices} |")
-    return "\n".join(["| setting | default | role | what it is |", "|---|---|---|---|", *rows])
+    return "\n".join(["| setting | default | role | description |", "|---|---|---|---|", *rows])
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ design: {kind: fractional, resolution: V}
 """
 HUGE = STUDY.replace("executors: [1, 2]", "executors: [1, 100000]")
 QUICK = ("--model", "ridge")
+SHORT = ("--jobs", "1000", "--replications", "2")
 
 # Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
 SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
@@ -61,6 +62,13 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", *QUICK, "--at", "executors=3,batch_size=128,network=vgg"),
         ("m.sparkcast", "--at", "executors=3,batch_size=128,network=vgg", "--response", "accuracy"),
         ("s.yaml", "--at", "executors=2,samples=2500"),
+    ],
+    "queue": [
+        ("--service-time", "30s", "--arrival-rate", "0.1/s", "--servers", "4", "--slo", "300s", *SHORT),
+        ("--service-time", "30s", "--scv", "1.2", "--arrival-rate", "0.1/s", "--servers", "4", *SHORT, "--details"),
+    ],
+    "queue admit": [
+        ("--running", "time=300s,elapsed=120s,within=400s", "--new", "time=60s,within=200s", "--servers", "2"),
     ],
     "recommend": [
         ("runs.csv", *QUICK, "--within", "100s"),
@@ -97,6 +105,12 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (4, ("few.csv", "--at", "executors=2")),
         (2, ("log", "--at", "executors=2")),
     ],
+    "queue": [
+        (2, ("rnus.csv", "--arrival-rate", "1/h")),
+        (2, ("--service-time", "30s", "--arrival-rate", "5")),
+        (5, ("--service-time", "30s", "--arrival-rate", "1/s", *SHORT)),
+    ],
+    "queue admit": [(2, ()), (2, ("--new", "time=soon"))],
     "recommend": [
         (2, ("rnus.csv",)),
         (5, ("runs.csv", *QUICK, "--within", "1s")),
@@ -112,7 +126,7 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
 }
 
 
-_SLOW = ("analyze", "fit", "plan", "predict", "recommend", "replicate", "tune", "validate")
+_SLOW = ("analyze", "fit", "plan", "predict", "queue", "recommend", "replicate", "tune", "validate")
 _REMEMBERED: dict[object, Any] = {}
 
 

@@ -62,7 +62,7 @@ def test_the_guide_to_predicting_names_every_model_and_when_it_joins_auto() -> N
 
 
 def test_the_plugs_of_the_guide_pass_their_suites(tmp_path: Path) -> None:
-    guide = (ROOT / "docs" / "guides" / "adding-a-plug.md").read_text()
+    guide = (ROOT / "docs" / "guides" / "adding-a-plugin.md").read_text()
     blocks = [block.split("```")[0] for block in guide.split("```python\n")[1:]]
     (tmp_path / "test_guide.py").write_text("\n\n".join(block for block in blocks if "import" in block))
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]

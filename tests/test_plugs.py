@@ -245,7 +245,7 @@ def test_an_engine_from_outside_takes_the_masters_that_it_declares(call: Call) -
 
 def test_plugs_from_outside_stand_on_the_generated_pages(environment: dict[str, str]) -> None:
     root = Path(__file__).parents[1]
-    code = "import runpy; print(runpy.run_path('docs/generate.py')['_plugs']())"
+    code = "import runpy; print(runpy.run_path('docs/generate.py')['_plugins']())"
     command = [sys.executable, "-c", code]
     answer = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
     for name in ("acme-nearest", "acme-first", "acme-backwards", "acme-sum", "acme-gateway"):

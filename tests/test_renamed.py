@@ -126,8 +126,10 @@ ASKED = ((3, 2, "2g", 128, 3000), (1, 1, "1g", 64, 1000), (6, 2, "4g", 300, 5000
 
 def test_roles_that_are_given_need_no_usual_name(twins: tuple[Twin, Twin]) -> None:
     usual, other = twins
-    assert {name for _, name in usual.data.taken_as} == set(USUAL[:7])
-    assert other.data.taken_as == ()
+    assert usual.data.understood is not None
+    assert other.data.understood is not None
+    assert not usual.data.understood.is_declared
+    assert other.data.understood.is_declared
 
 
 @pytest.mark.parametrize("quality", [False, True])
@@ -175,7 +177,7 @@ QUESTIONS: tuple[dict[str, Any], ...] = (
 def test_a_recommendation_is_the_same(twins: tuple[Twin, Twin], question: dict[str, Any]) -> None:
     usual, other = (plain(api.recommend(twin.known, **question)) for twin in twins)
     assert usual == other
-    assert len(usual["candidates"]) == 12
+    assert len(usual["candidates"]) == 48
     assert usual["conf"]
 
 
@@ -313,9 +315,10 @@ def test_the_command_line_tells_the_same(call: Call, tmp_path: Path) -> None:
             call("recommend", path, *given, "--model", "ridge", *limits, "--price", "core_hour=0.5", "--json"),
         ]
         assert [answer.code for answer in answers] == [0] * 4, answers[-1].err
-        taken = [answer.err for answer in answers]
-        assert all(("taken as machines: executors" in text) == (names is USUAL) for text in taken)
         told.append([json.loads(answer.out) for answer in answers])
+        understood = [answer.pop("understood") for answer in told[-1]]
+        assert all(found["is_declared"] == (names is OTHER) for found in understood)
+        assert all(["executors", "machines"] in found["settings"] for found in understood if names is USUAL)
     assert plain(told[0]) == plain(told[1])
     meanings = told[1][-1]["vocabulary"]
     assert {"name": "hosts", "role": "machines", "unit": "number"} in meanings["settings"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
-from sparkcast.units import as_number, parse_bytes, parse_seconds, show_seconds
+from sparkcast.units import as_number, parse_bytes, parse_seconds, show_money, show_seconds
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,28 @@ def test_numbers_beyond_all_floats_are_infinite_or_refused() -> None:
 @given(st.floats(min_value=0, max_value=1e7))
 def test_shown_durations_name_a_unit(seconds: float) -> None:
     assert show_seconds(seconds).endswith(("s", "min"))
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "shown"),
+    [
+        (8.606e-05, "USD", "0.00861 ct USD"),
+        (0.0009, "EUR", "0.09 ct EUR"),
+        (0.05, "EUR", "5 ct EUR"),
+        (0.25, "EUR", "0.25 EUR"),
+        (12.5, "EUR", "12.50 EUR"),
+        (1234567.8, "USD", "1,234,568 USD"),
+        (0.00012, "JPY", "0.00012 JPY"),
+        (0.00008606, "", "0.00008606"),
+        (0.0, "EUR", "0 EUR"),
+        (-0.0009, "EUR", "-0.09 ct EUR"),
+    ],
+)
+def test_money_is_shown_with_its_currency_and_never_with_an_exponent(amount: float, currency: str, shown: str) -> None:
+    assert show_money(amount, currency) == shown
+
+
+@given(st.floats(1e-6, 1e9))
+def test_a_budget_that_is_written_down_is_never_below_the_one_that_is_needed(amount: float) -> None:
+    written = float(show_money(amount, up=True).replace(",", ""))
+    assert amount * (1 - 1e-6) <= written <= amount * 1.02

@@ -1,7 +1,8 @@
 """What sparkcast does, as functions: the command line and the web service only parse, call one of these, and print.
 
-Every function raises a `sparkcast.errors.SparkcastError` for what its caller can mend, with a hint; the docstrings name
-the kinds. Files are given as paths or texts. DATA below is what `load_data` returns, MODEL what `load_model` returns.
+Every function raises a `sparkcast.errors.SparkcastError`, with a hint, for problems its caller can fix; the docstrings
+name the subclasses. Files are given as paths or strings. DATA below is what `load_data` returns, MODEL what
+`load_model` returns.
 """
 
 import dataclasses
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
+    from sparkcast.queues.admission import Decision, Job, JobTimes
+    from sparkcast.queues.answer import OnStep as OnQueueStep
+    from sparkcast.queues.answer import QueueAnswer
+    from sparkcast.queues.described import Described
+    from sparkcast.queues.measured import Jobs
+    from sparkcast.queues.simulate import Discipline
+    from sparkcast.queues.slowdown import Slowdown
+    from sparkcast.queues.times import Times
     from sparkcast.recommend import Recommendation, RunningJob
     from sparkcast.registry import Registry
     from sparkcast.replications import Replicated
@@ -37,6 +46,7 @@ __all__ = [
     "DrawnFigures",
     "PresentLoad",
     "Source",
+    "admit",
     "analyze",
     "dry_run",
     "export",
@@ -49,6 +59,7 @@ __all__ = [
     "load_study",
     "plan",
     "predict",
+    "queue",
     "recommend",
     "replicate",
     "report",
@@ -61,6 +72,7 @@ __all__ = [
     "write_figures",
     "write_plan",
     "write_plan_figures",
+    "write_queue_figures",
     "write_recommendation_figures",
     "write_validation_figures",
 ]
@@ -72,19 +84,19 @@ _MOST_LISTED = 100  # candidates of a recommendation
 
 
 def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> "PlanSummary":
-    """The runs of a study in order, what they take, and what they can tell.
+    """The runs of a study in order, how long they take, and what they can estimate.
 
     Args:
         path: A study file.
-        budget_s: The most seconds all runs may take; by default the study's own limit.
-        effect: The size of effect to look for: "1.5" standard deviations of the noise, or "10%".
+        budget_s: The most seconds all runs may take; defaults to the study's limit.
+        effect: The size of effect to detect: "1.5" standard deviations of the noise, or "10%".
 
     Returns:
         The plan with its estimated time and price, the trials that the budget leaves out, aliases and power.
 
     Raises:
         StudyError: The study file or `effect` is malformed.
-        NotEnoughDataError: An effect in percent needs replicates that were not run yet.
+        NotEnoughDataError: An effect in percent needs replicates, and there are none yet.
 
     >>> summary = plan("study.yaml")
     >>> len(summary.trials), summary.design
@@ -120,7 +132,7 @@ def _impossible_centres(study: Study, made: Plan) -> tuple[str, ...]:
             try:
                 workload.check(complete(workload, trial.configuration))
             except StudyError as error:
-                notes[f"a centre point cannot be run: {error.problem}; {error.hint}"] = None
+                notes[f"a center point cannot be run: {error.problem}; {error.hint}"] = None
     return tuple(notes)
 
 
@@ -181,22 +193,22 @@ def run(
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
 ) -> "CampaignResult":
-    """Run the trials of a study that have no result yet. Results go to the folder beside the study file.
+    """Run the trials of a study that have no result yet. Results go to the folder next to the study file.
 
     Args:
         path: A study file.
-        resume: Go on with a study of which some trials are done.
-        allow_changed: Keep earlier results that still fit although the study file has changed.
-        master: Another cluster than the study's: "embedded", "spark://host:7077", "yarn", ...
-        conf: Spark properties, which win over sparkcast's own.
-        on_progress: Called with what to show while trials run.
+        resume: Continue a study with finished trials.
+        allow_changed: Keep earlier results that still apply even though the study file has changed.
+        master: A cluster to use instead of the study's: "embedded", "spark://host:7077", "yarn", ...
+        conf: Spark properties, which override sparkcast's own.
+        on_progress: Called with progress while trials run.
 
     Returns:
         What was measured, and what a limit or an interruption left out.
 
     Raises:
-        StudyError: The study is malformed, or has results and `resume` is not given.
-        StudyChangedError: It has results of another definition.
+        StudyError: The study is malformed, or has results and `resume` is not set.
+        StudyChangedError: Its results belong to a different definition.
         CapacityError, RunError: The cluster is too small, or failed.
 
     >>> run("study.yaml", resume=True).finished                        # doctest: +SKIP
@@ -225,7 +237,7 @@ def dry_run(path: Source, *, master: str | None = None, conf: Mapping[str, str] 
         conf: As in `run`.
 
     Returns:
-        One command for each trial.
+        One command per trial.
 
     Raises:
         StudyError, CapacityError: As in `run`.
@@ -249,7 +261,7 @@ def with_spark(study: Study, master: str | None, conf: Mapping[str, str] | None)
         conf: Properties to add or replace.
 
     Returns:
-        A study that is the same otherwise.
+        An otherwise identical study.
 
     >>> with_spark(load_study("study.yaml"), "local[2]", {"spark.ui.enabled": "false"}).spark.master
     'local[2]'
@@ -280,22 +292,22 @@ def tune(
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
 ) -> "TuneResult":
-    """Find the best settings of a study by running few of them.
+    """Find the best settings of a study in few runs.
 
     Args:
-        path: A study file; what it measured before is not run again.
-        searcher: See `list_plugs("searchers")`; by default the one that declares itself so.
-        minimize: A response; without any objective, the time.
+        path: A study file; existing results are reused.
+        searcher: See `list_plugs("searchers")`; defaults to the registered default.
+        minimize: A response; if there is no objective, the time.
         maximize: A response, instead of `minimize`.
-        within_s: A run that takes longer is no answer.
-        max_runs: The most runs to make.
-        max_cost: The most that all runs may cost by the study's price.
-        seed: Of searchers that draw at random.
-        replicates: Runs of each setting; by default the searcher's own.
-        fix: Settings that are given.
-        earlier: Runs of other workloads, from which some searchers learn.
-        resume: Go on with a search that was stopped.
-        allow_changed: Keep results although the study or the options have changed.
+        within_s: A run that takes longer does not qualify.
+        max_runs: The maximum number of runs.
+        max_cost: The maximum cost of all runs at the study's price.
+        seed: For searchers with randomness.
+        replicates: Runs per configuration; defaults to the searcher's own.
+        fix: Settings to hold at a given value.
+        earlier: Runs of other workloads, which some searchers learn from.
+        resume: Continue a search that was stopped.
+        allow_changed: Keep results even though the study or the options have changed.
         master: As in `run`.
         conf: As in `run`.
         on_progress: As in `run`.
@@ -305,7 +317,7 @@ def tune(
 
     Raises:
         StudyError, StudyChangedError: The study or an option is malformed, or has changed.
-        InfeasibleError: No run is an answer.
+        InfeasibleError: No run qualifies.
         RunError: The cluster failed.
 
     >>> tune("study.yaml", minimize="cost", max_runs=8).best           # doctest: +SKIP
@@ -340,38 +352,45 @@ def tune(
 
 
 def export(data: Data, target: Source) -> int:
-    """Write the observations to a table that says what each of its columns is.
+    """Write the observations to a table with typed columns, or to MLflow.
 
     Args:
         data: Observations.
-        target: A .csv or .parquet file; an existing one is replaced.
+        target: A .csv or .parquet file, of which an existing one is replaced; or "mlflow:" and a tracking folder or
+            URL, where they become the runs of a new experiment.
 
     Returns:
         How many observations were written.
 
     Raises:
-        StudyError: The file is of another kind, or Parquet needs a package that is missing.
+        StudyError: The file type is not supported, a package is missing, or the experiment already has runs.
 
     >>> export(load_data("runs.csv"), "copy.csv")
     16
     """
+    from sparkcast.data.sources import MLFLOW
     from sparkcast.data.table import write_table
 
-    write_table(data.dataset, Path(target))
+    if str(target).startswith(MLFLOW):
+        from sparkcast.data.tracking import write_runs
+
+        write_runs(data.dataset, str(target))
+    else:
+        write_table(data.dataset, Path(target))
     return len(data.dataset.observations)
 
 
 def load_model(path: Source) -> "SavedModel":
-    """A model file that `save_model` wrote. Nothing in it is executed.
+    """Load a model file written by `save_model`. Nothing in it is executed.
 
     Args:
         path: The file.
 
     Returns:
-        What `predict` and `recommend` take in place of DATA.
+        A model that `predict` and `recommend` take in place of DATA.
 
     Raises:
-        StudyError: The file is damaged, newer or older than this sparkcast reads, or holds what it should not.
+        StudyError: The file is damaged, newer or older than this sparkcast supports, or contains unsafe types.
 
     >>> save_model(fit(load_data("runs.csv"), model="ridge").model, "ridge.sparkcast", force=True)
     >>> load_model("ridge.sparkcast").about.factors
@@ -389,48 +408,67 @@ def load_data_or_model(
     responses: Sequence[str] = (),
     study: str | None = None,
     roles: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
+    na: Sequence[str] = (),
+    time_unit: str | None = None,
+    decimal: str | None = None,
 ) -> "Data | SavedModel":
-    """What `load_data` takes, or a model file, which is known by its content.
+    """Load whatever `load_data` takes, or a model file, recognized by its content.
 
     Args:
-        source: A study file, CSV, store or model file.
-        factors: As in `load_data`; not for a model file, nor are the others.
+        source: A study file, table, store, MLflow runs, or a model file.
+        factors: As in `load_data`; like the other options, not for a model file.
         responses: As in `load_data`.
         study: As in `load_data`.
         roles: As in `load_data`.
+        ignore: As in `load_data`.
+        na: As in `load_data`.
+        time_unit: As in `load_data`.
+        decimal: As in `load_data`.
 
     Returns:
         DATA or MODEL.
 
     Raises:
-        StudyError: The file cannot be read, or an option does not fit a model file.
+        StudyError: The file cannot be read, or an option does not apply to a model file.
         NotEnoughDataError: The study has no results yet.
 
     >>> type(load_data_or_model("runs.csv")).__name__
     'Data'
     """
-    from sparkcast.data.sources import is_model_file
+    from sparkcast.data.sources import is_model_file, is_tracking
 
-    if not is_model_file(Path(source)):
-        return load_data(source, factors=factors, responses=responses, study=study, roles=roles)
-    if factors or study or roles or any("=" in response for response in responses):
+    if is_tracking(source) or not is_model_file(Path(source)):
+        return load_data(
+            source,
+            factors=factors,
+            responses=responses,
+            study=study,
+            roles=roles,
+            ignore=ignore,
+            na=na,
+            time_unit=time_unit,
+            decimal=decimal,
+        )
+    of_tables = (factors, study, roles, ignore, na, time_unit, decimal)
+    if any(of_tables) or any("=" in response for response in responses):
         raise StudyError(
-            f"{Path(source).name} is a model file: its factors, roles and responses were settled when it was fitted",
-            hint="leave out --factors, --role, --study and formulas, or give the data instead",
+            f"{Path(source).name} is a model file: its factors, roles and responses were fixed when it was fitted",
+            hint="leave out --factors, --role, --study, formulas and options for tables, or pass the data instead",
         )
     return load_model(source)
 
 
 def save_model(model: "SavedModel", path: Source, *, force: bool = False) -> None:
-    """Write what `fit` learned to a model file, whole or not at all.
+    """Write a trained model to a file, atomically.
 
     Args:
         model: `fit(...).model`.
         path: The file.
-        force: Replace an existing one.
+        force: Replace an existing file.
 
     Raises:
-        StudyError: The file exists, cannot be written, or the model holds what no model file may hold.
+        StudyError: The file exists, cannot be written, or the model contains types that cannot be saved.
 
     >>> save_model(fit(load_data("runs.csv"), model="median").model, "median.sparkcast", force=True)
     """
@@ -451,15 +489,15 @@ def analyze(
     anova_type: int = 2,
     transform: str = "auto",
 ) -> "Analysis":
-    """Which settings matter for a response, and whether to believe it.
+    """Which settings matter for a response, and how far to trust the answer.
 
     Args:
         data: Observations.
-        response: What to explain; by default the time.
-        formula: Terms in the notation of R, such as "executors * batch_size"; by default main effects and what else
-            the runs can tell apart.
-        anova_type: Of sums of squares: 1, 2 or 3.
-        transform: "none", "log", "boxcox", or "auto": as measured, and again where Box-Cox proposes.
+        response: What to explain; defaults to the time.
+        formula: Terms in R notation, such as "executors * batch_size"; defaults to main effects and
+            whatever else the runs can estimate.
+        anova_type: The type of sums of squares: 1, 2 or 3.
+        transform: "none", "log", "boxcox", or "auto": as measured, and also transformed if Box-Cox suggests it.
 
     Returns:
         The ANOVA table, effects, checks of its assumptions, and sentences.
@@ -491,7 +529,7 @@ def _require_varied(dataset: Dataset) -> None:
         seen = {o.configuration[name] for o in dataset.observations}
         if len(seen) == 1:
             raise StudyError(
-                f"{dataset.name}: column {name!r} is {seen.pop()} in every row, so it is no factor",
+                f"{dataset.name}: column {name!r} is {seen.pop()} in every row, so it is not a factor",
                 hint="leave it out of --factors, or add runs with another value",
             )
 
@@ -533,17 +571,17 @@ def validate(
 
     Args:
         data: Observations.
-        response: What to predict; by default the time.
-        protocol: Which configurations are left out: "loo", "kfold:5", "holdout:0.2", "interpolate:executors",
+        response: What to predict; defaults to the time.
+        protocol: Which configurations are held out: "loo", "kfold:5", "holdout:0.2", "interpolate:executors",
             "extrapolate:executors>8", "cases:data_size=250+750|1000".
-        models: Names of models; by default those that declare themselves usual.
+        models: Names of models; defaults to the usual ones.
         level: Of the intervals.
-        seed: Of the protocols that draw at random.
+        seed: For protocols with random draws.
         on_step: Called before each fit.
-        fits: A `sparkcast.validate.fits.Fits()` that `write_validation_figures` is given too: it learns nothing again.
+        fits: A `sparkcast.validate.fits.Fits()` to share with `write_validation_figures`, so that nothing is refitted.
 
     Returns:
-        A scorecard for each model, best first, beside the noise between replicates.
+        A scorecard for each model, best first, and the noise floor.
 
     Raises:
         StudyError: No such response, protocol or model.
@@ -587,10 +625,10 @@ def write_validation_figures(
         data: The observations that were validated on.
         validation: What `validate` returned.
         folder: Where the files go.
-        most: How many of the best models are drawn.
-        with_learning_curve: Also the error by number of configurations: each model is fitted some 30 times more.
+        most: How many of the best models to draw.
+        with_learning_curve: Also draw the error by number of configurations; fits each model about 30 more times.
         on_step: Called before each size of the learning curve.
-        fits: What `validate` was given.
+        fits: The `Fits` passed to `validate`.
         force: Replace files that exist.
 
     Returns:
@@ -630,16 +668,16 @@ def write_validation_figures(
 def fit(
     data: Data, responses: Sequence[str] = (), *, model: str = "auto", search: "GridSearch | None" = None
 ) -> "FitResult":
-    """Learn responses from runs, once, to ask often.
+    """Train models on runs once, to predict often.
 
     Args:
         data: Observations.
-        responses: What to learn; by default what `recommend` needs: the time, and the quality if it was measured.
+        responses: What to learn; defaults to what `recommend` needs: the time, and the quality if it was measured.
         model: See `list_plugs("models")`.
-        search: Where to look for the settings of the model; the notes tell which were found.
+        search: The hyperparameters to search; the notes say which were chosen.
 
     Returns:
-        What was learned, how far off it was on left-out configurations, and the model to save or to ask.
+        The trained model, to save or query, and its error on held-out configurations.
 
     Raises:
         StudyError: No such response or model.
@@ -662,19 +700,18 @@ def predict(
     level: float = 0.9,
     extrapolate: bool = False,
 ) -> "PredictionAt":
-    """A response at settings that need not have been run, with the interval of the next run.
+    """Predict a response, with an interval for the next run, at settings that need not have been run.
 
     Args:
         data: Observations or a model.
-        at: The settings. Another number of epochs than the runs had may be asked for when they tell the response by
-            epoch.
-        response: What to predict; by default the time.
+        at: The settings. May have a different number of epochs than the runs if they report the response per epoch.
+        response: What to predict; defaults to the time.
         model: See `list_plugs("models")`; a model file brings its own.
         level: Of the interval.
-        extrapolate: Answer, with a wide interval, also where the runs say nothing about the settings.
+        extrapolate: Answer, with a wide interval, even where the runs say nothing about the settings.
 
     Returns:
-        The median, the interval, the mean, the chance of failing, and who answered.
+        The median, the interval, the mean, the failure probability, and which models answered.
 
     Raises:
         StudyError: No such setting or response.
@@ -720,28 +757,29 @@ def recommend(
     model: str = "auto",
     extrapolate: bool = False,
 ) -> "Recommendation":
-    """The settings that keep to every limit with the wanted probability and are best otherwise.
+    """The best settings that meet every limit with the required probability.
 
-    Candidates are the combinations of the study's levels that its rules allow, or those that a CSV has.
+    Candidates are the combinations of the study's levels that its rules allow, or of the levels in a table.
 
     Args:
         data: Observations or a model.
         within_s: The deadline: a limit on the time.
         budget: A limit on what one run costs.
-        min_accuracy: The least quality: a limit on the response that is a share.
-        limits: On any response, as people write them: "auc >= 0.9", "time_s <= 300s".
-        confidence: The probability with which each limit must be kept.
-        maximize: A response; without an objective the quality under a deadline or budget, else the time.
-        minimize: A response, instead of `maximize`.
-        fix: Settings that are given.
+        min_accuracy: The minimum quality: a limit on the response that is a share.
+        limits: Limits on any response: "auc >= 0.9", "time_s <= 300s".
+        confidence: The probability with which each limit must be met.
+        maximize: A response or a numeric setting. Default objective: quality under a deadline or budget; under a
+            deadline without a quality the lowest cost, or the fewest resources; else time.
+        minimize: A response or a setting, instead of `maximize`.
+        fix: Settings to hold at a given value.
         levels: Other values to choose from.
-        free_epochs: Choose the number of epochs too, by the curves of the runs.
-        price: Instead of the study's.
-        max_failure: Candidates that were never run and are more likely to fail are left out.
-        load: What the cluster does already; the new job is one more.
-        recent: Runs made since the model was fitted, to see whether it still holds.
+        free_epochs: Choose the number of epochs too, from the per-epoch curves.
+        price: A price to use instead of the study's.
+        max_failure: Leave out candidates that were never run and are more likely to fail than this.
+        load: Jobs already running on the cluster; the new job is one more.
+        recent: Runs made since the model was trained, to check whether it is still valid.
         model: See `list_plugs("models")`; a model file brings its own.
-        extrapolate: Also candidates too far from what was measured.
+        extrapolate: Include candidates too far from what was measured.
 
     Returns:
         The chosen settings with their predictions, the runner-up, what each limit costs, the Pareto front, and lines to
@@ -749,7 +787,7 @@ def recommend(
 
     Raises:
         StudyError: No such response or setting, or limits that make no sense.
-        InfeasibleError: No candidate keeps to all limits; the hint names the nearest that would.
+        InfeasibleError: No candidate meets all limits; the hint names the nearest limit that can be met.
         NotEnoughDataError: Too few runs, or none near the candidates.
 
     >>> found = recommend(load_data("runs.csv"), within_s=60, model="ridge")
@@ -795,7 +833,7 @@ def _present(data: "Data | Knowledge", load: PresentLoad | None) -> "tuple[int |
         return n_running, load.running
     study = data.study if isinstance(data, Data) else None
     if study is None or study.path is None:
-        raise StudyError("only a study has a store whose running jobs can be counted", hint="give their number instead")
+        raise StudyError("running jobs can only be counted for a study with a store", hint="give their number instead")
     store = open_store(results_folder(study.path))
     try:
         found = running_jobs(store.running(study.name), study.limits.trial_s, time.time(), study.vocabulary)
@@ -828,6 +866,298 @@ def write_recommendation_figures(
     return write_figures(recommendation_figures(recommendation), Path(folder), force=force)
 
 
+# ---------------------------------------------------------------- sharing a cluster
+
+
+def queue(
+    data: "Data | Knowledge | None" = None,
+    *,
+    service_time_s: float | None = None,
+    scv: float | None = None,
+    arrival_rate: float | None = None,
+    arrivals_s: Sequence[float] = (),
+    arrival_scv: float = 1.0,
+    servers: int = 1,
+    width: int = 1,
+    discipline: "Discipline | None" = None,
+    places: int | None = None,
+    at: Mapping[str, Level] | None = None,
+    slo_s: float | None = None,
+    percentile: float = 95.0,
+    compare: Sequence[int] = (),
+    price_per_server_hour: float | None = None,
+    with_figures: bool = False,
+    n_jobs: int = 20_000,
+    replications: int = 10,
+    seed: int = 0,
+    model: str = "auto",
+    extrapolate: bool = False,
+    on_step: "OnQueueStep" = lambda what, done, total: None,
+) -> "QueueAnswer":
+    """How long jobs wait for one another, how many a cluster can take, and what more servers would bring.
+
+    Args:
+        data: Runs whose times are the service times, or a model that predicts them; None where `service_time_s` is
+            given.
+        service_time_s: The mean time of a job alone.
+        scv: Variance of the service times over their squared mean: 0 all equal, 1 exponential. With `data`, instead of
+            what was measured. By default 1 for plain numbers.
+        arrival_rate: Jobs per second. Without it, only what the cluster can take within `slo_s` is told.
+        arrivals_s: Times of arrival in seconds, in place of a random stream; with `arrival_rate` they are scaled to it.
+        arrival_scv: Of the times between arrivals: 1 Poisson, more in bursts, less regular.
+        servers: Jobs that run at once; with `width`, cores.
+        width: Cores that one job holds.
+        discipline: "fifo", first come first served, or "fair", all at once with equal shares. By default fair where
+            `data` show how much jobs slow each other down, else fifo.
+        places: Jobs in the system at most, others are turned away; None: as many as come.
+        at: Settings of the job, of which `data` tell the time.
+        slo_s: The deadline that the percentile must keep to.
+        percentile: Of the response time, in percent.
+        compare: Numbers of servers to compare; by default some around `servers`.
+        price_per_server_hour: What one server costs.
+        with_figures: Also simulate what `write_queue_figures` shows.
+        n_jobs: In each simulated run.
+        replications: Simulated runs.
+        seed: Of the simulation.
+        model: See `list_plugs("models")`; only where `at` was never run.
+        extrapolate: Answer also where the runs say nothing about `at`.
+        on_step: Called with what is simulated, steps done, and how many there are.
+
+    Returns:
+        Formulas beside a simulation with intervals, the percentile, and what each number of servers can take.
+
+    Raises:
+        StudyError: A rate, time or number that cannot be.
+        NotEnoughDataError: The runs do not show how long a job takes, or how much that varies.
+        InfeasibleError: More work comes than the servers can do; the hint names the rate that is stable.
+
+    >>> answer = queue(service_time_s=30, arrival_rate=0.1, servers=4)
+    >>> round(answer.closed_forms[0].mean_response_s, 3), round(answer.response_s.value, 1)
+    (45.283, 120.9)
+    """
+    from sparkcast.queues.answer import Question, answer
+    from sparkcast.queues.arrivals import Arrivals, Given, Renewal
+    from sparkcast.queues.simulate import Cluster
+    from sparkcast.queues.workload import JobClass, Workload
+
+    times, slowdown, notes = _service_times(data, service_time_s, scv, at or {}, model, extrapolate)
+    way = discipline or ("fifo" if slowdown is None else "fair")
+    slowdown = slowdown if way == "fair" else None
+    has_rate = arrival_rate is not None or bool(arrivals_s)
+    arrivals: Arrivals = Renewal(1.0 if arrival_rate is None else arrival_rate, arrival_scv)
+    if arrivals_s:
+        arrivals = Given(tuple(arrivals_s))
+        arrivals = arrivals if arrival_rate is None else arrivals.at_rate(arrival_rate)
+    question = Question(
+        Workload(arrivals, (JobClass("job", times, width=width),)),
+        Cluster(servers, way, slowdown),
+        has_rate,
+        slo_s,
+        percentile / 100,
+        places,
+        tuple(compare),
+        price_per_server_hour,
+        with_figures,
+        n_jobs,
+        replications,
+        seed,
+    )
+    found = answer(question, on_step)
+    return dataclasses.replace(found, notes=(*notes, *found.notes))
+
+
+def _service_times(
+    data: "Data | Knowledge | None",
+    service_time_s: float | None,
+    scv: float | None,
+    at: Mapping[str, Level],
+    model: str,
+    extrapolate: bool,
+) -> "tuple[Times, Slowdown | None, tuple[str, ...]]":
+    """How long jobs take alone, how much they slow each other down where that is known, and what to know of both."""
+    from sparkcast.queues.times import Spread
+
+    if data is None:
+        if service_time_s is None:
+            raise StudyError(
+                "nothing says how long a job takes", hint="give runs (DATA), or the time: --service-time 30s"
+            )
+        return Spread(service_time_s, 1.0 if scv is None else scv), None, ()
+    if service_time_s is not None:
+        raise StudyError("the service time is given twice: by the data and as a number", hint="leave out one of them")
+    if isinstance(data, Data):
+        try:
+            return _measured_times(_measured(data, at), scv)
+        except _NeverRun:
+            pass
+    from sparkcast.learned.knowledge import knowledge_of
+    from sparkcast.learned.service_times import predicted_times
+
+    if not at:
+        raise StudyError(
+            "a model predicts the time of given settings", hint="say which: --at executors=2,batch_size=64"
+        )
+    times = predicted_times(knowledge_of(data, model), at, extrapolate=extrapolate)
+    told = ", ".join(f"{name}={level}" for name, level in at.items())
+    note = f"service times at {told} are predicted, not measured"
+    return (times if scv is None else Spread(times.mean_s, scv)), None, (note,)
+
+
+class _NeverRun(Exception):
+    """The settings that were asked for have no runs."""
+
+
+def _measured(data: Data, at: Mapping[str, Level]) -> "Jobs":
+    from sparkcast.queues.measured import measured_jobs
+    from sparkcast.study import Observation, same_level
+
+    def is_asked(run: Observation) -> bool:
+        return run.ok and all(same_level(run.configuration.get(name, ""), level) for name, level in at.items())
+
+    if at and not any(is_asked(run) for run in data.dataset.observations):
+        known = data.dataset.factors
+        if unknown := next((name for name in at if name not in known), None):
+            from sparkcast.registry import did_you_mean
+
+            raise StudyError(f"{unknown!r} is no factor", hint=did_you_mean(unknown, known))
+        raise _NeverRun
+    return measured_jobs(data.dataset, at)
+
+
+def _measured_times(jobs: "Jobs", scv: float | None) -> "tuple[Times, Slowdown | None, tuple[str, ...]]":
+    from sparkcast.queues.times import Spread
+
+    if scv is not None:
+        return Spread(jobs.times.mean_s, scv), jobs.slowdown, jobs.notes
+    if len(jobs.times.values) == 1:
+        raise NotEnoughDataError(
+            "one run shows how long a job takes, but not how much that varies, on which waiting depends",
+            hint="run it a few times more, or say how much it varies: --scv 1 (exponential), --scv 0.1",
+        )
+    return jobs.times, jobs.slowdown, jobs.notes
+
+
+def admit(
+    running: "Sequence[Described]",
+    new: "Described",
+    data: "Data | Knowledge | None" = None,
+    *,
+    smaller: "Sequence[Described]" = (),
+    servers: int = 1,
+    scv: float = 0.0,
+    slots: int | None = None,
+    others: int = 0,
+    confidence: float = 0.95,
+    may_delay: bool = True,
+    model: str = "auto",
+    extrapolate: bool = False,
+) -> "Decision":
+    """Whether one more job may start now, in a smaller form, or later, given those that run.
+
+    Args:
+        running: The jobs that run now: how long they have run or how far they are, and their deadlines.
+        new: The job that wants to start; its deadline counts from now.
+        data: Runs or a model that tell how long jobs take among how many; None where each job gives its own time.
+        smaller: Other forms of the new job, the most wanted first.
+        servers: Without `data`: jobs that run at once without slowing each other down; more share them equally.
+        scv: Without `data`: variance of the times over their squared mean.
+        slots: Jobs at once; others wait in line. None: as many as come.
+        others: Jobs that also run, of which nothing else is known.
+        confidence: The probability with which deadlines must be met.
+        may_delay: Whether to look for a later start.
+        model: See `list_plugs("models")`; a model file brings its own.
+        extrapolate: Answer also where the runs say nothing about so many jobs.
+
+    Returns:
+        The verdict, when every job ends without the new one and with it, and whose deadlines break.
+
+    Raises:
+        StudyError: A job that cannot be, or a setting that is not known.
+        NotEnoughDataError: The runs do not show what so many jobs do to each other.
+
+    >>> from sparkcast.queues.described import parse_described
+    >>> admit([parse_described("time=100s,elapsed=50s,within=120s")], parse_described("time=60s,within=200s")).verdict
+    'delay'
+    """
+    from sparkcast.queues.admission import decide
+
+    known = None
+    if data is not None:
+        from sparkcast.learned.knowledge import knowledge_of
+        from sparkcast.recommend.load import jobs_factor
+
+        known = knowledge_of(data, model)
+        jobs_factor(known.about.factors, known.about.vocabulary)
+    named = [(f"running job {place}", job) for place, job in enumerate(running, start=1)]
+    forms = [("new job", new), *((f"new job, form {place}", job) for place, job in enumerate(smaller, start=2))]
+    present, (first, *rest) = (
+        [_job(name, job, known, servers, scv, extrapolate) for name, job in jobs] for jobs in (named, forms)
+    )
+    return decide(
+        present,
+        first,
+        smaller=rest,
+        slots=slots,
+        background=others,
+        confidence=confidence,
+        may_delay=may_delay,
+    )
+
+
+def _job(name: str, job: "Described", known: "Knowledge | None", servers: int, scv: float, extrapolate: bool) -> "Job":
+    from sparkcast.queues.admission import Job, JobTimes, Slowed
+    from sparkcast.queues.slowdown import Shared
+
+    times: JobTimes
+    label = f"{name} ({job.settings})" if job.settings else name
+    if known is None:
+        if job.alone_s is None:
+            raise StudyError(f"nothing says how long {label} takes", hint="give DATA, or its time alone: time=300s")
+        if job.settings:
+            raise StudyError(
+                f"{label}: settings mean nothing without runs", hint="give DATA, or only its time: time=300s"
+            )
+        times = Slowed(job.alone_s, Shared(servers), scv)
+    else:
+        if job.alone_s is not None:
+            raise StudyError(f"{label}: its time is given twice, by the data and as a number", hint="leave out time=")
+        times = _fitted_times(known, job.settings, extrapolate)
+    return Job(label, times, job.elapsed_s or 0.0, job.within_s, job.done)
+
+
+def _fitted_times(known: "Knowledge", settings: Configuration, extrapolate: bool) -> "JobTimes":
+    from sparkcast.learned.service_times import FittedTimes
+    from sparkcast.registry import did_you_mean
+
+    factors = known.about.factors
+    if unknown := next((name for name in settings if name not in factors), None):
+        raise StudyError(f"{unknown!r} is no factor", hint=did_you_mean(unknown, factors))
+    return FittedTimes.of(known, settings, extrapolate=extrapolate)
+
+
+def write_queue_figures(answer: "QueueAnswer", folder: Source, *, force: bool = False) -> list[Path]:
+    """Response time against arrival rate, the fan of percentiles, utilisation, and a simulated day.
+
+    Args:
+        answer: What `queue` returned, asked `with_figures`.
+        folder: Where PNG, SVG and Vega-Lite files go.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: A file exists and `force` is not given.
+
+    >>> small = queue(service_time_s=30, arrival_rate=0.02, n_jobs=1000, replications=2, with_figures=True)
+    >>> len(write_queue_figures(small, "queue-figures")) > 2
+    True
+    """
+    from sparkcast.report.figures import queue_figures, write_figures
+
+    return write_figures(queue_figures(answer), Path(folder), force=force)
+
+
 # ---------------------------------------------------------------- getting started
 
 
@@ -852,13 +1182,13 @@ def starter_study(workload: str) -> str:
 
 
 def list_plugs(kind: str) -> dict[str, str]:
-    """What is at hand of a kind, built in or installed.
+    """The plugins of a kind, built in or installed.
 
     Args:
         kind: "designs", "workloads", "engines", "models", "searchers", "protocols", "grids" or "replications".
 
     Returns:
-        Name and one line for each.
+        The name and a one-line description of each.
 
     Raises:
         UnknownNameError: No such kind.
@@ -908,11 +1238,11 @@ def _registries() -> "dict[str, Registry[Any]]":
 
 
 def replicate(paper: str, *, part: str | None = None, data: Source | None = None) -> "Replicated":
-    """A paper's numbers beside ours, and its mistakes beside what is true.
+    """Compare a paper's numbers with ours, and its claims with what is true.
 
     Args:
         paper: See `list_plugs("replications")`.
-        part: One part of it; by default all that can be done with `data`.
+        part: One part of it; defaults to all parts that `data` allows.
         data: A folder with the authors' measurements.
 
     Returns:
@@ -934,13 +1264,13 @@ def replicate(paper: str, *, part: str | None = None, data: Source | None = None
 
 
 def report(data: Data | Source, output: Source, *, within_s: float | None = None, check: "Check | None" = None) -> None:
-    """Write one self-contained HTML file about a study or a table. What cannot be computed is left out with a note.
+    """Write one self-contained HTML file about a study or a table. What cannot be computed is left out, with a note.
 
     Args:
         data: Observations, or a study file, CSV or store.
         output: The HTML file; an existing one is replaced.
         within_s: A deadline for the recommendation.
-        check: A run made to check a prediction.
+        check: A run that checks a prediction.
 
     Raises:
         StudyError: The data cannot be read.

@@ -36,7 +36,7 @@ spark:
     # Runs this short would mostly measure Java's second compiler at work; leave these out for longer ones.
     spark.driver.extraJavaOptions: -XX:TieredStopAtLevel=1
     spark.executor.extraJavaOptions: -XX:TieredStopAtLevel=1
-price: {{core_hour: 0.05}}
+price: {{core_hour: 0.05, currency: USD}}
 """
 _FULL = {"batch_sizes": "[64, 128, 256, 512]", "sampling_rate": 0.5, "replicates": 2}
 _QUICK = {"batch_sizes": "[64, 256]", "sampling_rate": 0.25, "replicates": 1}

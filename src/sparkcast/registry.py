@@ -78,8 +78,8 @@ class Registry(Generic[T]):
     def _how_to_install(self) -> str:
         # An installer writes the entry points: a source tree that was only copied has none.
         return (
-            f"no {self.kind} is installed: `pip install sparkcast`, or `pip install -e .` in its source tree, installs "
-            f"those that come with it (entry points {self._group!r})"
+            f"no {self.kind} is installed: `pip install sparkcast`, or `pip install -e .` in its source tree, "
+            f"installs the built-in ones (entry points {self._group!r})"
         )
 
 

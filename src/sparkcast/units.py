@@ -1,4 +1,4 @@
-"""Quantities as people and Spark write them: "4g", "30s", "2h". Inside, base units: bytes and seconds."""
+"""Quantities as people and Spark write them: "4g", "30s", "0.09 ct EUR". Inside, base units: bytes and seconds."""
 
 import math
 import re
@@ -10,7 +10,19 @@ _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z
 # Spark's own suffixes are binary: 1g is 1024 MiB.
 _BYTES = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _BYTES |= {f"{unit}b": size for unit, size in list(_BYTES.items()) if unit != "b"}
+_BYTES |= {f"{unit}ib": size for unit, size in list(_BYTES.items()) if len(unit) == 1 and unit != "b"}
+_CENTS = frozenset("AUD BND CAD EUR FJD HKD JMD KES NAD NZD SGD TTD TWD USD ZAR".split())  # whose hundredths are cents
 _SECONDS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+# As people write them in tables.
+_LONG_SECONDS = {
+    **dict.fromkeys(("msec", "msecs", "millisecond", "milliseconds"), 0.001),
+    **dict.fromkeys(("secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("day", "days"), 86400.0),
+}
+BYTES = {**_BYTES, "byte": 1, "bytes": 1}  # of every unit of a size
+SECONDS = {**_SECONDS, **_LONG_SECONDS}  # of every unit of a time
 
 
 def parse_bytes(text: str | int | float) -> int:
@@ -21,7 +33,7 @@ def parse_bytes(text: str | int | float) -> int:
     """
     size = _parse(text, _BYTES, "size", "write it as 512m, 4g or 1t")
     if math.isinf(size):
-        raise StudyError(f"{text!r} is too large for a size", hint="write it as 512m, 4g or 1t")
+        raise StudyError(f"{text!r} is too large", hint="write it as 512m, 4g or 1t")
     return int(size)
 
 
@@ -41,7 +53,7 @@ def parse_seconds(text: str | int | float) -> float:
     >>> parse_seconds("2h"), parse_seconds(90)
     (7200.0, 90.0)
     """
-    return _parse(text, _SECONDS, "duration", "write it as 500ms, 30s, 5m or 2h")
+    return _parse(text, SECONDS, "duration", "write it as 500ms, 30s, 5m or 2h")
 
 
 def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], kind: str, hint: str) -> float:
@@ -50,8 +62,37 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
         raise StudyError(f"{text!r} is not a {kind}", hint=hint)
     number, unit = float(match[1]), match[2].lower()
     if unit and unit not in units:
-        raise StudyError(f"{text!r} has the unknown unit {match[2]!r} for a {kind}", hint=hint)
+        raise StudyError(f"{text!r} has the unknown unit {match[2]!r}", hint=hint)
     return number * units.get(unit, 1)
+
+
+def parse_rate(text: str) -> float:
+    """Jobs per second in a rate, which needs a unit: nobody can tell 12 per hour from 12 per second.
+
+    >>> parse_rate("12/h") * 3600, parse_rate("0.02/s")
+    (12.0, 0.02)
+    """
+    number, slash, unit = (part.strip() for part in str(text).partition("/"))
+    if not slash or unit.lower() not in _SECONDS:
+        raise StudyError(f"{str(text)!r} is a rate without a unit of time", hint="write it as 12/h, 3/min or 0.02/s")
+    try:
+        rate = float(number) / _SECONDS[unit.lower()]
+    except ValueError:
+        raise StudyError(f"{str(text)!r} is not a rate", hint="write it as 12/h, 3/min or 0.02/s") from None
+    if not 0 < rate < math.inf:
+        raise StudyError(f"a rate of {text} cannot be", hint="write a number above 0, as in 12/h or 0.02/s")
+    return rate
+
+
+def show_rate(per_second: float, *, like: float | None = None) -> str:
+    """A rate for people, in a unit of which there is at least one; `like`: in the unit of another rate.
+
+    >>> show_rate(2.5), show_rate(0.02), show_rate(1 / 300), show_rate(0.02, like=1 / 300)
+    ('2.5/s', '1.2/min', '12/h', '72/h')
+    """
+    deciding = per_second if like is None else like
+    unit = next((unit for unit in ("s", "min", "h") if deciding * _SECONDS[unit] >= 1), "h")
+    return f"{per_second * _SECONDS[unit]:.4g}/{unit}"
 
 
 def as_number(value: object) -> float | None:
@@ -103,3 +144,43 @@ def show_bytes(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:.1f} TiB"
+
+
+def show_money(amount: float, currency: str = "", *, up: bool = False) -> str:
+    """An amount for people, in cents where it is small. `up` never rounds down: a budget must stay one that is kept.
+
+    >>> show_money(8.606e-4, "EUR"), show_money(1.5, "EUR"), show_money(0.0123456, "JPY"), show_money(0.0123456)
+    ('0.0861 ct EUR', '1.50 EUR', '0.0123 JPY', '0.01235')
+    """
+    unit, per = money_unit(currency, amount)
+    # What is in no currency is a formula of the user's, and reads like any other number.
+    number = money_number(amount * per, figures=3 if currency else 4, up=up)
+    return f"{number} {unit}" if unit else number
+
+
+def money_unit(currency: str, largest: float) -> tuple[str, float]:
+    """The unit for amounts up to `largest`, and how many of it make one of the currency.
+
+    >>> money_unit("USD", 0.002), money_unit("USD", 0.25), money_unit("JPY", 0.002)
+    (('ct USD', 100.0), ('USD', 1.0), ('JPY', 1.0))
+    """
+    return (f"ct {currency}", 100.0) if currency in _CENTS and 0 < abs(largest) < 0.1 else (currency, 1.0)
+
+
+def money_number(amount: float, *, figures: int = 3, up: bool = False) -> str:
+    """A few figures that count, at least two decimals of what has any, and never an exponent.
+
+    >>> [money_number(amount) for amount in (0.000123456, 1.5, 7, 1234.5)], money_number(0.2501, up=True)
+    (['0.000123', '1.50', '7', '1,234'], '0.251')
+    """
+    size = abs(amount)
+    if not size:
+        return "0"
+    decimals = 0 if size >= 1000 else max(2, figures - 1 - math.floor(math.log10(size)))
+    if up:
+        amount = math.ceil(amount * 10**decimals - 1e-9) / 10**decimals
+    written = f"{amount:,.{decimals}f}"
+    whole, _, fraction = written.partition(".")
+    if not fraction.strip("0"):
+        return whole
+    return f"{whole}.{fraction[:2]}{fraction[2:].rstrip('0')}"

@@ -1,4 +1,4 @@
-"""Level means are compared with all other settings alike; statsmodels' marginal means are the reference."""
+"""Level means are compared with all other settings equal; statsmodels' marginal means are the reference."""
 
 import math
 import random
@@ -90,9 +90,9 @@ def test_a_level_that_is_slower_is_called_slower_though_its_runs_were_shorter() 
     a, b = (mean_at(found, "worker", level) for level in "ab")
     assert b.mean - a.mean == pytest.approx(SLOWER_S, abs=1)
     [worker, _] = found.factors
-    told = f"time_s is {a.mean:.4g} at a and {b.mean:.4g} at b, 1.1 times as much, all other settings alike"
+    told = f"time_s is {a.mean:.4g} at a and {b.mean:.4g} at b, 1.1 times as much, all other settings equal"
     assert told in worker.sentence
-    assert f"(plain means of the runs: {np.mean(plain['a']):.4g} and {np.mean(plain['b']):.4g})" in worker.sentence
+    assert f"(raw means of the runs: {np.mean(plain['a']):.4g} and {np.mean(plain['b']):.4g})" in worker.sentence
 
 
 @pytest.mark.parametrize(
@@ -167,4 +167,4 @@ def test_an_optimum_at_the_edge_is_judged_by_adjusted_means() -> None:
         for _ in range(n)
     ]
     found = analyze(dataset(("workers", "data_gb"), runs), transform="log")
-    assert any("the best workers for time_s (8) lies at the edge" in warning for warning in found.warnings)
+    assert any("the best workers for time_s (8) is at the edge" in warning for warning in found.warnings)

@@ -243,22 +243,22 @@ def test_the_summary_says_what_matters_and_what_does_not_in_five_lines() -> None
     found = analyze(dataset(("executors", "optimizer"), cells))
     assert len(found.summary) == 5
     assert found.summary[0].startswith("time_s depends most on executors (9")
-    assert found.summary[1] == "Of executors alone: on average time_s is 15.64 at 2 and 30.15 at 1, 1.9 times as much."
-    assert found.summary[2].startswith("System settings matter: executors, 9")
-    assert found.summary[3] == "No effect can be told from noise for optimizer."
+    assert found.summary[1] == "For executors alone: on average time_s is 15.64 at 2 and 30.15 at 1, 1.9 times as much."
+    assert found.summary[2].startswith("Cluster settings matter: executors, 9")
+    assert found.summary[3] == "No effect is distinguishable from noise for optimizer."
     verdicts = {v.factor: v for v in found.factors}
     assert verdicts["executors"].matters
     assert verdicts["optimizer"].matters is False
-    assert "no effect that these 12 runs can tell from noise" in verdicts["optimizer"].sentence
+    assert "no effect distinguishable from noise in these 12 runs" in verdicts["optimizer"].sentence
 
 
 def test_what_a_setting_of_the_cluster_is_says_its_role_and_not_its_name() -> None:
     noise = random.Random(3)
     cells = {(h, c): [30 / h + noise.gauss(0, 1) for _ in range(3)] for h, c in product((1, 2), (1, 2))}
     data = dataset(("hosts", "core_values"), cells)
-    assert analyze(data).summary[2] == "No setting of the cluster itself was tested."
+    assert analyze(data).summary[2] == "No cluster setting was tested."
     named = replace(data, vocabulary=data.vocabulary.assigning({"hosts": "machines"}))
-    assert analyze(named).summary[2].startswith("System settings matter: hosts, 9")
+    assert analyze(named).summary[2].startswith("Cluster settings matter: hosts, 9")
     assert analyze(named).rows == analyze(data).rows
 
 
@@ -276,7 +276,7 @@ def test_a_setting_that_only_acts_through_another_matters() -> None:
     [a, b] = analyze(dataset(("a", "b"), cells)).factors
     assert a.matters
     assert b.matters
-    assert "hardly alone; its effect depends on the other setting in a:b" in a.sentence
+    assert "hardly on its own; its effect depends on the other setting in a:b" in a.sentence
 
 
 def test_a_bend_is_found_where_a_straight_line_would_see_nothing() -> None:
@@ -339,7 +339,7 @@ def test_a_factor_that_never_changed_is_left_out_aloud() -> None:
     data = simulated({"a": (1, 2), "b": (7,)}, replicates=3)
     found = analyze(data)
     assert [r.term for r in found.rows] == ["a", "Residual"]
-    assert "b is 7 in every run, so its effect is unknown" in found.warnings
+    assert "b is 7 in every run, so its effect cannot be estimated" in found.warnings
 
 
 def test_a_factor_that_changes_with_the_machine_is_named() -> None:
@@ -351,10 +351,7 @@ def test_a_factor_that_changes_with_the_machine_is_named() -> None:
 
     moved = tuple(on("old" if o.configuration["memory"] == 4 else "new", o) for o in data.observations)
     [warning] = analyze(Dataset(data.factors, moved)).warnings
-    assert warning == (
-        "the runs come from 2 environments that differ in cpu; this changes with memory, so the two effects cannot "
-        "be told apart"
-    )
+    assert warning == "the runs come from 2 environments that differ in cpu; this is confounded with memory"
     same = tuple(on("one", o) for o in data.observations)
     assert not analyze(Dataset(data.factors, same)).warnings
 
@@ -442,7 +439,7 @@ def test_a_factor_that_runs_do_not_have_is_refused() -> None:
 
 
 def test_data_without_factors_are_refused() -> None:
-    with pytest.raises(StudyError, match="names no factors"):
+    with pytest.raises(StudyError, match="has no factors"):
         analyze(Dataset((), (Observation({}, {"time_s": 1.0}),)), formula="a")
 
 
@@ -458,7 +455,7 @@ def test_no_runs_are_not_enough() -> None:
 
 
 def test_a_saturated_model_says_how_many_runs_to_make() -> None:
-    with pytest.raises(NotEnoughDataError, match=r"nothing is left(.|\n)*at least twice"):
+    with pytest.raises(NotEnoughDataError, match=r"no degrees of freedom are left(.|\n)*at least twice"):
         analyze(dataset(("a",), {(1,): (1,), (2,): (3,)}))
 
 
@@ -498,4 +495,4 @@ def test_settings_with_hundreds_of_categories_are_analysed_without_their_interac
     )
     found = analyze(Dataset(("host", "user"), runs))
     assert [r.term for r in found.rows] == ["host", "user", "Residual"]
-    assert any("host:user cannot be told apart" in w for w in found.warnings)
+    assert any("host:user cannot be separated" in w for w in found.warnings)

@@ -57,7 +57,7 @@ def test_well_behaved_runs_pass_every_check() -> None:
         "lack of fit": Verdict.HOLDS,
     }
     assert all(not c.advice for c in found.checks)
-    assert "nothing serious against" in found.summary[-1]
+    assert "no serious problem with" in found.summary[-1]
 
 
 def test_residuals_that_are_not_normal_are_called_not_normal_and_robust_tests_stand_beside() -> None:
@@ -93,7 +93,7 @@ def test_a_spread_that_grows_with_the_mean_leads_to_a_log_and_both_analyses_are_
     assert found.untransformed.r_squared < found.r_squared
     differ = check(found.untransformed, "equal variance")
     assert "variances differ" in differ.sentence
-    assert "grow with the mean" in differ.sentence
+    assert "growing with the mean" in differ.sentence
     assert check(found, "equal variance").verdict is Verdict.HOLDS
 
 
@@ -125,7 +125,7 @@ def test_neighbours_in_time_that_resemble_each_other_are_seen() -> None:
 
     independence = check(analyze(runs(drifting, replicates=10), transform="none"), "independence")
     assert independence.verdict is Verdict.VIOLATED
-    assert "resemble each other" in independence.sentence
+    assert "positively correlated" in independence.sentence
 
 
 def test_a_table_sorted_by_setting_is_no_run_order() -> None:
@@ -136,7 +136,7 @@ def test_a_table_sorted_by_setting_is_no_run_order() -> None:
     ]
     independence = check(analyze(Dataset(data.factors, tuple(renumbered)), transform="none"), "independence")
     assert independence.verdict is Verdict.UNKNOWN
-    assert "sorted by setting" in independence.sentence
+    assert "sorted by configuration" in independence.sentence
 
 
 def test_settings_that_nearly_always_change_together_are_collinear() -> None:
@@ -243,6 +243,6 @@ def test_an_outlier_is_named_by_its_row_and_noise_is_not() -> None:
 
 def test_an_optimum_at_the_edge_of_what_was_tried_is_pointed_out() -> None:
     falling = runs(lambda e, b, g: 1000 / b + g.gauss(0, 0.1))
-    assert "the best batch_size for time_s (256) lies at the edge" in warned(falling, "edge", transform="none")
+    assert "the best batch_size for time_s (256) is at the edge" in warned(falling, "edge", transform="none")
     inside = runs(lambda e, b, g: abs(b - 128) + g.gauss(5, 0.1))
     assert not warned(inside, "edge", transform="none")

@@ -134,11 +134,14 @@ def test_a_spread_that_grows_is_seen_without_three_runs_of_any_setting() -> None
     found = check(analyze(spreading(2), transform="none"), "equal variance")
     assert found.test == "Breusch-Pagan"
     assert found.verdict is Verdict.VIOLATED
-    assert "the spread grows with the prediction (Breusch-Pagan F = " in found.sentence
+    assert "the variance grows with the prediction (Breusch-Pagan F = " in found.sentence
 
 
 def test_no_setting_was_run_three_times_is_said_only_where_it_is_true() -> None:
-    for triplicates, words in ((0, "no setting was run three times"), (1, "only one setting was run three times")):
+    for triplicates, words in (
+        (0, "no configuration was run three times"),
+        (1, "only one configuration was run three times"),
+    ):
         told = check(analyze(spreading(2, triplicates=triplicates), transform="none"), "equal variance").sentence
         assert words in told
     told = check(analyze(spreading(2, triplicates=4), transform="none"), "equal variance").sentence

@@ -61,7 +61,9 @@ def test_a_factor_has_one_share_and_one_p_value_the_bend_of_a_number_included() 
         assert verdict_of(found, name).percent == pytest.approx(shares[name], rel=1e-6)
         assert verdict_of(found, name).p == pytest.approx(corrected[name], rel=1e-6)
     told = verdict_of(found, "executors").sentence
-    assert f"executors matters: {shares['executors']:.0f} % of the variation by itself (type 2; p < 0.001, Holm" in told
+    assert (
+        f"executors matters: {shares['executors']:.0f} % of the variation on its own (type 2; p < 0.001, Holm" in told
+    )
     assert found.summary[0].startswith(f"time_s depends most on executors ({shares['executors']:.0f} %), then ")
     assert found.summary[0].endswith("(type 2).")
     assert [row.term for row in found.rows if "^2" in row.term] == ["executors^2"]  # the table has every term
@@ -77,7 +79,7 @@ def test_no_share_is_above_100_percent_where_settings_changed_together() -> None
             runs += [((executors, memory), 100 + 10 * memory - 20 * executors + noise.gauss(0, 0.5)) for _ in range(2)]
     found = analyze(dataset(("executors", "memory"), runs), formula="executors + memory", transform="none")
     assert sum(row.percent for row in found.rows[:-1]) > 100  # as type 2 has it
-    [system] = [line for line in found.summary if line.startswith("System settings matter")]
+    [system] = [line for line in found.summary if line.startswith("Cluster settings matter")]
     told = " ".join((*found.summary, *(verdict.sentence for verdict in found.factors)))
     shares = [float(share) for share in re.findall(r"([\d.]+) %", told)]
     assert shares
@@ -93,13 +95,13 @@ def test_a_failed_test_of_lack_of_fit_is_not_called_nothing_serious() -> None:
     lack = next(check for check in found.checks if check.name == "lack of fit")
     assert lack.verdict is Verdict.DOUBTFUL
     assert "nothing serious" not in found.summary[-1]
-    assert "in doubt: the model misses part of it" in found.summary[-1]
+    assert "possible problem: the model has lack of fit" in found.summary[-1]
     assert "lack of fit is in doubt" in violated(found)
 
 
 def test_what_could_not_be_checked_is_named_beside_nothing_serious() -> None:
     found = analyze(dataset(("a",), [((1,), 10.0), ((1,), 11.0), ((2,), 15.0), ((2,), 14.2)]), transform="none")
-    assert "nothing serious against these conclusions; not tested: normality, equal variance" in found.summary[-1]
+    assert "no serious problem with these conclusions; not tested: normality, equal variance" in found.summary[-1]
 
 
 def test_a_data_size_is_no_choice_whose_best_value_lies_at_the_edge() -> None:

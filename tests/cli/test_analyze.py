@@ -44,7 +44,7 @@ def test_the_published_table_is_read_rightly_without_any_flag(call: Call, table_
         "cores": 4.9,
     }
     assert found["summary"][0].startswith("cost depends most on lr (33 %), then lr:batch (14 %)")
-    assert any(line.startswith("System settings matter: nodes, executors, cores") for line in found["summary"])
+    assert any(line.startswith("Cluster settings matter: nodes, executors, cores") for line in found["summary"])
     plain = " ".join(check["sentence"] for check in found["untransformed"]["checks"])
     assert "not normal" in plain
     assert "variances differ" in plain
@@ -82,24 +82,28 @@ GOOD = "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n1,x,3.5\n2,y,9.5\n"
         (GOOD, ("--factors", "a,c"), 2, ["no column 'c'", "known: a, b"]),
         (GOOD, ("--factors", "a,a"), 2, ["named twice"]),
         (GOOD, ("--response", "time"), 2, ["no column 'time'", "did you mean 'time_s'"]),
-        (GOOD, ("--formula", "a + bb"), 2, ["'bb', which is no factor", "did you mean 'b'"]),
-        (GOOD, ("--formula", "a:b"), 2, ["a:b without", "name the main effects too"]),
-        (GOOD, ("--formula", "I(b**2) + b"), 2, ["b is no number"]),
-        (GOOD, ("--formula", "__import__('os').system('true')"), 2, ["'__import__', which is no factor"]),
-        (GOOD, ("--response", "x = __import__('os')"), 2, ["refused"]),
+        (GOOD, ("--formula", "a + bb"), 2, ["'bb', which is not a factor", "did you mean 'b'"]),
+        (GOOD, ("--formula", "a:b"), 2, ["a:b without", "include the main effects too"]),
+        (GOOD, ("--formula", "I(b**2) + b"), 2, ["b is not numeric"]),
+        (GOOD, ("--formula", "__import__('os').system('true')"), 2, ["'__import__', which is not a factor"]),
+        (GOOD, ("--response", "x = __import__('os')"), 2, ["rejected"]),
         (GOOD, ("--response", "x ="), 2, ["'' is not an expression"]),
         (GOOD, ("--formula", "~"), 2, ["'' on its left", "hint: write a\n"]),
         (GOOD, ("--response", "x = time_s / (time_s - 3)"), 2, ["row 1:", "division by zero"]),
-        (GOOD.replace("2,x,4", "2,x,four"), (), 2, ["line 3", "time_s = 'four' is not a number"]),
-        (GOOD.replace("2,x,4", "2,x,nan"), (), 2, ["line 3", "not finite"]),
-        (GOOD.replace("2,x,4", "2,x,inf"), (), 2, ["line 3", "not finite"]),
+        (GOOD.replace("2,x,4", "2,x,four"), (), 2, ["row 3, column 'time_s': 'four' is not a number"]),
+        (GOOD.replace("2,x,4", "2,x,inf"), (), 2, ["row 3, column 'time_s'", "not finite"]),
         (GOOD.replace("2,x,4", "2,x,-4"), ("--transform", "log"), 2, ["time_s = -4 in row 2 (a=2, b=x)"]),
-        (GOOD.replace("2,x,4", "2,,4"), (), 2, ["line 3", "factor 'b' has no value"]),
+        (GOOD.replace("2,x,4", "2,,4"), (), 2, ["row 3, column 'b': a setting has no value here"]),
         ("a,b,time_s\n1,x,3\n1,y,4\n", ("--factors", "a,b"), 2, ["column 'a' is 1 in every row"]),
         ("a,a,time_s\n1,x,3\n", (), 2, ["stands twice in the header"]),
         ("a,b,time_s\n", (), 2, ["0 rows"]),
         ("a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n", ("--formula", "a*b"), 2, ["4 parameters, more than the 3 runs"]),
-        ("a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n", ("--formula", "a*b"), 4, ["nothing is left", "at least twice"]),
+        (
+            "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n",
+            ("--formula", "a*b"),
+            4,
+            ["no degrees of freedom are left", "at least twice"],
+        ),
         ("a,b,time_s\n1,x,3\n2,x,3\n1,y,3\n2,y,3\n", (), 2, ["time_s is 3 in all 4 runs"]),
     ],
 )

@@ -38,10 +38,10 @@ def study(tmp_path: Path) -> Path:
         ("limits:", "limit:", ["s.yaml line 5", "did you mean 'limits'"]),
         ("[1, 2]", "[]", ["s.yaml line 3", "has no levels"]),
         ("[1, 2]", "[0, 2]", ["s.yaml line 3", "executors = 0 is below its minimum 1"]),
-        ("[1, 2]", "[1, two]", ["s.yaml line 3", "executors = 'two' is not a whole number"]),
+        ("[1, 2]", "[1, two]", ["s.yaml line 3", "executors = 'two' is not an integer"]),
         ("samples % executors == 0", "samples < 0", ["s.yaml line 4", "exclude all 4 combinations"]),
         ("samples % executors == 0", "core > 1", ["s.yaml line 4", "unknown name 'core'", "did you mean 'cores'"]),
-        ("samples % executors == 0", "__import__(1)", ["s.yaml line 4", "refused"]),
+        ("samples % executors == 0", "__import__(1)", ["s.yaml line 4", "rejected"]),
         ("study: s", "study: s\ndesign: {kind: ful}", ["no design named 'ful'", "did you mean 'full'"]),
     ],
 )
@@ -63,7 +63,7 @@ def test_more_executors_than_the_cluster_has_are_refused_with_the_number_it_has(
     answer = call("run", "s.yaml")
     assert answer.code == 3
     assert (
-        f"asks for 1000 executors with 1 core(s) and 1g each, but the cluster can hold {os.cpu_count()}" in answer.err
+        f"needs 1000 executors with 1 core(s) and 1g each, but the cluster has room for {os.cpu_count()}" in answer.err
     )
     assert "executors * cores <=" in answer.err
 
@@ -75,8 +75,8 @@ def test_a_taken_port_is_named(call: Call, study: Path) -> None:
         port = taken.getsockname()[1]
         answer = call("run", "s.yaml", "--master", f"embedded:{port}")
     assert answer.code == 3
-    assert f"port {port} on 127.0.0.1 is taken" in answer.err
-    assert "hint: write `master: embedded`" in answer.err
+    assert f"port {port} on 127.0.0.1 is in use" in answer.err
+    assert "hint: use `master: embedded`" in answer.err
 
 
 @pytest.mark.parametrize("master", ["embedded:port", "spark://", "spark://host", "spark://host:99999"])
@@ -206,7 +206,7 @@ def test_a_folder_that_cannot_be_written_is_named(call: Call, study: Path) -> No
     finally:
         study.parent.chmod(0o755)
     assert answer.code == 2
-    assert "cannot make the results folder" in answer.err
+    assert "cannot create the results folder" in answer.err
 
 
 def test_a_read_only_file_system_is_named(call: Call, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,8 @@ def test_a_plan_or_figures_that_exist_are_not_replaced_without_force(
     code, _, err = design("--csv", "plan.csv")
     assert (code, "--force" in err) == (2, True)
     assert (tmp_path / "plan.csv").read_text() == "mine"
-    code, _, err = design("--csv", "plan.csv", "--force", "--figures", "figures")
+    aliased = "design: {kind: fractional, resolution: III}"
+    code, _, err = design("--csv", "plan.csv", "--force", "--figures", "figures", design=aliased)
     assert code == 0
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(
         f"{name}.{kind}" for name in ("alias-map", "power-curve") for kind in ("png", "svg", "vl.json")
@@ -128,14 +129,17 @@ def test_json_holds_the_description_and_old_names(design: Callable[..., Answer])
     ("text", "words"),
     [
         ("{kind: fractional, resolution: VII}", ["line 9", "resolution V at most, not VII", "takes 16 runs"]),
-        ("{kind: fractional, generators: [learning_rate = executors*core]}", ["line 9", "'core', which is no factor"]),
-        ("{kind: fractional, generators: [E = A*D, D = B*E]}", ["line 9", "go round in a circle"]),
+        (
+            "{kind: fractional, generators: [learning_rate = executors*core]}",
+            ["line 9", "'core', which is not a factor"],
+        ),
+        ("{kind: fractional, generators: [E = A*D, D = B*E]}", ["line 9", "are circular"]),
         ("{kind: fractional, runs: 12}", ["line 9", "not a power of two", "runs: 8 or runs: 16"]),
         ("{kind: fractional, resolutoin: 4}", ["line 9", "'design.resolutoin'", "did you mean 'resolution'"]),
         ("{kind: full, replicats: 2}", ["line 9", "'design.replicats'", "did you mean 'replicates'"]),
         ("{kind: optimal, runs: 7}", ["line 9", "7 runs, fewer than the 16 coefficients"]),
-        ("{kind: optimal, budget: 5m}", ["line 9", "pays for 5 of the cheapest runs", "16 coefficients"]),
-        ("{kind: optimal, budget: 1h, time: __import__('os').getcwd()}", ["line 9", "refused"]),
+        ("{kind: optimal, budget: 5m}", ["line 9", "pays for only 5 of the cheapest runs", "16 coefficients"]),
+        ("{kind: optimal, budget: 1h, time: __import__('os').getcwd()}", ["line 9", "rejected"]),
         ("{kind: optimal, budget: 1h, time: missing.csv}", ["line 9", "missing.csv"]),
         ("{kind: optimal, runs: 20, formula: executors + core}", ["line 9", "'core'", "did you mean 'cores'"]),
         ("{kind: full, blocks: 3}", ["line 9", "blocks: 2 or blocks: 4"]),
@@ -174,7 +178,7 @@ def test_a_factor_of_more_levels_is_refused_by_a_fraction(
     [
         ("huge", 2, ["'huge' is not a positive number", "--effect 10%"]),
         ("-1", 2, ["not a positive number"]),
-        ("10%", 4, ["not known without replicates", "--effect 1.0"]),
+        ("10%", 4, ["without replicates, an effect in percent", "--effect 1.0"]),
     ],
 )
 def test_an_effect_that_cannot_be_judged_is_refused(

@@ -77,9 +77,10 @@ def test_a_model_file_answers_as_the_data_do(call: Call, runs: Path) -> None:
         answer = call(command, model, *question)
         from_data = call(command, "runs.csv", "--model", "ridge", *question)
         assert answer.code == from_data.code == 0
-        assert answer.out == from_data.out
-        assert answer.err == ""
-        assert from_data.err == "taken as machines: executors; time: time_s; share: accuracy\n"
+        told = json.loads(from_data.out)
+        assert ["executors", "machines"] in told.pop("understood")["settings"]
+        assert json.loads(answer.out) == told
+        assert answer.err == from_data.err == ""
 
 
 def test_a_model_file_is_known_by_its_content(call: Call, model: Path) -> None:
@@ -110,10 +111,10 @@ def test_saving_onto_an_existing_file_needs_force(call: Call, model: Path) -> No
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("truncated", "not a whole model file"),
+        ("truncated", "incomplete model file"),
         ("newer", "written by a newer sparkcast"),
-        ("not a model", "no model file of sparkcast"),
-        ("empty", "not a whole model file"),
+        ("not a model", "not a sparkcast model file"),
+        ("empty", "incomplete model file"),
         ("missing", "No such file"),
     ],
 )
@@ -212,8 +213,8 @@ def test_extrapolate_does_not_excuse_a_mistake(call: Call, model: Path, at: str)
     ("rows", "code", "words"),
     [
         (["1,5", "2,3"], 4, "2 different configurations"),
-        (["1,5", "2,-3", "4,2"], 2, "time_s is -3 in a run, which cannot be"),
-        (["1,5", "2,nan", "4,2"], 2, "not finite"),
+        (["1,5", "2,-3", "4,2"], 2, "time_s is -3 in a run, which is impossible"),
+        (["1,5", "2,inf", "4,2"], 2, "not finite"),
         (["1,5", "2,", "4,"], 4, "1 different configurations"),
     ],
 )
@@ -251,10 +252,15 @@ def test_failed_runs_show_as_a_probability(call: Call, runs: Path) -> None:
         assert told[0] < told[1]
 
 
-def test_without_failed_runs_only_json_tells_the_rule_of_thumb(call: Call, runs: Path) -> None:
+def test_without_failed_runs_a_bound_is_told_and_json_has_the_rule_of_thumb_too(call: Call, runs: Path) -> None:
     question = ("predict", "runs.csv", "--model", "ridge", "--at", "executors=8,net=vgg")
-    assert "fails" not in call(*question).out
-    assert json.loads(call(*question, "--json").out)["failure_probability"] == pytest.approx(1 / 18)
+    said = call(*question).out
+    assert "fails with probability" not in said
+    # Clopper and Pearson's upper end for 0 of 16: 1 - 0.05 ** (1 / 16) = 0.17075
+    assert "no failure in 16 runs: the probability of failing is below 17.1 % with 95 % confidence" in said
+    told = json.loads(call(*question, "--json").out)
+    assert told["failure_probability"] == pytest.approx(1 / 18)
+    assert told["no_failure"] == {"runs": 16, "below": pytest.approx(0.17075, abs=1e-5), "confidence": 0.95}
 
 
 def test_the_settings_of_a_model_are_searched_among_those_of_a_paper(call: Call, tmp_path: Path) -> None:
@@ -271,7 +277,7 @@ def test_the_settings_of_a_model_are_searched_among_those_of_a_paper(call: Call,
     [
         (("--grid", "myung"), "did you mean 'myung2020'"),
         (("--grid", "myung2020", "--search", "rand"), "no search named 'rand'"),
-        (("--grid", "myung2020", "--trials", "0"), "0 trials find nothing"),
+        (("--grid", "myung2020", "--trials", "0"), "0 trials are too few"),
         (("--grid", "courier2021"), "courier2021 has no grid for 'ridge'"),
     ],
 )

@@ -37,7 +37,7 @@ def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, r
     assert "s more and executors=8, batch_size=" in answer.out
     assert "--conf spark.executor.instances=8" in answer.out
     assert "arguments of the job:\n  --batch-size " in answer.out
-    assert "Pareto-optimal; --details" in answer.out
+    assert "Pareto-optimal ones" in answer.out
     assert (
         "not beaten in time_s, accuracy at once" in call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out
     )
@@ -122,7 +122,7 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--fix", "executors=2", "--fix", "executors=4"], 2, "--fix gives executors twice: 2 and 4"),
         (["--fix", "exectors=2"], 2, "did you mean 'executors'"),
         (["--fix", "executors=lots"], 2, "'lots' is not a number"),
-        (["--fix", "executors=4000"], 4, "too far from what was measured"),
+        (["--fix", "executors=4000"], 4, "too far from the measured range"),
         (["--levels", "executors"], 2, "is not name=levels"),
         (["--levels", "executors=8..1"], 2, "is not a range"),
         (["--levels", "cores=1..4"], 2, "'cores' is no factor"),
@@ -132,7 +132,7 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--within", "30s", "--fix", "executors=1"], 5, "without --fix executors=1"),
         (["--confidence", "1.5"], 2, "confidence 1.5 is not between 0 and 1"),
         (["--jobs-running", "many"], 2, "is not a number of jobs"),
-        (["--jobs-running", "store"], 2, "only a study has a store"),
+        (["--jobs-running", "store"], 2, "only be counted for a study"),
         (["--jobs-running", "2", "--fix", "jobs=1"], 2, "jobs cannot be 1"),
         (["--running", "executors=1"], 2, "elapsed"),
         (["--price", "core_hour=much"], 2, "much"),
@@ -146,3 +146,43 @@ def test_a_mistake_gets_its_exit_code_and_a_hint(
     assert (answer.code, answer.out) == (code, "")
     assert words in answer.err
     assert "hint:" in answer.err
+
+
+CLUSTERS = """\
+nodes,machine_type,cores,time_s
+2,small,2,100
+4,small,2,55
+8,small,2,31
+2,large,8,30
+4,large,8,18
+2,mid,4,52
+8,mid,4,17
+8,large,8,11
+2,small,2,103
+"""
+
+
+@pytest.fixture
+def clusters(tmp_path: Path) -> str:
+    (tmp_path / "clusters.csv").write_text(CLUSTERS)
+    return "clusters.csv"
+
+
+def test_of_a_table_every_combination_of_the_measured_levels_is_considered(call: Call, clusters: str) -> None:
+    answer = call("recommend", clusters, "--model", "ridge", "--minimize", "time_s", "--json")
+    told = json.loads(answer.out)
+    assert told["considered"]["text"] == "9 combinations of the measured levels, 8 of them measured"
+    assert (told["considered"]["n"], told["considered"]["measured"], told["considered"]["is_sample"]) == (9, 8, False)
+    never_run = [c["configuration"] for c in told["candidates"] if not c["measured_runs"]]
+    assert never_run == [{"nodes": 4, "machine_type": "mid", "cores": 4}]  # and no large machine with two cores
+
+
+def test_the_answer_says_what_was_considered_and_how_to_change_that(call: Call, clusters: str) -> None:
+    asked = ("recommend", clusters, "--model", "ridge", "--minimize", "time_s")
+    said = " ".join(call(*asked).out.split())
+    assert "chosen from 9 combinations of the measured levels, 8 of them measured" in said
+    assert "--fix NAME=VALUE" in said
+    said = " ".join(call(*asked, "--fix", "nodes=4").out.split())
+    assert "chosen from 3 combinations of the measured levels with nodes=4, 2 of them measured" in said
+    said = " ".join(call(*asked, "--levels", "nodes=2..8").out.split())
+    assert "chosen from 21 combinations of the measured and the given levels, 8 of them measured" in said

@@ -86,7 +86,7 @@ def test_the_best_of_what_is_known_is_told_with_the_way_on(tune: Tune, study: Pa
         "minimize time_s: samples=3000",
         "  2.00 s (1 run)",
         "  50 % less than the first: 4.00 s at samples=1000",
-        "0 runs (0 new, 4 already measured, 0 failed): 0.00 s, 0 at the study's price",
+        "0 runs (0 new, 4 already measured, 0 failed): 0.00 s, 0 USD at the study's price",
         "stopped: every candidate was run",
         "paste into spark-submit:",
         "  --conf spark.executor.cores=1 \\",
@@ -136,9 +136,9 @@ def test_a_deadline_that_nothing_meets_exits_with_5_and_names_the_fastest(tune: 
         (["--searcher", "gided"], 2, ["no searcher named 'gided'", "did you mean 'guided'"]),
         (["--minimize", "tims_s"], 2, ["no response 'tims_s'", "did you mean 'time_s'"]),
         (["--minimize", "time_s", "--maximize", "error"], 2, ["cannot both"]),
-        (["--max-runs", "0"], 2, ["0 runs finds nothing"]),
-        (["--max-cost", "0"], 2, ["0 buys no run"]),
-        (["--within", "0s"], 2, ["no run takes 0 s"]),
+        (["--max-runs", "0"], 2, ["--max-runs 0 is not positive"]),
+        (["--max-cost", "0"], 2, ["0 is not a positive amount"]),
+        (["--within", "0s"], 2, ["a limit of 0 s is not positive"]),
         (["--within", "1x"], 2, ["unknown unit 'x'"]),
         (["--replicates", "0"], 2, ["0 replicates"]),
         (["--fix", "executors"], 2, ["'executors' is not name=value"]),
@@ -146,7 +146,7 @@ def test_a_deadline_that_nothing_meets_exits_with_5_and_names_the_fastest(tune: 
         (["--fix", "samples=1000", "--fix", "samples=2000"], 2, ["--fix gives samples twice: 1000 and 2000"]),
         (["--fix", "samples=7"], 5, ["no level samples = 7", "1000, 2000"]),
         (["--earlier", "no.csv"], 2, ["no file 'no.csv'"]),
-        (["--searcher", "sampling-rates"], 2, ["share of the data", "roles: {NAME: fraction}"]),
+        (["--searcher", "sampling-rates"], 2, ["fraction of the data", "roles: {NAME: fraction}"]),
     ],
 )
 def test_a_bad_question_is_refused_before_anything_starts(
@@ -189,7 +189,10 @@ def test_ctrl_c_in_the_last_run_is_not_an_interruption(
 def test_two_that_differ_by_less_than_noise_are_told_with_the_runs_that_decide(tune: Tune, study: Path) -> None:
     measure(study, {1000: 4.0, 2000: 2.06, 3000: 2.0, 4000: 5.0})
     lines = tune("--searcher", "exhaustive").stdout.splitlines()
-    assert "warning: the best differs from the next (2.06 s at samples=2000) by less than runs usually do (7%)" in lines
+    assert (
+        "warning: the best differs from the runner-up (2.06 s at samples=2000) by less than runs usually vary (7%)"
+        in lines
+    )
     assert [line for line in lines if line.startswith("to decide: ")] == [
         f"to decide: sparkcast tune s.yaml --fix samples={n} --searcher exhaustive --minimize time_s --replicates 3 "
         "--allow-changed"
@@ -215,7 +218,7 @@ def test_money_needs_a_price(tune: Tune, study: Path, option: list[str]) -> None
     study.write_text(STUDY.replace("price: {core_hour: 0.36}\n", ""))
     answer = tune(*option)
     assert answer.returncode == 2
-    assert "give a price, e.g. price: {core_hour: 0.05}" in answer.stderr
+    assert "add a price, e.g. price: {core_hour: 0.05}" in answer.stderr
 
 
 def test_doubling_with_two_varied_settings_names_them(tune: Tune, study: Path) -> None:

@@ -53,16 +53,16 @@ def test_without_names_the_columns_that_vary_are_the_factors(tmp_path: Path) -> 
         (GOOD, {"factors": ["executor"]}, ["no column 'executor'", "did you mean 'executors'"]),
         (GOOD, {"responses": ["time"]}, ["no column 'time'", "did you mean 'time_s'"]),
         (GOOD, {"factors": ["executors", "executors"]}, ["named twice"]),
-        (GOOD.replace("10.5", "fast"), {}, ["line 2", "time_s = 'fast' is not a number"]),
-        (GOOD.replace("10.5", "nan"), {}, ["line 2", "not finite"]),
-        (GOOD.replace("1,lenet5", ",lenet5"), {"factors": ["executors"]}, ["line 2", "'executors' has no value"]),
-        (GOOD + "3,lenet5\n", {}, ["line 5", "has not 4 values"]),
+        (GOOD.replace("10.5", "fast"), {}, ["row 2, column 'time_s': 'fast' is not a number", "--na"]),
+        (GOOD.replace("10.5", "inf"), {}, ["row 2, column 'time_s': 'inf' is not finite"]),
+        (GOOD.replace("1,lenet5", ",lenet5"), {"factors": ["executors"]}, ["row 2, column 'executors'", "no value"]),
+        (GOOD + "3,lenet5\n", {}, ["row 5: 2 values, and the header names 4 columns"]),
         (GOOD.replace("note", "executors"), {}, ["stands twice"]),
         ("time_s\n1\n", {}, ["no column that could be a factor"]),
-        ("hosts,took\n1,9\n2,5\n", {}, ["no column of runs.csv is known to be what the runs", "--role NAME=time"]),
+        ("hosts,foo\n1,9\n2,5\n", {}, ["no column of runs.csv is known to be what the runs", "--role NAME=time"]),
     ],
 )
-def test_a_bad_table_is_named_by_line_and_column(
+def test_a_bad_table_is_named_by_row_and_column(
     tmp_path: Path, text: str, options: dict[str, list[str]], words: list[str]
 ) -> None:
     with pytest.raises(StudyError) as caught:
@@ -194,7 +194,10 @@ def test_a_role_overrules_what_a_table_says_of_itself(tmp_path: Path) -> None:
     ("roles", "words"),
     [
         ({"host": "machines"}, "has no column 'host'\n  hint: did you mean 'hosts'"),
-        ({"hosts": "machine"}, "hosts cannot be 'machine': no such role\n  hint: did you mean 'machines'"),
+        (
+            {"hosts": "machine"},
+            "hosts cannot have the role 'machine': there is no such role\n  hint: did you mean 'machines'",
+        ),
         ({"time_s": "time:fortnight"}, "unknown unit"),
     ],
 )
@@ -244,8 +247,9 @@ def test_a_column_that_was_added_is_read_as_in_any_table(tmp_path: Path) -> None
 def test_without_its_last_column_a_table_is_like_any_other(tmp_path: Path) -> None:
     _, path = exported(tmp_path)
     edit(path, without("sparkcast"))
-    assert "error" in read_csv(path).factors
-    assert "error" not in read_csv(path, ["samples"], ["error"]).factors
+    assert "error" in read_csv(path).responses  # as it is usually called
+    assert read_csv(path).factors == ("samples", "partitions")
+    assert read_csv(path, ["samples", "error"]).factors == ("samples", "error")
 
 
 @pytest.mark.parametrize(

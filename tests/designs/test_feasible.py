@@ -26,7 +26,7 @@ def test_a_full_design_of_many_combinations_names_how_many_the_rules_exclude() -
     assert sorted(int(t.configuration["x3"]) for t in plan.trials) == list(LEVELS)
     assert all(t.configuration["epochs"] == 3 for t in plan.trials)
     assert (plan.excluded, plan.n_excluded) == ((), 10**8 - 10)
-    assert any("the rules take 99999990 of 100000000 combinations out of the design" in note for note in plan.notes)
+    assert any("the rules remove 99999990 of 100000000 combinations from the design" in note for note in plan.notes)
 
 
 def test_a_small_full_design_lists_what_the_rules_exclude() -> None:
@@ -52,7 +52,7 @@ def test_too_many_to_list_are_sampled_and_all_allowed() -> None:
     asked = study("x0 < x1", "x2 + x3 != 5", kind="random", runs=12, method="uniform")
     found = feasible(asked, most=300)
     assert (len(found.configurations), found.is_complete) == (300, False)
-    assert found.notes == ("looked at a random 300 of 100,000,000 combinations",)
+    assert found.notes == ("searched a random sample of 300 of 100,000,000 combinations",)
     assert all(asked.allows(configuration) for configuration in found.configurations)
     assert found == feasible(asked, most=300)
     assert len(make_plan(asked).trials) == 12

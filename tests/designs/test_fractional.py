@@ -131,18 +131,18 @@ def test_letters_stand_for_factors_in_order_when_factors_have_names() -> None:
 @pytest.mark.parametrize(
     ("k", "options", "words"),
     [
-        (2, {}, ["three factors or more", "two-level"]),
+        (2, {}, ["at least three factors", "two-level"]),
         (4, {"resolution": 5}, ["resolution IV at most, not V", "takes 8 runs"]),
-        (4, {"runs": 16}, ["16 combinations", "no fraction"]),
+        (4, {"runs": 16}, ["16 combinations", "not a fraction"]),
         (9, {"runs": 8}, ["at most 7 two-level factors, not 9", "runs: 16"]),
         (7, {"runs": 16, "resolution": 5}, ["have resolution IV, not V", "runs: 64"]),
-        (6, {"generators": ["F = A*B*Z"]}, ["uses 'Z', which is no factor"]),
-        (6, {"generators": ["F = ABZ"]}, ["the letter Z", "A to F", "without I"]),
-        (6, {"generators": ["F = A*E", "E = B*F"]}, ["E go round in a circle"]),
-        (6, {"generators": ["F = A*B", "F = A*C"]}, ["two generators are given for F"]),
+        (6, {"generators": ["F = A*B*Z"]}, ["uses 'Z', which is not a factor"]),
+        (6, {"generators": ["F = ABZ"]}, ["the letter Z", "A to F", "skipping I"]),
+        (6, {"generators": ["F = A*E", "E = B*F"]}, ["E are circular"]),
+        (6, {"generators": ["F = A*B", "F = A*C"]}, ["there are two generators for F"]),
         (6, {"generators": ["F = A"]}, ["always change together"]),
         (6, {"generators": ["E = A*B", "F = A*B"]}, ["always change together"]),
-        (6, {"generators": ["nonsense"]}, ["is no generator", "F = A*B*C"]),
+        (6, {"generators": ["nonsense"]}, ["is not a generator", "F = A*B*C"]),
         (6, {"generators": ["F = A*B*C"], "resolution": 5}, ["have resolution IV, not V"]),
         (20, {"resolution": 12}, ["more than 4096 runs"]),
     ],
@@ -169,7 +169,7 @@ def test_rules_that_break_the_balance_say_what_that_costs() -> None:
     assert len(plan.trials) == 12
     assert len(plan.excluded) == 4
     [note] = plan.notes
-    assert "x 1.60 on average, x 2.00 at most" in note
+    assert "x 1.60 on average and x 2.00 at most" in note
     assert "kind: optimal, runs: 12" in note
     assert not describe(ruled, plan).is_regular
 
@@ -223,6 +223,6 @@ def test_a_plackett_burman_design_is_not_taken_for_a_regular_fraction() -> None:
     first = [1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0]
     rows = [first[i:] + first[:i] for i in range(11)] + [[0] * 11]
     runs = [sum(bit << i for i, bit in enumerate(row)) for row in rows]
-    assert find_fraction(runs, 11) == "its 12 combinations are no 2^k or 2^(k-p) fraction"
+    assert find_fraction(runs, 11) == "its 12 combinations are not a 2^k or 2^(k-p) fraction"
     with pytest.raises(SparkcastError, match="internal error"):
         require_fraction(runs, 11, 3)

@@ -66,7 +66,7 @@ def test_money_is_counted_at_the_price_of_the_study() -> None:
     made = study(budget=0.05, time="60")
     trials = make_plan(made).trials
     assert sum(60 / 3600 * int(t.configuration["executors"]) * 0.05 for t in trials) <= 0.05
-    with pytest.raises(StudyError, match="is money, and the study has no price"):
+    with pytest.raises(StudyError, match="is an amount of money, but the study has no price"):
         make_plan(Study("s", "pi", FACTORS, design=made.design))
 
 
@@ -100,10 +100,10 @@ def test_ernest_s_terms_spread_machines_and_sizes() -> None:
     ("options", "words"),
     [
         ({"runs": 5}, ["5 runs, fewer than the 9 coefficients", "runs: 9 or more"]),
-        ({"budget": "20m", "time": "10m"}, ["pays for 2 of the cheapest runs", "9 coefficients", "1 h 30 min"]),
-        ({"budget": "20m"}, ["needs the time of one run", "limits: {trial: 5m}"]),
-        ({"runs": 10, "formula": "executors + batch"}, ["'batch', which is no factor"]),
-        ({"runs": 10, "formula": "__import__('os')"}, ["which is no factor"]),
+        ({"budget": "20m", "time": "10m"}, ["pays for only 2 of the cheapest runs", "9 coefficients", "1 h 30 min"]),
+        ({"budget": "20m"}, ["needs an estimate of the time", "limits: {trial: 5m}"]),
+        ({"runs": 10, "formula": "executors + batch"}, ["'batch', which is not a factor"]),
+        ({"runs": 10, "formula": "__import__('os')"}, ["which is not a factor"]),
         ({"budget": "1h", "time": "30 - executors * 10"}, ["gives -10.0 seconds"]),
         ({"budget": "1h", "time": "30 + core"}, ["unknown name 'core'"]),
     ],
@@ -117,7 +117,7 @@ def test_what_cannot_be_is_refused_with_both_numbers(options: dict[str, object],
 
 def test_ernest_without_machines_is_refused() -> None:
     options = {"runs": 4, "formula": "ernest"}
-    with pytest.raises(StudyError, match="ernest needs settings that change machines"):
+    with pytest.raises(StudyError, match="ernest needs a setting for machines"):
         make_plan(Study("s", "pi", (FACTORS[1],), design=DesignChoice("optimal", options=options)))
 
 
@@ -130,7 +130,7 @@ def test_the_limit_of_a_trial_is_the_time_when_none_is_given() -> None:
 
 def test_pairs_that_rules_make_inseparable_are_left_out_with_a_note() -> None:
     made = study("network == 'a' or executors == 1", runs=12)
-    assert any("cannot show executors:network" in note for note in make_plan(made).notes)
+    assert any("cannot estimate executors:network" in note for note in make_plan(made).notes)
 
 
 def test_forty_of_ten_thousand_are_no_worse_than_those_of_the_best_peer() -> None:

@@ -43,7 +43,7 @@ def test_centre_points_are_the_middle_of_numbers_at_each_combination_of_categori
 def test_whole_numbers_stay_whole_numbers_with_a_note() -> None:
     plan = make_plan(Study("s", "pi", (Factor("a", (1, 4)),), design=DesignChoice(centre_points=1)))
     assert {t.configuration["a"] for t in plan.trials} == {1, 3, 4}
-    assert plan.notes == ("the centre of a is 3, the whole number nearest to 2.5",)
+    assert plan.notes == ("the center of a is 3, the integer closest to 2.5",)
 
 
 def test_whole_numbers_of_a_setting_that_takes_fractions_have_their_own_middle() -> None:
@@ -70,7 +70,7 @@ def test_a_centre_point_that_a_rule_excludes_is_left_out_with_a_note() -> None:
     made = study(2, centre_points=3)
     plan = make_plan(Study("s", "pi", made.factors, rules=(Expression("A != 2"),), design=made.design))
     assert all(t.kind == "factorial" for t in plan.trials)
-    assert "exclude 1 of 1 centre points: A=2, B=2" in plan.notes[0]
+    assert "exclude 1 of 1 center points: A=2, B=2" in plan.notes[0]
 
 
 def test_a_centre_that_the_design_runs_as_well_gets_its_own_trials_and_leaves_the_others_as_they_were() -> None:
@@ -121,7 +121,7 @@ def test_blocks_of_other_designs_are_balanced() -> None:
     [
         ({"blocks": 3}, ["2, 4, 8, ... blocks, not 3", "blocks: 2 or blocks: 4"]),
         ({"blocks": 16}, ["cannot be divided into 16 blocks", "blocks: 4"]),
-        ({"kind": "fractional", "blocks": 2}, ["stand for the effect of a factor"]),
+        ({"kind": "fractional", "blocks": 2}, ["confounded with the effect of a factor"]),
     ],
 )
 def test_blocks_that_are_not_possible_are_refused(choice: dict[str, object], words: list[str]) -> None:
@@ -143,12 +143,12 @@ def test_rules_say_what_they_cost_in_variance() -> None:
     factors = (Factor("a", (0, 1)), Factor("b", (0, 1)))
     [note] = make_plan(Study("s", "pi", factors, rules=(Expression("a + b < 2"),))).notes
     # Three runs of a 2^2 estimate each effect with variance 1/2 instead of 1/4.
-    assert "take 1 of 4 combinations" in note
-    assert "x 2.00 on average, x 2.00 at most" in note
+    assert "remove 1 of 4 combinations" in note
+    assert "x 2.00 on average and x 2.00 at most" in note
     assert "design: {kind: optimal, runs: 3}" in note
 
 
 def test_rules_that_tie_factors_together_say_so() -> None:
     factors = (Factor("a", (0, 1)), Factor("b", (0, 1)))
     [note] = make_plan(Study("s", "pi", factors, rules=(Expression("a == b"),))).notes
-    assert "can no longer be told apart" in note
+    assert "can no longer be separated" in note

@@ -55,7 +55,7 @@ def test_a_saturated_design_without_replicates_has_no_power_and_says_why() -> No
     study = Study("s", "pi", factors, design=DesignChoice("fractional", options={"resolution": 3}))
     power = describe(study, make_plan(study)).power
     assert power.effects == ()
-    assert "8 runs leave nothing to judge the noise by" in power.reason
+    assert "8 runs leave no degrees of freedom to estimate the noise" in power.reason
     assert power.replicates_for["0.8"] == 5
     assert {point.replicates for point in power.curve} == {2, 3, 5}
 
@@ -75,7 +75,7 @@ def test_a_saturated_fraction_has_the_power_of_what_stays_in_the_model_and_names
     notes: list[str] = []
     model = Model(observed, default_model(observed, notes))
     assert {effect.effect for effect in power.effects} == set(model.terms)
-    assert any(f"too few runs to estimate {', '.join(power.left_out)}: left out" in note for note in notes)
+    assert any(f"too few runs to estimate {', '.join(power.left_out)}; left out" in note for note in notes)
     generator = np.random.default_rng(1)
     effect = np.array([2.0 * (c["a"] == 2) for c in planned])
     found = 0

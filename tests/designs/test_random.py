@@ -60,7 +60,7 @@ def test_maximin_spreads_runs_further_than_chance() -> None:
 def test_more_runs_than_there_are_combinations_are_all_of_them_with_a_note() -> None:
     made = plan(100, rules=("a < 3",))
     assert len(made.trials) == 24
-    assert "100 runs were asked for and the rules allow 24" in made.notes[0]
+    assert "100 runs were requested, but the rules allow only 24" in made.notes[0]
 
 
 def test_spaces_too_large_to_list_are_sampled() -> None:

@@ -44,7 +44,7 @@ def run(executors: int, samples: int, seconds: float, replicate: int = 1) -> Obs
 def test_without_runs_a_trial_is_expected_to_take_its_limit() -> None:
     summary = summarise(study(), plan_of(study()))
     assert (summary.trial_s, summary.total_s, summary.done) == (60.0, 360.0, 0)
-    assert "limit of one trial" in summary.estimated_from
+    assert "limit on one trial" in summary.estimated_from
     assert (summary.left_out, summary.left_out_trials) == (3, (4, 5, 6))
     # Seven executors twice, a minute each, at 0.6 an hour.
     assert summary.price == pytest.approx(14 * 60 / 3600 * 0.6)
@@ -67,7 +67,7 @@ def test_the_time_that_a_design_gives_is_the_estimate() -> None:
     summary = summarise(made, plan_of(made))
     expected = sum(10 * float(t["samples"]) / float(t["executors"]) for t in summary.trials)
     assert summary.total_s == pytest.approx(expected)
-    assert "design's own time" in summary.estimated_from
+    assert "design's time formula" in summary.estimated_from
 
 
 def test_times_are_learned_from_a_file_beside_the_study(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_times_are_learned_from_a_file_beside_the_study(tmp_path: Path) -> None:
 def test_a_file_of_runs_that_varies_something_else_is_refused(tmp_path: Path) -> None:
     rows = [f"{e},{s},{5 + s / e:g}" for e in (1, 2, 4) for s in (10, 20)]
     (tmp_path / "earlier.csv").write_text("\n".join(["executors,rows,time_s", *rows]))
-    with pytest.raises(StudyError, match="varies rows, which the study does not set"):
+    with pytest.raises(StudyError, match="varies rows, which the study does not define"):
         plan_of(study(tmp_path, budget="30m", time="earlier.csv"))
 
 
@@ -114,5 +114,5 @@ def test_a_centre_point_that_the_workload_will_refuse_is_named_before_anything_r
         "design: {centre_points: 1}\n"
     )
     notes = api.plan(path).notes
-    assert "a centre point cannot be run: batch_size = 160 cannot be shared equally by 3 executors" in notes[-1]
+    assert "a center point cannot be run: batch_size = 160 cannot be shared equally by 3 executors" in notes[-1]
     assert "add the rule" in notes[-1]

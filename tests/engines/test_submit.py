@@ -55,7 +55,7 @@ def test_capacity_counts_whole_executors_on_each_worker() -> None:
     assert capacity.executors(cores=2, memory=2**30) == 2
     assert capacity.executors(cores=1, memory=2 * 2**30) == 4
     capacity.require(Shape(executors=2, cores=2, memory="1g", jobs=1))
-    with pytest.raises(CapacityError, match=r"asks for 3 executors .* can hold 2: it has 2 worker"):
+    with pytest.raises(CapacityError, match=r"needs 3 executors .* has room for 2: it has 2 worker"):
         capacity.require(Shape(executors=3, cores=2, memory="1g", jobs=1))
 
 

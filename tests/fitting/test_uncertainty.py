@@ -10,7 +10,7 @@ from sparkcast.fitting.problem import Problem, pose, scale_of
 from sparkcast.fitting.uncertainty import Learned, fit, left_out_predictions
 from sparkcast.models import MODELS
 from sparkcast.models.median import Constant
-from sparkcast.study import Dataset, Observation
+from sparkcast.study import Dataset, Kind, Observation, Response
 from sparkcast.study.names import usual_vocabulary
 
 
@@ -106,3 +106,17 @@ def test_exact_data_leave_a_tiny_but_usable_interval() -> None:
     fitted = MODELS.get("median")().fit(data, "time_s")
     assert fitted.probability_below([{"x": 2}], 5.1) == [pytest.approx(1)]
     assert fitted.probability_below([{"x": 2}], 4.9) == [pytest.approx(0)]
+
+
+@pytest.mark.parametrize(
+    ("unit", "values", "high"),
+    [
+        ("share", (0.9, 1.0), 1.0),
+        ("share", (0.9, 1.0000000002), 1.0),  # computed, with rounding
+        ("share", (0.9, 93.0), 100.0),  # some write shares as percent
+        ("%", (0.4, 0.9), 100.0),
+    ],
+)
+def test_a_share_ends_at_one_or_at_a_hundred_percent(unit: str, values: tuple[float, ...], high: float) -> None:
+    scale = scale_of(Response("auc", kind=Kind.SHARE, unit=unit), values)
+    assert (scale.low, scale.high) == (0.0, high)

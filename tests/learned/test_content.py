@@ -196,7 +196,7 @@ def npy(array: Any, *, allow_pickle: bool = False) -> bytes:
     ],
 )
 def test_an_array_that_is_not_what_it_says_is_refused(content: bytes) -> None:
-    with pytest.raises(StudyError, match="an array is not what it says"):
+    with pytest.raises(StudyError, match="an array does not match its description"):
         unpacked(forged({"array": 0}, {"arrays/0.npy": content}), is_ours)
 
 
@@ -224,7 +224,7 @@ def changed(path: Path, change: Callable[[Any], Any]) -> Path:
 @pytest.mark.parametrize("name", ["os.system", "pathlib.Path", "sparkcast.data.sources.Data", "sparkcast.cli.app"])
 def test_a_model_file_with_another_type_is_refused_by_its_name(name: str, tmp_path: Path) -> None:
     path = changed(written(tmp_path / "m.sparkcast"), lambda tree: [tree, {"type": name, "fields": {}}])
-    with pytest.raises(StudyError, match=f"{name}, which no model file of sparkcast holds"):
+    with pytest.raises(StudyError, match=f"{name}, which no sparkcast model file contains"):
         load(path)
 
 
@@ -234,14 +234,14 @@ def test_a_model_file_with_a_tree_too_deep_to_follow_is_refused(tmp_path: Path) 
         archive.comment = b""
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("content.json", "[" * 100_000 + "]" * 100_000)
-    with pytest.raises(StudyError, match="no usable model file"):
+    with pytest.raises(StudyError, match="not a usable model file"):
         load(path)
 
 
 def test_a_model_file_without_one_of_its_arrays_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
     changed(path, lambda tree: [tree, {"array": 99}])
-    with pytest.raises(StudyError, match=r"no usable model file(.|\n)*99"):
+    with pytest.raises(StudyError, match=r"not a usable model file(.|\n)*99"):
         load(path)
 
 

@@ -73,6 +73,13 @@ def test_accuracies_may_be_percent() -> None:
     assert fitted.predict(at(8)) == [pytest.approx(100 * accuracy(128, 8), abs=1)]
 
 
+@pytest.mark.parametrize("level", [0.9, 0.999])
+@pytest.mark.parametrize("epochs", [1, 8, 1000])
+def test_the_interval_of_an_accuracy_by_epoch_stays_between_zero_and_one(epochs: int, level: float) -> None:
+    [(low, high)] = fit_curve(runs(noise=0.5), "accuracy").interval(at(epochs), level=level)
+    assert 0 <= low <= high <= 1
+
+
 def test_an_accuracy_that_falls_is_not_continued_downwards() -> None:
     data = runs()
     falling = tuple(
@@ -129,17 +136,17 @@ def test_epochs_must_be_given_and_other_settings_are_checked() -> None:
     fitted = fit_curve(runs(), "time_s")
     with pytest.raises(StudyError, match="'epochs' is missing"):
         fitted.predict([{"executors": 2, "batch_size": 64}])
-    with pytest.raises(StudyError, match="no run has a setting 'epoch'"):
+    with pytest.raises(StudyError, match="no run has the setting 'epoch'"):
         fitted.predict([{"executors": 2, "batch_size": 64, "epoch": 3}])
 
 
 def test_too_few_curves_and_other_responses_are_refused() -> None:
     data = runs()
-    with pytest.raises(NotEnoughDataError, match=r"2 configurations with time_s by epoch(.|\n)*at least 3"):
+    with pytest.raises(NotEnoughDataError, match=r"2 configurations with time_s per epoch(.|\n)*at least 3"):
         fit_curve(Dataset(data.factors, data.observations[:2]), "time_s")
     with pytest.raises(NotEnoughDataError, match="0 configurations"):
         fit_curve(runs(last=1), "time_s")
-    with pytest.raises(StudyError, match="do not tell cost by epoch"):
+    with pytest.raises(StudyError, match="do not report cost per epoch"):
         fit_curve(data, "cost")
 
 

@@ -96,7 +96,7 @@ def test_lost_runs_say_nothing() -> None:
     found = fit_feasibility(data)
     assert (found.n_runs, found.n_failed) == (18, 0)
     lost = Dataset(data.factors, tuple(o for o in data.observations if o.outcome is Outcome.LOST))
-    with pytest.raises(NotEnoughDataError, match="no runs that could tell"):
+    with pytest.raises(NotEnoughDataError, match="no runs to learn failures from"):
         fit_feasibility(lost)
 
 

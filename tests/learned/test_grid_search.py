@@ -54,7 +54,7 @@ def test_what_cannot_be_fitted_is_lost_and_the_search_goes_on() -> None:
 
 
 def test_mistakes_in_the_question_are_not_lost() -> None:
-    with pytest.raises(StudyError, match="for ever"):
+    with pytest.raises(StudyError, match="forever"):
         search(problem(), Stepwise, {"enter": (0.5,), "remove": (0.1,)})
     with pytest.raises(StudyError, match="no values"):
         search(problem(), DecisionTree, {"depth": ()})

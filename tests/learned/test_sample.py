@@ -97,7 +97,7 @@ def test_runs_that_failed_are_in_the_sample_for_what_fails_and_in_no_other(data:
     assert failures.n_failed == pytest.approx(MOST / 4, rel=0.15)
 
 
-NOTE = f"learned from a sample of {MOST:,} of {N:,} configurations"
+NOTE = f"trained on a sample of {MOST:,} of {N:,} configurations"
 
 
 def test_every_answer_says_that_it_was_learned_from_a_sample(data: Dataset, tmp_path: Path) -> None:

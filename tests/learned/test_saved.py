@@ -172,7 +172,7 @@ def test_a_truncated_file_is_refused(share: float, tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(StudyError, match=r"not a whole model file(.|\n)*copy it again"):
+    with pytest.raises(StudyError, match=r"incomplete model file(.|\n)*copy it again"):
         load(path)
 
 
@@ -197,10 +197,10 @@ def test_a_zip_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "photos.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("photo.txt", "a cat")
-    with pytest.raises(StudyError, match="no model file of sparkcast"):
+    with pytest.raises(StudyError, match="not a sparkcast model file"):
         load(path)
     (tmp_path / "m.skops").write_bytes(files._skops().dumps({"fitted": 1}))
-    with pytest.raises(StudyError, match="no model file of sparkcast"):
+    with pytest.raises(StudyError, match="not a sparkcast model file"):
         load(tmp_path / "m.skops")
 
 
@@ -262,7 +262,7 @@ def test_anything_but_known_types_is_refused_by_name_and_never_built(
     content: object, name: str, tmp_path: Path
 ) -> None:
     path = forged(tmp_path, {"fitted": {"time_s": content}, "curves": {}, "feasibility": None})
-    with pytest.raises(StudyError, match=f"{name}(.|\n)*which no model file of sparkcast holds"):
+    with pytest.raises(StudyError, match=f"{name}(.|\n)*which no sparkcast model file contains"):
         load(path)
     assert not Boom.built
 
@@ -296,7 +296,7 @@ def test_a_whole_tree_without_its_arrays_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("model", [[1, 2], uncertainty.Distribution])
 def test_something_that_cannot_answer_is_refused(model: object, tmp_path: Path) -> None:
     path = forged(tmp_path, {"fitted": {"time_s": model}, "curves": {}, "feasibility": None})
-    with pytest.raises(StudyError, match="does not hold the models it names"):
+    with pytest.raises(StudyError, match="does not contain the models it lists"):
         load(path)
 
 
@@ -361,7 +361,7 @@ def test_a_tree_that_leads_outside_its_arrays_or_round_in_circles_is_refused(fie
     plain: PlainTrees = to_plain(forest()[0])
     nodes = plain.nodes.copy()
     nodes[field][0] = value
-    with pytest.raises(StudyError, match="a node leads outside its tree"):
+    with pytest.raises(StudyError, match="a node points outside its tree"):
         from_plain(PlainTrees(plain.n_columns, plain.sizes, nodes, plain.values))
 
 
@@ -381,7 +381,7 @@ def test_a_tree_that_leads_outside_its_arrays_or_round_in_circles_is_refused(fie
 def test_arrays_that_do_not_fit_together_are_no_trees(change: dict[str, Any]) -> None:
     plain: PlainTrees = to_plain(forest()[0])
     parts = {name: getattr(plain, name) for name in ("n_columns", "sizes", "nodes", "values")}
-    with pytest.raises(StudyError, match="trees that cannot be used"):
+    with pytest.raises(StudyError, match="contains unusable trees"):
         from_plain(PlainTrees(**{**parts, **change}))
 
 
@@ -390,7 +390,7 @@ def test_a_masked_array_cannot_hide_where_its_nodes_lead() -> None:
     nodes: Any = np.ma.array(plain.nodes.copy(), mask=False)  # type: ignore[no-untyped-call]
     nodes["left_child"][0] = 10**6
     nodes.mask[0] = True
-    with pytest.raises(StudyError, match="trees that cannot be used"):
+    with pytest.raises(StudyError, match="contains unusable trees"):
         from_plain(PlainTrees(plain.n_columns, plain.sizes, nodes, plain.values))
 
 

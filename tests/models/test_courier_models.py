@@ -1,4 +1,4 @@
-"""courier and operational-laws."""
+"""courier, operational-laws and closed-network."""
 
 from itertools import product
 
@@ -8,6 +8,7 @@ import pytest
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose
 from sparkcast.models import MODELS
+from sparkcast.models.closed_network import ClosedNetwork, Network
 from sparkcast.models.courier import Courier, columns, cpu
 from sparkcast.models.operational_laws import Law, OperationalLaws, passes
 from sparkcast.study import Configuration, Dataset, Level, Observation
@@ -90,11 +91,11 @@ def test_iterations_are_passes_when_there_is_a_batch_size() -> None:
 
 def test_operational_laws_need_something_they_know() -> None:
     data = dataset(("memory",), {(m,): 1.0 / m for m in (1, 2, 4, 8)})
-    with pytest.raises(NotEnoughDataError, match=r"nothing of memory(.|\n)*batch size"):
+    with pytest.raises(NotEnoughDataError, match=r"cannot model memory(.|\n)*batch size"):
         OperationalLaws().fit(data, "time_s")
     with pytest.raises(StudyError, match="positive"):
         OperationalLaws().fit(dataset(("jobs",), {(j,): 1.0 + j for j in (0, 1, 2, 3)}), "time_s")
-    with pytest.raises(StudyError, match="0 workers"):
+    with pytest.raises(StudyError, match="0 is not a valid number of workers"):
         OperationalLaws(workers=0)
 
 
@@ -128,3 +129,48 @@ def test_courier_with_few_trees_finds_its_errors_by_refitting() -> None:
     data = dataset(("cpu",), {(c,): 10.0 / c for c in (1, 2, 4, 8)})
     assert Courier(trees=5).learn(pose(data, "time_s")).left_out is None
     assert Courier(trees=5, depth=1, log=False).fit(data, "time_s").predict([{"cpu": 2}])[0] > 0
+
+
+# ---------------------------------------------------------------- closed-network
+
+
+def network_time(cpus: float, batch: float, jobs: float, network: str) -> float:
+    """By the recursion of mean value analysis, written out for whole numbers of processes on one worker."""
+    cpu_s = {"deep": 0.04 + 2e-4 * batch / cpus, "mlp": 0.03 + 5e-5 * batch / cpus}[network]
+    disk_s, queued, response = 0.004 + 5e-6 * batch, 0.0, 0.0
+    for n in range(1, int(cpus * jobs) + 1):
+        response = cpu_s + disk_s * (1 + queued)
+        queued = n * disk_s * (1 + queued) / response
+    return 600_000 / batch * response
+
+
+def network_runs() -> Dataset:
+    times: dict[tuple[Level, ...], float] = {
+        (c, b, j, n): network_time(c, b, j, n)
+        for c, b, j, n in product((1, 2, 4), (64, 256, 512), (1, 3, 5), ("deep", "mlp"))
+    }
+    return dataset(("cpu", "batch", "njobs", "network"), times, epochs=10, records=RECORDS)
+
+
+def test_a_closed_network_gives_back_the_times_that_made_the_data() -> None:
+    fitted = ClosedNetwork().fit(network_runs(), "time_s")
+    asked = [Configuration({"cpu": 8, "batch": 128, "njobs": 2, "network": "mlp"})]
+    assert fitted.predict(asked) == [pytest.approx(network_time(8, 128, 2, "mlp"), rel=0.02)]
+
+
+def test_no_load_makes_a_closed_network_explode() -> None:
+    """Twenty times the jobs that were measured take at most twenty times as long, and never a negative time."""
+    data = network_runs()
+    problem = pose(data, "time_s")
+    learned = ClosedNetwork().learn(problem).points
+    assert isinstance(learned, Network)
+    at = [Configuration({"cpu": 4, "batch": 64, "njobs": j, "network": "deep"}) for j in (5, 100)]
+    few, many = learned(problem.domain.encode(at))
+    assert 0 < few < many <= 20 * few
+    assert learned.unexplained == ()
+    assert (learned.disk_time(problem.x) > 0).all()
+
+
+def test_a_closed_network_needs_workers_and_something_that_it_knows() -> None:
+    with pytest.raises(StudyError, match="0 workers"):
+        ClosedNetwork(workers=0)

@@ -57,7 +57,7 @@ def test_every_combination_of_other_factors_has_its_own_law() -> None:
 
 def test_too_few_runs_for_a_combination_of_other_factors_are_refused_by_name() -> None:
     data = dataset(("executors", "batch_size"), {(e, b): law(1, e) for e in (1, 2) for b in (64, 128)})
-    with pytest.raises(NotEnoughDataError, match=r"nothing of batch_size(.|\n)*batch_size=64 has 2 (.|\n)*at least 3"):
+    with pytest.raises(NotEnoughDataError, match=r"model batch_size(.|\n)*=64 has only 2 (.|\n)*at least 3"):
         Ernest().fit(data, "time_s")
 
 
@@ -69,7 +69,7 @@ def test_ernest_needs_machines_or_sizes() -> None:
 
 def test_ernest_predicts_times_only() -> None:
     data = Dataset(("executors",), tuple(Observation({"executors": e}, {"accuracy": 0.9}) for e in (1, 2, 3, 4)))
-    with pytest.raises(StudyError, match="accuracy is not one"):
+    with pytest.raises(StudyError, match="accuracy is not a time"):
         Ernest().fit(data, "accuracy")
 
 

@@ -127,7 +127,7 @@ def test_totals_of_an_event_log_are_metrics() -> None:
 def test_runs_that_show_nothing_beside_the_response_are_refused() -> None:
     data = Dataset(("cores",), tuple(Observation({"cores": c}, {"time_s": 9 / c}) for c in (1, 2, 4, 8)))
     for model in (GrayBox(), GrayBox("mean")):
-        with pytest.raises(NotEnoughDataError, match=r"nothing else(.|\n)*--factors"):
+        with pytest.raises(NotEnoughDataError, match=r"have none(.|\n)*--factors"):
             model.fit(data, "time_s")
 
 
@@ -164,9 +164,9 @@ def test_columns_of_a_table_that_are_no_factors_are_metrics_of_the_runs(tmp_path
     assert GrayBox().fit(data, "time_s").predict([{"data_size": 20, "cores": 14}])[0] > 0
 
 
-def test_without_named_factors_a_table_has_no_metrics(tmp_path: Path) -> None:
+def test_without_named_factors_what_looks_measured_is_a_metric(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
-    path.write_text("executors,stage_s,time_s\n1,5,9\n2,3,6\n4,2,4\n")
+    path.write_text("executors,stage_s,timeout_s,time_s\n1,5,60,9\n2,3,60,6\n4,2,90,4\n")
     data = load_data(path).dataset
-    assert data.factors == ("executors", "stage_s")
-    assert tuple(data.observations[0].responses) == ("time_s",)
+    assert (data.factors, data.responses) == (("executors", "timeout_s"), ("time_s",))
+    assert tuple(data.observations[0].responses) == ("time_s", "stage_s")

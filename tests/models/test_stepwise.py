@@ -80,5 +80,5 @@ def test_a_column_that_others_have_made_needless_leaves() -> None:
 
 
 def test_probabilities_that_would_go_round_in_circles_are_refused() -> None:
-    with pytest.raises(StudyError, match="for ever"):
+    with pytest.raises(StudyError, match="forever"):
         Stepwise(enter=0.2, remove=0.1)

@@ -298,9 +298,9 @@ def test_the_constrained_law_has_no_negative_rate(mistakes: dict[int, dict[str, 
 
 
 def test_rows_of_known_settings_are_easier_than_new_settings(mistakes: dict[int, dict[str, Figure]]) -> None:
-    seen = mistakes[2]["% of asked rows whose setting was learned, by rows and by settings"]
+    seen = mistakes[2]["% of test rows whose configuration is in the training data, split by row and by configuration"]
     assert (seen.paper, seen.right) == (100, 0)
-    forest = mistakes[2]["MSE of a forest, by rows and by settings, median of 2 splits"]
+    forest = mistakes[2]["MSE of a forest, split by row and by configuration, median of 2 splits"]
     assert forest.paper is not None
     assert forest.right is not None
     assert forest.paper < forest.right

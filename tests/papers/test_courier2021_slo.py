@@ -141,7 +141,7 @@ def test_jobs_are_played_when_all_their_times_and_accuracies_are_good(made_up: P
 
 
 def test_without_any_accuracy_nothing_can_be_played(clean: Dataset) -> None:
-    with pytest.raises(StudyError, match="of no job all accuracies are known"):
+    with pytest.raises(StudyError, match="no job has all accuracies"):
         playable(without_rows(clean, tuple(range(1, 17))))
 
 
@@ -237,7 +237,7 @@ def test_another_choice_than_what_was_run_is_judged_by_the_full_factorial(asked:
     assert not other.ran_ours
     assert len(other.actual) == 1
     notes = " ".join(chosen_section(asked, 32).notes)
-    assert "ours would take 256; the full factorial, from which it learned, has" in notes
+    assert "ours would choose 256; the full factorial that it was trained on has" in notes
 
 
 def test_a_job_without_a_choice_of_boosting_is_refused(made_up: Path) -> None:
@@ -302,10 +302,10 @@ def test_the_simulation_has_every_method_and_both_shares_of_ours(played: tuple[F
 
 def test_the_evaluation_counts_single_runs(played: tuple[Findings, list[Task]]) -> None:
     _, _, summary, _, _ = played[0].sections
-    assert _value(summary.rows, "Courier", "of 2 means of three runs in time") == 2
-    assert _value(summary.rows, "Courier and boosting", "of 6 single runs in time") == 5
+    assert _value(summary.rows, "Courier", "of 2 means of three runs on time") == 2
+    assert _value(summary.rows, "Courier and boosting", "of 6 single runs on time") == 5
     wrong = {row.item for row in summary.rows if row.verdict is Verdict.DIFFERS}
-    assert wrong == {"Courier", "boosting", "boosting, told the wrong network"}  # these runs are not the paper's
+    assert wrong == {"Courier", "boosting", "boosting, given the wrong network"}  # these runs are not the paper's
 
 
 def test_an_slo_that_nothing_meets_is_a_mistake_of_the_paper_with_its_share(
@@ -332,7 +332,7 @@ def test_without_measurements_table_9_is_held_against_the_papers_own_error() -> 
     found = replicate("courier2021", "slo")
     [section] = found.sections
     assert [mistake.number for mistake in found.mistakes] == [8]
-    expected = _value(section.rows, "all jobs", "runs in time to be expected, of 15")
+    expected = _value(section.rows, "all jobs", "expected runs on time, of 15")
     assert expected == pytest.approx(3 * sum(map(chance_in_time, TABLE_9)))
     assert expected < 15
     assert "authors_gb_predictions.csv" in found.notes[0]

@@ -68,7 +68,7 @@ def test_the_ratio_of_formats_is_what_was_measured(tmp_path: Path) -> None:
         ("cache,batch_size,batches,throughput\nTrue,2,3,10\n", "no column 'format'"),
         ("format,batch_size,batches\njpeg,2,3\n", "no column 'throughput'"),
         ("format,cache,batch_size,batches,throughput\njpeg,maybe,2,3,10\n", "neither true nor false"),
-        ("format,batch_size,batches,throughput\njpeg,large,3,10\n", "is no number"),
+        ("format,batch_size,batches,throughput\njpeg,large,3,10\n", "is not a number"),
     ],
 )
 def test_a_table_without_what_is_needed_is_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Marinos et al. 2020 from what the paper prints. Reference sums were worked out by other means (see _printed.py)."""
+"""Marinos et al. 2020 from what the paper prints. Reference sums were computed independently (see _printed.py)."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_residuals_are_called_not_normal(result: Replicated) -> None:
 
 
 def test_variances_are_tested_on_the_response_and_the_constant_setting_is_left_out(result: Replicated) -> None:
-    bartlett = _figure(result, 2, "Bartlett, of")
+    bartlett = _figure(result, 2, "Bartlett, for")
     assert bartlett.paper == pytest.approx(12919.024882636862)
     assert bartlett.right == pytest.approx(1201.5, abs=0.05)
     assert _figure(result, 2, "Bartlett of the costs with").right == pytest.approx(1842.3, abs=0.05)
@@ -119,6 +119,15 @@ def test_the_queues_have_the_numbers_of_the_authors_notebook() -> None:
     one = m_m_c(3.0852978288122843, 1)
     assert one["E[N]"] == pytest.approx(4)
     assert one["E[T]"] == pytest.approx(1.6206, abs=5e-5)
+
+
+def test_the_queues_stand_beside_those_with_the_right_rate(result: Replicated) -> None:
+    """p_Q and E[N] are the same with mu from means, and E[T] is a tenth (Table II is rounded)."""
+    section = next(one for one in result.sections if one.title == "The same queues with mu from means")
+    ours = {(row.item, row.quantity): row.ours for row in section.rows}
+    assert ours["M/M/4", "p_Q"] == pytest.approx(0.596432, abs=5e-7)
+    assert ours["M/M/4", "E[N]"] == pytest.approx(5.58573, abs=5e-6)
+    assert ours["M/M/4", "E[T]"] == pytest.approx(0.0507522, rel=2e-3)
 
 
 def test_the_search_ended_far_outside_the_design_with_little_left_to_gain(result: Replicated) -> None:
@@ -167,7 +176,7 @@ def test_with_data_every_number_of_figure_2_is_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [('1,1,1,1,0.001,64,"0.04, x"', "line 2: Cost"), ("1,1,1,1,0.001", "line 2 has not 7 values")],
+    [('1,1,1,1,0.001,64,"0.04, x"', "line 2: Cost"), ("1,1,1,1,0.001", "row 2: 5 values, and the header names 7")],
 )
 def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, row: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):

@@ -135,7 +135,7 @@ def test_two_levels_are_about_times_and_one_level_about_anything() -> None:
     data = Dataset(
         ("executors",), tuple(Observation({"executors": e}, {"accuracy": 0.9 - e / 99}) for e in (1, 2, 3, 4))
     )
-    with pytest.raises(StudyError, match="accuracy is not one"):
+    with pytest.raises(StudyError, match="accuracy is not a time"):
         TwoLevelSum().fit(data, "accuracy")
     assert 0.8 < OneLevel().fit(data, "accuracy").predict([{"executors": 2}])[0] < 0.9
 

@@ -12,7 +12,7 @@ import pytest
 import sparkcast
 import sparkcast_papers
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "adding-a-plug.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "adding-a-plugin.md"
 # Told in the guide, section "What is public".
 PUBLIC = (
     "sparkcast",
@@ -36,6 +36,9 @@ PUBLIC = (
     "sparkcast.models.gray_box",
     "sparkcast.models.lasso",
     "sparkcast.models.operational_laws",
+    "sparkcast.queues",
+    "sparkcast.queues.closed",
+    "sparkcast.queues.markovian",
     "sparkcast.recommend",
     "sparkcast.recommend.choose",
     "sparkcast.recommend.question",

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from scipy.stats import beta
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.curves import fit_curve
@@ -123,9 +124,9 @@ def refusal(**question: Any) -> InfeasibleError:
 def test_each_single_limit_that_would_help_is_named_with_its_value() -> None:
     error = refusal(within_s=80.0, budget=0.1, minimize="cost")
     assert "the fastest, executors=8, batch_size=512, is predicted at" in error.problem
-    assert "deadline 1 min 20 s and budget 0.1" in error.problem
+    assert "deadline 1 min 20 s and budget 0.10 USD" in error.problem
     deadline = float(error.hint.split("nearest deadline met with probability 0.95 is ")[1].split(" s,")[0])
-    budget = float(error.hint.split("smallest budget kept with probability 0.95 is ")[1].split(",")[0])
+    budget = float(error.hint.split(" USD (--budget ")[1].split(")")[0])
     assert ask(within_s=deadline, budget=0.1).chosen.probability >= 0.95
     assert ask(within_s=80.0, budget=budget).chosen.probability >= 0.95
 
@@ -289,8 +290,13 @@ def test_relaxing_the_chance_of_failure_is_proposed_when_that_alone_helps() -> N
     assert "with --max-failure 0." in caught.value.hint
 
 
-def test_without_a_failed_run_nothing_is_said_of_failing() -> None:
-    assert ask(within_s=100.0).chosen.failure_probability is None
+def test_without_a_failed_run_a_bound_is_all_that_is_said_of_failing() -> None:
+    found = ask(within_s=100.0)
+    assert found.chosen.failure_probability is None
+    n = len(measured().observations)
+    assert found.no_failure is not None
+    assert found.no_failure.runs == n
+    assert found.no_failure.below == pytest.approx(beta.ppf(0.95, 1, n))  # of Clopper and Pearson, for no failure
 
 
 # ---------------------------------------------------------------- epochs
@@ -351,7 +357,7 @@ def test_another_number_of_epochs_may_be_fixed() -> None:
 def test_epochs_are_not_free_where_no_run_tells_them() -> None:
     with pytest.raises(NotEnoughDataError, match="no run tells its epochs"):
         measured_epochs(FromRuns(measured()))
-    with pytest.raises(NotEnoughDataError, match="do not tell time_s by epoch"):
+    with pytest.raises(NotEnoughDataError, match="do not report time_s per epoch"):
         recommend(measured(epochs=2), SPACE.with_levels({"epochs": (1, 2)}), model="ridge")
 
 
@@ -367,7 +373,7 @@ def test_epochs_are_not_free_where_no_run_tells_them() -> None:
         ({"min_accuracy": 101.0}, "no accuracy is 101"),
         ({"max_failure": 1.0}, "max_failure 1 is not between"),
         ({"within_s": math.inf}, "a deadline of inf s"),
-        ({"minimize": "cots"}, "did you mean 'accuracy'|no run has a response 'cots'"),
+        ({"minimize": "cots"}, "did you mean 'accuracy'|no run has the response 'cots'"),
     ],
 )
 def test_a_malformed_limit_is_refused_with_a_hint(question: dict[str, Any], words: str) -> None:

@@ -173,7 +173,7 @@ def test_a_fitted_model_names_the_missing_load_and_answers_when_somebody_insists
     inside = forecast_running(times, jobs, factor="jobs", n_running=3, confidence=0.9)
     assert [found.job for found in inside] == jobs
     with pytest.raises(
-        NotEnoughDataError, match="would make 17: jobs = 17 is too far from what was measured"
+        NotEnoughDataError, match="would make 17: jobs = 17 is too far from the measured range"
     ) as caught:
         forecast_running(times, jobs, factor="jobs", n_running=16, confidence=0.9)
     assert "jobs=5" in caught.value.hint

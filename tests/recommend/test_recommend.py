@@ -7,9 +7,11 @@ import pytest
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models import MODELS
+from sparkcast.recommend.standing import rows_run
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
 from sparkcast.study.names import usual_vocabulary
+from sparkcast.study.space import Candidates
 from tests_support import recommend
 
 GRID = [Configuration({"executors": e, "batch_size": b, "cores": 2}) for e, b in product((1, 2, 3, 4), (64, 128, 256))]
@@ -227,3 +229,14 @@ def test_an_accuracy_that_cannot_be_modelled_does_not_stop_a_question_about_time
     )
     found = recommend(Dataset(data.factors, sparse), GRID, minimize="time_s", model="ridge")
     assert found.models == {"time_s": "ridge"}
+
+
+@pytest.mark.parametrize("n_settings", [2, 12])
+def test_candidates_that_were_run_are_found_among_few_and_many_settings(n_settings: int) -> None:
+    draw = random.Random(2)
+    names = [f"s{i}" for i in range(n_settings)]
+    drawn = [Configuration({name: draw.randrange(60) for name in names}) for _ in range(300)]
+    ran = [*drawn[::3], Configuration(dict.fromkeys(names, 999))]
+    candidates = Candidates.of(drawn, names)
+    assert rows_run(candidates, ran, names).tolist() == [c in ran for c in drawn]
+    assert not rows_run(candidates, [], names).any()

@@ -119,7 +119,7 @@ class Exact:
 
     def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
         if any("colour" in c for c in at):
-            raise StudyError("no run has a setting 'colour'")
+            raise StudyError("no run has the setting 'colour'")
         return [NotEnoughDataError("too far") if float(c["size"]) > 50 else None for c in at]
 
 

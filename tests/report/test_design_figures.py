@@ -15,7 +15,7 @@ def description(k: int, **options: object) -> Description:
 
 @pytest.mark.parametrize("k", [3, 6, 9, 20])
 def test_figures_of_a_plan_are_valid_and_fit_a_phone(k: int) -> None:
-    described = description(k)
+    described = description(k, resolution=3)
     for made in (figures.alias_map(described), figures.power_curve(described)):
         assert made is not None
         altair.Root.validate(made.spec)
@@ -33,7 +33,7 @@ def test_the_map_shows_every_pair_of_effects_once_in_each_order() -> None:
 
 
 def test_a_map_of_many_effects_says_what_it_shows() -> None:
-    made = figures.alias_map(description(20, resolution=4))
+    made = figures.alias_map(description(20, resolution=3))
     assert made is not None
     assert len(made.rows) == 40 * 20
     assert "Shown: the 20 main effects against the 40 of 190 pairs" in made.caption
@@ -44,6 +44,11 @@ def test_the_curve_marks_the_replicates_of_the_plan() -> None:
     assert made is not None
     assert {row["replicates"] for row in made.rows} == {"1", "2 (this plan)", "3", "5"}
     assert {row["replicates"] for row in made.rows if row["is_plan"]} == {"2 (this plan)"}
+
+
+def test_a_plan_that_tells_everything_apart_has_no_map() -> None:
+    study = Study("s", "pi", (Factor("a", (1, 2)), Factor("b", (1, 2))))
+    assert figures.alias_map(describe(study, make_plan(study))) is None
 
 
 def test_a_plan_of_one_factor_has_no_map() -> None:

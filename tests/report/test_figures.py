@@ -1,7 +1,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf
+from math import inf, nan
 from types import SimpleNamespace
 from typing import Any
 
@@ -95,6 +95,7 @@ def test_results_hold_every_run_once_per_factor_and_mark_failures(example: Simpl
         "factor": "batch_size",
         "level": 64,
         "value": None,
+        "configuration": "batch_size=64, executors=1",
         "outcome": "oom",
         "ok": False,
         "order": 7,
@@ -117,6 +118,35 @@ def test_learning_curves_average_the_replicates_of_a_configuration(example: Simp
     assert rows[0]["configuration"] == "64 · 1"
     assert rows[0]["training_s"] == pytest.approx((first.curve[0].time_s + second.curve[0].time_s) / 2)
     assert rows[0]["runs"] == 2
+
+
+def test_configurations_come_in_the_order_of_their_levels_and_not_of_their_runs(example: SimpleNamespace) -> None:
+    shuffled = replace(example.data, observations=tuple(sorted(example.data.observations, key=lambda r: r.position)))
+    order = [f"{batch} · {executors}" for batch in (64, 128, 256) for executors in (1, 2)]
+    curves, busy = drawn(figures.learning_curves(shuffled)), drawn(figures.utilisation(shuffled))
+    assert list(dict.fromkeys(row["configuration"] for row in curves.rows)) == order
+    assert [row["configuration"] for row in busy.rows] == order
+    assert curves.spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == order
+
+
+def test_means_and_their_intervals_are_inside_the_picture(example: SimpleNamespace) -> None:
+    wide = tuple(replace(mean, mean=0.9, low=-0.2, high=1.3) for mean in example.analysis.means)
+    for response in ("time_s", "accuracy"):
+        figure = drawn(figures.main_effects(replace(example.analysis, response=response, means=wide)))
+        low, high = figure.spec["concat"][0]["layer"][0]["encoding"]["y"]["scale"]["domain"]
+        assert low <= -0.2
+        assert high >= 1.3
+
+
+def test_a_figure_without_a_number_in_it_is_left_out(example: SimpleNamespace) -> None:
+    means = tuple(replace(mean, mean=nan, low=nan, high=nan) for mean in example.analysis.means)
+    rows = tuple(replace(row, percent=nan) for row in example.analysis.rows)
+    cells = tuple(replace(cell, mean=nan) for cell in example.analysis.cells)
+    lines = tuple(replace(line, r=nan) for line in example.analysis.regressions)
+    nothing = replace(
+        example.analysis, means=means, rows=rows, cells=cells, regressions=lines, effects=(), residuals=()
+    )
+    assert figures.analysis_figures(nothing) == ()
 
 
 def test_there_is_no_figure_where_there_is_nothing_to_draw(example: SimpleNamespace) -> None:
@@ -158,7 +188,7 @@ def test_the_scaling_curve_runs_along_executors_and_beyond_only_when_asked(examp
     assert "Dashed" in figure.caption
     within = drawn(figures.scaling_curve(example.data, "time_s", model))
     assert max(int(str(row["x"])) for row in within.rows) == 2
-    assert {"executors (number)", "batch size (records)", "time (s)"} <= titles(within.spec)
+    assert {"executors (number)", "time (s)"} <= titles(within.spec)
 
 
 def test_the_scaling_curve_holds_other_settings_and_shows_only_runs_made_there(example: SimpleNamespace) -> None:
@@ -182,7 +212,7 @@ def test_levels_written_with_units_are_ticks_of_the_scaling_axis(example: Simple
     data = replace(example.data, factors=("memory",), observations=runs)
     figure = drawn(figures.scaling_curve(data, "time_s", example.fitted["time_s"]))
     assert [row["x"] for row in figure.rows if row["kind"] == "predicted"] == ["512m", "1g"]
-    assert "memory (bytes)" in titles(figure.spec)
+    assert "memory" in titles(figure.spec)
     assert figure.png(scale=1).startswith(b"\x89PNG")
 
 

@@ -1,4 +1,6 @@
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -8,8 +10,8 @@ import pytest
 
 from sparkcast.analyse import Proposal
 from sparkcast.errors import NotEnoughDataError, StoreError
-from sparkcast.report import Check, ReportContent, build_content, render, write_report
-from sparkcast.report.page import inline_svg
+from sparkcast.report import Check, Figure, ReportContent, Section, build_content, render, write_report
+from sparkcast.report.page import inline_svg, lead_figure
 from sparkcast.report.words import headline
 from sparkcast.study import Configuration, Outcome, SparkOptions
 from sparkcast.workloads.base import TIME
@@ -79,13 +81,13 @@ def test_the_full_report_answers_first_and_says_where_it_comes_from(text: str) -
         "Use batch_size=128, executors=1: expect time 28.8 s and accuracy 0.921.",
         "It meets the deadline of 36.0 s with 98 % probability; 95 % was asked for.",
         "measured a time of 29.4 s, inside the predicted 25.9 s to 31.6 s.",
-        "12 runs ended well.",
         "2 configurations were ruled out.",
+        "spark-submit \\ --num-executors 2 \\ --conf spark.executor.cores=1",
+        "12 runs ended well.",
         "very strong evidence",
         "ernest misses the time by 4.3 % on average",
         "noise floor",
         "courier was not tested: it needs the factor 'cores'",
-        "spark-submit \\ --num-executors 2 \\ --conf spark.executor.cores=1",
         "Example CPU 3000, 8 cores",
         "16.0 GiB",
     ]
@@ -106,7 +108,16 @@ def test_the_page_loads_nothing_and_runs_nothing(text: str) -> None:
     assert "default-src 'none'" in text
 
 
-def test_ids_are_unique_and_every_clip_finds_its_own_shape(text: str) -> None:
+def with_gradient(name: str) -> Figure:
+    """Colours that run from one to another are drawn with ids."""
+    row: dict[str, str | int | float | bool | None] = {"x": 1, "z": 0.5}
+    encoding = {"x": {"field": "x"}, "color": {"field": "z", "type": "quantitative"}}
+    spec = {"data": {"values": [row]}, "mark": "point", "encoding": encoding}
+    return Figure(name, Section.RESULTS, name, name, (row,), lambda width: {**spec, "width": width})
+
+
+def test_ids_are_unique_and_every_gradient_finds_its_own_shape(full: ReportContent) -> None:
+    text = render(replace(full, figures=(*full.figures, with_gradient("one"), with_gradient("two"))))
     ids = Page(text).ids
     assert len(ids) == len(set(ids))
     used = set(re.findall(r"url\(#([^)]+)\)", text))
@@ -216,9 +227,9 @@ def test_the_check_run_is_reported_whatever_it_showed(
     assert check.inside is (words == "inside the predicted")
 
 
-def test_ids_inside_a_picture_carry_its_name_and_size(full: ReportContent) -> None:
-    figure = next(f for f in full.figures if f.name == "candidates")
-    for narrow, prefix in ((False, "candidates-wide-"), (True, "candidates-narrow-")):
+def test_ids_inside_a_picture_carry_its_name_and_size() -> None:
+    figure = with_gradient("one")
+    for narrow, prefix in ((False, "one-wide-"), (True, "one-narrow-")):
         ids = re.findall(r'\bid="([^"]+)"', inline_svg(figure, narrow=narrow))
         assert ids
         assert all(name.startswith(prefix) for name in ids)
@@ -283,7 +294,7 @@ def test_the_anova_table_shows_changes_and_robust_tests_where_there_are_some(tex
 def test_a_transformed_response_is_shown_beside_the_untransformed_one(
     full: ReportContent, example: SimpleNamespace
 ) -> None:
-    proposal = Proposal("log", 0.1, -0.2, 0.4, "Box-Cox proposes to analyse log(time_s).")
+    proposal = Proposal("log", 0.1, -0.2, 0.4, "Box-Cox suggests analyzing log(time_s).")
     log = replace(
         example.analysis,
         transform="log",
@@ -295,7 +306,91 @@ def test_a_transformed_response_is_shown_beside_the_untransformed_one(
     )
     page = Page(render(replace(full, analyses=(log,), figures=())))
     assert (
-        "Box-Cox proposes to analyse log(time_s). R² is 0.97 for time_s as it is and 0.99 for log(time_s)" in page.text
+        "Box-Cox suggests analyzing log(time_s). R² is 0.97 for time_s as it is and 0.99 for log(time_s)" in page.text
     )
     assert "As it is, equal variance does not hold; for log(time_s), no check fails." in page.text
     assert "As it is," not in Page(render(replace(full, figures=()))).text
+
+
+# ---------------------------------------------------------------- what folds
+
+
+def test_the_answer_and_one_picture_come_before_anything_that_folds(text: str) -> None:
+    first = text.index('<details class="part"')
+    above = text[:first]
+    assert "Use batch_size=128, executors=1" in above.replace("\xa0", " ")
+    assert above.count("<figure") == 1
+    assert '<figure id="candidates">' in above
+    assert text.index('class="answer"') < text.index("<figure") < text.index("<details")
+    assert "<details open" not in text
+    assert not re.search(r"<details[^>]* open", text)
+
+
+def test_every_figure_of_the_report_is_in_the_page_once(full: ReportContent, text: str) -> None:
+    assert sorted(re.findall(r'<figure id="([^"]+)"', text)) == sorted(figure.name for figure in full.figures)
+
+
+def test_without_a_recommendation_the_picture_is_of_what_matters_and_else_of_the_runs(full: ReportContent) -> None:
+    def lead(*sections: Section) -> str:
+        chosen = lead_figure([figure for figure in full.figures if figure.section in sections])
+        return "" if chosen is None else chosen.name
+
+    assert lead(*Section) == "candidates"
+    assert lead(Section.EFFECTS, Section.RESULTS, Section.TRUST) == "variation-time_s"
+    assert lead(Section.RESULTS, Section.TRUST) == "results-time_s"
+    assert lead(Section.TRUST) == ""
+
+
+def test_each_part_says_in_a_line_what_is_in_it(text: str) -> None:
+    gists = [" ".join(words.split()) for words in re.findall(r'<span class="gist">([^<]+)</span>', text)]
+    assert [words.replace("\xa0", " ") for words in gists] == [
+        "12 runs ended well.",
+        "Every run as it was measured: time and accuracy.",
+        "batch_size explains 76 % of the variation of the time; executors another 16 %.",
+        "On configurations they had not seen, the best models miss the time by 4.3 % (ernest) on average.",
+        "What the best model predicts along a setting, with intervals.",
+        "Asked: maximize accuracy, keeping to a deadline of 36.0 s with 95 % probability.",
+        "Example CPU 3000, 8 cores, Spark 3.5.1.",
+    ]
+
+
+def test_paper_shows_what_is_folded(text: str) -> None:
+    printed = text[text.index("@media print") :]
+    assert ".part::details-content" in printed
+    assert "break-inside: avoid" in printed
+
+
+@pytest.mark.parametrize(("width", "most"), [(1280, 6000), (390, 8000)])
+def test_the_page_is_short_and_never_wider_than_the_screen(text: str, tmp_path: Path, width: int, most: int) -> None:
+    """Measured in a real browser, where there is one."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium on this machine")
+    size = "`${innerWidth} ${document.documentElement.scrollWidth} ${document.documentElement.scrollHeight}`"
+    inner = tmp_path / "report.html"
+    inner.write_text(
+        re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+        + f"<script>parent.postMessage({size}, '*')</script>"
+    )
+    # A window has a least width; a frame has not.
+    frame = tmp_path / "frame.html"
+    frame.write_text(
+        f'<body data-size=""><iframe src="report.html" width="{width}" height="900" frameborder="0"></iframe>'
+        "<script>onmessage = e => document.body.dataset.size = e.data</script>"
+    )
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--window-size=1400,1000",
+    ]
+    own = [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000"]
+    done = subprocess.run(
+        [browser, *flags, *own, "--dump-dom", frame.as_uri()], capture_output=True, text=True, timeout=300, check=True
+    )
+    found = re.search(r'data-size="(\d+) (\d+) (\d+)"', done.stdout)
+    assert found is not None, done.stdout[-500:]
+    seen, needed, height = map(int, found.groups())
+    assert needed <= seen == width
+    assert height <= most

@@ -111,6 +111,25 @@ def test_measurements_of_many_sizes_are_compared_as_ratios(example: SimpleNamesp
     assert figure.png(scale=1).startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(("factor", "kind"), [(1.3, None), (3.0, None), (40.0, "log")])
+def test_the_bars_of_predictions_are_inside_the_picture(
+    example: SimpleNamespace, factor: float, kind: str | None
+) -> None:
+    best = example.validation.scorecards[0]
+    wide = tuple(replace(run, low=run.predicted / factor, high=run.predicted * factor) for run in best.runs)
+    figure = drawn(figures.predicted_vs_actual(replace(example.validation, scorecards=(replace(best, runs=wide),))))
+    scale = figure.spec["layer"][0]["encoding"]["y"]["scale"]
+    assert scale["domain"][0] <= min(run.low for run in wide)
+    assert scale["domain"][1] >= max(run.high for run in wide)
+    assert scale.get("type") == kind
+    assert "beyond it" not in figure.caption
+
+
+def test_a_point_tells_its_configuration_when_the_mouse_rests_on_it(example: SimpleNamespace) -> None:
+    figure = drawn(figures.predicted_vs_actual(example.validation))
+    assert "<title>batch_size=64, executors=1: measured" in figure.svg()
+
+
 # ---------------------------------------------------------------- promised against kept
 
 
@@ -249,6 +268,38 @@ def test_without_executors_the_curve_runs_along_the_number_with_most_levels() ->
     )
 
 
+@pytest.mark.parametrize(("high", "kind"), [(90.0, None), (900.0, "log"), (15_000.0, "log")])
+def test_the_bands_of_a_scaling_curve_are_inside_the_picture_and_each_has_a_panel(
+    high: float, kind: str | None
+) -> None:
+    class Unsure(FlatAnswer):
+        def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
+            return [(2.0, high if place["batch_size"] == 64 else 30.0) for place in at]
+
+    data = observed(*({"executors": e, "batch_size": b} for e in (1, 4) for b in (256, 64, 128)))
+    figure = drawn(figures.scaling_curve(data, "time_s", Unsure()))
+    panels = figure.spec["concat"]
+    assert [panel["title"]["text"] for panel in panels] == ["batch size 64", "batch size 128", "batch size 256"]
+    scales = [
+        layer["encoding"]["y"]["scale"] for panel in panels for layer in panel["layer"] if "y" in layer["encoding"]
+    ]
+    assert len({json.dumps(scale) for scale in scales}) == 1, "panels can be compared"
+    assert scales[0]["domain"][0] <= 2.0
+    assert scales[0]["domain"][1] >= high
+    assert scales[0].get("type") == kind
+    assert "beyond it" not in figure.caption
+
+
+def test_a_band_that_never_ends_is_cut_off_and_the_caption_says_so() -> None:
+    class Endless(FlatAnswer):
+        def interval(self, at: Sequence[Levels], *, level: float = 0.9) -> list[tuple[float, float]]:
+            return [(19.0, 1e12)] * len(at)
+
+    figure = drawn(figures.scaling_curve(observed({"executors": 1}, {"executors": 4}), "time_s", Endless()))
+    assert max(row["high"] or 0 for row in figure.spec["datasets"]["rows"]) < 100
+    assert "Intervals that touch the edge go on beyond it (4)." in figure.caption
+
+
 class FlatAnswer:
     """Always the same, give or take one; knows nothing beyond 8 executors."""
 
@@ -276,6 +327,11 @@ def test_the_learning_curve_has_a_row_for_each_model_and_size_and_the_noise_floo
     assert '"text": "noise floor 3.1 %"' in json.dumps(figure.spec)
     assert "1 of the models refused some sizes" in figure.caption
     assert "noise floor" not in json.dumps(drawn(figures.error_curve(replace(CURVE, noise_floor_mape=None))).spec)
+
+
+def test_each_model_has_a_panel_of_its_own_and_the_best_comes_first() -> None:
+    figure = drawn(figures.error_curve(replace(CURVE, points=CURVE.points[::-1])))
+    assert [panel["title"]["text"] for panel in figure.spec["concat"]] == ["ridge", "median", "wild"]
 
 
 def test_an_error_without_bounds_is_shown_at_the_edge_of_the_learning_curve() -> None:
@@ -342,11 +398,11 @@ def test_figures_that_exist_are_not_replaced_but_the_result_is_shown(
     taken.parent.mkdir()
     taken.write_text("mine")
     with pytest.raises(StudyError, match="exists"):
-        validate(runs, factors="executors,batch_size", model="median", figures=taken.parent)
+        validate(runs, model="median", figures=taken.parent)
     assert "median" in capsys.readouterr().out
     assert list(taken.parent.iterdir()) == [taken]
 
 
 def test_a_learning_curve_needs_a_folder_to_be_drawn_in(runs: str) -> None:
     with pytest.raises(StudyError, match="--figures DIR"):
-        validate(runs, factors="executors,batch_size", learning_curve=True)
+        validate(runs, learning_curve=True)

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from sparkcast.learned.feasibility import NoFailure
 from sparkcast.recommend import (
     Alternative,
     Candidate,
+    Considered,
     Limit,
     Nearest,
     Prediction,
@@ -23,7 +25,8 @@ from sparkcast.recommend import (
 )
 from sparkcast.report import build_content, figures, render
 from sparkcast.report.figures import Figure
-from sparkcast.report.figures.front import staircase
+from sparkcast.report.figures.front import pareto_front, staircase
+from sparkcast.report.page import column_head, show_cell
 from sparkcast.report.words import (
     asked_sentence,
     missed_sentence,
@@ -196,7 +199,7 @@ def test_settings_that_are_only_names_are_labelled_in_lines_that_fit() -> None:
         for n, a in enumerate((0.91, 0.93, 0.95))
     ]
     figure = drawn(figures.pareto_front(recommended(front)))
-    [words] = [e["value"] for e in encodings(figure.narrow_spec, "text")]
+    [words] = [e["value"] for e in encodings(figure.narrow_spec, "text") if "value" in e]
     assert words == "chosen: network=a-network-with-a-\nlong-name-2, optimiser=adam"
     assert max(len(line) for line in words.split("\n")) * 6.8 <= 340
     assert scale_of(figure, "x")["domain"][0] > 400
@@ -249,15 +252,71 @@ def test_candidates_are_judged_by_the_limits_that_were_given(limits: tuple[Limit
     assert (figure.rows[0]["kind"], figure.rows[-1]["kind"]) == kinds
 
 
-def test_the_runner_up_is_named_beside_its_point_where_the_axis_is_too_near_below() -> None:
-    def offset(made: Figure | None) -> tuple[Any, Any]:
-        marks = [layer["mark"] for layer in drawn(made).spec["layer"] if layer["mark"]["type"] == "text"]
-        return marks[1].get("dx"), marks[1].get("dy")
+def test_every_candidate_is_named_beside_its_point_while_there_is_room() -> None:
+    figure = drawn(figures.candidates(recommended(on_the_front(9, ("time_s", "cost")))))
+    rows = figure.spec["datasets"]["rows"]
+    assert all(row["side"] for row in rows)
+    assert {row["name"] for row in rows if row["place"]} == {"507 · 4 (chosen)", "508 · 4 (runner-up)"}
+    assert "Names are batch_size · executors." in figure.caption
 
-    front = on_the_front(9, ("time_s", "cost"))
-    low = candidate(Configuration({"batch_size": 7, "executors": 1}), time_s=70.0, cost=0.002)
-    assert offset(figures.candidates(recommended(front))) == (None, 19)
-    assert offset(figures.candidates(recommended(front, low, runner_up=low))) == (14, None)
+
+def test_candidates_that_are_crowded_or_have_long_names_are_told_by_hint_and_rank() -> None:
+    crowd = [
+        candidate(Configuration({"batch_size": n, "executors": 1}), time_s=50.0 + n / 1e6, cost=0.2) for n in range(30)
+    ]
+    figure = drawn(figures.candidates(recommended(crowd)))
+    rows = figure.spec["datasets"]["rows"]
+    assert any(row["side"] == "" for row in rows), "names that would cover each other are left out"
+    assert all(f"<title>{n} · 1: time 50.0 s, cost 0.20</title>" in figure.svg() for n in range(30))
+    long = [
+        candidate(Configuration({"network": f"a-network-with-a-long-name-{n}"}), time_s=50.0 + n, cost=0.2 - n / 100)
+        for n in range(5)
+    ]
+    figure = drawn(figures.candidates(recommended(long)))
+    assert {row["name"].partition(" ")[0] for row in figure.spec["datasets"]["rows"]} == {"#1", "#2", "#3", "#4", "#5"}
+    assert [row["rank"] for row in figure.rows] == [1, 2, 3, 4, 5]
+    assert "Names are ranks" in figure.caption
+
+
+def test_the_whole_front_is_named_and_every_other_candidate_has_a_hint() -> None:
+    beaten = candidate(Configuration({"batch_size": 7, "executors": 1}), time_s=80.0, accuracy=0.7, cost=0.6)
+    figure = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), beaten)))
+    rows = figure.spec["datasets"]["rows"]
+    assert [bool(row["side"]) for row in rows] == [row["on_front"] and row["place"] != "chosen" for row in rows]
+    assert "<title>7 · 1: time 1 min 20 s (1 min 12 s to 1 min 28 s)" in figure.svg()
+
+
+@pytest.mark.parametrize("high", [12.0, 70.0, 1.5e4])
+def test_the_intervals_of_candidates_are_inside_the_picture(high: float) -> None:
+    front = on_the_front(5, ("time_s", "cost"))
+    wide = replace(front[0], predictions=(Prediction("time_s", 20.0, 2.0, high, 0.9), front[0].predictions[1]))
+    for made in (figures.candidates(recommended([wide, *front[1:]])), figures.candidates(recommended([wide]))):
+        scale = scale_of(drawn(made), "x")
+        assert scale["domain"][0] <= 2.0
+        assert scale["domain"][1] >= high
+        assert (scale.get("type") == "log") == (high == 1.5e4)
+        assert "beyond it" not in drawn(made).caption
+
+
+def test_an_interval_a_thousand_times_as_long_goes_to_the_edge_and_the_caption_says_so() -> None:
+    front = on_the_front(5, ("time_s", "cost"))
+    wide = replace(front[0], predictions=(Prediction("time_s", 20.0, 2.0, 1e9, 0.9), front[0].predictions[1]))
+    figure = drawn(figures.candidates(recommended([wide, *front[1:]])))
+    assert scale_of(figure, "x")["domain"][1] < 1000
+    assert "Intervals that touch the edge go on beyond it (1)." in figure.caption
+
+
+def test_small_amounts_of_money_are_counted_in_cents_on_axes_and_in_tables() -> None:
+    cents = [
+        candidate(Configuration({"batch_size": n, "executors": 1}), time_s=50.0 - n, cost=n / 1e4) for n in range(1, 6)
+    ]
+    euros = WORDS.in_currency("cost", "EUR")
+    for make in (figures.candidates, figures.pareto_front):
+        figure = drawn(make(recommended(cents, vocabulary=euros)))
+        up = encodings(figure.spec, "y")[0]
+        assert up["title"] == "predicted cost (ct EUR)"
+        assert up["axis"]["labelExpr"] == "format(datum.value * 100, ',~r')"
+        assert (column_head(figure, "y"), show_cell(figure.rows[0]["y"], figure.values["y"])) == ("cost", "0.01 ct EUR")
 
 
 def test_the_candidates_say_how_many_more_there_were() -> None:
@@ -341,6 +400,32 @@ def test_a_model_to_retrain_is_a_warning_with_its_reasons_and_doubts_are_not() -
     assert recommendation_doubts(unknown) == ("The runs do not say where they were made.",)
 
 
+def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_considered_among_the_details() -> None:
+    front = on_the_front(3, THREE)
+    few = recommended(
+        front,
+        notes=("learned from 4 configurations: run this one first: executors=8",),
+        staleness=Staleness("unknown", ("The runs do not say where they were made.",)),
+        considered=Considered(48, 12, False, "48 combinations of the measured levels, 12 of them measured"),
+        no_failure=NoFailure(12),
+    )
+    assert recommendation_doubts(few) == (
+        "Learned from 4 configurations: run this one first: executors=8.",
+        "The runs do not say where they were made.",
+    )
+    lines = recommendation_details(few)
+    assert "Chosen from 48 combinations of the measured levels, 12 of them measured." in lines
+    assert "No failure in 12 runs: the probability of failing is below 22.1 % with 95 % confidence." in lines
+
+
+def test_what_differs_by_less_than_the_noise_is_not_drawn_as_the_front() -> None:
+    front = on_the_front(5, ("time_s", "accuracy"))
+    marked = [replace(one, is_tradeoff=i != 1) for i, one in enumerate(front)]
+    figure = drawn(pareto_front(recommended(marked)))
+    assert [row["on_front"] for row in figure.rows].count(True) == 4
+    assert "1 more would be on it, but differs by less than the noise." in figure.caption
+
+
 def test_long_lists_are_cut_and_say_so() -> None:
     many = recommended(
         on_the_front(3, THREE),
@@ -374,10 +459,10 @@ def test_the_page_shows_the_front_the_arguments_the_warnings_and_the_chance_of_f
     told = text.replace("\xa0", " ")
     parts = [
         '<p class="verdict warning"><b aria-hidden="true">!</b> <span>Retrain before relying on this. The cluster is',
-        "Asked: minimize time, keeping to a deadline of 1 min 00 s, a budget of 0.25 and an accuracy of at least 0.900",
+        '<figure id="candidates">',
         "spark-submit \\\n  --conf spark.cores.max=4</code>",
         "--batch-size 512 \\\n--name &lt;b&gt;</code>",
-        '<figure id="candidates">',
+        "Asked: minimize time, keeping to a deadline of 1 min 00 s, a budget of 0.25 and an accuracy of at least 0.900",
         '<figure id="pareto-front">',
         "keeps to the<br>limits</th>",
         ">fails</th>",

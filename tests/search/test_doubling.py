@@ -64,13 +64,13 @@ def test_the_highest_level_of_the_candidates_is_never_passed_and_warned_of() -> 
     asked, searcher = search(lambda rate: -rate, 1.0, 9.0)
     assert asked == [1.0, 2.0, 4.0, 8.0, 8.8, 9.0]
     assert searcher.stopped_because == "rate = 9 is the highest level allowed"
-    assert searcher.warnings == ("the best rate, 9, is the highest that was allowed: more may be better",)
+    assert searcher.warnings == ("the best rate, 9, is the highest that was allowed: a higher one may be better",)
 
 
 def test_an_optimum_at_the_start_is_warned_of() -> None:
     asked, searcher = search(lambda rate: rate, 1.0, 8.0)
     assert asked == [1.0, 2.0, 1.1]
-    assert searcher.warnings == ("the best rate, 1, is the lowest that was tried: less may be better",)
+    assert searcher.warnings == ("the best rate, 1, is the lowest value tried: a lower one may be better",)
 
 
 def test_a_search_that_others_end_while_the_cost_falls_is_warned_of() -> None:
@@ -80,7 +80,7 @@ def test_a_search_that_others_end_while_the_cost_falls_is_warned_of() -> None:
         assert configuration is not None
         searcher.tell(Evaluation(configuration, value))
     assert searcher.stopped_because == ""
-    assert searcher.warnings == ("the best rate, 4, is the highest that was tried: more may be better",)
+    assert searcher.warnings == ("the best rate, 4, is the highest that was tried: a higher one may be better",)
 
 
 def test_whole_numbers_stay_whole_and_none_is_asked_for_twice() -> None:
@@ -131,7 +131,7 @@ def test_more_than_one_varied_setting_is_refused_with_the_way_out() -> None:
 
 @pytest.mark.parametrize(
     ("levels", "problem"),
-    [((1.0, 1.0), "no setting varies"), (("adam", "sgd"), "'adam' is none"), ((0.0, 1.0), "leads nowhere")],
+    [((1.0, 1.0), "no setting varies"), (("adam", "sgd"), "'adam' is not a number"), ((0.0, 1.0), "has no effect")],
 )
 def test_what_cannot_be_doubled_is_refused(levels: tuple[Level, ...], problem: str) -> None:
     with pytest.raises(StudyError, match=problem):

@@ -56,7 +56,7 @@ def test_it_finds_where_the_data_fit_into_memory_in_a_few_runs() -> None:
 def test_it_stops_by_itself_and_says_why() -> None:
     asked, searcher = searched(Search(CLUSTERS, per_second=paid(CLUSTERS)), caching)
     assert len(asked) < len(CLUSTERS)
-    assert searcher.stopped_because == "no run is expected to pay for itself within 100 runs of the job"
+    assert searcher.stopped_because == "no further run is expected to pay for itself within 100 runs of the job"
 
 
 def test_after_failures_with_little_memory_it_asks_for_more() -> None:
@@ -112,7 +112,7 @@ def test_workloads_with_other_settings_are_ignored_and_named() -> None:
     with_stranger = Search(TYPED, per_second=(1.0,) * len(TYPED), earlier=(stranger,))
     asked, searcher = searched(with_stranger, typed(900.0, 30.0))
     assert asked == searched(search, typed(900.0, 30.0))[0]
-    assert searcher.warnings == ("no use was made of stranger: other settings",)
+    assert searcher.warnings == ("stranger not used: different settings",)
 
 
 @pytest.mark.parametrize("is_cost", [True, False])

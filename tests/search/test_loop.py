@@ -240,7 +240,7 @@ def test_candidates_that_the_cluster_cannot_hold_are_left_out(monkeypatch: pytes
     engine = PlayedEngine(by_samples, capacity=Capacity(1, 1, 2**30))
     result = search(monkeypatch, folder, engine=engine)
     assert (result.runs, {g["executors"] for g in engine.ran}) == (4, {1})
-    assert "4 of 8 combinations cannot be run and are left out: a trial asks for 2 executors" in result.notes[0]
+    assert "4 of 8 combinations cannot be run and are left out: a trial needs 2 executors" in result.notes[0]
 
 
 def test_earlier_runs_reach_the_searcher(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -367,7 +367,7 @@ def test_runs_stop_before_they_cost_more_than_allowed(
     budget = Budget(max_cost=70)
     result = search(monkeypatch, folder, options, engine=PlayedEngine(slowly), study=PRICED, budget=budget)
     assert (result.runs, result.spent_cost) == (3, 60)
-    assert "the next run would pass the 70 that runs may cost" in result.stopped_because
+    assert "the next run would exceed the maximum cost of 70 USD: 60 USD spent" in result.stopped_because
 
 
 def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
@@ -377,7 +377,7 @@ def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
         def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
             return cast("subprocess.Popen[bytes]", Ended(None))  # type: ignore[arg-type]
 
-    with pytest.raises(NotEnoughDataError, match=r"no run was made: the 0\.3 that runs may cost are spent"):
+    with pytest.raises(NotEnoughDataError, match=r"nothing was run: the maximum cost of 0\.30 USD is used up"):
         search(monkeypatch, folder, engine=Endless(by_samples), study=PRICED, budget=Budget(max_cost=0.3))
     assert measured(folder) == ()
 
@@ -394,9 +394,9 @@ def test_the_total_limit_of_the_study_ends_the_search(
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda: Budget(0), "0 runs finds nothing"),
-        (lambda: Budget(max_cost=0.0), "0 buys no run"),
-        (lambda: TuneOptions("random", TIME, within_s=0.0), "no run takes 0 s"),
+        (lambda: Budget(0), "--max-runs 0 is not positive"),
+        (lambda: Budget(max_cost=0.0), "0 is not a positive amount"),
+        (lambda: TuneOptions("random", TIME, within_s=0.0), "a limit of 0 s is not positive"),
         (lambda: TuneOptions("random", TIME, replicates=0), "0 replicates"),
         (lambda: objective_of(STUDY, "cost", None), "without a price"),
         (lambda: objective_of(STUDY, "tim_s", None), "no response 'tim_s'"),
@@ -472,7 +472,7 @@ def test_a_run_on_less_data_is_never_the_answer(monkeypatch: pytest.MonkeyPatch,
         assert result.first == result.best  # and what the best is compared with is no such run either
         assert result.warnings == ("it is a toy",)
         with pytest.raises(
-            NotEnoughDataError, match="none of 8 runs is an answer yet: the limit on the number of runs, 8"
+            NotEnoughDataError, match="none of 8 runs qualifies yet: the limit on the number of runs, 8"
         ) as caught:
             search(monkeypatch, folder.with_name("r"), TuneOptions("downwards", TIME), engine=engine, budget=Budget(8))
     assert "--resume" in caught.value.hint
@@ -499,9 +499,9 @@ def test_an_accuracy_that_guessing_reaches_and_a_difference_within_the_noise_are
     options = TuneOptions("doubling", objective_of(MNIST, "cost", None), replicates=2)
     result = search(monkeypatch, folder, options, engine=engine, study=MNIST)
     edge, chance, noise = result.warnings
-    assert edge == "the best learning_rate, 0.002, is the lowest that was tried: less may be better"
-    assert chance == "the accuracy of the best, 0.12, is about what guessing gives, 0.1"
-    assert noise.startswith("the best differs from the next (cost ")
+    assert edge == "the best learning_rate, 0.002, is the lowest value tried: a lower one may be better"
+    assert chance == "the accuracy of the best, 0.12, is about what guessing would give, 0.1"
+    assert noise.startswith("the best differs from the runner-up (cost ")
 
 
 class _Prepared:
@@ -600,7 +600,7 @@ def test_a_search_begun_by_another_version_of_its_searcher_goes_on_with_all_it_h
 
 def test_a_search_that_has_begun_asks_for_resume(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     search(monkeypatch, folder, budget=Budget(2))
-    with pytest.raises(StudyError, match="has begun") as caught:
+    with pytest.raises(StudyError, match="has already started") as caught:
         search(monkeypatch, folder, budget=Budget(4))
     assert "--resume" in caught.value.hint
 
@@ -609,7 +609,7 @@ def test_a_search_that_has_begun_asks_for_resume(monkeypatch: pytest.MonkeyPatch
 def test_a_search_that_has_ended_says_so_and_why(monkeypatch: pytest.MonkeyPatch, folder: Path, n_runs: int) -> None:
     ended = search(monkeypatch, folder, budget=Budget(n_runs))
     engine = PlayedEngine(by_samples)
-    with pytest.raises(StudyError, match=f"has ended: {ended.stopped_because}") as caught:
+    with pytest.raises(StudyError, match=f"has finished: {ended.stopped_because}") as caught:
         search(monkeypatch, folder, budget=Budget(n_runs), engine=engine)
     assert "--resume" in caught.value.hint
     assert engine.ran == []

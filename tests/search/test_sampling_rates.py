@@ -56,7 +56,7 @@ def test_a_candidate_that_fails_on_little_data_goes_on_unjudged() -> None:
     asked, searcher = search(cost, Search(candidates(9)))
     assert at(asked, 0.1) == [32, 16, 64, 128, 256]  # the best two that could run, and all that could not
     assert at(asked, 1.0) == [256, 128]
-    assert searcher.warnings == ("3 of 9 candidates failed on less data and went on unjudged",)
+    assert searcher.warnings == ("3 of 9 candidates failed on less data and advanced without a score",)
 
 
 def test_of_many_candidates_27_are_looked_at_spread_over_all() -> None:
@@ -69,7 +69,7 @@ def test_of_many_candidates_27_are_looked_at_spread_over_all() -> None:
     assert {c["b"] for c in first} == {"x", "y", "z", "w"}
     assert {1, 10} <= {c["a"] for c in first}
     assert len(asked) == 27 + 9 + 3
-    assert "13 candidates were not looked at" in searcher.warnings[0]
+    assert "13 candidates were not considered" in searcher.warnings[0]
     assert search(lambda c: 1.0, Search(many, seed=3))[0] == asked
     assert any(search(lambda c: 1.0, Search(many, seed=seed))[0] != asked for seed in range(4, 12))
 
@@ -91,7 +91,7 @@ def test_what_takes_too_long_on_little_data_comes_last() -> None:
 
 
 def test_without_a_share_of_the_data_it_is_refused() -> None:
-    with pytest.raises(StudyError, match="share of the data") as caught:
+    with pytest.raises(StudyError, match="fraction of the data") as caught:
         SamplingRates(Search(tuple(Configuration({"executors": e}) for e in (1, 2))))
     assert "roles: {NAME: fraction}" in caught.value.hint
 

@@ -220,7 +220,7 @@ def test_a_search_goes_on_only_when_asked_to_and_unchanged(store: Store) -> None
     first = store.begin_search("s", {"seed": 1})
     assert store.begin_search("s", {"seed": 1}) == first  # nothing was run yet
     _search_run(store, first, PLAN.trials[0])
-    with pytest.raises(StudyError, match=r"has begun \(runs started: 1\)") as caught:
+    with pytest.raises(StudyError, match=r"has already started \(runs started: 1\)") as caught:
         store.begin_search("s", {"seed": 1})
     assert "--resume" in caught.value.hint
     assert store.begin_search("s", {"seed": 1}, resume=True) == first

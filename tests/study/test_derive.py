@@ -37,5 +37,5 @@ def test_whatever_is_written_as_a_response_gives_numbers_or_a_study_error(text: 
 
 def test_a_response_that_is_a_text_is_refused() -> None:
     data = Dataset(("executors",), (Observation({"executors": 2}, {"time_s": 1.0}),))
-    with pytest.raises(StudyError, match="response 'made' = \"max\\('a', 'b'\\)\" is the text 'b'"):
+    with pytest.raises(StudyError, match="response 'made' = \"max\\('a', 'b'\\)\" is the string 'b'"):
         derive_responses(data, [parse_response("made = max('a', 'b')")])

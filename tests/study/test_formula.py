@@ -103,15 +103,15 @@ MANY = tuple(f"f{i}" for i in range(30))
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("(" * 240 + "f0" + ")" * 240, "more than 20 brackets"),
+        ("(" * 240 + "f0" + ")" * 240, "more than 20 nested brackets"),
         ("(" + "+".join(MANY) + ")**9", "more than 1,000 terms"),
         ("*".join(MANY[:12]), "more than 1,000 terms"),
         ("(f0 + 1) * f1", "multiplies by 1"),
-        ("f0 + (f1", "cannot be read"),
-        ("f0 + f1)", "cannot be read"),
-        ("f0 +", "cannot be read"),
-        ("- f0", "cannot be read"),
-        ("f0 * * f1", "cannot be read"),
+        ("f0 + (f1", "cannot be parsed"),
+        ("f0 + f1)", "cannot be parsed"),
+        ("f0 +", "cannot be parsed"),
+        ("- f0", "cannot be parsed"),
+        ("f0 * * f1", "cannot be parsed"),
         ("f0 + " * 110, "more than 500"),
     ],
 )

@@ -47,6 +47,7 @@ PRICES = [
     Price(hour=Expression("executors * (0.05 * cores + 0.02)")),
     Price(hour=Expression("memory / 2**30 * 0.01 + (3 if vm_type == 'm4.large' else 1)")),
     Price(hour=Expression("0.5")),
+    Price(core_hour=0.05, currency="EUR"),
 ]
 
 
@@ -109,11 +110,11 @@ def test_an_hour_costs_what_the_run_holds(configuration: dict[str, Level], price
         ({"vm_type": "m4.larg"}, Price(machine_hours=MACHINES), "'m4.larg'.*did you mean 'm4.large'"),
         ({"vm_type": "t2"}, Price(machine_hours=MACHINES), "'t2'.*known: m4.large, c4.xlarge"),
         ({"executors": 2}, Price(machine_hours=MACHINES), "needs a setting.*--role NAME=machine-type"),
-        ({"executors": "many"}, Price(0.1), "executors = 'many' is no number"),
+        ({"executors": "many"}, Price(0.1), "executors = 'many' is not a number"),
         ({"executors": 2}, Price(hour=Expression("executors - 3")), "gives -1.0 at executors=2"),
         ({"executors": 2}, Price(hour=Expression("executors > 1")), "gives True"),
-        ({"executors": 2}, Price(hour=Expression("1e308 * 10 * executors")), "no finite number in 1e308"),
-        ({"executors": 2}, Price(hour=Expression("'a' * 3")), "wrong use of a text in 'a'"),
+        ({"executors": 2}, Price(hour=Expression("1e308 * 10 * executors")), "not a finite number in 1e308"),
+        ({"executors": 2}, Price(hour=Expression("'a' * 3")), "invalid use of a string in 'a'"),
         ({"executors": 2}, Price(hour=Expression("max('a', 'b')")), "gives 'b'"),
         ({"executors": 2}, Price(hour=Expression("executor")), "did you mean 'executors'"),
     ],
@@ -148,13 +149,13 @@ def test_a_price_is_read_from_a_line(text: str, price: Price) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0.05", "'0.05' is no price.*core_hour=0.05"),
-        ("", "is no price"),
-        ("core_hour=cheap", "'core_hour=cheap' is no price"),
-        ("core_hour=-1", "core_hour = -1.0 is no price"),
-        ("core_hour=nan", "core_hour = nan is no price"),
+        ("0.05", "'0.05' is not a price.*core_hour=0.05"),
+        ("", "is not a price"),
+        ("core_hour=cheap", "'core_hour=cheap' is not a price"),
+        ("core_hour=-1", "core_hour = -1.0 is not a price"),
+        ("core_hour=nan", "core_hour = nan is not a price"),
         ("core_hour=1,core_hour=2", "core_hour twice"),
-        ("core_hour=1,m4.large=2", "by core_hour and by machine_hour"),
+        ("core_hour=1,m4.large=2", "as core_hour and as machine_hour"),
         ("hour =", "is not an expression"),
         ("hour = import os", "is not an expression"),
     ],
@@ -186,11 +187,11 @@ def test_a_study_file_gives_its_price(written: str, price: Price) -> None:
         ("cheap", ["price = 'cheap'", "price: {core_hour: 0.05}"]),
         (
             "{core_hour: 1, machine_hour: {m4.large: 1, c4.xlarge: 2}}",
-            ["by core_hour and by machine_hour", "choose one"],
+            ["as core_hour and as machine_hour", "choose one"],
         ),
-        ("{gib_hour: 1, hour: executors}", ["by gib_hour and by hour"]),
-        ("{machine_hour: {m4.large: 1, c4.xlarge: 2}, hour: executors}", ["by machine_hour and by hour"]),
-        ("{gib_hour: 1, memory_hour: 1}", ["two names of one price"]),
+        ("{gib_hour: 1, hour: executors}", ["as gib_hour and as hour"]),
+        ("{machine_hour: {m4.large: 1, c4.xlarge: 2}, hour: executors}", ["as machine_hour and as hour"]),
+        ("{gib_hour: 1, memory_hour: 1}", ["two names for the same price"]),
         ("{machine_hour: {m4.large: 1}}", ["'c4.xlarge'", "m4.large"]),
         ("{machine_hour: {m4.large: -1, c4.xlarge: 2}}", ["machine_hour.m4.large = -1", "0 or more"]),
         ("{machine_hour: 3}", ["price.machine_hour = 3"]),
@@ -210,7 +211,7 @@ def test_a_price_that_cannot_be_is_named_with_its_line(rented: None, written: st
 
 def test_prices_of_machines_need_a_setting_with_their_type(rented: None) -> None:
     text = STUDY.replace("{price}", "{machine_hour: {m4.large: 1, c4.xlarge: 2}}").replace("vm_type", "network")
-    with pytest.raises(StudyError, match="needs a setting that tells the type"):
+    with pytest.raises(StudyError, match="needs a setting for the machine type"):
         resolve(parse_study(text))
 
 
@@ -235,6 +236,40 @@ def test_a_saved_model_keeps_its_price(price: Price, tmp_path: Path) -> None:
 
 
 def test_a_price_is_told_in_a_line() -> None:
-    assert str(Price(0.05)) == "0.05 per core-hour, 0 per GiB-hour"
-    assert str(Price(machine_hours=MACHINES)) == "0.1 per hour of m4.large, 0.199 per hour of c4.xlarge"
-    assert str(Price(hour=Expression("executors * 3"))) == "executors * 3 per hour"
+    assert str(Price(0.05)) == "0.05 USD per core-hour"
+    assert str(Price(0.05, 0.01, currency="EUR")) == "0.05 EUR per core-hour, 0.01 EUR per GiB-hour"
+    assert str(Price(machine_hours=MACHINES)) == "0.1 USD per hour of m4.large, 0.199 USD per hour of c4.xlarge"
+    assert str(Price(hour=Expression("executors * 3"))) == "executors * 3 USD per hour"
+
+
+def test_a_price_names_its_currency_or_is_in_dollars() -> None:
+    euros = parse_study(STUDY.replace("{price}", "{currency: eur, core_hour: 0.05}"))
+    assert euros.price == Price(0.05, currency="EUR")
+    assert euros.vocabulary.response("cost").unit == "EUR"
+    dollars = parse_study(STUDY.replace("{price}", "{core_hour: 0.05}"))
+    assert dollars.vocabulary.response("cost").unit == "USD"
+    assert parse_study(STUDY.replace("price: {price}\n", "")).vocabulary.response("cost").unit == ""
+
+
+def test_a_cost_by_a_formula_of_the_study_is_in_no_currency() -> None:
+    text = STUDY.replace("{price}", "{core_hour: 0.05}") + "responses: [time_s, {cost: time_s * 2}]\n"
+    assert parse_study(text).vocabulary.response("cost").unit == ""
+
+
+@pytest.mark.parametrize("written", ["EURO", "E1", "''", "€"])
+def test_what_cannot_be_a_currency_is_refused_with_its_line(written: str) -> None:
+    with pytest.raises(StudyError, match=r"(?s)line 7: price.currency = .* three letters: currency: EUR"):
+        parse_study(STUDY.replace("{price}", f"{{currency: {written}, core_hour: 1}}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "price"),
+    [
+        ("core_hour=0.05,currency=EUR", Price(0.05, currency="EUR")),
+        ("currency=chf, m4.large=0.1", Price(machine_hours={"m4.large": 0.1}, currency="CHF")),
+        ("currency=EUR,hour=max(1, executors)", Price(hour=Expression("max(1, executors)"), currency="EUR")),
+        ("hour=max(1, executors), currency=EUR", Price(hour=Expression("max(1, executors)"), currency="EUR")),
+    ],
+)
+def test_a_currency_stands_at_either_end_of_a_line(text: str, price: Price) -> None:
+    assert parse_price(text) == price

@@ -166,7 +166,7 @@ def test_a_sample_is_different_candidates_and_all_of_them_where_they_are_few(
     except StudyError:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(space, "_LISTED", most)
+        patch.setattr(space, "MOST_COUNTED", most)
         count, found = asked.count(), asked.sample(n, seed).configurations()
         assert found == asked.sample(n, seed).configurations()
     assert count in (None, len(expected))
@@ -177,7 +177,7 @@ def test_a_sample_is_different_candidates_and_all_of_them_where_they_are_few(
 
 @pytest.mark.parametrize("most", [2**18, 20, 1])
 def test_every_candidate_is_sampled_equally_often(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    monkeypatch.setattr(space, "_LISTED", most)  # listed whole, in part, or not at all
+    monkeypatch.setattr(space, "MOST_COUNTED", most)  # listed whole, in part, or not at all
     asked = space_of({"a": (1, 2, 3, 4), "b": (1, 2, 3, 4), "c": (1, 2, 3, 4), "d": (1, 2)}, "a <= b", "b != c")
     everything = [tuple(c.values()) for c in listed(asked)]
     drawn = Counter(tuple(c.values()) for seed in range(300) for c in asked.sample(10, seed).configurations())

@@ -85,7 +85,7 @@ def test_responses_have_a_usual_kind_too() -> None:
     words = usual_vocabulary([], ["auc", "total_s", "accuracy", "cost", "time_s", "throughput"])
     assert (words.time, words.money, words.quality) == ("time_s", "cost", "accuracy")
     assert words.response("throughput").better == "more"
-    assert words.response("auc").kind is Kind.OTHER
+    assert words.response("auc").kind is Kind.SHARE
 
 
 @pytest.mark.parametrize(
@@ -159,11 +159,11 @@ def test_other_takes_a_usual_meaning_away() -> None:
 @pytest.mark.parametrize(
     ("role", "words"),
     [
-        ("machine", "hosts cannot be 'machine': no such role(.|\n)*did you mean 'machines'"),
+        ("machine", "hosts cannot have the role 'machine'(.|\n)*did you mean 'machines'"),
         ("shre", "did you mean 'share'"),
         ("qqq", "known: machines, cores, total-cores, memory, machine-type, .*, time, money, share, count"),
         ("", "no such role"),
-        ("time:year", "is a time in 'year', an unknown unit(.|\n)*use ms, s, min, h, d"),
+        ("time:year", "is a time in the unknown unit 'year'(.|\n)*use ms, s, min, h, d"),
     ],
 )
 def test_a_mistyped_role_gets_the_nearest_one(role: str, words: str) -> None:
@@ -210,10 +210,10 @@ def test_a_response_with_a_formula_may_have_a_meaning() -> None:
     ("old", "new", "line", "words"),
     [
         ("rows: data-size", "row: data-size", 11, ["no setting or response 'row'", "did you mean 'rows'"]),
-        ("rows: data-size", "rows: datasize", 11, ["rows cannot be 'datasize'", "did you mean 'data-size'"]),
+        ("rows: data-size", "rows: datasize", 11, ["rows cannot have the role 'datasize'", "did you mean 'data-size'"]),
         ("rows: data-size", "rows: time", 11, ["rows is a setting, which cannot be 'time'", "data-size"]),
         ("minutes: time", "minutes: machines", 10, ["minutes is a response, which cannot be 'machines'", "share"]),
-        ("minutes: time", "minutes: time:weeks", 10, ["a time in 'weeks', an unknown unit", "min"]),
+        ("minutes: time", "minutes: time:weeks", 10, ["a time in the unknown unit 'weeks'", "min"]),
         ("rows: data-size", "rows: [data-size]", 11, ["roles.rows", "hosts: machines"]),
         ("kind: share", "kind: shares", 8, ["kind = 'shares'", "'share'"]),
         ("kind: share", "kinds: share", 8, ["unknown key", "did you mean 'kind'"]),

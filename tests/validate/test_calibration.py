@@ -80,12 +80,12 @@ def test_an_interval_at_either_end_holds_the_share_itself() -> None:
 def test_a_promise_that_its_interval_leaves_out_is_called_broken() -> None:
     kept = (Kept(0.8, 0.6, 0.5, 0.7, 90), Kept(0.95, 0.72, 0.6, 0.81, 90))
     assert broken_promise("auto", kept) == (
-        "auto promises too much here: what it promised with probability 0.95 was kept in 0.72 of the cases"
+        "auto is overconfident here: promises made with probability 0.95 held in 0.72 of the cases"
     )
     assert broken_promise("auto", [Kept(0.8, 0.75, 0.6, 0.9, 20)]) is None
     cautious = broken_promise("auto", [Kept(0.5, 0.9, 0.7, 0.97, 20), Kept(0.9, 0.95, 0.8, 0.99, 20)])
     assert cautious is not None
-    assert cautious.startswith("auto is more cautious here than it says: what it promised with probability 0.5")
+    assert cautious.startswith("auto is more cautious here than it claims: promises made with probability 0.5")
 
 
 def test_a_tested_run_has_the_probability_that_its_model_gave_it() -> None:

@@ -186,7 +186,7 @@ def test_the_value_of_an_extrapolation_is_learned_from_and_may_be_a_size() -> No
     assert numbers(up, "executors") == ({1, 2}, {4, 8})
     [down] = make_protocol("extrapolate:memory<2048m").splits(FULL, "time_s")
     assert numbers(down, "memory") == ({2**31, 2**34}, {2**30})
-    assert down.name == "learning from memory down to 2048m"
+    assert down.name == "training on memory down to 2048m"
 
 
 def test_levels_are_the_same_however_they_are_written() -> None:
@@ -267,20 +267,20 @@ def test_case_0_of_the_polimi_study_tests_a_random_fifth_of_one_data_size_ten_ti
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("loo:3", "takes nothing after a colon"),
+        ("loo:3", "takes no argument"),
         ("kfold:", "nothing after the colon"),
-        ("kfold:five", "no whole number"),
-        ("kfold:2.5", "no whole number"),
-        ("kfold:1", "leaves nothing to learn from"),
-        ("kfold:-3", "leaves nothing to learn from"),
-        ("kfold:33", "needs 33 configurations, and data has 24"),
-        ("holdout:20%", "no number as its share"),
+        ("kfold:five", "an integer number"),
+        ("kfold:2.5", "an integer number"),
+        ("kfold:1", "leaves nothing to train on"),
+        ("kfold:-3", "leaves nothing to train on"),
+        ("kfold:33", "needs 33 configurations, but data has 24"),
+        ("holdout:20%", "a number as its share"),
         ("holdout:0", "not between 0 and 1"),
         ("holdout:1", "not between 0 and 1"),
         ("holdout:nan", "not between 0 and 1"),
         ("interpolate", "needs the name of a factor"),
         ("interpolate:executor", "did you mean 'executors'"),
-        ("interpolate:net", "needs a factor with numbers, and net has the level 'a'"),
+        ("interpolate:net", "needs a numeric factor, but net has the level 'a'"),
         ("extrapolate", "needs the name of a factor"),
         ("extrapolate:>2", "needs the name of a factor"),
         ("extrapolate:executors>", "no number after '>'"),
@@ -289,10 +289,10 @@ def test_case_0_of_the_polimi_study_tests_a_random_fifth_of_one_data_size_ten_ti
         ("extrapolate:executors>inf", "no number after '>'"),
         ("extrapolate:executors>1>2", "no number after '>'"),
         ("extrapolate:executor>2", "did you mean 'executors'"),
-        ("extrapolate:net>2", "needs a factor with numbers"),
+        ("extrapolate:net>2", "needs a numeric factor"),
         ("extrapolate:executors>8", "nothing to test\n  hint: measured: 1, 2, 4, 8"),
-        ("extrapolate:executors>1", "have 1 level, and a trend needs 2"),
-        ("extrapolate:executors<9", "have 0 levels, and a trend needs 2"),
+        ("extrapolate:executors>1", "have 1 level, but a trend needs at least 2"),
+        ("extrapolate:executors<9", "have 0 levels, but a trend needs at least 2"),
         ("cases", "cases needs levels"),
         ("cases:executors", "is not FACTOR=LEVELS|LEVELS"),
         ("cases:executors=1", "is not FACTOR=LEVELS|LEVELS"),
@@ -301,10 +301,10 @@ def test_case_0_of_the_polimi_study_tests_a_random_fifth_of_one_data_size_ten_ti
         ("cases:executors=1|2;", "'' is not FACTOR=LEVELS|LEVELS"),
         ("cases:executors=|2", "lacks a level"),
         ("cases:executors=1+|2", "lacks a level"),
-        ("cases:executors=1|2;executors=1|4", "names 'executors' twice"),
+        ("cases:executors=1|2;executors=1|4", "lists 'executors' twice"),
         ("cases:executor=1|2", "did you mean 'executors'"),
         ("cases:executors=1+3|2", "no run has executors = 3\n  hint: measured: 1, 2, 4, 8"),
-        ("cases:executors=1+2|2+4", "6 of 12 tested configurations are also learned from, e.g. executors=2"),
+        ("cases:executors=1+2|2+4", "6 of 12 tested configurations are also in the training data, e.g. executors=2"),
     ],
 )
 def test_a_protocol_that_cannot_be_is_refused_with_a_hint(text: str, words: str) -> None:
@@ -320,14 +320,14 @@ def test_levels_that_were_never_run_together_are_refused() -> None:
         make_protocol("cases:executors=1|2;memory=2g|2g").splits(data, "time_s")
     with pytest.raises(StudyError, match="no configuration has all the levels to test"):
         make_protocol("cases:executors=2|1;net=b|b").splits(data, "time_s")
-    with pytest.raises(StudyError, match="1 of 1 tested configurations are also learned from"):
+    with pytest.raises(StudyError, match="1 of 1 tested configurations are also in the training data"):
         make_protocol("cases:executors=1|1").splits(data, "time_s")
 
 
 @pytest.mark.parametrize("text", ["interpolate:executors", "extrapolate:executors", "extrapolate:executors>1"])
 def test_two_levels_are_too_few_for_a_trend_and_a_test(text: str) -> None:
     data = dataset([(e, m, "a", True) for e, m in product((1, 2), MEMORY)] + [(8, "1g", "a", False)])
-    with pytest.raises(StudyError, match="needs 3 levels of executors, and the runs have 2: 1, 2"):
+    with pytest.raises(StudyError, match="needs 3 levels of executors, but the runs have 2: 1, 2"):
         make_protocol(text).splits(data, "time_s")
 
 

@@ -182,13 +182,13 @@ def test_the_usual_models_are_tested_when_none_is_named_and_refusals_say_why() -
         "scaling",
         "median",
     }
-    assert dict(result.refused)["ernest"] == "ernest predicts times, accuracy is not one"
+    assert dict(result.refused)["ernest"] == "ernest predicts times, but accuracy is not a time"
 
 
 def test_a_model_that_refuses_one_split_is_refused_and_the_reason_names_the_split() -> None:
     [(name, reason)] = validate(measured(), "time_s", models=["ernest"]).refused
     assert name == "ernest"
-    assert reason.startswith("without executors=1, batch_size=64: ernest knows nothing of batch_size")
+    assert reason.startswith("without executors=1, batch_size=64: ernest cannot model batch_size")
 
 
 def repeated(generator: np.random.Generator, replicates: int, *, noise: float) -> tuple[Dataset, float]:

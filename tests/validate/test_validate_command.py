@@ -64,17 +64,17 @@ def test_configurations_of_which_nothing_can_be_known_are_named(call: Call) -> N
     ("protocol", "words"),
     [
         ("lo", ["no protocol named 'lo'", "did you mean 'loo'"]),
-        ("kfold:x", ["no whole number", "e.g. kfold:5"]),
-        ("kfold:99", ["needs 99 configurations, and runs has 8", "kfold:8 or less"]),
+        ("kfold:x", ["an integer number", "e.g. kfold:5"]),
+        ("kfold:99", ["needs 99 configurations, but runs has 8", "kfold:8 or fewer"]),
         ("holdout:20", ["not between 0 and 1", "holdout:0.25"]),
         ("interpolate:executor", ["'executor' is not a factor of 'runs'", "did you mean 'executors'"]),
         ("interpolate:net", ["net has the level 'a'"]),
-        ("interpolate:batch_size", ["needs 3 levels of batch_size, and the runs have 2: 64, 128"]),
+        ("interpolate:batch_size", ["needs 3 levels of batch_size, but the runs have 2: 64, 128"]),
         ("extrapolate:executors>many", ["no number after '>'", "extrapolate:executors>8"]),
         ("extrapolate:executors>8", ["nothing to test", "measured: 1, 2, 4, 8"]),
         ("cases:executors=1+2", ["is not FACTOR=LEVELS|LEVELS", "cases:data_size=250+750|1000"]),
         ("cases:executors=1+2|16", ["no run has executors = 16", "measured: 1, 2, 4, 8"]),
-        ("cases:executors=1+2|2+4", ["also learned from", "one side only"]),
+        ("cases:executors=1+2|2+4", ["also in the training data", "one side only"]),
     ],
 )
 def test_a_bad_protocol_is_a_usage_error_with_a_hint(call: Call, protocol: str, words: list[str]) -> None:

@@ -68,7 +68,7 @@ def _is_worth_it(proposal: Proposal, fit: Fit, question: "_Question") -> bool:
 
 def _check_options(anova_type: int, transform: str) -> None:
     if anova_type not in (1, 2, 3):
-        raise StudyError(f"there is no ANOVA of type {anova_type!r}", hint="types are 1, 2 and 3; 2 is the default")
+        raise StudyError(f"there is no type {anova_type!r} ANOVA", hint="types are 1, 2 and 3; 2 is the default")
     if transform not in TRANSFORMS:
         raise StudyError(f"there is no transform {transform!r}", hint=did_you_mean(transform, TRANSFORMS))
 
@@ -109,13 +109,13 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
     import numpy as np
 
     if not data.factors:
-        raise StudyError(f"{data.name} names no factors", hint="say which settings were varied")
+        raise StudyError(f"{data.name} has no factors", hint="say which settings were varied")
     observations = usable_runs(data, response)
     values = np.array([o.responses[response] for o in observations])
     if len(values) > 1 and np.ptp(values) == 0:
         raise StudyError(
             f"{response} is {values[0]:g} in all {len(values)} runs: there is no variation to explain",
-            hint="choose another response, or vary a setting that changes it",
+            hint="choose another response, or vary a setting that affects it",
         )
     runs = Runs.of(data.factors, observations)
     notes: list[str] = []
@@ -142,7 +142,7 @@ def _answer(
     """`is_done`: what the proposal says was done already, so that nobody needs the advice."""
     response, order, words = question.response, question.order, question.words
     is_open = transform == "none" and proposal is not None and proposal.transform != "none" and not is_done
-    other_scale = f"analyse it with --transform {proposal.transform}" if proposal and is_open else ""
+    other_scale = f"analyze it with --transform {proposal.transform}" if proposal and is_open else ""
     checks = check_assumptions(fit, question.settings, order, other_scale)
     not_normal = any(c.name == "normality" and c.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL) for c in checks)
     rows = anova_rows(fit, question.anova_type, permute=not_normal)

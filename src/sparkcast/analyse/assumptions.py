@@ -39,17 +39,17 @@ def normality(fit: Fit, other_scale: str) -> Check:
 
     name, test = "normality", "Shapiro-Wilk"
     if fit.is_exact or len(fit.residuals) < 8:
-        return _unknown(name, test, "too few runs to say whether the residuals are normal")
+        return _unknown(name, test, "too few runs to tell whether the residuals are normal")
     shown = fit.residuals if len(fit.residuals) <= _SHAPIRO_MOST else _evenly(fit.residuals, _SHAPIRO_MOST)
     w, p = (float(value) for value in shapiro(shown))
     found = f"Shapiro-Wilk W = {w:.3f}, {show_p(p)}"
     if p >= SIGNIFICANCE:
         return Check(name, test, w, p, Verdict.HOLDS, f"The residuals look normal ({found}).")
-    mild = "; W is near 1, so they are not far from it" if w > 0.95 else ""
+    mild = "; W is close to 1, so the deviation is small" if w > 0.95 else ""
     verdict = Verdict.DOUBTFUL if mild else Verdict.VIOLATED
-    advice = _joined(other_scale, "read the robust and permutation p values beside the classic ones")
+    advice = _joined(other_scale, "compare the robust and permutation p values with the classic ones")
     if len(fit.residuals) > MAX_PERMUTED:
-        advice = "with this many runs the F tests hold without normality; intervals of single runs do not"
+        advice = "with this many runs the F tests are valid without normality; prediction intervals are not"
     return Check(name, test, w, p, verdict, f"The residuals are not normal ({found}{mild}).", advice)
 
 
@@ -58,28 +58,31 @@ def equal_variance(fit: Fit, groups: Ints, other_scale: str) -> Check:
     import pandas as pd
 
     name = "equal variance"
-    advice = _joined(other_scale, "read the robust p values beside the classic ones")
+    advice = _joined(other_scale, "compare the robust p values with the classic ones")
     table = pd.DataFrame({"group": groups, "value": fit.response})
     sizes = table.groupby("group")["value"].transform("size")
     repeated = table[sizes >= _MIN_REPLICATES]
     if fit.is_exact:
-        return _unknown(name, "Brown-Forsythe", "the model fits exactly: there is no spread to compare")
+        return _unknown(name, "Brown-Forsythe", "the model fits exactly, so there is no variance to compare")
     if repeated["group"].nunique() < 2:
         return _spread_along_prediction(fit, repeated["group"].nunique(), advice)
     statistic, p = brown_forsythe(repeated)
     along = breusch_pagan(fit)
     found = f"Brown-Forsythe {statistic:.2f}, {show_p(p)}{_bartlett_words(repeated)}; {along.words}"
     if p >= SIGNIFICANCE and along.p >= SIGNIFICANCE:
-        sentence = f"No sign that variances differ from setting to setting ({found})."
+        sentence = f"No sign that variances differ between configurations ({found})."
         return Check(name, "Brown-Forsythe", statistic, p, Verdict.HOLDS, sentence)
     if p >= SIGNIFICANCE:
-        sentence = f"The spread {along.direction} with the prediction, though settings do not differ clearly ({found})."
+        sentence = (
+            f"The spread {along.direction} with the prediction, although the differences between "
+            f"configurations are not significant ({found})."
+        )
         return Check(name, "Brown-Forsythe", statistic, p, Verdict.DOUBTFUL, sentence, advice)
     spreads = repeated.groupby("group")["value"].std()
     spreads = spreads[spreads > _no_spread(repeated)]
     ends = f"standard deviations from {spreads.min():.3g} to {spreads.max():.3g}"
-    growing = ", and grow with the mean" if grows_with_mean(fit, groups) else ""
-    sentence = f"The variances differ from setting to setting{growing} ({found}; {ends})."
+    growing = ", growing with the mean" if grows_with_mean(fit, groups) else ""
+    sentence = f"The variances differ between configurations{growing} ({found}; {ends})."
     return Check(name, "Brown-Forsythe", statistic, p, Verdict.VIOLATED, sentence, advice)
 
 
@@ -168,14 +171,14 @@ def breusch_pagan(fit: Fit) -> BreuschPagan:
 def _spread_along_prediction(fit: Fit, repeated: int, advice: str) -> Check:
     name, test = "equal variance", "Breusch-Pagan"
     if len(fit.residuals) < 8:
-        return _unknown(name, test, "too few runs to compare variances; three replicates of each setting would tell")
+        return _unknown(name, test, "too few runs to compare variances; run each configuration three times")
     found = breusch_pagan(fit)
-    which = "only one setting" if repeated else "no setting"
-    how = f"{found.words}; {which} was run three times, so settings cannot be compared one by one"
+    which = "only one configuration" if repeated else "no configuration"
+    how = f"{found.words}; {which} was run three times, so configurations cannot be compared with each other"
     if found.p >= SIGNIFICANCE:
-        sentence = f"No sign that the spread changes with the size of the response ({how})."
+        sentence = f"No sign that the variance changes with the size of the response ({how})."
         return Check(name, test, found.statistic, found.p, Verdict.HOLDS, sentence)
-    sentence = f"The variances differ: the spread {found.direction} with the prediction ({how})."
+    sentence = f"The variances differ: the variance {found.direction} with the prediction ({how})."
     return Check(name, test, found.statistic, found.p, Verdict.VIOLATED, sentence, advice)
 
 
@@ -205,12 +208,12 @@ def independence(fit: Fit, groups: Ints, order: Sequence[int]) -> Check:
 
     name, test = "independence", "Durbin-Watson"
     if fit.is_exact or len(fit.residuals) < 8:
-        return _unknown(name, test, "too few runs to say whether neighbours in time resemble each other")
+        return _unknown(name, test, "too few runs to tell whether consecutive runs are correlated")
     if len(set(order)) < len(order):
-        return _unknown(name, test, "the order of the runs was not noted")
+        return _unknown(name, test, "the order of the runs was not recorded")
     in_time = np.argsort(order)
     if (np.diff(groups[in_time]) == 0).mean() > 0.5:  # what the model misses of a setting would look like drift
-        return _unknown(name, test, "the rows are sorted by setting, so their order is not a random run order")
+        return _unknown(name, test, "the rows are sorted by configuration, so they are not in run order")
     residuals = fit.residuals[in_time]
     statistic = float((np.diff(residuals) ** 2).sum() / (residuals**2).sum())
     r = 1 - statistic / 2
@@ -218,17 +221,17 @@ def independence(fit: Fit, groups: Ints, order: Sequence[int]) -> Check:
     found = f"Durbin-Watson {statistic:.2f}, {show_p(p)}"
     # A tiny correlation is significant in long tables and harmless: 1.5 to 2.5 is the usual rule.
     if p >= SIGNIFICANCE or 1.5 < statistic < 2.5:
-        return Check(name, test, statistic, p, Verdict.HOLDS, f"Neighbours in time look independent ({found}).")
-    kind = "resemble each other" if r > 0 else "alternate"
-    sentence = f"Runs that are neighbours in time {kind} ({found}): the machine drifted, or the order was not random."
-    advice = "randomise the order, add the replicate or block to the model, look at the residuals against order"
+        return Check(name, test, statistic, p, Verdict.HOLDS, f"Consecutive runs look independent ({found}).")
+    kind = "positively" if r > 0 else "negatively"
+    sentence = f"Consecutive runs are {kind} correlated ({found}): the machine drifted, or the order was not random."
+    advice = "randomize the order, add the replicate or block to the model, plot the residuals in run order"
     return Check(name, test, statistic, p, Verdict.VIOLATED, sentence, advice)
 
 
 def collinearity(fit: Fit) -> Check:
     name, test = "collinearity", "variance inflation"
     if fit.model.matrix.shape[1] < 3:
-        return Check(name, test, 1.0, None, Verdict.HOLDS, "There is only one column: nothing to confuse it with.")
+        return Check(name, test, 1.0, None, Verdict.HOLDS, "There is only one column, so there is no collinearity.")
     # The first row of R holds the means: below it is what varies, and the inverse has what the others leave of that.
     varying = (fit.model.triangle[1:, 1:] ** 2).sum(axis=0)
     factors = varying * (fit.model.inverse[1:] ** 2).sum(axis=1)
@@ -237,10 +240,10 @@ def collinearity(fit: Fit) -> Check:
         term for term, place in fit.model.terms.items() if place.start <= int(factors.argmax()) + 1 < place.stop
     )
     if largest < _RAISED_VIF:
-        sentence = f"The settings were varied independently (largest VIF {largest:.2f}, of {term}; coded columns)."
+        sentence = f"The settings varied independently (largest VIF {largest:.2f}, of {term}; coded columns)."
         return Check(name, test, largest, None, Verdict.HOLDS, sentence)
     verdict = Verdict.VIOLATED if largest > _HIGH_VIF else Verdict.DOUBTFUL
-    sentence = f"Settings changed together: the variance of {term} is {largest:.1f} times what it could be (VIF)."
+    sentence = f"Settings are correlated: the variance of {term} is inflated {largest:.1f}-fold (VIF)."
     return Check(name, test, largest, None, verdict, sentence, "run the missing combinations, or an optimal design")
 
 
@@ -250,7 +253,7 @@ def influence(fit: Fit, order: Sequence[int]) -> Check:
 
     name, test = "influence", "Cook's distance"
     if fit.is_exact:
-        return _unknown(name, test, "the model fits exactly: no run can be told to pull it")
+        return _unknown(name, test, "the model fits exactly, so no run can be called influential")
     columns = fit.model.matrix.shape[1]
     pull = fit.model.leverage / np.maximum(1 - fit.model.leverage, 1e-12)
     distance = fit.standardised**2 * pull / columns
@@ -258,11 +261,12 @@ def influence(fit: Fit, order: Sequence[int]) -> Check:
     limit = float(f_distribution.median(columns, fit.residual_df))
     largest, run = float(distance.max()), int(np.asarray(order)[distance.argmax()])
     if largest <= limit:
-        sentence = f"No single run decides the result (largest Cook's distance {largest:.3f}, run {run})."
+        sentence = f"No single run is too influential (largest Cook's distance {largest:.3f}, run {run})."
         return Check(name, test, largest, None, Verdict.HOLDS, sentence)
     count = int((distance > limit).sum())
-    sentence = f"{count} of the runs pull the result by themselves: Cook's distance {largest:.2f} for run {run}."
-    return Check(name, test, largest, None, Verdict.VIOLATED, sentence, "look at these runs; repeat them")
+    runs = "1 run is" if count == 1 else f"{count} runs are"
+    sentence = f"{runs} influential (Cook's distance up to {largest:.2f}, run {run})."
+    return Check(name, test, largest, None, Verdict.VIOLATED, sentence, "inspect these runs and repeat them")
 
 
 def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
@@ -275,26 +279,24 @@ def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
     pure_df = len(fit.response) - by.ngroups
     lack_df = fit.residual_df - pure_df
     if pure_df < 1:
-        return _unknown(name, test, "no setting was run twice, so the form of the model cannot be tested")
+        return _unknown(name, test, "no configuration was run twice, so lack of fit cannot be tested")
     if lack_df < 1:
-        sentence = "The model has a term for every difference between settings: its form is not in question."
+        sentence = "The model has a term for every difference between configurations, so there can be no lack of fit."
         return Check(name, test, None, None, Verdict.HOLDS, sentence)
     pure = float(((fit.response - by.transform("mean")) ** 2).sum())
     lack = max(fit.residual_sq - pure, 0.0)
     if pure <= 1e-12 * fit.total_sq:
-        return _unknown(name, test, "replicates are equal to all digits: there is no pure error to compare with")
+        return _unknown(name, test, "replicates are identical, so there is no pure error to compare with")
     statistic = lack / lack_df / (pure / pure_df)
     p = float(f_distribution.sf(statistic, lack_df, pure_df))
     found = f"F = {statistic:.2f}, {show_p(p)}"
     if p >= SIGNIFICANCE:
-        return Check(
-            name, test, statistic, p, Verdict.HOLDS, f"The model misses nothing that replicates show ({found})."
-        )
+        return Check(name, test, statistic, p, Verdict.HOLDS, f"No lack of fit ({found}).")
     share = 100 * lack / fit.total_sq
-    sentence = f"The model misses {share:.1f} % of the variation, more than noise explains ({found})."
+    sentence = f"Lack of fit: the model misses {share:.1f} % of the variation, more than noise can explain ({found})."
     terms = addable(fit.runs, fit.model.formula)
     more = f"add {' or '.join(terms)} to the model with --formula" if terms else ""
-    advice = _joined(other_scale, more) or "look at the residuals of the settings that are missed most"
+    advice = _joined(other_scale, more) or "look at the configurations with the largest residuals"
     verdict = Verdict.VIOLATED if share >= 5 else Verdict.DOUBTFUL
     return Check(name, test, statistic, p, verdict, sentence, advice)
 

@@ -43,8 +43,8 @@ def fit_caveats(
         _warm_up(fit, runs),
         _outliers(fit, runs),
         *_optimum_at_edge(fit, words.response(response), means, choices),
-        "the model fits exactly, so there is no noise to test against: no F and no p" if fit.is_exact else "",
-        f"means are turned back from the scale of {fit.scale.label}, so they are not arithmetic means"
+        "the model fits exactly, so there is no noise to test against (no F, no p)" if fit.is_exact else "",
+        f"means are back-transformed from {fit.scale.label}, so they are not arithmetic means"
         if fit.scale.power != 1
         else "",
     ]
@@ -53,21 +53,21 @@ def fit_caveats(
 
 def _failed(data: Dataset, response: str) -> str:
     missing = left_out(data, response)
-    return f"runs left out: {missing}; if failing goes with a setting, its effect is biased" if missing else ""
+    return f"runs left out: {missing}; if failures depend on a setting, its effect is biased" if missing else ""
 
 
 def _unreplicated(codes: "pd.DataFrame") -> str:
     if codes.duplicated().any():
         return ""
-    return "no configuration was run twice: the residual mixes noise with effects the model leaves out"
+    return "no configuration was run twice, so the residuals mix noise with effects that the model leaves out"
 
 
 def _unbalanced(codes: "pd.DataFrame", anova_type: int) -> str:
     if is_balanced(codes):
         return ""
     if anova_type == 1:
-        return "the runs are unbalanced: with type 1 the shares depend on the order of the factors; use type 2"
-    return "the runs are unbalanced: shares need not add up to 100 %, and level means are adjusted for other settings"
+        return "the data are unbalanced: with type 1 the shares depend on the order of the factors; use type 2"
+    return "the data are unbalanced: shares need not add up to 100 %, and level means are adjusted for other settings"
 
 
 def is_balanced(codes: "pd.DataFrame") -> bool:
@@ -108,7 +108,7 @@ def _mixed_machines(data: Dataset, runs: Sequence[Observation]) -> str:
     sentence = f"the runs come from {len(kinds)} environments that differ in {', '.join(differing)}"
     if not confounded:
         return sentence
-    return f"{sentence}; this changes with {', '.join(confounded)}, so the two effects cannot be told apart"
+    return f"{sentence}; this is confounded with {', '.join(confounded)}"
 
 
 def _changes_with_time(settings: Runs, runs: Sequence[Observation]) -> str:
@@ -131,8 +131,8 @@ def _changes_with_time(settings: Runs, runs: Sequence[Observation]) -> str:
     if not drifting:
         return ""
     return (
-        f"in the order of the runs {', '.join(drifting)} changes with time: a drift of the machine would look like its "
-        "effect; a random order would tell them apart"
+        f"in the order of the runs {', '.join(drifting)} changes with time, so machine drift would look like "
+        "its effect; a random run order would separate the two"
     )
 
 
@@ -147,8 +147,8 @@ def _stale(runs: Sequence[Observation], response: str) -> str:
     if not rows:
         return ""
     return (
-        f"{response} equals that of the run before to all digits in row{'s' * (len(rows) > 1)} {_listed(rows)}: "
-        "stale or copied measurements, not replicates; drop them"
+        f"{response} is identical to that of the previous run in row{'s' * (len(rows) > 1)} {_listed(rows)}: "
+        "these look like stale or copied measurements, not replicates; drop them"
     )
 
 
@@ -172,12 +172,12 @@ def _warm_up(fit: Fit, runs: Sequence[Observation]) -> str:
         r, p = (float(value) for value in pearsonr(repetition, fit.residuals))
         if p < 0.01 and abs(r) > 0.2:
             return (
-                f"the repetition of a measurement goes with its result (r = {r:.2f} after all settings): that is "
-                "warm-up or drift, not a setting; discard the first runs or make more of them"
+                f"results depend on the repetition number (r = {r:.2f} after accounting for all settings): "
+                "this is warm-up or drift; discard the first runs or do more of them"
             )
     first = min(range(len(runs)), key=lambda i: runs[i].position)
     if abs(fit.standardised[first]) > 3:
-        return f"the first run lies {abs(fit.standardised[first]):.1f} standard deviations off the model: warm-up?"
+        return f"the first run is {abs(fit.standardised[first]):.1f} standard deviations away from the model: warm-up?"
     return ""
 
 
@@ -197,8 +197,8 @@ def _outliers(fit: Fit, runs: Sequence[Observation]) -> str:
         return ""
     rows = [runs[i].position for i in far]
     return (
-        f"{len(far)} outlier{'s' * (len(far) > 1)} beyond what noise explains: row{'s' * (len(far) > 1)} "
-        f"{_listed(rows)}; look at what happened there before dropping any"
+        f"{len(far)} outlier{'s' * (len(far) > 1)} beyond what noise can explain: row{'s' * (len(far) > 1)} "
+        f"{_listed(rows)}; find out what happened before you drop any"
     )
 
 
@@ -219,8 +219,8 @@ def _optimum_at_edge(fit: Fit, response: Response, means: Sequence[LevelMean], c
         if here.low <= neighbour.mean <= here.high:
             continue
         sentences.append(
-            f"the best {name} for {response.name} ({here.level}) lies at the edge of what was tried: {side} values may "
-            "lie beyond it"
+            f"the best {name} for {response.name} ({here.level}) is at the edge of the tested range: {side} "
+            "values may be beyond it"
         )
     return sentences
 

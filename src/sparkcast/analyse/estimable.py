@@ -55,13 +55,15 @@ def default_model(runs: Runs, notes: list[str]) -> Formula:
     coding = runs.coding
     names = coding.varied
     constant = [name for name in coding.factors if name not in names]
-    notes += [f"{name} is {coding.levels[name][0]} in every run, so its effect is unknown" for name in constant]
+    notes += [
+        f"{name} is {coding.levels[name][0]} in every run, so its effect cannot be estimated" for name in constant
+    ]
     if not names:
         raise NotEnoughDataError("no factor has two levels among the successful runs", hint="vary at least one setting")
     for name in names:
         if not coding.is_number(name) and len(coding.levels[name]) == len(runs) >= _MIN_FOR_IDENTIFIER:
             raise StudyError(
-                f"{name} is different in every run: a name of the run, not a setting",
+                f"{name} is different in every run: it looks like a run ID, not a setting",
                 hint=f"leave {name} out: --factors {','.join(n for n in names if n != name) or '...'}",
             )
     distinct = _distinct(runs)
@@ -81,13 +83,14 @@ def default_model(runs: Runs, notes: list[str]) -> Formula:
         (pairs if is_new else aliased).append(pair)
     if aliased:
         notes.append(
-            f"{_shown(aliased)} cannot be told apart from other terms in these runs (aliased, or combinations are "
-            "missing): left out, so what it does is counted there"
+            f"{_shown(aliased)} cannot be separated from other terms in these runs (aliased, or combinations "
+            "are missing); left out, so any effect is attributed to those terms"
         )
     dropped = _drop_costliest(runs, names, bends, pairs)
     if dropped:
         notes.append(
-            f"too few runs to estimate {', '.join(dropped)}: left out, so it counts as residual; replicates would help"
+            f"too few runs to estimate {', '.join(dropped)}; left out, so any effect ends up in the residuals; "
+            "replicates would help"
         )
     return make_formula(coding, names, pairs, bends=bends)
 
@@ -166,7 +169,7 @@ def _check_hierarchy(formula: Formula, coding: Coding) -> None:
                 shown, missing = (term_label(":".join(part), coding.factors) for part in (term, lacking))
                 raise StudyError(
                     f"formula {formula.text!r} has {shown} without {missing}",
-                    hint="name the main effects too: a * b is a + b + a:b",
+                    hint="include the main effects too: a * b is a + b + a:b",
                 )
 
 
@@ -177,9 +180,9 @@ def check_told_apart(runs: Runs, formula: Formula) -> None:
     gram = matrix.T @ matrix
     if np.linalg.matrix_rank(gram, hermitian=True, tol=gram.max() * _TOLERANCE) < matrix.shape[1]:
         raise NotEnoughDataError(
-            f"the runs cannot tell the terms of {formula.text!r} apart: some settings always change together, "
-            "or combinations are missing",
-            hint="run the missing combinations, or name fewer terms in the formula",
+            f"the runs cannot separate the terms of {formula.text!r}: some settings always change together, or "
+            "combinations are missing",
+            hint="run the missing combinations, or use fewer terms in the formula",
         )
 
 
@@ -188,21 +191,21 @@ def check_estimable(runs: Runs, formula: Formula) -> None:
     for name in formula.names:
         if name not in coding.varied:
             raise NotEnoughDataError(
-                f"{name} is {coding.levels[name][0]} in every run, so its effect is unknown",
+                f"{name} is {coding.levels[name][0]} in every run, so its effect cannot be estimated",
                 hint=f"run other levels of {name}, or leave it out of the formula",
             )
     matrix = runs.matrix(formula)
     rows, columns = matrix.shape
     if columns < 2:
-        raise StudyError(f"formula {formula.text!r} leaves no term", hint="name at least one factor")
+        raise StudyError(f"formula {formula.text!r} leaves no term", hint="include at least one factor")
     if columns > rows:
         raise StudyError(
             f"{formula.text!r} has {columns} parameters, more than the {rows} runs",
-            hint="name fewer terms in the formula, or make more runs",
+            hint="use fewer terms in the formula, or do more runs",
         )
     check_told_apart(runs, formula)
     if columns == rows:
         raise NotEnoughDataError(
-            f"{rows} runs are too few for {formula.text!r}: nothing is left to judge the noise by",
-            hint="run every configuration at least twice (replicates: 2), or name fewer terms in the formula",
+            f"{rows} runs are too few for {formula.text!r}: no degrees of freedom are left to estimate the noise",
+            hint="run every configuration at least twice (replicates: 2), or use fewer terms in the formula",
         )

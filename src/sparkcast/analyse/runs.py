@@ -18,7 +18,7 @@ def usable_runs(data: Dataset, response: str) -> tuple[Observation, ...]:
     if not runs:
         raise NotEnoughDataError(
             f"{data.name} has no successful run that measured {response!r} ({left_out(data, response) or 'no runs'})",
-            hint="run the study first, or look at why its runs failed",
+            hint="run the study first, or find out why its runs failed",
         )
     for run in runs:
         _check(run, data.factors, response)
@@ -42,9 +42,7 @@ def _check(run: Observation, factors: Sequence[str], response: str) -> None:
             raise StudyError(f"a run has no value for factor {name!r}", hint=did_you_mean(name, settings))
         value = run.configuration[name]
         if isinstance(value, float) and not math.isfinite(value):
-            raise StudyError(
-                f"a run has {name} = {value}", hint="fill in the setting it ran with, or leave the run out"
-            )
+            raise StudyError(f"a run has {name} = {value}", hint="fill in the value it ran with, or leave the run out")
     if not math.isfinite(run.responses[response]):
         raise StudyError(
             f"the run at {run.configuration.only(factors)} has {response} = {run.responses[response]}",

@@ -70,11 +70,11 @@ def propose(response: str, values: Floats | Sequence[float], spread: Spread, df:
 
 def _proposed(response: str, power: float, *, is_certain: bool) -> str:
     if power == 1:
-        near = f"Of the powers with a meaning, {response} as measured is nearest to what Box-Cox finds"
-        return near if is_certain else f"Box-Cox finds no reason to transform {response}"
+        near = f"The interpretable power closest to the Box-Cox estimate is 1: {response} as measured"
+        return near if is_certain else f"Box-Cox shows no need to transform {response}"
     scale = _shown(power, response)
     if is_certain:
-        return f"Box-Cox proposes to analyse {scale}"
+        return f"Box-Cox suggests analyzing {scale}"
     return f"Box-Cox prefers {scale}, but {response} as measured is not ruled out"
 
 

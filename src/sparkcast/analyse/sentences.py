@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.analyse import AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
-from sparkcast.study import Vocabulary
+from sparkcast.study import Kind, Vocabulary
 from sparkcast.study.setting import SYSTEM
 
 SIGNIFICANCE = 0.05
@@ -13,10 +13,10 @@ SIGNIFICANCE = 0.05
 _VIOLATED = {
     "normality": "residuals are not normal",
     "equal variance": "variances differ",
-    "independence": "neighbours in time are alike",
-    "collinearity": "settings changed together",
-    "influence": "single runs pull the result",
-    "lack of fit": "the model misses part of it",
+    "independence": "consecutive runs are correlated",
+    "collinearity": "settings are correlated",
+    "influence": "single runs are influential",
+    "lack of fit": "the model has lack of fit",
 }
 
 
@@ -39,6 +39,9 @@ class Findings:
     def is_system(self, factor: str) -> bool:
         """Whether it is a setting of the cluster rather than of the learning."""
         return self.words.role(factor) in SYSTEM
+
+    def shown(self, value: float) -> str:
+        return self.words.response(self.response).shown(value)
 
     @property
     def by_share(self) -> list[AnovaRow]:
@@ -68,20 +71,20 @@ def holm(p: dict[str, float]) -> dict[str, float]:
 def _verdict(found: Findings, factor: str, corrected: dict[str, float]) -> FactorVerdict:
     own = next((row for row in found.joint if row.term == factor), None)
     if own is None or own.p is None:
-        why = "every run fits the model exactly, so nothing can be tested" if own else "it was not in the model"
+        why = "the model fits every run exactly, so nothing can be tested" if own else "it was not in the model"
         return FactorVerdict(factor, None, own.percent if own else 0.0, None, f"{factor}: not tested, {why}.")
     p = corrected[factor]
     mine = [row for row in found.by_share if factor in factors_of(row.term)]
     partners = [row for row in mine if row is not own and corrected[row.term] < SIGNIFICANCE]
     through = f"its effect depends on the other setting in {', '.join(row.term for row in partners[:3])}"
     if p < SIGNIFICANCE:
-        share = f"{show_percent(own.percent)} of the variation by itself"
+        share = f"{show_percent(own.percent)} of the variation on its own"
         label = f"type {found.anova_type}; {show_p(p)}, Holm-corrected"
         more = f"; {through}" if partners else ""
         sentence = f"{factor} matters: {share} ({label}); {_direction(found, factor)}{more}."
     elif partners:
         label = f"{show_percent(partners[0].percent)} of the variation, {show_p(corrected[partners[0].term])} corrected"
-        sentence = f"{factor} matters, but hardly alone; {through} ({label})."
+        sentence = f"{factor} matters, but hardly on its own; {through} ({label})."
     else:
         sentence = _no_effect(found, factor)
     return FactorVerdict(factor, p < SIGNIFICANCE or bool(partners), own.percent, p, sentence)
@@ -94,7 +97,7 @@ def factors_of(term: str) -> set[str]:
 
 def _no_effect(found: Findings, factor: str) -> str:
     effect = next((e for e in found.effects if e.term == factor and e.low is not None and e.high is not None), None)
-    sentence = f"{factor} shows no effect that these {found.n} runs can tell from noise"
+    sentence = f"{factor} shows no effect distinguishable from noise in these {found.n} runs"
     if effect is None or effect.low is None or effect.high is None:
         return f"{sentence}."
     levels = [mean.level for mean in found.means if mean.factor == factor]
@@ -102,6 +105,8 @@ def _no_effect(found: Findings, factor: str) -> str:
     if found.is_log:
         low, high = 100 * math.expm1(effect.low), 100 * math.expm1(effect.high)
         return f"{change} {low:+.0f} to {high:+.0f} %."
+    if found.words.response(found.response).kind is Kind.MONEY:
+        return f"{change} {found.shown(effect.low)} to {found.shown(effect.high)}."
     return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
 
 
@@ -110,11 +115,12 @@ def _direction(found: Findings, factor: str) -> str:
     own = [mean for mean in found.means if mean.factor == factor]
     low, high = min(own, key=lambda m: m.mean), max(own, key=lambda m: m.mean)
     ratio = f", {high.mean / low.mean:.2g} times as much" if low.mean > 0 and high.mean / low.mean >= 1.1 else ""
-    told = f"{found.response} is {low.mean:.4g} at {low.level} and {high.mean:.4g} at {high.level}{ratio}"
+    lowest, highest = found.shown(low.mean), found.shown(high.mean)
+    told = f"{found.response} is {lowest} at {low.level} and {highest} at {high.level}{ratio}"
     if low.raw is None and high.raw is None:
         return told
-    plain = [mean.mean if mean.raw is None else mean.raw for mean in (low, high)]
-    return f"{told}, all other settings alike (plain means of the runs: {plain[0]:.4g} and {plain[1]:.4g})"
+    plain = [found.shown(mean.mean if mean.raw is None else mean.raw) for mean in (low, high)]
+    return f"{told}, all other settings equal (raw means of the runs: {plain[0]} and {plain[1]})"
 
 
 def summarise(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequence[Check]) -> tuple[str, ...]:
@@ -134,7 +140,7 @@ def _leading(found: Findings) -> str:
     # Without a test (an exact fit) every share above rounding error is an effect.
     shown = [row for row in found.by_share if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
     if not shown:
-        return f"No setting shows an effect on {found.response} that these {found.n} runs can tell from noise."
+        return f"No setting shows an effect on {found.response} distinguishable from noise in these {found.n} runs."
     parts = [f"{row.term} ({show_percent(row.percent)})" for row in shown[:4]]
     listed = parts[0] if len(parts) == 1 else f"{', then '.join([parts[0], ', '.join(parts[1:])])}"
     shares = f"shares of its variation over {found.n} runs (type {found.anova_type})"
@@ -144,27 +150,27 @@ def _leading(found: Findings) -> str:
 def _strongest(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
     alone = [row.term for row in found.by_share if row.term in {v.factor for v in verdicts if v.matters is not False}]
     if not alone:
-        return "No setting by itself moves it beyond the noise."
-    return f"Of {alone[0]} alone: on average {_direction(found, alone[0])}."
+        return "No single setting changes it beyond the noise."
+    return f"For {alone[0]} alone: on average {_direction(found, alone[0])}."
 
 
 def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
     own = {v.factor: v for v in verdicts if found.is_system(v.factor) and v.matters is not None}
     if not own:
-        return "No setting of the cluster itself was tested."
+        return "No cluster setting was tested."
     acting = [name for name, verdict in own.items() if verdict.matters]
     if not acting:
-        return f"System settings show no effect: {', '.join(own)}."
+        return f"Cluster settings show no effect: {', '.join(own)}."
     idle = [name for name in own if name not in acting]
     but = f"; {', '.join(idle)} shows none" if idle else ""
     share = f"{show_percent(found.system_percent)} of the variation with interactions"
-    return f"System settings matter: {', '.join(acting)}, {share}{but}."
+    return f"Cluster settings matter: {', '.join(acting)}, {share}{but}."
 
 
 def _idle(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
     idle = [v.factor for v in verdicts if v.matters is False and not found.is_system(v.factor)]
     if idle:
-        return f"No effect can be told from noise for {', '.join(idle)}."
+        return f"No effect is distinguishable from noise for {', '.join(idle)}."
     return "Nothing can be tested: there is no noise." if verdicts[0].matters is None else _all_act(found, verdicts)
 
 
@@ -189,10 +195,10 @@ def _trust(found: Findings, checks: Sequence[Check]) -> str:
     if not bad and not doubtful:
         untested = [check.name for check in checks if check.verdict is Verdict.UNKNOWN]
         rest = f"; not tested: {', '.join(untested)}" if untested else ""
-        return f"{explained}; the checks found nothing serious against these conclusions{rest}."
+        return f"{explained}; the checks found no serious problem with these conclusions{rest}."
     against = [f"but {', '.join(bad)}"] if bad else []
-    against += [f"in doubt: {', '.join(doubtful)}"] if doubtful else []
-    robust = f"careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
+    against += [f"possible problem: {', '.join(doubtful)}"] if doubtful else []
+    robust = f"be careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
     return "; ".join([explained, *against, robust]) + "."
 
 

@@ -4,23 +4,35 @@ This is the only place where an error becomes a message and an exit code.
 """
 
 import sys
+from typing import Any
 
 import typer
+import typer.core
 
-from sparkcast.cli import analysis, answers, recommendation, replicate, report, running, studies, tuning
+from sparkcast.cli import analysis, answers, queueing, recommendation, replicate, report, running, studies, tuning
 from sparkcast.cli._failures import failure_of
 from sparkcast.cli._output import COMMAND, begin_output, emit_error, say_error
 from sparkcast.cli._overview import show_overview
 
 _SUMMARY = "How long, how accurate and how expensive a machine-learning job on Apache Spark will be, before you run it."
 
+
+class _TwoWords(typer.core.TyperGroup):
+    """Commands may have a name of two words: `queue admit` stands beside `queue`, which takes an argument itself."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        both = " ".join(args[:2])
+        return (both, self.commands[both], args[2:]) if both in self.commands else super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
+    cls=_TwoWords,
     help=_SUMMARY,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _group in (running, tuning, studies, analysis, answers, recommendation, replicate, report):
+for _group in (running, tuning, studies, analysis, answers, recommendation, queueing, replicate, report):
     _group.register(app)
 
 

@@ -43,14 +43,14 @@ def begin_output() -> None:
     _HAS_TOLD.set(False)
 
 
-def emit(result: T, as_json: bool, show: Callable[[T], None]) -> None:
-    """Print a result as JSON, or through `show`."""
+def emit(result: T, as_json: bool, show: Callable[[T], None], beside: Mapping[str, object] | None = None) -> None:
+    """Print a result as JSON, with what is told `beside` it, or through `show`."""
     if not as_json:
         show(result)
         return
     plain = plain_of(result)
     if isinstance(plain, dict):  # a list has no place for it
-        plain = {"schema": schema_name(COMMAND.get()), **plain}
+        plain = {"schema": schema_name(COMMAND.get()), **plain, **plain_of(beside or {})}
     _write(plain)
 
 
@@ -63,7 +63,7 @@ def emit_error(code: int, problem: str, hint: str, nearest: Sequence[object] = (
 
 
 def schema_name(document: str) -> str:
-    return f"sparkcast/{document}/{SCHEMA_VERSION}"
+    return f"sparkcast/{document.replace(' ', '-')}/{SCHEMA_VERSION}"
 
 
 def _write(plain: Any) -> None:

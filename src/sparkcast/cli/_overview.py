@@ -29,7 +29,7 @@ _GROUPS = {
     "measure": ("init", "design", "run", "tune", "ingest"),
     "understand": ("analyze", "profile", "whatif", "report"),
     "predict": ("fit", "predict", "validate"),
-    "decide": ("recommend", "submit", "queue"),
+    "decide": ("recommend", "submit", "queue", "queue admit"),
     "look up": ("list", "export", "store", "replicate", "serve"),
 }
 

@@ -28,6 +28,8 @@ _PLAIN: dict[Any, Schema] = {
     Any: {},
     object: {},
 }
+# These tell beside their result how a table was understood, where they were given one.
+_READ_TABLES = (*"analyze export fit predict queue report recommend validate".split(), "queue admit")
 _LEVEL = {"type": ["string", "number", "boolean"]}
 
 
@@ -50,6 +52,8 @@ def documents() -> dict[str, Any]:
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.predict import PredictionAt
+    from sparkcast.queues.admission import Decision
+    from sparkcast.queues.answer import QueueAnswer
     from sparkcast.recommend import Recommendation
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
@@ -65,6 +69,8 @@ def documents() -> dict[str, Any]:
         "init": Starter,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
+        "queue": QueueAnswer,
+        "queue admit": Decision,
         "recommend": Recommendation,
         "replicate": Replicated,
         "report": Written,
@@ -86,6 +92,8 @@ def schemas() -> dict[str, Schema]:
 
 
 def _document(name: str, kind: Any) -> Schema:
+    from sparkcast.data.understood import Understood
+
     shared: dict[str, Schema] = {}
     kinds = get_args(kind) if _is_union(kind) else (kind,)
     bodies = [_schema(one, shared) for one in kinds]
@@ -94,7 +102,9 @@ def _document(name: str, kind: Any) -> Schema:
         "$id": schema_name(name),
         "title": f"sparkcast {name} --json" if name != "error" else "a command with --json that fails",
     }
-    known = {"properties": {"schema": {"const": schema_name(name)}}, "required": ["schema"]}
+    known: Schema = {"properties": {"schema": {"const": schema_name(name)}}, "required": ["schema"]}
+    if name in _READ_TABLES:
+        known["properties"]["understood"] = _schema(Understood, shared)
     if len(bodies) == 1:
         return {**head, "type": "object", **known, "allOf": bodies, "$defs": shared}
     told = [body if body.get("type") == "array" else {"type": "object", **known, "allOf": [body]} for body in bodies]

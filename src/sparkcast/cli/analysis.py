@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, shell, table, tell
-from sparkcast.cli.answers import DataSource, Factors, ResponseName, Roles, StudyName, load, response_name, this_command
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
+from sparkcast.cli.answers import DataSource, ResponseName, load, response_name
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis, AnovaRow, Effect
@@ -18,14 +19,12 @@ Figures = Annotated[Path | None, typer.Option(help="A folder for the figures: PN
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(analyze)
+    app.command()(reads_runs(analyze))
 
 
 def analyze(
     data: DataSource,
     response: ResponseName = None,
-    factors: Factors = None,
-    role: Roles = None,
     formula: Annotated[str | None, typer.Option(help="Terms, e.g. 'executors * batch_size'.")] = None,
     anova_type: Annotated[int, typer.Option("--type", min=1, max=3, help="Type of sums of squares.")] = 2,
     transform: Annotated[
@@ -34,7 +33,7 @@ def analyze(
     details: Details = False,
     figures: Figures = None,
     force: Force = False,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -44,12 +43,12 @@ def analyze(
     """
     from sparkcast import api
 
-    loaded = load(data, factors, [response] if response else [], study, role)
+    loaded = load(data, reading, [response] if response else [], as_json)
     result = api.analyze(loaded, response_name(response), formula=formula, anova_type=anova_type, transform=transform)
     if figures is not None:
         written = api.write_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
-    emit(result, as_json, lambda found: _show(found, details))
+    emit(result, as_json, lambda found: _show(found, details), understood(loaded))
 
 
 def _show(result: "Analysis", details: bool) -> None:
@@ -61,7 +60,7 @@ def _show(result: "Analysis", details: bool) -> None:
         tell(f"  {sentence}")
     if not details:
         _show_doubts(result)
-        shell("the ANOVA table, checks and means:", this_command("--details"))
+        tell("--details shows the ANOVA table, all checks and means")
 
 
 def _show_warnings(warnings: Sequence[str], most: int) -> None:

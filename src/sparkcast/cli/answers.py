@@ -1,7 +1,6 @@
 """Questions to data: validate, fit, predict, recommend, export."""
 
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell
 from sparkcast.cli._progress import show_steps
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, names, reads_runs, say_meanings, understood
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.recommend import Prediction
-    from sparkcast.study import Level
+    from sparkcast.study import Level, Vocabulary
     from sparkcast.validate import Scorecard, Validation
 
-DataSource = Annotated[str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, or a CSV.")]
+DataSource = Annotated[
+    str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, a table, or mlflow:URI.")
+]
 DataOrModel = Annotated[
     str,
     typer.Argument(
         metavar="DATA|MODEL",
-        help="A study file, a results folder or store, a CSV, or a model file of sparkcast fit --save.",
+        help="A study file, a results folder or store, a table, mlflow:URI, or a model file of sparkcast fit --save.",
     ),
 ]
-Factors = Annotated[str | None, typer.Option(help="Columns of a CSV that were varied, e.g. executors,batch_size.")]
 ResponseName = Annotated[
     str | None,
     typer.Option(
@@ -53,15 +54,6 @@ Extrapolate = Annotated[
     bool,
     typer.Option("--extrapolate", help="Answer also where the runs say little, with a wide interval."),
 ]
-Roles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--role",
-        metavar="NAME=ROLE",
-        help="What a name means: hosts=machines, rows=data-size, auc=share, minutes=time:min. Repeatable.",
-    ),
-]
-StudyName = Annotated[str | None, typer.Option("--study", help="Which study of a store that holds several.")]
 USUAL_MODEL = "auto"  # the default of --model
 _FEW = 3  # of many models
 
@@ -79,13 +71,13 @@ class Learned:
 class Exported:
     """What `export --json` tells."""
 
-    path: Path
+    path: str  # a file, or a tracking store
     observations: int
 
 
 def register(app: typer.Typer) -> None:
     for command in (validate, fit, predict, export):
-        app.command()(command)
+        app.command()(reads_runs(command))
 
 
 def validate(
@@ -109,9 +101,7 @@ def validate(
         ),
     ] = False,
     force: Force = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -125,8 +115,8 @@ def validate(
 
     if learning_curve and figures is None:
         raise StudyError("--learning-curve draws a figure", hint="say where to: --figures DIR")
-    models = None if model is None else _names(model)
-    loaded = load(data, factors, [response] if response else [], study, role)
+    models = None if model is None else names(model)
+    loaded = load(data, reading, [response] if response else [], as_json)
     name, fits = response_name(response), Fits()
     with show_steps() as on_step:
         result = api.validate(
@@ -138,9 +128,9 @@ def validate(
             hint="run more configurations, or leave out less: see sparkcast list protocols",
         )
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
-    emit(result, as_json, lambda found: _show_validation(found, details))
+    emit(result, as_json, lambda found: _show_validation(found, details), understood(loaded))
     if not as_json and not details:
-        shell("all models and numbers:", this_command("--details"))
+        tell("--details shows all models and numbers")
     if figures is not None:
         with show_steps() as on_step:
             drawn = api.write_validation_figures(
@@ -167,9 +157,7 @@ def fit(
     save: Annotated[Path | None, typer.Option(help="A file for what was learned, e.g. mnist.sparkcast.")] = None,
     details: Details = False,
     force: Force = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -184,21 +172,22 @@ def fit(
         require_free(save, force)
         _require_folder(save)
     responses = _responses(response or "")
-    loaded = load(data, factors, responses, study, role)
+    loaded = load(data, reading, responses, as_json)
     if grid is None and (trials is not None or search != "grid"):
         raise typer.BadParameter("--search and --trials need --grid", param_hint="--grid")
     wanted = None if grid is None else GridSearch(grid, search, trials)
     result = api.fit(loaded, [text.partition("=")[0].strip() for text in responses], model=model, search=wanted)
     if save is not None:
         api.save_model(result.model, save, force=force)
-    emit(Learned(result.responses, result.notes, save), as_json, lambda _: _show_fit(result, details))
+    learned = Learned(result.responses, result.notes, save)
+    emit(learned, as_json, lambda _: _show_fit(result, details), understood(loaded))
     if save is not None:
         say(f"wrote {save}")
         measured = loaded.dataset.observations[0].configuration.only(loaded.dataset.factors)
         if not as_json:
             shell("ask it:", f"sparkcast predict {shlex.quote(str(save))} --at {_at(measured)}")
     elif not as_json:
-        shell("keep it:", this_command("--save", f"{Path(data).stem}.sparkcast"))
+        tell("--save FILE keeps it, to be asked by sparkcast predict and sparkcast recommend")
 
 
 def predict(
@@ -208,9 +197,7 @@ def predict(
     model: ModelName = USUAL_MODEL,
     level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.9,
     extrapolate: Extrapolate = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -221,34 +208,49 @@ def predict(
     from sparkcast import api
 
     settings = parse_settings(at)
-    loaded = load_any(data, factors, response, study, model, role)
+    loaded = load_any(data, reading, [response] if response else [], model, as_json)
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
-    emit(result, as_json, _show_prediction)
-    if not as_json and isinstance(loaded, api.Data):
-        asked = "" if response is None else f" --response {shlex.quote(response)}"
-        shell("how far to trust it:", f"sparkcast validate {about(data, factors, role, study)}{asked}")
-    elif not as_json:
-        shell("settings for a deadline:", f"sparkcast recommend {shlex.quote(data)} --within 5m")
+    emit(result, as_json, lambda found: _show_prediction(found, _vocabulary(loaded)), understood(loaded))
+    if not as_json:
+        follow = "sparkcast recommend meets a deadline"
+        can_test = "sparkcast validate shows how far to trust this; " if isinstance(loaded, api.Data) else ""
+        tell(f"next: {can_test}{follow}")
 
 
 def export(
     data: DataSource,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="A .csv or .parquet file; with --to mlflow a tracking folder or URL."),
+    ] = None,
+    to: Annotated[str, typer.Option(help="table or mlflow. MLflow gets one run for each, in an experiment.")] = "table",
+    response: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a table: a column to keep as a response, or 'cost = time_s / accuracy'. Repeatable."),
+    ] = None,
     force: Force = False,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Write the observations to a table.
+    """Write the observations to a table, or to MLflow.
 
     Example: sparkcast export mnist.yaml -o mnist.csv
     """
     from sparkcast import api
+    from sparkcast.errors import StudyError
 
-    require_free(output, force)
-    written = Exported(output, api.export(api.load_data(data, study=study), output))
-    emit(written, as_json, lambda w: say(f"wrote {w.observations} observations to {w.path}"))
+    if to not in ("table", "mlflow"):
+        raise StudyError(f"--to {to!r} is unknown", hint="use table or mlflow")
+    if to == "table" and output is None:
+        raise StudyError("where to write is missing", hint="give -o FILE.csv or FILE.parquet")
+    if to == "table":
+        require_free(Path(str(output)), force)
+    loaded = load(data, reading, response or (), as_json)
+    target = str(output) if to == "table" else f"mlflow:{output or ''}"
+    written = Exported(target, api.export(loaded, target))
+    emit(written, as_json, lambda w: say(f"wrote {w.observations} observations to {w.path}"), understood(loaded))
 
 
 def _require_folder(path: Path) -> None:
@@ -262,35 +264,25 @@ def _require_folder(path: Path) -> None:
         )
 
 
-def load(
-    data: str, factors: str | None, responses: Sequence[str], study: str | None, roles: Sequence[str] | None = None
-) -> "Data":
-    """Observations; says which meanings only names told."""
+def load(data: str, reading: Reading, responses: Sequence[str], as_json: bool = False) -> "Data":
+    """Observations; says how they were understood."""
     from sparkcast import api
 
-    loaded = api.load_data(
-        data, factors=_names(factors or ""), responses=responses, study=study, roles=parse_roles(roles or ())
-    )
-    say_meanings(loaded)
+    loaded = api.load_data(data, responses=responses, **reading.options)
+    say_meanings(loaded, as_json)
     return loaded
 
 
 def load_any(
-    data: str,
-    factors: str | None,
-    response: str | None,
-    study: str | None,
-    model: str,
-    roles: Sequence[str] | None = None,
+    data: str, reading: Reading, responses: Sequence[str], model: str, as_json: bool = False
 ) -> "Data | SavedModel":
     """Data or a model file; says what its reader should know."""
     from sparkcast import api
     from sparkcast.errors import StudyError
 
-    given = {"factors": _names(factors or ""), "responses": [response] if response else []}
-    loaded = api.load_data_or_model(data, **given, study=study, roles=parse_roles(roles or ()))
+    loaded = api.load_data_or_model(data, responses=responses, **reading.options)
     if isinstance(loaded, api.Data):
-        say_meanings(loaded)
+        say_meanings(loaded, as_json)
         return loaded
     if model != USUAL_MODEL:
         raise StudyError(f"{data} is a model file, so no model is fitted", hint="leave out --model, or give the data")
@@ -299,37 +291,9 @@ def load_any(
     return loaded
 
 
-def say_meanings(data: "Data") -> None:
-    """How columns were understood when only their names told it."""
-    taken: dict[str, list[str]] = {}
-    for role, name in data.taken_as:
-        taken.setdefault(role, []).append(name)
-    if taken:
-        say("taken as " + "; ".join(f"{role}: {', '.join(names)}" for role, names in taken.items()))
-
-
-def parse_roles(texts: Sequence[str]) -> dict[str, str]:
-    """Parse `hosts=machines`, one or several between commas."""
-    from sparkcast.errors import StudyError
-
-    roles: dict[str, str] = {}
-    for part in (part for text in texts for part in _names(text)):
-        name, separator, role = (piece.strip() for piece in part.partition("="))
-        if not (name and separator and role):
-            raise StudyError(f"--role {part!r} is not NAME=ROLE", hint="e.g. --role hosts=machines --role auc=share")
-        if roles.get(name, role) != role:
-            raise StudyError(f"--role gives {name} twice: {roles[name]} and {role}", hint="a name has one role")
-        roles[name] = role
-    return roles
-
-
 def response_name(response: str | None) -> str | None:
     """The name of a response that may be given with its formula: `cost = time_s / accuracy`."""
     return None if response is None else response.partition("=")[0].strip()
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _responses(text: str) -> list[str]:
@@ -350,7 +314,7 @@ def parse_settings(text: str) -> "dict[str, Level]":
     from sparkcast.errors import StudyError
 
     settings: dict[str, Level] = {}
-    for part in _names(text):
+    for part in names(text):
         name, separator, value = part.partition("=")
         if not separator or not name.strip() or not value.strip():
             raise StudyError(f"{part!r} is not name=value", hint="e.g. executors=4,batch_size=256")
@@ -374,21 +338,8 @@ def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
     return settings
 
 
-def about(data: str, factors: str | None, roles: Sequence[str] | None, study: str | None) -> str:
-    """The same data for another command, to be pasted."""
-    words = [data, *(["--factors", factors] if factors else []), *(["--study", study] if study else [])]
-    return shlex.join([*words, *(word for role in roles or () for word in ("--role", role))])
-
-
 def _at(configuration: "Mapping[str, Level]") -> str:
     return shlex.quote(",".join(f"{name}={level}" for name, level in configuration.items()))
-
-
-def this_command(*more: str) -> str:
-    """What the user typed, with something added, to be pasted."""
-    from sparkcast.study.redaction import redact_word
-
-    return shlex.join(["sparkcast", *(redact_word(word) for word in sys.argv[1:]), *more])
 
 
 def _show_validation(result: "Validation", details: bool) -> None:
@@ -511,18 +462,28 @@ def _show_scores(choice: "Scores", details: bool) -> None:
         tell(f"    mean errors by {choice.protocol}: {', '.join(errors[: len(errors) - hidden])}{more}{together}")
 
 
-def _show_prediction(result: "PredictionAt") -> None:
-    told = show_predicted(result.prediction)
-    tell(f"{result.configuration}: {told}; mean {result.mean:.4g}  (model {result.model})")
+def _vocabulary(source: "Data | SavedModel") -> "Vocabulary":
+    from sparkcast.api import Data
+
+    return source.dataset.vocabulary if isinstance(source, Data) else source.about.vocabulary
+
+
+def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
+    told = show_predicted(result.prediction, words)
+    mean = words.response(result.prediction.response).shown(result.mean)
+    tell(f"{result.configuration}: {told}; mean {mean}  (model {result.model})")
     if result.question:
         error = result.left_out_error
         missed = "" if error is None else f"; left-out runs there were missed by {error:.1f} %"
         tell(f"  {result.question}: answered by {', '.join(result.answered_by)}{missed}")
     if result.failed_runs and result.failure_probability is not None:
         tell(f"  fails with probability {result.failure_probability:.2g}")
+    if result.no_failure is not None:
+        tell(f"  {result.no_failure}")
     for note in result.notes:
         say(f"note: {note}")
 
 
-def show_predicted(p: "Prediction") -> str:
-    return f"{p.response} {p.value:.4g} (median), {p.level:.0%} of runs between {p.low:.4g} and {p.high:.4g}"
+def show_predicted(p: "Prediction", words: "Vocabulary") -> str:
+    value, low, high = map(words.response(p.response).shown, (p.value, p.low, p.high))
+    return f"{p.response} {value} (median), {p.level:.0%} of runs between {low} and {high}"

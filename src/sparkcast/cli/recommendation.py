@@ -1,19 +1,18 @@
 """Deciding: recommend."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, options, say, shell, tell
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
 from sparkcast.cli.answers import (
     USUAL_MODEL,
     DataOrModel,
     Extrapolate,
-    Factors,
     ModelName,
-    Roles,
-    StudyName,
     load,
     load_any,
     parse_fixed,
@@ -29,7 +28,7 @@ _MOST_SHOWN = 8  # of the Pareto front
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(recommend)
+    app.command()(reads_runs(recommend))
 
 
 def recommend(
@@ -44,8 +43,12 @@ def recommend(
         ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Probability with which each of these must be kept.")] = 0.95,
-    maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy, or 'name = formula'.")] = None,
-    minimize: Annotated[str | None, typer.Option(help="A response, e.g. cost or time_s, or 'name = formula'.")] = None,
+    maximize: Annotated[
+        str | None, typer.Option(help="A response, e.g. accuracy, a setting that is a number, or 'name = formula'.")
+    ] = None,
+    minimize: Annotated[
+        str | None, typer.Option(help="A response, e.g. cost or time_s, a setting such as nodes, or 'name = formula'.")
+    ] = None,
     fix: Annotated[list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2.")] = None,
     levels: Annotated[
         list[str] | None,
@@ -56,9 +59,7 @@ def recommend(
     ] = False,
     price: Annotated[
         str | None,
-        typer.Option(
-            help="Instead of the study's: core_hour=0.05,gib_hour=0.01, m4.large=0.1 or 'hour = 0.2 * nodes'."
-        ),
+        typer.Option(help="Instead of the study's: core_hour=0.05,currency=EUR, m4.large=0.1 or 'hour = 0.2 * nodes'."),
     ] = None,
     max_failure: Annotated[
         float, typer.Option(help="Leave out what was never run and is more likely to fail than this.")
@@ -80,9 +81,10 @@ def recommend(
     force: Force = False,
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    response: Annotated[
+        list[str] | None, typer.Option(help="Of a table: a column that is what runs yielded. Repeatable.")
+    ] = None,
+    reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -96,7 +98,8 @@ def recommend(
     from sparkcast.units import parse_seconds
 
     objective = maximize or minimize or ""
-    loaded = load_any(data, factors, objective if "=" in objective else None, study, model, role)
+    wanted = [*(response or ()), *([objective] if "=" in objective else [])]
+    loaded = load_any(data, reading, wanted, model, as_json)
     result = api.recommend(
         loaded,
         within_s=None if within is None else parse_seconds(within),
@@ -112,11 +115,11 @@ def recommend(
         price=None if price is None else parse_price(price),
         max_failure=max_failure,
         load=api.PresentLoad(_jobs_running(jobs_running), tuple(parse_running(text) for text in running or ())),
-        recent=None if recent is None else load(recent, factors, [], study, role),
+        recent=None if recent is None else load(recent, reading, [], as_json),
         model=model,
         extrapolate=extrapolate,
     )
-    emit(result, as_json, lambda found: _show_recommendation(found, details))
+    emit(result, as_json, lambda found: _show_recommendation(found, details), understood(loaded))
     if figures is not None:
         written = api.write_recommendation_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
@@ -125,15 +128,18 @@ def recommend(
 def parse_levels(text: str) -> "tuple[str, tuple[Level, ...]]":
     """Parse `executors=1..16`, `batch_size=64..512..64` or `network=lenet5,simplenet`."""
     from sparkcast.errors import StudyError
+    from sparkcast.study.model import require_few_levels
 
     name, separator, listed = (part.strip() for part in text.partition("="))
     items = [item.strip() for item in listed.split(",") if item.strip()]
     if not separator or not name or not items:
         raise StudyError(f"{text!r} is not name=levels", hint="e.g. executors=1..16 or batch_size=64,96,128")
-    return name, tuple(dict.fromkeys(level for item in items for level in _expanded(item)))
+    ranges = [_expanded(item) for item in items]
+    require_few_levels(name, sum(map(len, ranges)))
+    return name, tuple(dict.fromkeys(level for own in ranges for level in own))
 
 
-def _expanded(item: str) -> "list[Level]":
+def _expanded(item: str) -> "Sequence[Level]":
     from sparkcast.data.table import parse_level
     from sparkcast.errors import StudyError
 
@@ -141,9 +147,9 @@ def _expanded(item: str) -> "list[Level]":
         return [parse_level(item)]
     try:
         first, last, *step = (int(part) for part in item.split(".."))
-        values: list[Level] = list(range(first, last + 1, *step))
+        values = range(first, last + 1, *step)
     except (TypeError, ValueError):
-        values = []
+        values = range(0)
     if not values:
         raise StudyError(f"{item!r} is not a range of whole numbers", hint="e.g. 1..16, or 64..512..64 in steps of 64")
     return values
@@ -164,18 +170,24 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
     tell(f"{result.objective}: {chosen}")
     tell(f"  {result.why.removeprefix(f'{chosen}: ')}")
     for prediction in result.chosen.predictions:
-        tell(f"  {show_predicted(prediction)}")
+        tell(f"  {show_predicted(prediction, result.vocabulary)}")
     if result.nearest and result.nearest.distance > 0:
         near = str(result.nearest.configuration)
         tell(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
+    if result.no_failure:
+        tell(f"  {result.no_failure}")
+    if result.considered:
+        optimal = f"; --details lists {len(result.pareto)} Pareto-optimal ones" if len(result.pareto) > 1 else ""
+        how = f"--fix NAME=VALUE narrows them, --levels NAME=1..16 gives others{'' if details else optimal}"
+        tell(f"  chosen from {result.considered.text} ({how})")
     if result.runner_up:
-        tell(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up)})")
+        tell(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up, result)})")
+    if result.as_good:
+        tell(f"as good within the noise: {result.as_good.configuration} ({_short(result.as_good, result)})")
     for alternative in result.alternatives[: None if details else 1]:
         tell(f"what it costs: {alternative.text}")
     if details:
         _show_front(result)
-    elif len(result.pareto) > 1:
-        tell(f"{len(result.pareto)} settings are Pareto-optimal; --details or --figures DIR shows them")
     for forecast in result.running:
         tell(_running_line(forecast))
     if result.conf:
@@ -192,18 +204,21 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
 
 
 def _show_front(result: "Recommendation") -> None:
-    if len(result.pareto) < 2:
+    front = result.tradeoffs
+    if len(front) < 2:
         return
 
     words = result.vocabulary
-    known = [p.response for p in result.pareto[0].predictions]
+    known = [p.response for p in front[0].predictions]
     responses = [name for name in known if name in (words.time, words.money, words.quality)]
-    tell(f"not beaten in {', '.join(responses)} at once ({len(result.pareto)}):")
-    for candidate in result.pareto[:_MOST_SHOWN]:
+    tell(f"not beaten in {', '.join(responses)} at once ({len(front)}):")
+    for candidate in front[:_MOST_SHOWN]:
         mark = "*" if candidate.configuration == result.chosen.configuration else " "
-        tell(f"  {mark} {candidate.configuration}: {_short(candidate)}", hang="    ")
-    if len(result.pareto) > _MOST_SHOWN:
-        tell(f"    and {len(result.pareto) - _MOST_SHOWN} more: --json or --figures DIR shows them")
+        tell(f"  {mark} {candidate.configuration}: {_short(candidate, result)}")
+    if len(front) > _MOST_SHOWN:
+        tell(f"    and {len(front) - _MOST_SHOWN} more: --json or --figures DIR shows them")
+    if n_alike := len(result.pareto) - len(front):
+        tell(f"    {n_alike} more {'differs' if n_alike == 1 else 'differ'} from these by less than the noise")
 
 
 def _running_line(forecast: "RunningForecast") -> str:
@@ -221,5 +236,6 @@ def _running_line(forecast: "RunningForecast") -> str:
     return f"{line}; meets its deadline of {show_seconds(job.within_s)} with probability {chances}{verdict}"
 
 
-def _short(candidate: "Candidate") -> str:
-    return ", ".join(f"{p.response} {p.value:.4g}" for p in candidate.predictions)
+def _short(candidate: "Candidate", result: "Recommendation") -> str:
+    words = result.vocabulary
+    return ", ".join(f"{p.response} {words.response(p.response).shown(p.value)}" for p in candidate.predictions)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Json, Verbose, emit, shell, table, tell
-from sparkcast.cli.answers import this_command
+from sparkcast.cli._output import Details, Json, Verbose, emit, table, tell
 
 if TYPE_CHECKING:
     from sparkcast.replications import Figure, Mistake, Replicated, Row, Section
@@ -46,7 +45,7 @@ def _show(result: "Replicated", details: bool) -> None:
         numbers = ", ".join(str(mistake.number) for mistake in result.mistakes)
         if numbers:
             tell(f"mistakes of the paper that are shown with what is true: {numbers}")
-        shell("all tables, mistakes and notes:", this_command("--details"))
+        tell("--details shows all tables, mistakes and notes")
     agree, differ, shown = (result.counts[verdict] for verdict in Verdict)
     tell(f"{result.paper} ({', '.join(result.parts)}): {agree} agree, {differ} differ, {shown} shown only")
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say
-from sparkcast.cli.answers import DataSource, Factors, Roles, StudyName, load
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
+from sparkcast.cli.answers import DataSource, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Written:
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(report)
+    app.command()(reads_runs(report))
 
 
 def report(
@@ -29,9 +30,7 @@ def report(
         list[str] | None,
         typer.Option(help="Of a CSV: a column to tell about, or 'cost = time_s / accuracy'. Repeatable."),
     ] = None,
-    factors: Factors = None,
-    role: Roles = None,
-    study: StudyName = None,
+    reading: Reading = AS_IT_STANDS,
     force: Force = False,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -44,6 +43,6 @@ def report(
     from sparkcast.units import parse_seconds
 
     require_free(output, force)
-    loaded = load(data, factors, response or (), study, role)
+    loaded = load(data, reading, response or (), as_json)
     api.report(loaded, output, within_s=None if within is None else parse_seconds(within))
-    emit(Written(output), as_json, lambda written: say(f"wrote {written.path}"))
+    emit(Written(output), as_json, lambda written: say(f"wrote {written.path}"), understood(loaded))

@@ -241,14 +241,14 @@ def _degrees(count: int) -> str:
 
 
 def _show_cost(plan: "PlanSummary") -> None:
-    from sparkcast.units import show_seconds
+    from sparkcast.units import show_money, show_seconds
 
     if plan.total_s is not None and plan.trial_s is not None:
         tell(f"about {show_seconds(plan.total_s)} in all, {show_seconds(plan.trial_s)} each ({plan.estimated_from})")
     else:
         tell(f"time: {plan.estimated_from}")
     if plan.price is not None:
-        tell(f"about {plan.price:.4f} at the study's price")
+        tell(f"about {show_money(plan.price, plan.currency)} at the study's price")
     if plan.left_out:
         first, last = plan.left_out_trials[0], plan.left_out_trials[-1]
         which = f"run {first}" if first == last else f"runs {first} to {last}"

@@ -99,14 +99,16 @@ def _this_command() -> str:
 
 
 def _show(result: "TuneResult", study: str) -> None:
-    from sparkcast.units import show_seconds
+    from sparkcast.units import show_money, show_seconds
 
     if result.best is not None:
         _show_best(result, result.best)
     parts = [f"{result.new} new", f"{result.already_measured} already measured", f"{result.failed} failed"]
     if result.impossible:
         parts.append(f"{result.impossible} refused without running")
-    money = "" if result.spent_cost is None else f", {result.spent_cost:.4g} at the study's price"
+    money = (
+        "" if result.spent_cost is None else f", {show_money(result.spent_cost, result.currency)} at the study's price"
+    )
     tell(f"{result.runs} runs ({', '.join(parts)}): {show_seconds(result.spent_s)}{money}")
     tell(f"stopped: {result.stopped_because}")
     for warning in result.warnings:

@@ -1,9 +1,11 @@
-"""What questions are asked about: a study with its results, a CSV, a store, or a model file."""
+"""What questions are asked about: a study with its results, a table, a store, runs of MLflow, or a model file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sparkcast.data.options import TableOptions
+from sparkcast.data.understood import Understood
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.observe.recognise import is_event_log
 from sparkcast.registry import did_you_mean
@@ -12,6 +14,9 @@ from sparkcast.study.names import COST, in_usual_units
 from sparkcast.study.paths import no_such_file
 
 Source = str | Path
+TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet")
+MLFLOW = "mlflow:"  # in front of a tracking folder or URL
+_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def load_study(path: Source, roles: Mapping[str, str] | None = None) -> Study:
@@ -46,7 +51,7 @@ def _require_study_file(path: Path) -> None:
     """Raise StudyError for what is plainly something else."""
     if not path.exists():
         return  # said where it is read
-    if path.suffix.lower() == ".csv":
+    if path.suffix.lower() in TABLES:
         raise StudyError(
             f"{path.name} is a table of runs, and this needs a study file",
             hint=f"ask the table: sparkcast analyze {path.name}; or make a study: sparkcast init WORKLOAD > study.yaml",
@@ -69,6 +74,7 @@ class Data:
     dataset: Dataset
     study: Study | None = None
     taken_as: tuple[tuple[str, str], ...] = ()  # role and name, where only the name told it
+    understood: Understood | None = None  # of a table
 
     @property
     def price(self) -> Price | None:
@@ -92,22 +98,31 @@ def load_data(
     responses: Sequence[str] = (),
     study: str | None = None,
     roles: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
+    na: Sequence[str] = (),
+    time_unit: str | None = None,
+    decimal: str | None = None,
 ) -> Data:
-    """Runs to ask about: of a study, a table or a store.
+    """Runs to ask about: of a study, a table, a store or MLflow.
 
     Args:
-        source: A study file (with its results), a CSV, or a store (folder, file or database URL).
-        factors: The columns of a CSV that were varied; by default those that vary and are no response. When they are
-            named, its other columns of numbers become metrics of the runs, which the model gray-box learns from.
+        source: A study file (with its results), a table (CSV, TSV, Parquet), a store (folder, file or database URL), or
+            runs of MLflow: "mlflow:" and a tracking folder or URL.
+        factors: The columns of a table that were varied; by default those that vary and were not measured. When they
+            are named, its other columns of numbers become metrics of the runs, which the model gray-box learns from.
         responses: What the runs yielded, or formulas over it: "cost = time_s / (100 * accuracy) ** 2".
-        study: Which study of a store that holds several.
+        study: Which study of a store, or experiment of MLflow, that holds several.
         roles: What names mean: {"hosts": "machines", "auc": "share", "minutes": "time:min"}.
+        ignore: Columns of a table to leave out.
+        na: Words that mean no value in a table, beside the usual ones.
+        time_unit: Of times in a table that do not tell their unit: "ms", "s", "min", "h" or "d".
+        decimal: What stands before decimals in a table that does not tell it: "comma" or "point".
 
     Returns:
-        The observations, with what all names mean, and the study where there is one.
+        The observations, with what all names mean, the study where there is one, and how a table was understood.
 
     Raises:
-        StudyError: The file cannot be read; the message names the line.
+        StudyError: The file cannot be read; the message names rows and columns.
         NotEnoughDataError: The study has no results yet.
 
     >>> data = load_data("runs.csv")
@@ -117,22 +132,39 @@ def load_data(
     from sparkcast.study.derive import derive_responses, parse_response
 
     path, wanted = Path(source), [parse_response(text) for text in responses]
-    if is_model_file(path):
+    needed = tuple(dict.fromkeys(name for response in wanted for name in response.needs))
+    options = TableOptions(tuple(factors), needed, roles or {}, tuple(ignore), tuple(na), time_unit, decimal)
+    if is_tracking(source):
+        loaded = _tracked_data(str(source), options, study)
+    elif is_model_file(path):
         raise StudyError(
             f"{path.name} is a model file, and this needs runs", hint="give the study, store or CSV instead"
         )
-    if "://" not in str(source):
-        if not path.exists() and path.suffix.lower() not in (".yaml", ".yml"):
-            raise no_such_file(path)
-        if is_event_log(path):
-            raise _event_log(path, "a study, a results folder or a table of runs")
-    if path.suffix.lower() in (".yaml", ".yml"):
-        loaded = _study_data(path, roles or {})
-    elif path.suffix.lower() == ".csv":
-        loaded = _table_data(path, factors, [name for response in wanted for name in response.needs], roles or {})
+    elif path.suffix.lower() in TABLES:
+        _require_runs(path)
+        loaded = _table_data(path, options)
     else:
-        loaded = _store_data(str(source), factors, study, roles or {})
+        _refuse_table_options(path, options)
+        if "://" not in str(source):
+            _require_runs(path)
+        is_study = path.suffix.lower() in (".yaml", ".yml")
+        loaded = _study_data(path, options.roles) if is_study else _store_data(str(source), factors, study, roles or {})
     return replace(loaded, dataset=derive_responses(loaded.dataset, wanted))
+
+
+def _require_runs(path: Path) -> None:
+    """Raise StudyError for what is not there, and for an event log."""
+    if not path.exists() and path.suffix.lower() not in (".yaml", ".yml"):  # of a study, said where it is read
+        raise no_such_file(path)
+    if is_event_log(path):
+        raise _event_log(path, "a study, a results folder or a table of runs")
+
+
+def _refuse_table_options(path: Path, options: TableOptions) -> None:
+    given = {"--ignore": options.ignore, "--na": options.na, "--time-unit": options.time_unit}
+    for option, value in (given | {"--decimal": options.decimal}).items():
+        if value:
+            raise StudyError(f"{option} is for tables, and {path.name} is none", hint=f"leave out {option}")
 
 
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
@@ -145,13 +177,26 @@ def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
     return Data(make_dataset(study, observations), study)
 
 
-def _table_data(path: Path, factors: Sequence[str], responses: Sequence[str], roles: Mapping[str, str]) -> Data:
-    from sparkcast.data.table import no_response, read_table
+def _table_data(path: Path, options: TableOptions) -> Data:
+    from sparkcast.data.grid import read_grid
+    from sparkcast.data.table import no_response, understand
 
-    dataset, declared = read_table(path, factors, responses, roles)
-    if not dataset.responses:  # of a table whose factors were named, that is not asked for before
+    found = understand(read_grid(path), path, options)
+    if not found.dataset.responses:  # of a table whose factors were named, that is not asked for before
         raise no_response(path)
-    return Data(dataset, taken_as=_by_name(dataset, declared))
+    return Data(found.dataset, understood=found.understood)
+
+
+def _tracked_data(source: str, options: TableOptions, experiment: str | None) -> Data:
+    from sparkcast.data.tracking import read_runs
+
+    found = read_runs(source, options, experiment)
+    return Data(found.dataset, understood=found.understood)
+
+
+def is_tracking(source: Source) -> bool:
+    """Whether runs of MLflow are meant: by the prefix, or a folder as MLflow keeps them."""
+    return str(source).startswith(MLFLOW) or any(Path(source).glob("*/meta.yaml"))
 
 
 def _store_data(source: str, factors: Sequence[str], study: str | None, roles: Mapping[str, str]) -> Data:
@@ -213,6 +258,22 @@ def is_model_file(path: Path) -> bool:
         return True
     try:
         with path.open("rb") as file:
-            return file.read(4) == b"PK\x03\x04"
+            is_archive = file.read(4) == b"PK\x03\x04"
     except OSError:
+        return False
+    if path.suffix.lower() in _WORKBOOKS or (is_archive and _is_workbook(path)):
+        raise StudyError(
+            f"{path.name} is a spreadsheet file, which sparkcast does not read",
+            hint="save its sheet as CSV (File > Save As > CSV UTF-8), and give that",
+        )
+    return is_archive
+
+
+def _is_workbook(path: Path) -> bool:
+    from zipfile import BadZipFile, ZipFile
+
+    try:
+        with ZipFile(path) as archive:
+            return any(name in ("xl/workbook.xml", "content.xml") for name in archive.namelist())
+    except (BadZipFile, OSError):
         return False

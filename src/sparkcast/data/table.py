@@ -1,24 +1,39 @@
-"""Observations as flat tables: CSV in and out, Parquet out."""
+"""Observations as flat tables: CSV and Parquet, in and out."""
 
 import csv
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from sparkcast.data.cell import COUNT, SHARE, SIZE, TIME, factor
+from sparkcast.data.column import EMPTY, NUMBER, Column, Words, read_columns
+from sparkcast.data.grid import Grid, read_grid
+from sparkcast.data.meaning import BOOKKEEPING, Sorted, sort_columns
+from sparkcast.data.options import TableOptions
+from sparkcast.data.outcomes import OWN, outcome_column, outcomes
+from sparkcast.data.problems import Problem, refuse, shown
+from sparkcast.data.understood import Understood, told_responses, told_settings
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome, Vocabulary
-from sparkcast.study.names import MEASURED, completed, in_usual_units
-from sparkcast.study.paths import no_such_file
+from sparkcast.study import Configuration, Dataset, Kind, Level, Observation, Outcome, Role, Vocabulary
+from sparkcast.study.configuration import normal_level
+from sparkcast.study.names import (
+    completed,
+    counts_things,
+    is_usually_measured,
+    unit_in_name,
+    usual_vocabulary,
+)
+from sparkcast.units import BYTES, SECONDS, shortest_size
 
-# Columns of an exported table that are neither settings nor responses.
-_BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
 # The last column of a table that sparkcast wrote: one of its cells says what all others are.
-_MEANING = "sparkcast"
+MEANING = "sparkcast"
+_TELLING_DIGITS = 8  # two responses measured to so many together are not equal by chance
+_MOST_ROWS = 5  # listed in a note
 
 
 def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] = ()) -> Dataset:
@@ -29,49 +44,72 @@ def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] =
 def read_table(
     path: Path, factors: Sequence[str] = (), responses: Sequence[str] = (), roles: Mapping[str, str] | None = None
 ) -> tuple[Dataset, Vocabulary]:
-    """A table with a header, one run a row; and what was declared of its columns, by `roles` or by the table itself.
+    """A table with a header, one run a row; and what was declared of its columns, by `roles` or by the table itself."""
+    found = understand(read_grid(path), path, TableOptions(tuple(factors), tuple(responses), roles or {}))
+    return found.dataset, found.declared
 
-    Without `factors`: every column that varies, less responses. With `factors`, the remaining columns of numbers are
-    what else the runs showed (times of stages, bytes). Every observation has them among its responses, where models
-    find them; `Dataset.responses` does not name them.
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Runs, and how their table was understood."""
+
+    dataset: Dataset
+    declared: Vocabulary
+    understood: Understood
+    rows: tuple[int, ...]  # of each observation, from 0: those of the grid that were kept
+
+
+def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequence[str] = ()) -> Table:
+    """Runs of a table. `yielded` are columns that are known to be responses.
+
+    Without `factors`: every column that varies and was not measured, less what tells runs apart. With `factors`, the
+    remaining columns of numbers are what else the runs showed (times of stages, bytes). Every observation has them
+    among its responses, where models find them; `Dataset.responses` does not name them.
     """
-    header, rows = _read_rows(path)
-    written = _written_meaning(header, rows, path)
-    declared = written.vocabulary.assigning(in_usual_units(roles or {}))
-    for name in (*factors, *responses, *(roles or {})):
-        if name not in header:
-            raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, header))
-    if len(set(factors)) < len(factors):
-        raise StudyError(f"a factor is named twice: {', '.join(factors)}", hint="name each column once")
-    yielded = {*responses, *(r.name for r in declared.responses), *(n for n in MEASURED if n not in factors)}
-    measured = [n for n in header if n in yielded and n not in {s.name for s in declared.settings}]
-    others = [n for n in header if n not in measured and n not in _BOOKKEEPING]
-    # What the table does not speak of, such as a column that somebody added, is read as in any other table.
-    untold = [n for n in others if n not in written.vocabulary.names and len({row[n] for row in rows}) > 1]
-    varied = tuple(factors) or (*(n for n in written.factors if n in others), *untold)
-    if not varied:
+    grid, written = _written_meaning(grid, path)
+    for name in options.names:
+        if name not in grid.header:
+            raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, grid.header))
+    declared = written.vocabulary.assigning(options.meanings)
+    ending = outcome_column(grid, options.names)
+    columns = _columns(grid, written, declared, options)
+    columns.pop(ending or "", None)
+    sorted_ = _sorted(columns, written, declared, options, yielded)
+    if not sorted_.settings:
         raise StudyError(f"{path.name} has no column that could be a factor", hint="name them: --factors a,b")
-    fixed = [n for n in others if n not in varied and n in {s.name for s in written.vocabulary.settings}]
-    metrics = [n for n in others if factors and n not in (*varied, *fixed) and _is_measured(row[n] for row in rows)]
-    seen: dict[Configuration, int] = {}
-    observations = []
-    for line, row in enumerate(rows, start=2):
-        configuration = Configuration((name, parse_level(row[name])) for name in (*varied, *fixed) if row[name] != "")
-        _require_values(configuration, varied, path, line)
-        seen[configuration] = seen.get(configuration, 0) + 1
-        observations.append(
-            Observation(
-                configuration=configuration,
-                responses={n: _number(row[n], n, path, line) for n in (*measured, *metrics) if row[n] != ""},
-                outcome=_outcome(row.get("outcome", "ok"), path, line),
-                replicate=seen[configuration],
-                position=line - 1,
-            )
-        )
-    named = tuple(responses) or tuple(n for n in measured if n in written.responses) or tuple(measured)
-    if not named and not factors:
+    fixed = [
+        name
+        for name in columns
+        if name not in (*sorted_.settings, *sorted_.responses) and name in {s.name for s in written.vocabulary.settings}
+    ]
+    metrics = [name for name in sorted_.metrics if name not in fixed]
+    named = options.responses or tuple(n for n in sorted_.responses if n in written.responses) or sorted_.responses
+    words = _vocabulary(columns, declared, (*sorted_.settings, *fixed), (*sorted_.responses, *metrics), options)
+    table = _Reader(grid, path, columns, words, options)
+    repeated = {} if written.factors else table.repeated(sorted_, yielded)
+    kept = [i for i in range(len(grid.rows)) if i not in repeated]
+    table.refuse_problems(sorted_.settings, sorted_.responses, ending, kept)
+    observations = table.observations(sorted_.settings, fixed, (*sorted_.responses, *metrics), ending, kept)
+    if not named and not options.factors:
         raise no_response(path)
-    return Dataset(varied, tuple(observations), path.stem, named, declared), declared
+    dataset = Dataset(sorted_.settings, observations, path.stem, named, words)
+    notes = (
+        *grid.notes,
+        *table.notes((*sorted_.settings, *sorted_.responses), sorted_.responses, repeated, ending, kept),
+    )
+    told = {*declared.names, *fixed} >= {*sorted_.settings, *sorted_.responses}
+    if told and written.factors:  # it was written with what is missing
+        notes = grid.notes
+    understood = Understood(
+        source=path.name,
+        runs=len(observations),
+        settings=told_settings(dataset, table.units),
+        responses=told_responses(dataset, table.assumed(named)),
+        left_out=tuple(sorted_.left_out.items()),
+        notes=notes,
+        is_declared=told and not notes and not sorted_.left_out,
+    )
+    return Table(dataset, declared, understood, tuple(kept))
 
 
 def no_response(path: Path) -> StudyError:
@@ -79,6 +117,349 @@ def no_response(path: Path) -> StudyError:
         f"no column of {path.name} is known to be what the runs yielded",
         hint="say what one is: --role NAME=time (or money, share, count), or --response NAME",
     )
+
+
+# ---------------------------------------------------------------- what columns are
+
+
+def _columns(grid: Grid, written: "_Meaning", declared: Vocabulary, options: TableOptions) -> dict[str, Column]:
+    na = {word.casefold() for word in options.na}
+    as_written = {s.name for s in written.vocabulary.settings} if grid.separator == "," else set()
+    cells = {name: grid.cells(name) for name in grid.header if name not in (*as_written, *options.ignore)}
+    words = {name: Words(na, options.mark, _family(name, declared), options.time_unit or "") for name in cells}
+    found = read_columns(cells, words, grid.separator)
+    for name in as_written:  # settings of a table that sparkcast wrote are read as it writes them
+        levels = {cell: parse_level(cell) for cell in set(grid.cells(name)) if cell and cell.casefold() not in na}
+        found[name] = Column(name, grid.cells(name), NUMBER if levels else EMPTY, levels)
+    for name in options.ignore:
+        found[name] = Column(name, grid.cells(name), EMPTY)
+    return {name: found[name] for name in grid.header}
+
+
+def _family(name: str, declared: Vocabulary) -> str | None:
+    """What an m or a k under this name is."""
+    usual = usual_vocabulary([], [name]).response(name)
+    if declared.response(name).kind is Kind.TIME or usual.kind is Kind.TIME:
+        return TIME
+    return COUNT if counts_things(name) else None
+
+
+def _sorted(
+    columns: Mapping[str, Column],
+    written: "_Meaning",
+    declared: Vocabulary,
+    options: TableOptions,
+    yielded: Sequence[str],
+) -> Sorted:
+    set_ = {s.name for s in declared.settings}
+    measured = {*options.responses, *yielded, *(r.name for r in declared.responses)} - set_
+    told = options.factors or (
+        *(n for n in written.factors if n in columns and n not in measured),
+        *(n for n in columns if n in set_ and n not in written.vocabulary.names and _varies(columns[n])),
+    )
+    # What the table does not speak of, such as a column that was added, is guessed as in any other table.
+    open_ = {n: c for n, c in columns.items() if n in (*told, *measured) or n not in (*set_, *written.vocabulary.names)}
+    guessed = sort_columns(open_, settings=told, responses=tuple(measured), ignored=options.ignore)
+    if not options.factors:
+        return guessed
+    responses = tuple(
+        n
+        for n in columns
+        if n in (*guessed.responses, *guessed.settings)
+        and n not in options.factors
+        and (n in measured or is_usually_measured(n))
+    )
+    others = [n for n in open_ if n not in (*options.factors, *responses, *BOOKKEEPING, *options.ignore)]
+    metrics = tuple(n for n in others if columns[n].is_number and not columns[n].problems and not columns[n].bare)
+    left_out = {n: why for n, why in guessed.left_out.items() if n not in (*metrics, *responses)}
+    left_out |= {n: "not among --factors" for n in others if n not in metrics and n not in left_out}
+    return Sorted(options.factors, responses, metrics, left_out)
+
+
+def _varies(column: Column) -> bool:
+    return len({column.values.get(cell) for cell in set(column.cells)}) > 1 or bool(column.problems)
+
+
+def _vocabulary(
+    columns: Mapping[str, Column],
+    declared: Vocabulary,
+    settings: Sequence[str],
+    responses: Sequence[str],
+    options: TableOptions,
+) -> Vocabulary:
+    """What the names mean, and what the units of their cells say beyond that."""
+    usual = usual_vocabulary(settings, responses)
+    told = []
+    for response in usual.responses:
+        column = columns[response.name]
+        if column.form == TIME:
+            told.append(replace(response, kind=Kind.TIME, unit=_in_name(response.name, SECONDS) or "s"))
+        elif response.kind is Kind.TIME and not unit_in_name(response.name) and options.time_unit:
+            told.append(replace(response, unit=options.time_unit))
+        elif column.currency:
+            told.append(replace(response, kind=Kind.MONEY, unit=column.currency))
+        elif column.form == SHARE and response.kind is Kind.OTHER:
+            told.append(replace(response, unit="share"))
+        elif column.form == SIZE:
+            told.append(replace(response, unit=_in_name(response.name, BYTES) or "bytes"))
+        else:
+            told.append(response)
+    return replace(usual, responses=tuple(told)).declaring(declared)
+
+
+# ---------------------------------------------------------------- what cells are
+
+
+T = TypeVar("T")
+
+
+class _Reader:
+    """The cells of a table whose columns are understood."""
+
+    def __init__(
+        self, grid: Grid, path: Path, columns: Mapping[str, Column], words: Vocabulary, options: TableOptions
+    ) -> None:
+        self.grid, self.path, self.columns, self.words, self.options = grid, path, columns, words, options
+        self.units: dict[str, str] = {}
+        self._require_use_of_time_unit()
+
+    def assumed(self, responses: Sequence[str]) -> tuple[str, ...]:
+        """Times of which nothing tells the unit."""
+        declared = {name for name, text in self.options.meanings.items() if ":" in text}
+        return tuple(name for name in responses if name not in declared and self._has_no_unit(name))
+
+    def _has_no_unit(self, name: str) -> bool:
+        column = self.columns.get(name)
+        if column is None or self.options.time_unit or self.words.response(name).kind is not Kind.TIME:
+            return False
+        return column.form == NUMBER and not unit_in_name(name)
+
+    def _require_use_of_time_unit(self) -> None:
+        unit = self.options.time_unit
+        if unit is None:
+            return
+        times = [response.name for response in self.words.responses if response.kind is Kind.TIME]
+        forms = {name: self.columns[name].form for name in times}
+        if not any(forms[n] == TIME or not unit_in_name(n) for n in times):
+            told = ", ".join(f"{n} ({unit_in_name(n)})" for n in times) or "there is none"
+            raise StudyError(
+                f"--time-unit {unit} is for times that do not tell their unit, and in {self.path.name} {told}",
+                hint=f"to overrule a name: --role NAME=time:{unit}",
+            )
+
+    # ------------------------------------------------------------ problems
+
+    def refuse_problems(
+        self, settings: Sequence[str], responses: Sequence[str], ending: str | None, kept: Sequence[int]
+    ) -> None:
+        problems: list[Problem] = []
+        hints: list[str] = []
+        for name in (*settings, *responses):
+            wrong = self._wrong(name, name in responses)
+            if not wrong:
+                continue
+            cells = self.columns[name].cells
+            found = [Problem(self.grid.rows[i], name, wrong[cells[i]]) for i in kept if cells[i] in wrong]
+            problems += found
+            if found:
+                hints += [*self.columns[name].hints, *self._hints(name, wrong)]
+        if ending is not None:
+            cells = self.grid.cells(ending)
+            unknown = {cell for cell, outcome in outcomes(cells).items() if outcome is None}
+            problems += [
+                Problem(self.grid.rows[i], ending, f"unknown outcome {cells[i]!r}") for i in kept if cells[i] in unknown
+            ]
+            hints += [did_you_mean(cell, tuple(outcome.value for outcome in Outcome)) for cell in sorted(unknown)[:1]]
+        refuse(self.path.name, problems, hint="; ".join(dict.fromkeys(hints)))
+
+    def _hints(self, name: str, wrong: Mapping[str, str]) -> list[str]:
+        """How to mend what the column alone did not know to be wrong."""
+        column, hints = self.columns[name], []
+        if column.bare & wrong.keys():
+            units = ", or tell it: --time-unit min" if column.form == TIME else ""
+            hints.append(f"write the unit into the cell{units}")
+        if any(cell not in column.values and cell not in column.problems for cell in wrong):
+            is_named = name in self.options.factors
+            hints.append(
+                "fill it in or drop the row" + ("" if is_named else f", or leave out the column: --ignore {name}")
+            )
+        return hints or ([] if column.hints else ["correct the cell or drop the row"])
+
+    def _wrong(self, name: str, is_response: bool) -> dict[str, str]:
+        """Cells that cannot be used, and why."""
+        column = self.columns[name]
+        wrong = dict(column.problems)
+        unit = self._unit(name)
+        if not unit:
+            wrong |= {c: f"{c!r} has no unit, and other cells of the column have one" for c in column.bare}
+        if is_response:
+            words = (cell for cell, value in column.values.items() if isinstance(value, str))
+            return {cell: f"{shown(cell)} is not a number" for cell in words} | wrong
+        empty = set(column.cells).difference(column.values, wrong)
+        return wrong | dict.fromkeys(empty, "a setting has no value here")
+
+    # ------------------------------------------------------------ values
+
+    def _unit(self, name: str) -> str:
+        """The unit of bare numbers: what the role, the name, or for times an option says."""
+        column = self.columns[name]
+        if column.form == TIME:
+            response = self.words.response(name)
+            declared = response.unit if name in self.options.meanings and response.kind is Kind.TIME else ""
+            return declared or _in_name(name, SECONDS) or self.options.time_unit or ""
+        if column.form == SIZE:
+            setting = self.words.setting(name)
+            told = setting.unit if setting.role is Role.MEMORY and setting.unit != "bytes" else ""
+            return _in_name(name, BYTES) or (told if told in BYTES else "")
+        return _in_name(name, ("%",)) if column.form == SHARE else ""
+
+    def _converted(self, name: str, is_response: bool) -> dict[str, Level]:
+        """What each text of a column stands for, in the unit that its name tells, else in ours."""
+        column, unit = self.columns[name], self._unit(name)
+        if column.form == TIME:
+            return self._times(column, unit, is_response)
+        if column.form == SIZE:
+            return self._sizes(column, unit, is_response)
+        if column.form == SHARE and unit == "%":
+            return {cell: value if cell in column.bare else float(value) * 100 for cell, value in column.values.items()}
+        if column.form not in (NUMBER, SHARE, COUNT, "text", "date") and not column.currency:
+            self.units[name] = column.form  # the word behind its numbers
+        return dict(column.values)
+
+    def _times(self, column: Column, unit: str, is_response: bool) -> dict[str, Level]:
+        response = self.words.response(column.name)
+        target = response.unit if is_response and response.kind is Kind.TIME else _in_name(column.name, SECONDS) or "s"
+        self.units[column.name] = target
+        bare, whole = SECONDS[unit or "s"], SECONDS[target]
+        return {c: float(v) * (bare if c in column.bare else 1.0) / whole for c, v in column.values.items()}
+
+    def _sizes(self, column: Column, unit: str, is_response: bool) -> dict[str, Level]:
+        if unit or is_response:
+            self.units[column.name] = unit or "bytes"
+            own = factor(unit, SIZE) if unit else 1.0
+            values = {c: float(v) if c in column.bare else float(v) / own for c, v in column.values.items()}
+            return {cell: int(v) if v.is_integer() else v for cell, v in values.items()}
+        self.units[column.name] = "size"
+        return {cell: shortest_size(round(float(value))) for cell, value in column.values.items()}
+
+    def observations(
+        self,
+        settings: Sequence[str],
+        fixed: Sequence[str],
+        measured: Sequence[str],
+        ending: str | None,
+        kept: Sequence[int],
+    ) -> tuple[Observation, ...]:
+        levels = {name: self._levels(name, kept) for name in (*settings, *fixed)}
+        numbers = {name: self._numbers(name, kept) for name in measured}
+        ended = [Outcome.OK] * len(kept)
+        if ending is not None:
+            said, cells = outcomes(self.grid.cells(ending)), self.grid.cells(ending)
+            ended = [said[cells[i]] or Outcome.OK for i in kept]
+        seen: dict[tuple[Level | None, ...], int] = {}
+        made: dict[tuple[Level | None, ...], Configuration] = {}  # replicates share one
+        found, names = [], tuple(numbers)
+        is_full = all(None not in column for column in numbers.values())
+        values = zip(*numbers.values(), strict=True) if numbers else (() for _ in kept)
+        rows = zip(zip(*levels.values(), strict=True), values, ended, strict=True)
+        for place, (row, value, outcome) in enumerate(rows, start=1):
+            seen[row] = seen.get(row, 0) + 1
+            if row not in made:
+                given = {name: level for name, level in zip(levels, row, strict=True) if level is not None}
+                made[row] = Configuration.of_normal(given)
+            pairs = zip(names, value, strict=True)
+            measured_here = dict(pairs) if is_full else {name: number for name, number in pairs if number is not None}
+            found.append(Observation(made[row], measured_here, outcome, replicate=seen[row], position=place))
+        return tuple(found)
+
+    def _levels(self, name: str, kept: Sequence[int]) -> list[Level | None]:
+        levels = {cell: normal_level(level) for cell, level in self._converted(name, False).items()}
+        cells = self.columns[name].cells
+        return _picked(list(map(levels.get, cells)), kept)
+
+    def _numbers(self, name: str, kept: Sequence[int]) -> list[float | None]:
+        values = {c: float(v) for c, v in self._converted(name, True).items() if not isinstance(v, str)}
+        cells = self.columns[name].cells
+        return _picked(list(map(values.get, cells)), kept)
+
+    # ------------------------------------------------------------ rows
+
+    def repeated(self, sorted_: Sorted, yielded: Sequence[str]) -> dict[int, int]:
+        """Rows that are copies of earlier ones, by place: no two runs are equal in everything."""
+        if yielded:
+            return {}
+        telling = [name for name in self.grid.header if name in BOOKKEEPING and name not in (OWN, "cause")]
+        telling += [name for name, why in sorted_.left_out.items() if why in ("identifier", "dates")]
+        told_apart = any(any(self.grid.cells(name)) for name in telling)
+        first: dict[tuple[str, ...], int] = {}
+        found = {}
+        for place, row in enumerate(zip(*self.grid.columns, strict=True)):
+            earlier = first.setdefault(row, place)
+            if earlier != place and (told_apart or self._has_telling_digits(sorted_.responses, place)):
+                found[place] = earlier
+        return found
+
+    def _has_telling_digits(self, responses: Sequence[str], place: int) -> bool:
+        digits = [len(re.sub(r"\D", "", self.columns[name].cells[place]).strip("0")) for name in responses]
+        return sum(n > 0 for n in digits) > 1 and sum(digits) >= _TELLING_DIGITS
+
+    def notes(
+        self,
+        used: Sequence[str],
+        responses: Sequence[str],
+        repeated: Mapping[int, int],
+        ending: str | None,
+        kept: Sequence[int],
+    ) -> list[str]:
+        found = []
+        columns = [self.columns[name] for name in used]
+        if any(column.mark == "," for column in columns):
+            found.append("decimal commas")
+        thousands = [c.name for c in columns if c.mark == "." and any("," in cell for cell in c.values)]
+        if thousands:
+            found.append(f"commas between thousands in {', '.join(thousands)}")
+        if repeated:
+            rows = [self.grid.rows[place] for place in repeated]
+            found.append(f"{_rows(rows)} repeat{'s an earlier one' if len(rows) == 1 else ' earlier ones'}, left out")
+        for name in responses:
+            column = self.columns[name]
+            missing = [self.grid.rows[i] for i in kept if column.cells[i] not in column.values]
+            if 0 < len(missing) < len(kept) and (ending is None or len(missing) < len(kept) / 2):
+                found.append(f"no {name} in {_rows(missing)}")
+        if ending is not None and ending != OWN:
+            ended = [outcomes(self.grid.cells(ending))[self.grid.cells(ending)[i]] for i in kept]
+            failed = sum(outcome is not Outcome.OK for outcome in ended)
+            found.append(f"{ending} tells how runs ended: {failed} failed")
+        return found
+
+
+def _in_name(name: str, units: Collection[str]) -> str:
+    """The unit that a name ends in, if it is one of these."""
+    unit = unit_in_name(name)
+    return unit if unit in units else ""
+
+
+def _picked(values: list[T], kept: Sequence[int]) -> list[T]:
+    return values if len(kept) == len(values) else [values[i] for i in kept]
+
+
+def _rows(rows: Sequence[int]) -> str:
+    shown = ", ".join(map(str, rows[:_MOST_ROWS]))
+    more = f" and {len(rows) - _MOST_ROWS} more" if len(rows) > _MOST_ROWS else ""
+    return f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
+
+
+@lru_cache(maxsize=4096)
+def parse_level(text: str) -> Level:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+# ---------------------------------------------------------------- tables that say what their columns are
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +471,24 @@ class _Meaning:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
 
 
-def _written_meaning(header: list[str], rows: list[dict[str, str]], path: Path) -> _Meaning:
-    if _MEANING not in header:
-        return _Meaning()
-    header.remove(_MEANING)
+def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, _Meaning]:
+    if MEANING not in grid.header:
+        return grid, _Meaning()
     try:
-        plain = json.loads(next((row[_MEANING] for row in rows if row[_MEANING]), ""))  # rows may have been sorted
-        found = _Meaning(tuple(plain["factors"]), tuple(plain["responses"]), Vocabulary.from_plain(plain["vocabulary"]))
+        plain = json.loads(next((cell for cell in grid.cells(MEANING) if cell), ""))  # rows may have been sorted
+        found = meaning_from(plain)
     except (ValueError, KeyError, TypeError) as error:
         raise StudyError(
-            f"{path.name}: the column {_MEANING!r} does not say what the others are", hint="remove that column"
+            f"{path.name}: the column {MEANING!r} does not say what the others are", hint="remove that column"
         ) from error
-    return replace(found, vocabulary=found.vocabulary.only(header))
+    kept = [place for place, name in enumerate(grid.header) if name != MEANING]
+    header = tuple(grid.header[place] for place in kept)
+    rest = replace(grid, header=header, columns=tuple(grid.columns[place] for place in kept))
+    return rest, replace(found, vocabulary=found.vocabulary.only(header))
+
+
+def meaning_from(plain: Mapping[str, Any]) -> _Meaning:
+    return _Meaning(tuple(plain["factors"]), tuple(plain["responses"]), Vocabulary.from_plain(plain["vocabulary"]))
 
 
 def write_table(data: Dataset, path: Path) -> None:
@@ -109,8 +496,8 @@ def write_table(data: Dataset, path: Path) -> None:
     rows = [_flat(observation) for observation in data.observations]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if rows:
-        rows[0][_MEANING] = json.dumps(_meaning_of(data, columns))
-    columns.append(_MEANING)
+        rows[0][MEANING] = json.dumps(meaning_of(data, columns))
+    columns.append(MEANING)
     if path.suffix.lower() == ".parquet":
         _write_parquet(rows, columns, path)
         return
@@ -122,9 +509,9 @@ def write_table(data: Dataset, path: Path) -> None:
         writer.writerows(rows)
 
 
-def _meaning_of(data: Dataset, columns: Sequence[str]) -> dict[str, Any]:
+def meaning_of(data: Dataset, columns: Sequence[str]) -> dict[str, Any]:
     settings = dict.fromkeys(name for run in data.observations for name in run.configuration)
-    measured = [name for name in columns if name not in settings and name not in _BOOKKEEPING]
+    measured = [name for name in columns if name not in settings and name not in BOOKKEEPING]
     words = completed(data.vocabulary, settings, measured).only(columns)
     return {"factors": data.factors, "responses": data.responses, "vocabulary": words.as_plain()}
 
@@ -145,73 +532,3 @@ def _flat(observation: Observation) -> dict[str, Level]:
         row["cpu_percent"] = observation.utilisation.cpu_percent
         row["iowait_percent"] = observation.utilisation.iowait_percent
     return row | {"run_id": observation.run_id}
-
-
-def _read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            header = list(reader.fieldnames or [])
-            rows = list(reader)
-    except FileNotFoundError:
-        raise no_such_file(path) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise StudyError(
-            f"cannot read {str(path)!r}: {error}", hint="a CSV in UTF-8 with a header is needed"
-        ) from error
-    if len(set(header)) < len(header):
-        raise StudyError(f"{path.name}: a column name stands twice in the header", hint="rename one of them")
-    if not rows:
-        raise StudyError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
-    for line, row in enumerate(rows, start=2):
-        if None in row or None in row.values():
-            raise StudyError(f"{path.name} line {line} has not {len(header)} values", hint="check commas and quotes")
-    return header, rows
-
-
-@lru_cache(maxsize=4096)
-def parse_level(text: str) -> Level:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _is_measured(cells: Iterable[str]) -> bool:
-    """Whether a column nobody spoke of holds finite numbers only; cells may be empty, but not all of them."""
-    filled = [cell for cell in cells if cell != ""]
-    try:
-        return bool(filled) and all(math.isfinite(float(cell)) for cell in filled)
-    except ValueError:
-        return False
-
-
-def _require_values(configuration: Configuration, names: Sequence[str], path: Path, line: int) -> None:
-    for name in names:
-        value = configuration.get(name, "")
-        if value == "" or (isinstance(value, float) and not math.isfinite(value)):
-            raise StudyError(
-                f"{path.name} line {line}: factor {name!r} has no value", hint="fill it in or drop the row"
-            )
-
-
-def _number(text: str, name: str, path: Path, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise StudyError(
-            f"{path.name} line {line}: {name} = {text!r} is not a number", hint="correct the cell or drop the row"
-        ) from None
-    if not math.isfinite(value):
-        raise StudyError(f"{path.name} line {line}: {name} = {text} is not finite", hint="leave the cell empty")
-    return value
-
-
-def _outcome(text: str, path: Path, line: int) -> Outcome:
-    try:
-        return Outcome(text)
-    except ValueError:
-        known = tuple(outcome.value for outcome in Outcome)
-        raise StudyError(f"{path.name} line {line}: unknown outcome {text!r}", hint=did_you_mean(text, known)) from None

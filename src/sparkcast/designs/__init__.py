@@ -30,6 +30,7 @@ def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
     from sparkcast.designs._blocks import make_blocks
     from sparkcast.designs._centre import centre_points
     from sparkcast.designs._rules import what_rules_cost
+    from sparkcast.designs._size import require_few_runs
 
     chosen = make_design(study).choose(study, time_of)
     configurations = [Configuration(c) | study.fixed for c in chosen.configurations]
@@ -42,6 +43,12 @@ def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
             f"{study.where('rules')}the rules exclude all {len(excluded) + chosen.n_unlisted} combinations: {rules}",
             hint="relax a rule or add levels that satisfy it",
         )
+    design, where = study.design, study.where("design", "replicates")
+    require_few_runs(
+        (len(allowed) + design.centre_points) * design.replicates,
+        f"{len(allowed):,} combinations and {design.centre_points:,} centre points, {design.replicates:,} of each,",
+        where,
+    )
     centre = centre_points(study)
     blocks = make_blocks(study, allowed)
     notes = (*chosen.notes, *what_rules_cost(study, allowed, excluded, chosen.n_unlisted), *centre.notes, *blocks.notes)

@@ -32,8 +32,8 @@ def make_blocks(study: Study, configurations: Sequence[Configuration]) -> Blocks
         return Blocks((0,) * len(configurations))
     if wanted > len(configurations) // 2:
         raise StudyError(
-            f"{study.where('design', 'blocks')}{len(configurations)} runs cannot be divided into {wanted} blocks "
-            "of two runs or more",
+            f"{study.where('design', 'blocks')}{len(configurations)} runs cannot be divided into {wanted} "
+            "blocks of at least two runs",
             hint=f"at most blocks: {max(1, len(configurations) // 2)}",
         )
     fraction = as_fraction(study, configurations)
@@ -77,16 +77,16 @@ def _confound(study: Study, configurations: Sequence[Configuration], fraction: F
     if wanted & (wanted - 1):
         below = 1 << (wanted.bit_length() - 1)
         raise StudyError(
-            f"{study.where('design', 'blocks')}a two-level design has 2, 4, 8, ... blocks, not {wanted}",
+            f"{study.where('design', 'blocks')}a two-level design can have 2, 4, 8, ... blocks, not {wanted}",
             hint=f"blocks: {below} or blocks: {2 * below}",
         )
     order, parent = _lowest_orders(fraction)
     chosen, span = _subspace(order, wanted.bit_length() - 1)
     if min(order[v] for v in span) < 2:
         raise StudyError(
-            f"{study.where('design', 'blocks')}{wanted} blocks of {2**fraction.m // wanted} runs would each stand for "
-            "the effect of a factor",
-            hint=f"fewer: blocks: {wanted // 2}, or more runs",
+            f"{study.where('design', 'blocks')}{wanted} blocks of {2**fraction.m // wanted} runs would be "
+            "confounded with the effect of a factor",
+            hint=f"use blocks: {wanted // 2}, or more runs",
         )
     masks = [parent[v] for v in chosen]
     runs = as_bits(study, configurations)
@@ -94,7 +94,7 @@ def _confound(study: Study, configurations: Sequence[Configuration], fraction: F
     of = tuple(sum(((run & mask).bit_count() & 1) << i for i, mask in enumerate(masks)) for run in runs)
     confounded = tuple(" = ".join(_members(fraction, v, order[v], parent[v], names)) for v in span)
     more = f"; and {len(confounded) - _MAX_TOLD} more" if len(confounded) > _MAX_TOLD else ""
-    note = f"differences between blocks cannot be told from {'; '.join(confounded[:_MAX_TOLD])}{more}"
+    note = f"differences between blocks are confounded with {'; '.join(confounded[:_MAX_TOLD])}{more}"
     return Blocks(of, confounded, (note,))
 
 
@@ -158,7 +158,7 @@ def _split(study: Study, configurations: Sequence[Configuration]) -> Blocks:
     share, _, block = min(found)
     note: tuple[str, ...] = ()
     if share > 0.005:
-        note = (f"blocks are not quite balanced: they explain up to {100 * share:.0f} % of a main effect's column",)
+        note = (f"blocks are slightly unbalanced: they explain up to {100 * share:.0f} % of a main effect's column",)
     return Blocks(tuple(int(b) for b in block), notes=note)
 
 

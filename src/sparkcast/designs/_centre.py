@@ -28,16 +28,16 @@ def centre_points(study: Study) -> CentrePoints:
     }
     if all(len(middle) > 1 for middle in levels.values()):
         raise StudyError(
-            f"{study.where('design', 'centre_points')}centre points need a factor with a middle, and "
+            f"{study.where('design', 'centre_points')}center points need a numeric factor with a midpoint, and "
             f"{', '.join(levels)} {'has' if len(levels) == 1 else 'have'} none",
-            hint="use replicates instead, or vary a number",
+            hint="use replicates instead, or vary a numeric setting",
         )
     points = [Configuration(zip(levels, values, strict=True)) | study.fixed for values in product(*levels.values())]
     verdicts = study.space().allows(points)
     excluded = [point for point, is_allowed in zip(points, verdicts, strict=True) if not is_allowed]
     if excluded:
         shown = "; ".join(str(point.only(levels)) for point in excluded[:3])
-        notes.append(f"the rules exclude {len(excluded)} of {len(points)} centre points: {shown}")
+        notes.append(f"the rules exclude {len(excluded)} of {len(points)} center points: {shown}")
     allowed = [point for point, is_allowed in zip(points, verdicts, strict=True) if is_allowed]
     return CentrePoints(tuple(p for _ in range(study.design.centre_points) for p in allowed), tuple(notes))
 
@@ -50,11 +50,11 @@ def _levels(factor: Factor, notes: list[str], *, takes_fractions: bool) -> Seque
     low, high = ordered[0], ordered[-1]
     middle = _middle(low, high, takes_fractions=takes_fractions)
     if as_number(middle) in (as_number(low), as_number(high)):
-        notes.append(f"{factor.name} has nothing between {low} and {high}: centre points are run at each of its levels")
+        notes.append(f"{factor.name} has nothing between {low} and {high}: center points are run at each of its levels")
         return factor.levels
     exact = ((as_number(low) or 0.0) + (as_number(high) or 0.0)) / 2
     if as_number(middle) != exact and not isinstance(middle, float):
-        notes.append(f"the centre of {factor.name} is {middle}, the whole number nearest to {exact:g}")
+        notes.append(f"the center of {factor.name} is {middle}, the integer closest to {exact:g}")
     return (middle,)
 
 

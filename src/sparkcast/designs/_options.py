@@ -12,7 +12,7 @@ from sparkcast.study import DesignChoice, Study
 
 D = TypeVar("D")
 _COMMON = tuple(f.name for f in fields(DesignChoice) if f.name != "options")
-_WORDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", type(None): "empty"}
+_WORDS = {int: "an integer", float: "a number", str: "a text", bool: "true or false", type(None): "empty"}
 
 
 def with_options(cls: type[D], study: Study) -> D:

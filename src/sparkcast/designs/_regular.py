@@ -91,7 +91,7 @@ def find_fraction(runs: Sequence[int], k: int) -> Fraction | str:
     """The regular fraction that these runs are, or why they are none."""
     counts = Counter(runs)
     if len(set(counts.values())) > 1:
-        return "some combinations are run more often than others"
+        return "some combinations are replicated more often than others"
     base = runs[0]
     basis: dict[int, int] = {}
     for run in counts:
@@ -101,7 +101,7 @@ def find_fraction(runs: Sequence[int], k: int) -> Fraction | str:
         if vector:
             basis[vector.bit_length()] = vector
     if len(counts) != 2 ** len(basis):
-        return f"its {len(counts)} combinations are no 2^k or 2^(k-p) fraction"
+        return f"its {len(counts)} combinations are not a 2^k or 2^(k-p) fraction"
     directions = list(basis.values())
     signatures = tuple(sum(1 << j for j, v in enumerate(directions) if v >> i & 1) for i in range(k))
     weights = Counter((run ^ base).bit_count() for run in counts)

@@ -14,22 +14,24 @@ def what_rules_cost(
     n_excluded = len(excluded) + n_unlisted
     if not n_excluded:
         return ()
-    lost = f"the rules take {n_excluded} of {len(allowed) + n_excluded} combinations out of the design"
-    remedy = f"design: {{kind: optimal, runs: {len(allowed)}}} chooses as many runs among what the rules allow"
+    lost = f"the rules remove {n_excluded} of {len(allowed) + n_excluded} combinations from the design"
+    remedy = (
+        f"design: {{kind: optimal, runs: {len(allowed)}}} chooses the same number of runs among those the rules allow"
+    )
     if n_unlisted:
         return (f"{lost}; {remedy}",)
     coding = coding_of(study, [*allowed, *excluded])
     before = _variances(coding, [*allowed, *excluded])
     after = _variances(coding, allowed)
     if after is None:
-        return (f"{lost}: some main effects can no longer be told apart; run other levels, or relax a rule",)
+        return (f"{lost}: some main effects can no longer be separated; run other levels, or relax a rule",)
     if before is None:
         return (f"{lost}; {remedy}",)
     ratios = [now / then for now, then in zip(after, before, strict=True)]
     mean = sum(ratios) / len(ratios)
     return (
-        f"{lost}: the variance of main effects is x {mean:.2f} on average, x {max(ratios):.2f} at most, of what it "
-        f"would be without rules; {remedy}",
+        f"{lost}: the variance of main effects is x {mean:.2f} on average and x {max(ratios):.2f} at most, "
+        f"compared with no rules; {remedy}",
     )
 
 

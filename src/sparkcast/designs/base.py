@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from sparkcast.designs._size import require_few_runs
 from sparkcast.designs.feasible import MAX_LISTED
 from sparkcast.registry import Registry
 from sparkcast.study import Configuration, Space, Study
+from sparkcast.study.space import MOST_COUNTED
 
 __all__ = ["DESIGNS", "Chosen", "Configuration", "Design", "Study", "TimeOf"]
 
@@ -31,9 +33,11 @@ class Chosen:
 
     @classmethod
     def whole(cls, space: Space) -> "Chosen":
-        """Every combination of a space; of very many only those that the rules allow."""
+        """Every combination of a space; of very many only those that the rules allow, which must not be very many."""
         if space.size <= MAX_LISTED:
             return cls(replace(space, rules=()).candidates().configurations())
+        count = space.count()
+        require_few_runs(MOST_COUNTED if count is None else count, "every combination", at_least=count is None)
         allowed = space.candidates().configurations()
         return cls(allowed, n_unlisted=space.size - len(allowed))
 

@@ -24,7 +24,7 @@ def feasible(study: Study, most: int = _SAMPLED) -> Feasible:
     count = space.count()
     is_complete = count is not None and count <= MAX_LISTED
     found = space.candidates() if is_complete else space.sample(most, study.design.seed)
-    note = f"looked at a random {len(found):,} of {space.size:,} combinations"
+    note = f"searched a random sample of {len(found):,} of {space.size:,} combinations"
     if is_complete:
         note = f"the rules exclude {space.size - len(found):,} of {space.size:,} combinations"
     if not len(found):

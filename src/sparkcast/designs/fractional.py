@@ -48,18 +48,18 @@ class Fractional:
         if self.runs is not None and (self.runs < 4 or self.runs & (self.runs - 1)):
             below = max(4, 1 << (max(self.runs, 1).bit_length() - 1))
             raise StudyError(
-                f"design.runs = {self.runs} is not a power of two from 4",
-                hint=f"a two-level fraction has 4, 8, 16, ... runs: runs: {below} or runs: {2 * below}",
+                f"design.runs = {self.runs} is not a power of two of at least 4",
+                hint=f"a two-level fraction has 4, 8, 16, ... runs; use runs: {below} or runs: {2 * below}",
             )
         if self.generators and self.runs is not None:
-            raise StudyError("design.generators already say how many runs there are", hint="leave out runs")
+            raise StudyError("design.generators already determines the number of runs", hint="leave out runs")
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
         levels = [_two_levels(study, factor, self) for factor in study.factors]
         k = len(levels)
         if k < 3:
             raise StudyError(
-                f"{study.where('design')}a fraction needs three factors or more, the study has {k}",
+                f"{study.where('design')}a fraction needs at least three factors, but the study has {k}",
                 hint="use design kind: two-level",
             )
         if self.generators:
@@ -82,8 +82,8 @@ class Fractional:
         assert isinstance(self.resolution, int)
         if self.resolution > k:
             raise StudyError(
-                f"{study.where('design', 'resolution')}{k} factors have a fraction of resolution {roman(k)} at most, "
-                f"not {roman(self.resolution)}",
+                f"{study.where('design', 'resolution')}{k} factors allow a fraction of resolution {roman(k)} at "
+                f"most, not {roman(self.resolution)}",
                 hint=f"resolution: {roman(k)} takes {2 ** (k - 1)} runs; kind: two-level takes all {2**k}",
             )
         m = smallest_for(k, self.resolution)
@@ -91,7 +91,10 @@ class Fractional:
             raise StudyError(
                 f"{study.where('design', 'resolution')}resolution {roman(self.resolution)} of {k} factors takes more "
                 f"than {2**MAX_LOG_RUNS} runs",
-                hint="a lower resolution; IV keeps main effects apart from pairs, V pairs from each other",
+                hint=(
+                    "use a lower resolution: IV separates main effects from two-factor interactions, V those "
+                    "from each other"
+                ),
             )
         return m
 
@@ -100,15 +103,15 @@ class Fractional:
         m = self.runs.bit_length() - 1
         if m >= k:
             raise StudyError(
-                f"{study.where('design', 'runs')}{k} two-level factors have {2**k} combinations, so {self.runs} runs "
-                "are no fraction of them",
+                f"{study.where('design', 'runs')}{k} two-level factors have {2**k} combinations, so {self.runs} "
+                "runs are not a fraction of them",
                 hint="use design kind: two-level, with replicates for more runs",
             )
         words = generators_for(k, m)
         if words is None:
             least = k.bit_length()
             raise StudyError(
-                f"{study.where('design', 'runs')}{self.runs} runs hold at most {2**m - 1} two-level factors, not {k}",
+                f"{study.where('design', 'runs')}{self.runs} runs allow at most {2**m - 1} two-level factors, not {k}",
                 hint=f"runs: {2**least}",
             )
         if isinstance(self.resolution, int) and resolution_of(words, m) < self.resolution:
@@ -116,7 +119,7 @@ class Fractional:
             raise StudyError(
                 f"{study.where('design', 'runs')}{k} factors in {self.runs} runs have resolution "
                 f"{roman(resolution_of(words, m))}, not {roman(self.resolution)}",
-                hint=f"runs: {2**needed}" if needed else f"{k} factors have resolution {roman(k)} at most",
+                hint=f"runs: {2**needed}" if needed else f"{k} factors allow resolution {roman(k)} at most",
             )
         return m
 
@@ -139,13 +142,13 @@ class Fractional:
         if stated < 3:
             raise StudyError(
                 f"{study.where('design', 'generators')}with these generators some factors always change together",
-                hint="give each generated factor a product of two or more others that no other factor has",
+                hint="give each generated factor its own product of two or more other factors",
             )
         if isinstance(self.resolution, int) and stated < self.resolution:
             raise StudyError(
                 f"{study.where('design', 'generators')}these generators have resolution {roman(stated)}, not "
                 f"{roman(self.resolution)}",
-                hint="leave out the generators: the best ones for a resolution are known",
+                hint="leave out the generators; sparkcast knows the best ones for each resolution",
             )
         return runs, stated
 
@@ -188,15 +191,15 @@ def _two_levels(study: Study, factor: Factor, design: Fractional) -> tuple[Level
         low, high = natural_order(factor.levels)
         return low, high
     place = study.where("settings", factor.name) or study.where("design")
-    problem = f"{place}a fraction takes factors of two levels, {factor.name} has {len(factor.levels)}"
+    problem = f"{place}a fraction needs two-level factors, but {factor.name} has {len(factor.levels)}"
     enough = _enough_runs(study)
-    other = f"use design: {{kind: optimal, runs: {enough}}}, which takes all levels"
+    other = f"use design: {{kind: optimal, runs: {enough}}}, which uses all levels"
     if any(as_number(level) is None for level in factor.levels):
         raise StudyError(f"{problem}: {list(factor.levels)}", hint=f"list two of them, or {other}")
     ordered = natural_order(factor.levels)
     raise StudyError(
         f"{problem}: {list(factor.levels)}",
-        hint=f"write its extremes, {factor.name}: [{ordered[0]}, {ordered[-1]}], or {other}",
+        hint=f"list only its extremes, {factor.name}: [{ordered[0]}, {ordered[-1]}], or {other}",
     )
 
 
@@ -221,7 +224,7 @@ def _read_generator(text: str, names: Sequence[str]) -> tuple[int, int, int]:
     negative = right.startswith("-")
     right = right.removeprefix("-").removeprefix("+").strip()
     if not equals or not right or not left:
-        raise StudyError(f"{text!r} is no generator", hint="write it like: F = A*B*C, or F=ABC with letters")
+        raise StudyError(f"{text!r} is not a generator", hint="write it like: F = A*B*C, or F=ABC with letters")
     [target] = _factors(left, names, text) if left in names or len(left) == 1 else [_index(left, names, text)]
     product = reduce(xor, (1 << i for i in _factors(right, names, text)), 0)
     return target, -1 if negative else 1, product
@@ -234,8 +237,8 @@ def _factors(text: str, names: Sequence[str], whole: str) -> list[int]:
         if max(found) >= len(names):
             last = LETTERS[min(len(names), len(LETTERS)) - 1]
             raise StudyError(
-                f"generator {whole!r} uses the letter {LETTERS[max(found)]}, and the factors are A to {last}",
-                hint="letters stand for the factors in order, without I: " + _letters(names),
+                f"generator {whole!r} uses the letter {LETTERS[max(found)]}, but the factors are A to {last}",
+                hint="letters stand for the factors in order, skipping I: " + _letters(names),
             )
         return found
     return [_index(part, names, whole) for part in parts]
@@ -246,7 +249,7 @@ def _index(name: str, names: Sequence[str], whole: str) -> int:
         return names.index(name)
     if len(name) == 1 and name in LETTERS[: len(names)]:
         return LETTERS.index(name)
-    raise StudyError(f"generator {whole!r} uses {name!r}, which is no factor", hint=did_you_mean(name, list(names)))
+    raise StudyError(f"generator {whole!r} uses {name!r}, which is not a factor", hint=did_you_mean(name, list(names)))
 
 
 def _letters(names: Sequence[str]) -> str:
@@ -258,7 +261,7 @@ def _resolve(generators: Sequence[tuple[int, int, int]], names: Sequence[str]) -
     open_ = {}
     for target, sign, product in generators:
         if target in open_:
-            raise StudyError(f"two generators are given for {names[target]}", hint="one for each generated factor")
+            raise StudyError(f"there are two generators for {names[target]}", hint="give one per generated factor")
         open_[target] = (sign, product)
     done: dict[int, tuple[int, int]] = {}
     while open_:
@@ -266,8 +269,8 @@ def _resolve(generators: Sequence[tuple[int, int, int]], names: Sequence[str]) -
         if not ready:
             circle = ", ".join(names[t] for t in open_)
             raise StudyError(
-                f"the generators of {circle} go round in a circle",
-                hint="a generated factor is a product of others that do not follow from it",
+                f"the generators of {circle} are circular",
+                hint="define a generated factor as a product of factors that do not depend on it",
             )
         for target in ready:
             sign, product = open_.pop(target)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +11,7 @@ from sparkcast.arrays import Floats, Ints
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs._centre import centre_points
 from sparkcast.designs._exchange import Problem, best_runs, best_within, cheapest_basis
+from sparkcast.designs._size import require_few_runs
 from sparkcast.designs.feasible import feasible
 from sparkcast.designs.run_time import RunTime
 from sparkcast.errors import NotEnoughDataError, StudyError
@@ -18,7 +20,7 @@ from sparkcast.study.derive import run_cost
 from sparkcast.study.formula import Formula, make_formula, read_formula
 from sparkcast.study.matrix import Coding, model_matrix
 from sparkcast.study.setting import SIZES
-from sparkcast.units import as_number, parse_seconds, show_seconds
+from sparkcast.units import as_number, parse_seconds, show_money, show_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +31,7 @@ ERNEST = "ernest"  # Venkataraman et al., NSDI 2016
 @DESIGNS.register("optimal")
 @dataclass(frozen=True, slots=True)
 class Optimal:
-    """The D- or A-optimal runs for a model, for a number of runs or a budget, among what the rules allow.
+    """The D- or A-optimal runs for a model, for a number of runs or a budget, within the rules.
 
     runs: 20; in each replicate
     budget: 2h is a time, 3.50 is money at the study's price; for all replicates together
@@ -49,14 +51,15 @@ class Optimal:
 
     def __post_init__(self) -> None:
         if self.runs is not None and self.runs < 2:
-            raise StudyError(f"design.runs = {self.runs} is fewer than 2", hint="e.g. runs: 20")
+            raise StudyError(f"design.runs = {self.runs} is less than 2", hint="e.g. runs: 20")
+        require_few_runs(self.runs or 0, f"design.runs = {self.runs}")
         if self.runs is not None and self.budget is not None:
-            raise StudyError("design.runs and design.budget are two answers to one question", hint="keep one of them")
+            raise StudyError("design.runs and design.budget contradict each other", hint="use only one of them")
         if isinstance(self.budget, str):
             parse_seconds(self.budget)
         elif self.budget is not None and self.budget <= 0:
             raise StudyError(
-                f"design.budget = {self.budget} buys nothing", hint="budget: 2h, or budget: 3.50 for money"
+                f"design.budget = {self.budget} is not positive", hint="budget: 2h, or budget: 3.50 for money"
             )
         if self.time is not None:
             RunTime(self.time).check()
@@ -99,8 +102,8 @@ class Optimal:
             raise StudyError(f"{study.where('design', 'formula')}{error.problem}", hint=error.hint) from error
         if _rank(rows) < rows.shape[1]:
             raise StudyError(
-                f"{study.where('design', 'formula')}no choice of runs can tell the terms of {formula.text!r} apart",
-                hint="name fewer terms, or relax a rule that ties settings to each other",
+                f"{study.where('design', 'formula')}no choice of runs can separate the terms of {formula.text!r}",
+                hint="use fewer terms, or relax a rule that ties settings together",
             )
         return _Model(formula.text, rows)
 
@@ -113,13 +116,14 @@ class Optimal:
             return seconds
         if study.price is None:
             raise StudyError(
-                f"{study.where('design', 'budget')}design.budget = {self.budget} is money, and the study has no price",
+                f"{study.where('design', 'budget')}design.budget = {self.budget} is an amount of money, but the "
+                "study has no price",
                 hint="add price: {core_hour: 0.05}, or write a time: budget: 2h",
             )
         cost = run_cost(seconds, configuration, study.price, study.vocabulary)
         if cost <= 0:
             raise StudyError(
-                f"{study.where('price')}at the study's price a run costs nothing", hint="price: {core_hour: 0.05}"
+                f"{study.where('price')}at the study's price every run is free", hint="price: {core_hour: 0.05}"
             )
         return cost
 
@@ -130,12 +134,12 @@ class Optimal:
             return RunTime(self.time).of(study, configuration)
         if self.time is not None:
             raise StudyError(
-                f"{study.where('design', 'time')}times from {self.time} need a model of them",
+                f"{study.where('design', 'time')}times from {self.time} need a model that predicts them",
                 hint="pass make_plan a function that predicts the time of a run",
             )
         if study.limits.trial_s is None:
             raise StudyError(
-                f"{study.where('design', 'budget')}a budget needs the time of one run",
+                f"{study.where('design', 'budget')}a budget needs an estimate of the time of one run",
                 hint="add time: 5m or time: 30 + 600 / executors to the design, or limits: {trial: 5m}",
             )
         return study.limits.trial_s
@@ -149,14 +153,15 @@ class Optimal:
         if found is None:
             affordable = int(budget // problem.costs.min())
             needed = float(problem.costs[cheapest_basis(problem)].sum() + centre) * study.design.replicates
-            show = show_seconds if isinstance(self.budget, str) else "{:.4g}".format
+            currency = study.price.currency if study.price else ""
+            show = show_seconds if isinstance(self.budget, str) else partial(show_money, currency=currency, up=True)
             raise _too_few(
                 study,
                 "budget",
-                f"the budget of {show(total)} pays for {max(0, affordable)} of the cheapest runs",
+                f"the budget of {show(total)} pays for only {max(0, affordable)} of the cheapest runs",
                 problem.rows.shape[1],
                 text,
-                f"budget: at least {show(needed)}, or a formula of fewer terms",
+                f"budget: at least {show(needed)}, or a formula with fewer terms",
             )
         return found
 
@@ -171,7 +176,7 @@ class _Model:
 def _too_few(study: Study, option: str, given: str, coefficients: int, text: str, hint: str = "") -> StudyError:
     return StudyError(
         f"{study.where('design', option)}{given}, fewer than the {coefficients} coefficients of {text}",
-        hint=hint or f"runs: {coefficients} or more, or a formula of fewer terms",
+        hint=hint or f"runs: {coefficients} or more, or a formula with fewer terms",
     )
 
 
@@ -182,8 +187,8 @@ def _default_model(coding: Coding, frame: "pd.DataFrame") -> _Model:
     rows = model_matrix(formula, frame)
     if _rank(rows) < rows.shape[1]:
         raise NotEnoughDataError(
-            f"no choice of runs can tell the terms of {formula.text} apart: the rules tie settings to each other",
-            hint="relax a rule, or name fewer terms: formula: a + b",
+            f"no choice of runs can tell the terms of {formula.text} apart: the rules tie settings together",
+            hint="relax a rule, or use fewer terms: formula: a + b",
         )
     pairs = list(combinations(names, 2))
     whole = make_formula(coding, names, pairs)
@@ -199,7 +204,9 @@ def _default_model(coding: Coding, frame: "pd.DataFrame") -> _Model:
             kept.append(pair)
             best = (larger, rows)
     lost = ", ".join(f"{a}:{b}" for a, b in pairs if (a, b) not in kept)
-    return _Model(best[0].text, best[1], (f"what the rules allow cannot show {lost}: left out of the model",))
+    return _Model(
+        best[0].text, best[1], (f"the combinations that the rules allow cannot estimate {lost}: left out of the model",)
+    )
 
 
 def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
@@ -211,7 +218,7 @@ def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
     sizes = np.array([_first(words, c, *SIZES) for c in configurations])
     if (machines <= 0).any() or (sizes <= 0).any():
         raise StudyError(
-            f"{study.where('design', 'formula')}ernest needs positive numbers of machines and data",
+            f"{study.where('design', 'formula')}ernest needs a positive number of machines and a positive data size",
             hint="check the settings, or use another formula",
         )
     terms = {
@@ -227,7 +234,7 @@ def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
             kept[name] = scaled[:, -1]
     if len(kept) < 2:
         raise StudyError(
-            f"{study.where('design', 'formula')}formula: ernest needs settings that change machines or data size",
+            f"{study.where('design', 'formula')}formula: ernest needs a setting for machines or data size that varies",
             hint="vary one of them; roles: {NAME: machines} or {NAME: data-size} says which setting is which",
         )
     return _Model(" + ".join(kept), np.stack(list(kept.values()), axis=1))

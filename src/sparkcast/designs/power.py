@@ -126,13 +126,14 @@ class _Model:
     def powers(self, replicates: int, effect_sd: float) -> tuple[tuple[EffectPower, ...], str]:
         n = self._n(replicates)
         if not self._main:
-            return (), "no factor takes two levels in the runs"
+            return (), "no factor has two levels in the runs"
         if not self.is_estimable and n > 1 + sum(len(term.pattern) for term in self._main):
-            return (), "the runs cannot tell the main effects apart"
+            return (), "the runs cannot separate the main effects"
         if self.residual_df(replicates) < 1 or not self.is_estimable:
             return (
                 (),
-                f"{n} runs leave nothing to judge the noise by: the main effects take all of them; add replicates",
+                f"{n} runs leave no degrees of freedom to estimate the noise: the main effects use all of them; "
+                "add replicates",
             )
         return tuple(
             EffectPower(term.name, term.kind, len(term.pattern), self._power(term, replicates, effect_sd))

@@ -34,7 +34,7 @@ class RunTime:
         if not isinstance(known, (int, float)) or not isfinite(known) or known <= 0:
             raise StudyError(
                 f"{study.where('design', 'time')}design.time = {self.text!r} gives {known!r} seconds",
-                hint="a run takes some time: write 5m, or a formula that is positive for every combination",
+                hint="write a time such as 5m, or a formula that is positive for every combination",
             )
         return float(known)
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from sparkcast.arrays import Floats
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
+from sparkcast.designs._size import require_few_runs
 from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Level, Study, natural_order
@@ -22,7 +23,7 @@ _Row = list[int]  # the level of each factor, by its place
 @DESIGNS.register("random")
 @dataclass(frozen=True, slots=True)
 class SpaceFilling:
-    """Random combinations, every level of a factor equally often and the runs far from each other.
+    """Random combinations, balanced over the levels of each factor and spread apart.
 
     runs: 20; default: ten for each factor (Loeppky, Sacks & Welch 2009)
     method: maximin (a Latin hypercube whose runs are spread by swaps), latin-hypercube (balanced only) or uniform
@@ -33,7 +34,8 @@ class SpaceFilling:
 
     def __post_init__(self) -> None:
         if self.runs is not None and self.runs < 2:
-            raise StudyError(f"design.runs = {self.runs} is fewer than 2", hint="e.g. runs: 20")
+            raise StudyError(f"design.runs = {self.runs} is less than 2", hint="e.g. runs: 20")
+        require_few_runs(self.runs or 0, f"design.runs = {self.runs}")
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
         runs = self.runs or 10 * len(study.factors)
@@ -42,11 +44,10 @@ class SpaceFilling:
         if runs >= possible and (candidates.is_complete or runs > possible):
             if not candidates.is_complete:
                 raise StudyError(
-                    f"{study.where('design', 'runs')}found only {possible} combinations that the rules allow, "
-                    f"not {runs}",
+                    f"{study.where('design', 'runs')}the rules allow only {possible} combinations, not {runs}",
                     hint=f"runs: {possible}, or relax a rule",
                 )
-            note = f"{runs} runs were asked for and the rules allow {possible}: all of them are run"
+            note = f"{runs} runs were requested, but the rules allow only {possible}: all of them are run"
             return Chosen(candidates.configurations, (note,) if runs > possible else ())
         generator = random.Random(study.design.seed)
         if self.method == "uniform":
@@ -115,8 +116,8 @@ def _repair(grid: _Grid, rows: list[_Row], spare: Sequence[Configuration], gener
         rows[i] = unused.pop(generator.randrange(len(unused)))
     if not bad and not twins:
         return ()
-    chosen = f"{len(bad) + len(twins)} runs were chosen without regard to balance"
-    return (f"no choice that is balanced and obeys the rules was found: {chosen}",)
+    chosen = f"{len(bad) + len(twins)} runs were chosen without balancing"
+    return (f"no balanced choice that satisfies the rules was found: {chosen}",)
 
 
 def _try_swap(

@@ -37,6 +37,7 @@ class PlanSummary:
     left_out_trials: tuple[int, ...]  # their positions
     notes: tuple[str, ...]
     description: Description  # what it can tell apart, and how likely it is to see an effect
+    currency: str = ""  # of the price
 
 
 def summarise_plan(
@@ -76,6 +77,7 @@ def summarise_plan(
         left_out_trials=tuple(trial.position for trial in left_out),
         notes=(*plan.notes, *notes),
         description=describe(study, plan, effect_sd=effect_in_sd(study, observations, effect)),
+        currency="" if study.price is None else study.price.currency,
     )
 
 
@@ -89,7 +91,7 @@ def write_runs(summary: PlanSummary, path: Path) -> None:
             writer.writerows([trial["position"], *(trial[name] for name in names)] for trial in summary.trials)
     except OSError as error:
         raise StoreError(
-            f"cannot write {str(path)!r}: {error.strerror or error}", hint="choose another place for the file"
+            f"cannot write {str(path)!r}: {error.strerror or error}", hint="choose another location"
         ) from error
 
 
@@ -115,9 +117,9 @@ def _times(
         own = [measured.get(study.varied(t.configuration)) for t in plan.trials]
         return [fmean(group) if group else mean for group in own], f"the mean of {len(seen)} runs so far"
     if time_of is not None:
-        return [time_of(t.configuration) for t in plan.trials], "the design's own time of a run"
+        return [time_of(t.configuration) for t in plan.trials], "the design's time formula"
     if study.limits.trial_s is not None:
-        return [study.limits.trial_s] * len(plan.trials), "the limit of one trial (an upper bound)"
+        return [study.limits.trial_s] * len(plan.trials), "the limit on one trial (an upper bound)"
     return [], "nothing is known yet: run one trial, or set limits: {trial: ...}"
 
 
@@ -161,7 +163,7 @@ def relative_noise(study: Study, observations: Sequence[Observation]) -> float:
     squares = sum((value - fmean(values)) ** 2 for values in groups.values() for value in values)
     if df < 1 or squares <= 0:
         raise NotEnoughDataError(
-            f"how large an effect in percent is beside the noise of {response} is not known without replicates",
+            f"without replicates, an effect in percent cannot be compared with the noise of {response}",
             hint="run some combinations twice first, or give the effect in standard deviations: --effect 1.0",
         )
     return sqrt(squares / df) / abs(fmean(value for values in groups.values() for value in values))

@@ -8,7 +8,7 @@ from sparkcast.units import as_number
 
 @DESIGNS.register("two-level")
 class TwoLevelFactorial:
-    """The lowest and the highest level of each factor, in every combination (2^k)."""
+    """Every combination of the lowest and highest level of each factor (2^k)."""
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
         return Chosen.whole(study.space().with_levels({factor.name: _extremes(factor) for factor in study.factors}))
@@ -19,7 +19,8 @@ def _extremes(factor: Factor) -> tuple[Level, ...]:
         return factor.levels
     if any(as_number(level) is None for level in factor.levels):
         raise StudyError(
-            f"design 'two-level' cannot choose two of the categories {list(factor.levels)} of factor {factor.name!r}",
+            f"design 'two-level' cannot choose two out of the categories {list(factor.levels)} of factor "
+            f"{factor.name!r}",
             hint="list two of them, or use design kind: full",
         )
     ordered = natural_order(factor.levels)

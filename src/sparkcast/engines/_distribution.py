@@ -34,4 +34,6 @@ def _version_of(home: Path) -> str:
     try:
         return version("pyspark")
     except PackageNotFoundError:
-        raise RunError(f"SPARK_HOME={home} holds no Spark", hint="unset it or point it at a Spark folder") from None
+        raise RunError(
+            f"SPARK_HOME={home} does not contain Spark", hint="unset it or point it at a Spark folder"
+        ) from None

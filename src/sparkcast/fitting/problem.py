@@ -13,6 +13,7 @@ from sparkcast.fitting.encoding import Domain, domain_of
 from sparkcast.study import Configuration, Dataset, Kind, Observation, Response
 
 MIN_CONFIGURATIONS = 3
+_ROUNDING = 1e-6
 _TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write_bytes spilled_bytes".split()
 
 
@@ -101,8 +102,8 @@ def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Pr
         groups[data.key(run)].append(run)
     if len(groups) < least:
         raise NotEnoughDataError(
-            f"{len(groups)} different configurations with {response} are too few to predict from",
-            hint=f"run at least {least}; more replicates of the same ones do not help",
+            f"{len(groups)} different configurations with {response} are too few for predictions",
+            hint=f"run at least {least}; replicates of the same ones do not help",
         )
     configurations = tuple(group[0].configuration for group in groups.values())
     values = tuple(tuple(run.responses[response] for run in group) for group in groups.values())
@@ -117,14 +118,16 @@ def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Pr
 
 def scale_of(response: Response, values: Sequence[float]) -> Scale:
     if response.kind is Kind.SHARE and min(values) >= 0 and max(values) <= 100:
-        return Scale(is_log=False, low=0.0, high=1.0 if max(values) <= 1 else 100.0)  # some write shares as percent
+        # Some write shares as percent, and some compute them a little above 1.
+        is_percent = max(values) > 1 + _ROUNDING or response.unit == "%"
+        return Scale(is_log=False, low=0.0, high=100.0 if is_percent else 1.0)
     return Scale(is_log=True, low=5e-324) if min(values) > 0 else Scale(is_log=False)
 
 
 def _check_values(response: Response, values: Sequence[float]) -> None:
     if response.is_never_negative and min(values) < 0:
         raise StudyError(
-            f"{response.name} is {min(values):g} in a run, which cannot be", hint="correct or remove that run"
+            f"{response.name} is {min(values):g} in a run, which is impossible", hint="correct or remove that run"
         )
 
 

@@ -10,7 +10,9 @@ from sparkcast.units import as_number
 
 def require_times(problem: Problem, model: str) -> None:
     if not problem.scale.is_log:
-        raise StudyError(f"{model} predicts times, {problem.response.name} is not one", hint="use another model for it")
+        raise StudyError(
+            f"{model} predicts times, but {problem.response.name} is not a time", hint="use another model for it"
+        )
 
 
 def positive_setting(model: str, domain: Domain, x: Floats, *roles: Role) -> Floats:

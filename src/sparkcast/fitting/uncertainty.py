@@ -226,7 +226,7 @@ def errors_of(problem: Problem, left_out: Floats, widths: Floats | None = None) 
     n = len(known)
     if n < _MIN_ERRORS:
         raise NotEnoughDataError(
-            "too few configurations can be left out to estimate the error", hint="run more of them"
+            "too few configurations can be held out to estimate the error", hint="run more of them"
         )
     missed: dict[float, float] = defaultdict(float)  # probability by size; equal sizes are one step
     for i in known.tolist():

@@ -24,7 +24,7 @@ from sparkcast.errors import StudyError
 TREE = "content.json"
 _ARRAYS = "arrays/{}.npy"
 _NUMBERS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
-_FIT_AGAIN = "make it again: sparkcast fit DATA --save FILE"
+_FIT_AGAIN = "recreate it: sparkcast fit DATA --save FILE"
 IsOurs = Callable[[str], bool]
 
 
@@ -151,7 +151,7 @@ class _Reader:
     def _dataclass(self, name: str, attributes: Mapping[str, Any]) -> Any:
         made = self._class(name, object)
         if _field_names(made) != set(attributes):
-            raise _no_content(f"{name} has other fields in this sparkcast")
+            raise _no_content(f"{name} has different fields in this version of sparkcast")
         found: Any = object.__new__(made)
         for attribute, tree in attributes.items():
             object.__setattr__(found, attribute, self.value(tree))  # most of them are frozen
@@ -159,11 +159,11 @@ class _Reader:
 
     def _class(self, name: str, base: type) -> Any:
         if not self.is_ours(name):
-            raise _no_content(f"{name} is no part of a model")
+            raise _no_content(f"{name} is not part of a model")
         module, _, attribute = name.rpartition(".")
         found = getattr(import_module(module), attribute)
         if not issubclass(found, base):
-            raise _no_content(f"{name} is of another kind")
+            raise _no_content(f"{name} is of a different kind")
         return found
 
     def _array(self, number: int) -> Array:
@@ -180,7 +180,7 @@ def _read_array(content: bytes) -> Array:
     shape, _, dtype = npy.read_array_header_1_0(stream)
     is_whole = math.prod(shape) * dtype.itemsize == len(content) - stream.tell()
     if dtype.hasobject or not dtype.itemsize or not is_whole:
-        raise _no_content("an array is not what it says")
+        raise _no_content("an array does not match its description")
     stream.seek(0)
     array: Array = npy.read_array(stream, allow_pickle=False)
     return array
@@ -194,7 +194,7 @@ def _number(kind: str, value: Any) -> Any:
     import numpy as np
 
     if kind not in _NUMBERS or type(value) not in (bool, int, float):
-        raise _no_content(f"{value!r} is no number")
+        raise _no_content(f"{value!r} is not a number")
     return np.dtype(kind).type(value)
 
 

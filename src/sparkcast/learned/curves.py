@@ -70,7 +70,7 @@ def _can_have(data: Dataset, response: str) -> bool:
 def fit_curve(data: Dataset, response: str) -> Distribution:
     """Learn `response` over the factors and the number of epochs from the curves of the runs."""
     if not _can_have(data, response):
-        raise StudyError(f"runs do not tell {response} by epoch", hint="ask for a time or a share")
+        raise StudyError(f"runs do not report {response} per epoch", hint="choose a time or a share")
     problem, runs = _posed(data, response)
     last = float(max(run.epochs.max() for group in runs for run in group))
     curve = _learn(problem, runs, last)
@@ -87,7 +87,7 @@ def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[Run]]]:
         groups[data.key(run)].append(_run(run, meaning))
     if len(groups) < MIN_CONFIGURATIONS:
         raise NotEnoughDataError(
-            f"{len(groups)} configurations with {response} by epoch are too few to predict another number of epochs",
+            f"{len(groups)} configurations with {response} per epoch are too few to predict another number of epochs",
             hint=f"run at least {MIN_CONFIGURATIONS} configurations for two epochs or more",
         )
     problem = pose(replace(data, observations=tuple(told)), response)

@@ -7,7 +7,7 @@ the slopes may be (MacKay 1992), so it goes towards even odds where no run is ne
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError
@@ -20,6 +20,33 @@ from sparkcast.study.configuration import Levels
 _SLOPE_SD = 2.0  # of the prior: one standard deviation of a setting seldom changes the odds more than 50-fold
 _PSEUDO_RUNS = 0.5  # of either kind
 _COLUMNS = Columns(only_logs=True)
+
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class NoFailure:
+    """What is known of failing where no run has failed: a bound, no probability.
+
+    It is the upper end of Clopper and Pearson's (1934) interval for no failure in so many runs; nearly 3 / n, which is
+    the rule of three.
+
+    >>> round(NoFailure(12).below, 4), str(NoFailure(12))
+    (0.2209, 'no failure in 12 runs: the probability of failing is below 22.1 % with 95 % confidence')
+    """
+
+    runs: int
+    below: float = field(init=False)
+    confidence: float = _CONFIDENCE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "below", float(1 - (1 - self.confidence) ** (1 / self.runs)))
+
+    def __str__(self) -> str:
+        percent, sure = math.ceil(1000 * self.below) / 10, 100 * self.confidence
+        runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
+        return f"no failure in {runs}: the probability of failing is below {percent:g} % with {sure:g} % confidence"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +86,7 @@ def fit_feasibility(data: Dataset) -> Feasibility:
 
     runs = [run for run in data.observations if run.outcome is not Outcome.LOST]
     if not runs:
-        raise NotEnoughDataError(f"{data.name} has no runs that could tell what fails", hint="run the study first")
+        raise NotEnoughDataError(f"{data.name} has no runs to learn failures from", hint="run the study first")
     configurations = [data.key(run) for run in runs]
     domain = domain_of(data.factors, configurations, data.vocabulary)
     columns = _COLUMNS.of(domain, domain.encode(configurations))

@@ -33,7 +33,10 @@ class Range:
 
     def __post_init__(self) -> None:
         if not self.low < self.high or self.steps < 2 or (self.is_log and self.low <= 0):
-            raise StudyError(f"{self} is not a range", hint="low below high, 2 steps or more, positive for logarithms")
+            raise StudyError(
+                f"{self} is not a range",
+                hint="low must be below high, with at least 2 steps, and positive for logarithms",
+            )
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -93,7 +96,7 @@ def check_method(method: str, n_trials: int | None) -> None:
     if method not in ("grid", "tpe"):
         raise StudyError(f"no search named {method!r}", hint=did_you_mean(method, ("grid", "tpe")))
     if n_trials is not None and n_trials < 1:
-        raise StudyError(f"{n_trials} trials find nothing", hint="give at least 1")
+        raise StudyError(f"{n_trials} trials are too few", hint="give at least 1")
 
 
 def search(
@@ -112,7 +115,7 @@ def search(
     """
     check_method(method, n_trials)
     if not all(values if isinstance(values, Range) else len(values) for values in grid.values()):
-        raise StudyError("a setting of the grid has no values", hint="give at least one")
+        raise StudyError("a parameter of the grid has no values", hint="give at least one")
     evaluator = _Evaluator(problem, make)
     if method == "grid":
         for settings in _combinations(grid, n_trials, seed):
@@ -143,7 +146,7 @@ class _Evaluator:
         if not math.isfinite(best.error):
             raise NotEnoughDataError(
                 f"none of {len(trials)} combinations could be fitted; the last one: {self._reason}",
-                hint="run more configurations, or give other values",
+                hint="run more configurations, or try other values",
             )
         return Found(best.settings, best.error, trials)
 

@@ -129,7 +129,7 @@ class FromRuns:
     def _require(self, response: str) -> None:
         if response not in self.responses:
             known = self.responses or self.runs.responses
-            raise StudyError(f"no run has a response {response!r}", hint=did_you_mean(response, known))
+            raise StudyError(f"no run has the response {response!r}", hint=did_you_mean(response, known))
 
     @cached_property
     def feasibility(self) -> Feasibility | None:

@@ -9,7 +9,7 @@ from sparkcast.errors import StudyError
 from sparkcast.fitting.answering import Answering
 from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.curves import epochs_of
-from sparkcast.learned.feasibility import Feasibility
+from sparkcast.learned.feasibility import Feasibility, NoFailure
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import (
     Categories,
@@ -47,7 +47,8 @@ class PredictionAt:
     prediction: Prediction
     mean: float  # of many such runs, for whoever adds them up; above the median where long runs are far longer
     failure_probability: float | None = None
-    failed_runs: int = 0  # from which that was learned; without any it is a rule of thumb
+    failed_runs: int = 0  # from which that was learned; without any it is a rule of thumb, and ...
+    no_failure: NoFailure | None = None  # ... what is known is a bound
     question: str | None = None  # of auto: where the settings lie, who answers there, and how far off these were
     answered_by: tuple[str, ...] = ()
     left_out_error: float | None = None  # percent
@@ -133,4 +134,9 @@ def _check_settings(domain: Domain, at: Configuration, categories: Categories, *
 def _with_failures(found: PredictionAt, failures: Feasibility, factors: Sequence[str]) -> PredictionAt:
     """The prediction with the chance of failing; of a category that was never run, that of the worst known one."""
     chance = failures.worst_at(found.configuration.only(factors))
-    return dataclasses.replace(found, failure_probability=chance, failed_runs=failures.n_failed)
+    return dataclasses.replace(
+        found,
+        failure_probability=chance,
+        failed_runs=failures.n_failed,
+        no_failure=None if failures.n_failed else NoFailure(failures.n_runs),
+    )

@@ -46,8 +46,8 @@ def _learned_time(study: Study, name: str) -> TimeOf:
     missing = [factor for factor in data.factors if factor not in known]
     if missing:
         raise StudyError(
-            f"{name} varies {', '.join(missing)}, which the study does not set",
-            hint="give it a value under settings, or take the column out of the file",
+            f"{name} varies {', '.join(missing)}, which the study does not define",
+            hint="give it a value under settings, or remove the column from the file",
         )
     time = data.vocabulary.required_time()
     learned, seconds = sample_of(data, time).runs, data.vocabulary.response(time).seconds

@@ -58,4 +58,4 @@ def _extremes(different: Sequence[Configuration], factor: str) -> list[Configura
 
 
 def note_on(n_configurations: int, n_available: int) -> str:
-    return f"learned from a sample of {n_configurations:,} of {n_available:,} configurations"
+    return f"trained on a sample of {n_configurations:,} of {n_available:,} configurations"

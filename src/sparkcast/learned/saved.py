@@ -35,7 +35,7 @@ from sparkcast.study.space import Listed, Pool, Space
 
 FORMAT, SCHEMA = "sparkcast-model", 3
 _ABOUT, _CONTENT = "sparkcast.json", "schema.json"
-_FIT_AGAIN = "make it again: sparkcast fit DATA --save FILE"
+_FIT_AGAIN = "recreate it: sparkcast fit DATA --save FILE"
 # Compiled code follows the indices in these; `standins` keeps their arrays instead, and checks them.
 _UNCHECKED = ("sklearn.tree.", "sklearn.ensemble._forest.", "sklearn.ensemble._gb.", "sklearn.ensemble._hist_")
 _MAX_BYTES = 2**30  # unpacked; a small file may claim to be very large
@@ -137,7 +137,7 @@ class SavedModel:
 
 def not_by_epoch(response: str) -> NotEnoughDataError:
     return NotEnoughDataError(
-        f"the runs do not tell {response} by epoch, so the number of epochs cannot be free",
+        f"the runs do not report {response} per epoch, so the number of epochs cannot be free",
         hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
     )
 
@@ -203,7 +203,7 @@ def save(
     packed = _packed({"fitted": dict(fitted), "curves": dict(curves or {}), "feasibility": feasibility})
     if foreign := _foreign_types(packed):
         raise StudyError(
-            f"this model cannot be saved: it holds {', '.join(foreign)}", hint="choose another one with --model"
+            f"this model cannot be saved: it contains {', '.join(foreign)}", hint="choose another one with --model"
         )
     buffer = io.BytesIO(packed)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
@@ -295,7 +295,7 @@ def _write(content: bytes, path: Path) -> None:
         beside.unlink(missing_ok=True)
         raise StudyError(
             f"cannot write {str(path)!r}: {error.strerror}",
-            hint="choose a folder that exists and that you may write in",
+            hint="choose an existing folder that you can write to",
         ) from error
 
 
@@ -313,18 +313,18 @@ def load(path: Path) -> SavedModel:
         head = _head(content, path.name)
         if foreign := _foreign_types(content):
             raise StudyError(
-                f"{path.name} holds {', '.join(foreign)}, which no model file of sparkcast holds",
-                hint="do not use a file from somebody you do not trust; " + _FIT_AGAIN,
+                f"{path.name} contains {', '.join(foreign)}, which no sparkcast model file contains",
+                hint="do not use a file from someone you do not trust; " + _FIT_AGAIN,
             )
         return _checked(_model(content, head), head)
     except zipfile.BadZipFile as error:
         raise StudyError(
-            f"{path.name} is not a whole model file: {error}", hint="copy it again; " + _FIT_AGAIN
+            f"{path.name} is an incomplete model file: {error}", hint="copy it again, or " + _FIT_AGAIN
         ) from error
     except SparkcastError:
         raise
     except Exception as error:  # in a file that somebody made up, anything can be wrong
-        raise StudyError(f"{path.name} is no usable model file: {error!r}", hint=_FIT_AGAIN) from error
+        raise StudyError(f"{path.name} is not a usable model file: {error!r}", hint=_FIT_AGAIN) from error
 
 
 def _head(content: bytes, name: str) -> dict[str, Any]:
@@ -332,19 +332,19 @@ def _head(content: bytes, name: str) -> dict[str, Any]:
 
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if archive.comment and archive.comment != _checksum(content[: -len(archive.comment)]):
-            raise StudyError(f"{name} is damaged", hint="copy it again; " + _FIT_AGAIN)
+            raise StudyError(f"{name} is damaged", hint="copy it again, or " + _FIT_AGAIN)
         if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
             raise StudyError(f"{name} would unpack to more than a gigabyte", hint=_FIT_AGAIN)
         if (damaged := archive.testzip()) is not None:
-            raise StudyError(f"{name} is damaged in its part {damaged!r}", hint="copy it again; " + _FIT_AGAIN)
+            raise StudyError(f"{name} is damaged in part {damaged!r}", hint="copy it again, or " + _FIT_AGAIN)
         head = orjson.loads(archive.read(_ABOUT)) if _ABOUT in archive.namelist() else None
     if not isinstance(head, dict) or head.get("format") != FORMAT or not isinstance(head.get("schema"), int):
-        raise StudyError(f"{name} is no model file of sparkcast", hint=_FIT_AGAIN)
+        raise StudyError(f"{name} is not a sparkcast model file", hint=_FIT_AGAIN)
     if head["schema"] > SCHEMA:
         raise StudyError(
             f"{name} was written by a newer sparkcast ({head.get('sparkcast')}): its schema is {head['schema']}, "
             f"this one reads up to {SCHEMA}",
-            hint="upgrade sparkcast, or fit the model again with this one",
+            hint="upgrade sparkcast, or retrain the model with this version",
         )
     if head["schema"] < SCHEMA:
         raise StudyError(f"{name} was written by an older sparkcast ({head.get('sparkcast')})", hint=_FIT_AGAIN)
@@ -404,7 +404,7 @@ def _model(content: bytes, head: Mapping[str, Any]) -> SavedModel:
         or set(fitted) != set(about.responses)
         or not isinstance(feasibility, Feasibility | None)
     ):
-        raise StudyError("the model file does not hold the models it names", hint=_FIT_AGAIN)
+        raise StudyError("the model file does not contain the models it lists", hint=_FIT_AGAIN)
     return SavedModel(about, fitted, curves, feasibility)
 
 
@@ -459,5 +459,5 @@ def _checked(model: SavedModel, head: Mapping[str, Any]) -> SavedModel:
             difference = max(difference, abs(now - before) / max(abs(before), 1e-300))
     if difference <= _SAME:
         return model
-    note = f"written with {'; '.join(others)}: its predictions differ by up to {100 * difference:.2g} %; fit it again"
+    note = f"written with {'; '.join(others)}: its predictions differ by up to {100 * difference:.2g} %; retrain it"
     return replace(model, notes=(note,))

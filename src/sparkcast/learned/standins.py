@@ -81,7 +81,7 @@ class Trees:
 
         rows = np.ascontiguousarray(x, dtype=np.float32)
         if rows.ndim != 2 or rows.shape[1] != self.plain.n_columns:
-            raise ValueError(f"trees of {self.plain.n_columns} columns asked about an array of shape {rows.shape}")
+            raise ValueError(f"trees of {self.plain.n_columns} columns got an array of shape {rows.shape}")
         total = np.full(len(rows), self.plain.start)
         for tree in self._trees:
             answers = tree.predict(rows)[:, 0]
@@ -149,7 +149,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_linear(pipeline: Any) -> Any:
-    """The coefficients of a pipeline; the pipeline itself when it is of another kind."""
+    """The coefficients of a pipeline; the pipeline itself when it is of a different kind."""
     from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
     from sklearn.preprocessing import StandardScaler
 
@@ -164,7 +164,7 @@ def _plain_linear(pipeline: Any) -> Any:
 
 
 def _plain_trees(estimator: Any) -> Any:
-    """The trees of an estimator; the estimator itself when it is of another kind."""
+    """The trees of an estimator; the estimator itself when it is of a different kind."""
     from sklearn.dummy import DummyRegressor
     from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
     from sklearn.tree import DecisionTreeRegressor
@@ -210,7 +210,7 @@ def _kernel(plain: PlainKernel) -> Any:
     from sklearn.gaussian_process import kernels
 
     if plain.name not in _KERNELS.split():
-        raise StudyError(f"the model file names an unknown kernel {plain.name!r}", hint="fit the model again")
+        raise StudyError(f"the model file contains an unknown kernel {plain.name!r}", hint="retrain the model")
     parameters = {name: _mapped(item, _restored) for name, item in plain.parameters.items()}
     return getattr(kernels, plain.name)(**parameters)
 
@@ -255,12 +255,12 @@ def _check(plain: PlainTrees) -> None:
         and plain.values.dtype == np.float64
     )
     if not is_whole:
-        raise _no_trees("its arrays do not fit together")
+        raise _no_trees("its arrays are inconsistent")
     # Joining arrays drops the gaps between fields, so only names and types can be compared.
     if plain.nodes.dtype.names != NODE_DTYPE.names or any(
         plain.nodes.dtype[n] != NODE_DTYPE[n] for n in NODE_DTYPE.names
     ):
-        raise _no_trees("its nodes are those of another scikit-learn")
+        raise _no_trees("its nodes come from another version of scikit-learn")
 
 
 def _check_nodes(nodes: Any, n_columns: int) -> None:
@@ -273,8 +273,8 @@ def _check_nodes(nodes: Any, n_columns: int) -> None:
     is_inner = (left > own) & (left < len(nodes)) & (right > own) & (right < len(nodes))
     has_column = (column >= 0) & (column < n_columns)
     if not (is_leaf | (is_inner & has_column)).all():
-        raise _no_trees("a node leads outside its tree")
+        raise _no_trees("a node points outside its tree")
 
 
 def _no_trees(reason: str) -> StudyError:
-    return StudyError(f"the model file holds trees that cannot be used: {reason}", hint="fit the model again")
+    return StudyError(f"the model file contains unusable trees: {reason}", hint="retrain the model")

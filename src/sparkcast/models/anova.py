@@ -34,7 +34,7 @@ class Effects:
 
 @MODELS.register("anova")
 class Anova(Model):
-    """Least squares on coded settings with all their interactions, the highest left out when runs are too few.
+    """Least squares on coded settings with all interactions; drops the highest orders when runs are too few.
 
     They are left out while there are fewer than two configurations for each coefficient. Numbers are coded to [-1, 1],
     categories to sum to zero. `order` limits the interactions (2: of two factors); `log` learns the logarithm of
@@ -43,7 +43,7 @@ class Anova(Model):
 
     def __init__(self, order: int | None = None, *, log: bool = True) -> None:
         if order is not None and order < 1:
-            raise StudyError(f"interactions of {order} factors cannot be", hint="1 has main effects only")
+            raise StudyError(f"an interaction order of {order} is not positive", hint="order 1 means main effects only")
         self._order = order
         self._log = log
 

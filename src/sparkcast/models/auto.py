@@ -47,7 +47,7 @@ from sparkcast.study import Dataset
 from sparkcast.study.configuration import Levels
 
 INSIDE = "inside the measured range"
-_UNTESTED = "none: too few runs to leave some out"
+_UNTESTED = "none: too few runs to hold some out"
 _MIN_TESTED = 3  # configurations beyond a cut, to say who extrapolates best
 _KEPT = 2.0  # a candidate answers when its error is at most this multiple of the best one's
 _FOLDS = 3  # enough to compare models, and each costs a fit of every candidate
@@ -172,7 +172,7 @@ class Combined(Answering):
 
 @MODELS.register("auto")
 class Auto:
-    """The models that did best where the question lies, together: inside the measured range or beyond it."""
+    """Combines the models that do best on the kind of question asked: inside the measured range or beyond it."""
 
     is_default = True
     is_usual = True
@@ -299,7 +299,7 @@ def _complete(said: Floats) -> Floats:
     import numpy as np
 
     if not np.isfinite(said).all():
-        raise NotEnoughDataError("it cannot do without some of the configurations", hint="run more of them")
+        raise NotEnoughDataError("it cannot be fitted when some configurations are held out", hint="run more of them")
     return said
 
 

@@ -13,7 +13,7 @@ NAME = "bayesian"
 
 @MODELS.register(NAME)
 class Bayesian(Model):
-    """What is known of jobs in general (serial part, powers by role, a smooth remainder), given a few runs."""
+    """Prior knowledge about jobs (serial part, exponents by role, smooth remainder), updated by a few runs."""
 
     is_usual = True
     auto_from = FEW + 1  # below it leads, see `auto`

@@ -32,7 +32,7 @@ class Forest:
 
 @MODELS.register("courier")
 class Courier(Model):
-    """A random forest that also sees processes = cpu * jobs, with cpu = executors * cores (Courier, ICPE 2021).
+    """A random forest with the feature processes = cpu * jobs, where cpu = executors * cores (Courier, ICPE 2021).
 
     Settings that are absent count as 1, others are used as they are. `log` learns the logarithm of positive responses.
     """

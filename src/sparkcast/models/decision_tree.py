@@ -12,7 +12,7 @@ from sparkcast.models.base import Model
 
 @MODELS.register("decision-tree")
 class DecisionTree(Model):
-    """One regression tree (CART): easy to read, steps instead of curves, never beyond what was measured.
+    """A single regression tree (CART): easy to read, steps instead of curves, cannot extrapolate.
 
     `depth` limits its levels; `leaf` and `split` are the fewest configurations in a leaf and to split, as numbers or
     shares; `features` the columns looked at per split.

@@ -50,9 +50,9 @@ class Laws:
     def _unknown(self, key: Key) -> NotEnoughDataError:
         names = [self.domain.axes[j].name for j in self.others]
         return NotEnoughDataError(
-            f"ernest has no law for {_show(self.domain, self.others, key)}: it cannot go between levels of "
+            f"ernest has no law for {_show(self.domain, self.others, key)}: it cannot interpolate between levels of "
             f"{', '.join(names)}",
-            hint="run this combination at several numbers of machines, or use another model",
+            hint="run this combination with several numbers of machines, or use another model",
         )
 
 
@@ -97,7 +97,7 @@ def _check(problem: Problem, own: list[str | None]) -> None:
     if not varied:
         raise NotEnoughDataError(
             "ernest needs runs that differ in machines or data size",
-            hint="vary one of them; say which setting is which with --role NAME=machines, NAME=data-size",
+            hint="vary one of them; declare which setting is which with --role NAME=machines or --role NAME=data-size",
         )
     if not all(axis.is_positive for axis in varied):
         raise StudyError("ernest needs machines and data sizes as positive numbers", hint="use another model")
@@ -106,8 +106,8 @@ def _check(problem: Problem, own: list[str | None]) -> None:
 def _too_few(domain: Domain, others: tuple[int, ...], key: Key, n: int) -> NotEnoughDataError:
     names = ", ".join(domain.axes[j].name for j in others)
     return NotEnoughDataError(
-        f"ernest knows nothing of {names or 'other settings'}, so it fits one law per combination of them, and "
-        f"{_show(domain, others, key) or 'all runs'} has {n} configurations of machines and data size",
+        f"ernest cannot model {names or 'other settings'}, so it fits one law per combination of them, but "
+        f"{_show(domain, others, key) or 'all runs'} has only {n} configurations of machines and data size",
         hint=f"run at least {_MIN_PER_LAW} for each combination, or use another model",
     )
 

@@ -35,7 +35,7 @@ class Surface:
 
 @MODELS.register("gaussian-process")
 class GaussianProcess(Model):
-    """A smooth surface over the logarithms of the settings with a straight trend beyond them."""
+    """A smooth surface over the logarithms of the settings, with a linear trend beyond the measured range."""
 
     auto_from = FEW + 1
     columns = Columns(only_logs=True)

@@ -11,7 +11,7 @@ from sparkcast.models.base import FEW, Model
 
 @MODELS.register("gradient-boosting")
 class GradientBoosting(Model):
-    """Boosted shallow trees; follows steps and interactions, never predicts beyond what was measured."""
+    """Boosted shallow trees: captures steps and interactions, cannot extrapolate."""
 
     auto_from = FEW + 1
     auto_outside = False  # trees stay at the last value they saw

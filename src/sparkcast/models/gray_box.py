@@ -95,14 +95,14 @@ class WithMeans:
 
 @MODELS.register("gray-box")
 class GrayBox(Model):
-    """Time as a sum of laws, one per metric of earlier runs (job and stage times, bytes), that may bend once."""
+    """Time as a sum of laws, one per metric of earlier runs (stage times, bytes), each with at most one bend."""
 
     auto_from = _MIN_LOADS
     columns = Columns(inverses=True)
 
     def __init__(self, replace: Replacement = "predict", trees: int = 100, seed: int = 0) -> None:
         if replace not in ("predict", "mean"):
-            raise StudyError(f"gray-box cannot replace metrics by {replace!r}", hint="'predict' or 'mean'")
+            raise StudyError(f"gray-box cannot replace metrics with {replace!r}", hint="'predict' or 'mean'")
         self._replace = replace
         self._trees = trees
         self._seed = seed
@@ -127,8 +127,8 @@ class GrayBox(Model):
 def _metrics(problem: Problem) -> Floats:
     if problem.metrics is None or not problem.metric_names:
         raise NotEnoughDataError(
-            f"gray-box learns from what runs showed beside {problem.response.name}, and these runs have nothing else",
-            hint="of a CSV name the settings with --factors: its other columns of numbers are then taken as metrics",
+            f"gray-box learns from metrics besides {problem.response.name}, but these runs have none",
+            hint="for a CSV, name the settings with --factors: its other numeric columns then become metrics",
         )
     return problem.metrics
 

@@ -19,7 +19,7 @@ _FINAL_TOLERANCE = 1e-8
 
 @MODELS.register("lasso")
 class Lasso(Model):
-    """Linear in a few of x, log x, 1/x and their products; penalty and products by the error on left-out runs.
+    """Linear in a few of x, log x, 1/x and their products; penalty and products chosen by held-out error.
 
     `alphas` are penalties to choose from, for standardised columns as scikit-learn counts them (by default shares of
     the smallest that leaves nothing); `degree` is the most columns in a product. `log` learns the logarithm of positive

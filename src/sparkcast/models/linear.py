@@ -17,7 +17,7 @@ _RICH = Columns(logs=True, inverses=True, degree=2)
 
 @MODELS.register("linear")
 class Linear(Model):
-    """Least squares, straight in each setting, a constant per category; select=N picks among curves and products.
+    """Least squares, linear in each setting, a constant per category; select=N picks among curves and products.
 
     With `select` up to that many columns are chosen by forward selection among x, log x, 1/x and their products, as
     a-MLLibrary does. `log` learns the logarithm of positive responses.
@@ -25,7 +25,7 @@ class Linear(Model):
 
     def __init__(self, select: int = 0, *, log: bool = True) -> None:
         if select < 0:
-            raise StudyError(f"select={select} columns cannot be", hint="0 takes all settings, 5 the five best columns")
+            raise StudyError(f"select={select} is not valid", hint="0 uses all settings, 5 the five best columns")
         self._select = select
         self._log = log
 
@@ -53,6 +53,6 @@ def coefficients(domain: Domain) -> int:
 def require_rows(model: str, problem: Problem, least: int) -> None:
     if len(problem) < least:
         raise NotEnoughDataError(
-            f"{model} needs {least} different configurations for so many settings, and there are {len(problem)}",
+            f"{model} needs {least} different configurations for this many settings, but there are only {len(problem)}",
             hint="run more, or use a model that shrinks its coefficients, such as ridge or lasso",
         )

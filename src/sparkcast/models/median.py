@@ -22,7 +22,7 @@ class Constant:
 
 @MODELS.register("median")
 class Median(Model):
-    """The median of all runs, whatever the settings: the baseline."""
+    """The median of all runs, regardless of the settings: the baseline."""
 
     is_baseline = True
 

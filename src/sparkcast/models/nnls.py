@@ -10,7 +10,7 @@ from sparkcast.models.base import Model
 
 @MODELS.register("nnls")
 class NonNegativeLeastSquares(Model):
-    """Sums of non-negative physical terms (start-up, work shared by machines, waiting), on relative errors."""
+    """A sum of non-negative physical terms (startup, parallel work, waiting), fitted to relative errors."""
 
     extrapolates_by_law = 1
     auto_from = 3

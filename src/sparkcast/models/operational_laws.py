@@ -42,7 +42,7 @@ class Law:
 
     def cpu_time(self, x: Floats) -> Floats:
         """E[S], seconds of one pass on the CPU."""
-        return _categories(self.domain, x) @ self.cpu_s
+        return categories(self.domain, x) @ self.cpu_s
 
     def disk_time(self, x: Floats) -> Floats:
         """1 / (mu - lambda), seconds of one pass at the disk."""
@@ -66,7 +66,7 @@ class OperationalLaws(Model):
 
     def __init__(self, workers: float = 1.0) -> None:
         if not workers > 0:
-            raise StudyError(f"{workers} workers cannot be", hint="give the number of machines")
+            raise StudyError(f"{workers} is not a valid number of workers", hint="give the number of machines")
         self._workers = workers
 
     def learn(self, problem: Problem) -> Learned:
@@ -74,8 +74,8 @@ class OperationalLaws(Model):
 
         require_times(problem, "operational-laws")
         domain, x = problem.domain, problem.x
-        _check(domain)
-        kinds, loads = _categories(domain, x), _load_terms(domain, x, self._workers)
+        require_known(domain, "operational-laws")
+        kinds, loads = categories(domain, x), _load_terms(domain, x, self._workers)
         found = relative_nnls(problem, passes(domain, x)[:, None] * np.column_stack([kinds, loads]))
         cpu_s, disk_s = np.split(found, [kinds.shape[1]])
         too_fast = np.flatnonzero(problem.target < passes(domain, x) * (kinds @ cpu_s) * (1 - 1e-9))
@@ -107,7 +107,7 @@ def _load_terms(domain: Domain, x: Floats, workers: float) -> Floats:
     return np.column_stack([*terms, terms[0] * terms[1]])
 
 
-def _categories(domain: Domain, x: Floats) -> Floats:
+def categories(domain: Domain, x: Floats) -> Floats:
     """One column per level of each category; a single one without categories."""
     import numpy as np
 
@@ -124,12 +124,13 @@ def _varies(domain: Domain, *roles: Role) -> bool:
     return any(axis.role in roles and axis.is_number and not axis.is_constant for axis in domain.axes)
 
 
-def _check(domain: Domain) -> None:
+def require_known(domain: Domain, model: str) -> None:
+    """Raise where no setting varies that the laws know, or one of them is not positive."""
     if not any(axis.role in _KNOWN and not axis.is_constant for axis in domain.axes):
         raise NotEnoughDataError(
-            f"operational-laws knows nothing of {', '.join(axis.name for axis in domain.axes)}",
+            f"{model} cannot model {', '.join(axis.name for axis in domain.axes)}",
             hint="vary the batch size, epochs, records, machines, cores or jobs; --role NAME=batch says which is which",
         )
     wrong = [axis.name for axis in domain.axes if axis.role in _KNOWN and not axis.is_positive]
     if wrong:
-        raise StudyError(f"operational-laws needs {wrong[0]} as positive numbers", hint="use another model")
+        raise StudyError(f"{model} needs {wrong[0]} as positive numbers", hint="use another model")

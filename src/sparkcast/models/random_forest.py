@@ -9,7 +9,7 @@ from sparkcast.models.base import Model
 
 @MODELS.register("random-forest")
 class RandomForest(Model):
-    """Averages 100 regression trees; never predicts beyond what was measured."""
+    """The average of 100 regression trees; cannot extrapolate."""
 
     is_usual = True
     columns = Columns()

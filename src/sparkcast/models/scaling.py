@@ -132,7 +132,7 @@ class Continued:
 
 @MODELS.register("scaling")
 class Scaling(Model):
-    """Physical terms (start-up, shared work, waiting) times smooth effects of all factors; made to extrapolate."""
+    """Physical terms (startup, parallel work, waiting) times smooth effects of all factors; built to extrapolate."""
 
     extrapolates_by_law = 2
     is_usual = True

@@ -17,7 +17,7 @@ _MAX_STEPS = 100
 
 @MODELS.register("stepwise")
 class Stepwise(Model):
-    """Least squares on x, log x, 1/x and products, each taken in or thrown out by its F test (Draper-Smith).
+    """Least squares on x, log x, 1/x and products, each added or removed by its F test (Draper-Smith).
 
     A column enters when the F test of its coefficient has p below `enter`; any that has p above `remove` beside
     the others leaves. `log` learns the logarithm of positive responses.
@@ -26,7 +26,7 @@ class Stepwise(Model):
     def __init__(self, enter: float = 0.05, remove: float = 0.10, *, log: bool = True) -> None:
         if not 0 < enter <= remove < 1:
             raise StudyError(
-                f"p to enter {enter} and to remove {remove} would take in and throw out the same column for ever",
+                f"p to enter {enter} and to remove {remove} would add and remove the same column forever",
                 hint="0 < enter <= remove < 1, such as 0.05 and 0.10",
             )
         self._enter = enter

@@ -9,7 +9,7 @@ from sparkcast.models.base import Model
 
 @MODELS.register("svr")
 class Svr(Model):
-    """Support vectors with a Gaussian kernel on the logarithms of the settings; smooth and robust to odd runs."""
+    """Support vector regression with a Gaussian kernel on log settings; smooth and robust to outliers."""
 
     columns = Columns(only_logs=True)
 

@@ -6,12 +6,14 @@ A question and something that was learned go in (`advise`), a recommendation com
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sparkcast.learned.feasibility import NoFailure
 from sparkcast.learned.predict import Prediction
 from sparkcast.study import Configuration, Vocabulary
 
 __all__ = [
     "Alternative",
     "Candidate",
+    "Considered",
     "Limit",
     "Nearest",
     "Prediction",
@@ -39,6 +41,7 @@ class Candidate:
     probability: float  # of keeping to the limit that is kept to least likely; 1.0 when there is none
     measured_runs: int  # how often exactly this was run
     failure_probability: float | None = None  # None when no run has failed
+    is_tradeoff: bool | None = None  # of the Pareto front: whether it is likely better in something than those kept
 
     def predicted(self, response: str) -> Prediction:
         return next(p for p in self.predictions if p.response == response)
@@ -53,6 +56,7 @@ class Alternative:
     candidate: Candidate
     gain: float  # of the objective, in its own unit; more is better
     text: str
+    probability: float = 1.0  # that it is better in the mean, not in every single run
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,16 @@ class RunningForecast:
 
 
 @dataclass(frozen=True, slots=True)
+class Considered:
+    """What the recommendation was chosen from."""
+
+    n: int  # candidates that were looked at
+    measured: int  # of these
+    is_sample: bool  # of combinations that are too many to look at all
+    text: str  # the same for people
+
+
+@dataclass(frozen=True, slots=True)
 class Staleness:
     """Whether the model still speaks of the present."""
 
@@ -115,11 +129,19 @@ class Recommendation:
     conf: tuple[str, ...]  # paste-ready spark-submit options
     arguments: tuple[str, ...] = ()  # paste-ready arguments of the job itself
     limits: tuple[Limit, ...] = ()
-    n_candidates: int = 0
+    n_candidates: int = 0  # of those considered, the ones that are supported by runs and not likely to fail
+    considered: Considered | None = None
     alternatives: tuple[Alternative, ...] = ()  # what each limit costs
     pareto: tuple[Candidate, ...] = ()  # Pareto-optimal in time, cost and quality; by time
+    as_good: Candidate | None = None  # not likely worse in the objective, and likely cheaper, or else faster
     nearest: Nearest | None = None
     running: tuple[RunningForecast, ...] = ()
     staleness: Staleness | None = None
+    no_failure: NoFailure | None = None  # where no run has failed, what that says of the next one
     notes: tuple[str, ...] = ()  # what to know of the models behind it
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
+
+    @property
+    def tradeoffs(self) -> tuple[Candidate, ...]:
+        """The Pareto front without those that differ from the others by less than the noise."""
+        return tuple(candidate for candidate in self.pareto if candidate.is_tradeoff is not False)

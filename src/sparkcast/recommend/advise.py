@@ -15,8 +15,9 @@ from sparkcast.recommend.load import forecast_running, jobs_factor
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.staleness import drift, drift_within, most_jobs_in, staleness
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Fingerprint, Level, Pool
+from sparkcast.study import Dataset, Fingerprint, Level, Listed, Pool
 from sparkcast.study.configuration import Levels, same_level
+from sparkcast.study.crossed import crossed
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,10 @@ def candidates_for(known: Knowledge, levels: Mapping[str, Sequence[Level]], *, f
         if name not in (*about.factors, epochs):
             hint = did_you_mean(name, about.factors)
             raise StudyError(f"{name!r} is no factor, so it has no other values", hint=hint)
-    return about.pool().with_levels(wanted)
+    pool = about.pool()
+    if isinstance(pool, Listed):  # what a table has: its levels, combined
+        pool = crossed(pool, about.vocabulary)
+    return pool.with_levels(wanted)
 
 
 def _with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> Levels:

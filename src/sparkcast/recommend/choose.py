@@ -8,20 +8,23 @@ from typing import Any
 from sparkcast.arrays import Bools, Floats
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Table
+from sparkcast.learned.feasibility import NoFailure
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
-from sparkcast.recommend import Candidate, Limit, Recommendation
+from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
 from sparkcast.recommend.explain import alternatives, infeasible, why
 from sparkcast.recommend.few import ENOUGH, few_note, is_by_errors, most_teaching
+from sparkcast.recommend.likely import apart, is_likely, likely_better, noise_in
 from sparkcast.recommend.nearest import Measured
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
-from sparkcast.recommend.standing import Asked, CostTable, Known, View, rows_like, significant
+from sparkcast.recommend.resources import Resources, resources_of
+from sparkcast.recommend.standing import Asked, CostTable, Known, View, rows_like, rows_run, significant
 from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Kind, Level, Price, Response, Vocabulary, same_level
+from sparkcast.study import Configuration, Kind, Level, Price, Vocabulary, same_level
 from sparkcast.study.derive import hourly_columns
 from sparkcast.study.names import COST
 from sparkcast.study.space import Candidates, Pool
@@ -41,11 +44,15 @@ class Recommender:
     ) -> None:
         self._knowledge, self._pool, self._price, self._extrapolate = knowledge, candidates, price, extrapolate
         self.known = Known.of(knowledge)
-        self.words = self.known.words if price is None else _with_cost(self.known.words)
+        self.words = self.known.words if price is None else self.known.words.in_currency(COST, price.currency)
+        found = resources_of(self.known)
+        self.resources = None if found is None or found.name in self.known.responses else found
         self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
         self._has_failures = any(seen.failed for seen in self.known.seen)
+        self._n_ok = sum(seen.ok for seen in self.known.seen)
         self.measured = Measured(self.known)
         self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
+        self._noises: dict[str, float] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
         self._views: dict[Configuration, View] = {}
 
@@ -55,17 +62,19 @@ class Recommender:
         return limits_of(self.words, tuple(known), **given)
 
     def ask(self, question: Question) -> Recommendation:
-        objective = objective_of(question, self.words)
-        asked = self._asked(*self._view(question.fix), question, objective)
+        asked = self._asked(*self._view(question.fix), question, self._objective(question))
         if not asked.meets.any():
             raise infeasible(asked, self._freed(question))
         return _answer(self, asked)
+
+    def _objective(self, question: Question) -> Objective:
+        return objective_of(question, self.words, None if self.resources is None else self.resources.name)
 
     def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
         import numpy as np
 
-        asked = self._asked(*self._view(question.fix), question, objective_of(question, self.words))
+        asked = self._asked(*self._view(question.fix), question, self._objective(question))
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
 
@@ -95,11 +104,19 @@ class Recommender:
         import numpy as np
 
         whole = self._views.get(Configuration())
-        if whole is not None and fix and (like := _having(whole.candidates, fix, self.known)).any():
+        if (
+            whole is not None
+            and not whole.is_sample
+            and fix
+            and (like := _having(whole.candidates, fix, self.known)).any()
+        ):
             return whole, like
         key = Configuration(fix)
         if key not in self._views:
-            self._views[key] = self.view_of(candidates_of(self._pool, fix, self.known), fix)
+            view = self.view_of(candidates_of(self._pool, fix, self.known), fix)
+            pool = self._pool.fixing(fix) if self._pool.is_sample else self._pool
+            view.description, view.is_sample = pool.description, pool.is_sample
+            self._views[key] = view
         return self._views[key], np.ones(len(self._views[key].candidates), dtype=bool)
 
     def view_of(self, candidates: Candidates, fix: Mapping[str, Level]) -> View:
@@ -173,8 +190,14 @@ class Recommender:
     # ------------------------------------------------------------ one question
 
     def _asked(self, view: View, wanted: Bools, question: Question, objective: Objective) -> Asked:
-        words = self.words
+        words, resources = self.words, self.resources
         must = {objective.response, *(limit.response for limit in question.limits)}
+        setting = self._setting(objective, view)
+        if setting is not None:
+            must -= {objective.response}
+        is_by_resources = resources is not None and objective.response == resources.name
+        if is_by_resources:
+            must = must - {objective.response} | {words.required_time()}
         if self._price is not None and COST in must:
             must = must - {COST} | {words.required_time()}
         for response in must:
@@ -189,17 +212,47 @@ class Recommender:
                     self._hopeless.add(told)
         if self._price is not None and words.time in tables:
             tables[COST] = self._cost_table(view, words.time, tables[words.time])
+        if resources is not None and is_by_resources:
+            tables[resources.name] = self._resources_table(view, resources, tables[words.required_time()])
         _check_shares(question, words, lambda response: float(tables[response].values.max()))
         limited = [limit.response for limit in question.limits]
         order = [r for r in (words.time, words.quality, words.money, objective.response, *limited) if r in tables]
         known = {response: tables[response] for response in dict.fromkeys(order)}
-        asked = Asked(question, objective, known, self.failures(view), view, wanted, words)
+        settings = {} if setting is None else {objective.response: setting}
+        asked = Asked(question, objective, known, self.failures(view), view, wanted, words, settings, self._noise)
         if not asked.allowed.any():
             raise NotEnoughDataError(
                 f"no candidate is near enough to what was measured for all of {', '.join(asked.tables)}",
                 hint="run more configurations; --extrapolate answers all the same, with wide intervals",
             )
         return asked
+
+    def _noise(self, response: str) -> float:
+        """How much repeated runs scatter; what is computed from the time scatters like that."""
+        name = response if response in self.known.responses else self.words.required_time()
+        if name not in self._noises:
+            self._noises[name] = noise_in(self._knowledge.runs, name)
+        return self._noises[name]
+
+    def _setting(self, objective: Objective, view: View) -> Floats | None:
+        """The numbers of the setting that is the objective; None where it is a response."""
+        name = objective.response
+        if name in self.known.responses or name not in {*view.candidates.levels, *self.known.constants}:
+            return None
+        numbers = [factor for factor in view.candidates.levels if view.candidates.column(factor).dtype != object]
+        if name not in view.candidates.levels:
+            raise StudyError(
+                f"every run has {name} = {self.known.constants[name]}, so it cannot be chosen",
+                hint=did_you_mean(name, tuple(numbers)),
+            )
+        if name not in numbers:
+            raise StudyError(f"{name} is not a number, so none of its levels is the least", hint=f"--fix {name}=LEVEL")
+        return view.candidates.column(name).astype(float)
+
+    def _resources_table(self, view: View, resources: Resources, time: Table) -> CostTable:
+        if view.held is None:
+            view.held = resources.held(view.candidates, self.known)
+        return CostTable(time, view.held * self.words.response(self.words.required_time()).seconds(1.0))
 
     def _cost_table(self, view: View, name: str, time: Table) -> CostTable:
         assert self._price is not None
@@ -208,7 +261,9 @@ class Recommender:
             view.per_second = hourly / 3600
         return CostTable(time, view.per_second * self.words.response(name).seconds(1.0))
 
-    def candidates(self, asked: Asked, rows: Sequence[int]) -> list[Candidate]:
+    def candidates(
+        self, asked: Asked, rows: Sequence[int], marks: Sequence[bool | None] | None = None
+    ) -> list[Candidate]:
         import numpy as np
 
         at = np.asarray(rows)
@@ -216,7 +271,8 @@ class Recommender:
         failure = [None] * len(chances) if asked.failure is None else asked.failure[at].tolist()
         listed = asked.view.candidates.take(at)
         settings = listed.configurations()
-        parts = zip(settings, asked.predictions(at), chances, self._runs_of(listed, settings), failure, strict=True)
+        runs, marked = self._runs_of(listed, settings), marks or [None] * len(settings)
+        parts = zip(settings, asked.predictions(at), chances, runs, failure, marked, strict=True)
         return [Candidate(*part) for part in parts]
 
     def _runs_of(self, candidates: Candidates, settings: Sequence[Configuration]) -> list[int]:
@@ -228,6 +284,27 @@ class Recommender:
             return runs
         whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
         return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(epochs).tolist(), strict=True)]
+
+    def no_failure(self) -> NoFailure | None:
+        return None if self._has_failures or not self._n_ok else NoFailure(self._n_ok)
+
+    def reasons(self, asked: Asked) -> tuple[str, ...]:
+        """Why this is the objective, where nobody named one and it is not what people expect."""
+        question, resources = asked.question, self.resources
+        is_named = question.minimize is not None or question.maximize is not None
+        if is_named or resources is None or asked.objective.response != resources.name:
+            return ()
+        return (resources.why(self.words.required_time()),)
+
+    def considered(self, asked: Asked) -> Considered:
+        view = asked.view
+        if view.measured is None:
+            ran = [seen.configuration for seen in self.known.seen if seen.ok]
+            view.measured = rows_run(view.candidates, ran, self.known.factors)
+        n, measured = int(asked.wanted.sum()), int((asked.wanted & view.measured).sum())
+        given = f" with {Configuration(asked.question.fix)}" if asked.question.fix else ""
+        text = f"{n:,} {view.description}{given}, {measured:,} of them measured"
+        return Considered(n, measured, view.is_sample, text)
 
     def models(self, asked: Asked) -> dict[str, str]:
         is_by_epoch = asked.view.is_by_epoch(self.known)
@@ -257,10 +334,6 @@ class Recommender:
         return min(counted.items(), key=lambda item: item[1], default=(None, ENOUGH))
 
 
-def _with_cost(words: Vocabulary) -> Vocabulary:
-    return words if COST in words.names else words.declaring(Vocabulary(responses=(Response(COST, kind=Kind.MONEY),)))
-
-
 def _check_shares(question: Question, words: Vocabulary, largest: Callable[[str], float]) -> None:
     for limit in question.limits:
         is_share = words.response(limit.response).kind is Kind.SHARE
@@ -280,8 +353,11 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
     if len(good) < question.most:
         listed = np.concatenate([good, asked.nearest_misses(question.most - len(good))])
     front = _front(asked)
-    candidates = recommender.candidates(asked, [*listed.tolist(), *front])
-    chosen, row = candidates[0], int(good[0])
+    row = int(good[0])
+    as_good = _as_good(asked, row)
+    marks = [*[None] * len(listed), *_apart(asked, front, row), *[None] * len(as_good)]
+    candidates = recommender.candidates(asked, [*listed.tolist(), *front, *as_good], marks)
+    chosen = candidates[0]
     words, within_s, margin_s = recommender.words, None, None
     for limit in question.limits:
         if limit.response == asked.time and limit.is_upper:
@@ -297,26 +373,66 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         chosen=chosen,
         runner_up=candidates[1] if len(good) > 1 else None,
         candidates=tuple(candidates[: len(listed)]),
-        why=why(asked, row, chosen, margin_s),
+        why=why(asked, row, chosen, margin_s, recommender.reasons(asked)),
         margin_s=margin_s,
         conf=conf_lines(settings, words),
         arguments=job_arguments(settings, words),
         limits=question.limits,
         n_candidates=int(asked.kept.sum()),
+        considered=recommender.considered(asked),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
-        pareto=tuple(candidates[len(listed) :]),
+        pareto=tuple(candidates[len(listed) : len(listed) + len(front)]),
+        as_good=candidates[-1] if as_good else None,
         nearest=recommender.measured.nearest(chosen.configuration),
+        no_failure=recommender.no_failure(),
         notes=recommender.notes(asked),
         vocabulary=words,
     )
+
+
+def _compared(asked: Asked) -> list[str]:
+    words = asked.words
+    known = (words.time, words.money, words.quality)
+    return [response for response in known if response is not None and response in asked.tables]
+
+
+def _apart(asked: Asked, front: list[int], chosen: int) -> list[bool]:
+    """Which of the front differ from the chosen one, and from each other, by more than the noise."""
+    import numpy as np
+
+    if not front:
+        return []
+    objective, rows = asked.objective, np.array(front)
+    compared = dict.fromkeys((*_compared(asked), objective.response))
+    more = {objective.response: objective.is_maximum}
+    means = [(asked.means(r), more.get(r, asked.words.response(r).better == "more")) for r in compared]
+    key = (objective, *compared, *front)
+    if key not in asked.view.better:
+        asked.view.better[key] = likely_better(rows, rows, means)
+    than_chosen = likely_better(rows, np.array([chosen]), means)[:, 0]
+    return apart(asked.view.better[key], than_chosen, front.index(chosen) if chosen in front else None)
+
+
+def _as_good(asked: Asked, chosen: int) -> list[int]:
+    """The cheapest or fastest that keeps to all limits and is not likely worse, if it is likely cheaper or faster."""
+    import numpy as np
+
+    objective = asked.objective
+    spent = next((r for r in (asked.words.money, asked.time) if r in asked.tables and r != objective.response), None)
+    if spent is None:
+        return []
+    own, means = asked.means(objective.response), asked.means(spent)
+    is_worse = is_likely(own.score(np.array([chosen]), slice(None), is_more=objective.is_maximum))
+    rows = np.flatnonzero(asked.meets & ~is_worse)
+    best = rows[np.argmin(asked.values[spent][rows])]
+    return [int(best)] if is_likely(means.score(np.array([best]), chosen, is_more=False)).all() else []
 
 
 def _front(asked: Asked) -> list[int]:
     """The rows that are Pareto-optimal in time, cost and quality, by time; some of them if they are many."""
     import numpy as np
 
-    words = asked.words
-    compared = [response for response in (words.time, words.money, words.quality) if response in asked.values]
+    words, compared = asked.words, _compared(asked)
     signs = {response: -1 if words.response(response).better == "more" else 1 for response in compared}
     if len(compared) < 2:
         return []

@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from sparkcast.arrays import Bools, Ints
 from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit, Relaxed
+from sparkcast.recommend.likely import is_likely
 from sparkcast.recommend.question import Objective, show_limit
 from sparkcast.recommend.standing import Asked
 from sparkcast.study import Kind, Response, Vocabulary
-from sparkcast.units import show_seconds
+from sparkcast.units import show_money, show_seconds
 
-_CLOSE = 1e-9
+_SURE = 0.995  # what is more likely is shown without its probability
 
 
-def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> str:
+def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reasons: Sequence[str] = ()) -> str:
     import numpy as np
 
     objective, confidence, at = asked.objective, asked.question.confidence, np.array([row])
@@ -25,8 +26,10 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> st
         parts.append(f"{show_seconds(max(margin_s, 0.0))} of margin needed for {100 * confidence:g} %")
     for limit in asked.question.limits:
         parts.append(f"{show_limit(limit, asked.words)} met with probability {asked.chances(limit, at)[0]:.2f}")
-    if objective.response != asked.time:
-        parts.append(f"{objective.response} {chosen.predicted(objective.response).value:.4g}")
+    if objective.response != asked.time and objective.response in asked.tables:
+        parts.append(
+            f"{objective.response} {_shown(asked.words, objective, chosen.predicted(objective.response).value)}"
+        )
     if not chosen.measured_runs:
         parts.append("this configuration was never run")
     if chosen.failure_probability is not None:
@@ -37,7 +40,7 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None) -> st
         parts.append(f"{_candidates(n_unsafe)} left out for being likely to fail")
     if n_beyond := int((asked.wanted & ~asked.view.broke & ~asked.allowed).sum()):
         parts.append(f"{_candidates(n_beyond)} left out for being too far from what was measured")
-    return f"{chosen.configuration}: {'; '.join(parts)}"
+    return f"{chosen.configuration}: {'; '.join([*parts, *reasons])}"
 
 
 def _seconds(asked: Asked, time: float) -> str:
@@ -53,11 +56,14 @@ def _candidates(n: int) -> str:
 
 
 def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate]) -> tuple[Alternative, ...]:
-    """For each limit, the smallest change of it with which a better candidate fits."""
+    """For each limit, the smallest change of it with which a candidate fits that is likely better."""
     import numpy as np
 
     found = []
     better = asked.kept & (asked.loss < asked.loss[chosen])
+    if better.any():
+        objective = asked.objective
+        better &= is_likely(asked.means(objective.response).score(slice(None), chosen, is_more=objective.is_maximum))
     for limit in asked.question.limits:
         rows = np.flatnonzero(better & _keeps_others(asked, limit))
         if not len(rows):
@@ -81,10 +87,12 @@ def _keeps_others(asked: Asked, limit: Limit) -> Bools:
 def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: int, candidate: Candidate) -> Alternative:
     values = asked.values[asked.objective.response]
     gain = float(values[row] - values[chosen]) * (1 if asked.objective.is_maximum else -1)
+    chance = asked.means(asked.objective.response).probability(row, chosen, is_more=asked.objective.is_maximum)
     settings = str(candidate.configuration)
     gained = _show_gain(asked.objective, asked.words, values[chosen], values[row])
+    gained += "" if chance > _SURE else f", with probability {chance:.2f}"
     text = f"{_show_change(limit, needed, asked.words.response(limit.response))} and {settings} fits: {gained}"
-    return Alternative(limit, needed, candidate, gain, text)
+    return Alternative(limit, needed, candidate, gain, text, chance)
 
 
 def _show_change(limit: Limit, needed: float, response: Response) -> str:
@@ -92,7 +100,7 @@ def _show_change(limit: Limit, needed: float, response: Response) -> str:
     if response.kind is Kind.TIME and limit.is_upper:
         return f"{show_seconds(math.ceil(10 * response.seconds(change)) / 10)} more"
     if response.kind is Kind.MONEY and limit.is_upper:
-        return f"{_money(change)} more"
+        return f"{show_money(change, response.unit)} more"
     return f"{change:.3g} {'more' if limit.is_upper else 'less'} {limit.response}"
 
 
@@ -101,7 +109,11 @@ def _show_gain(objective: Objective, words: Vocabulary, now: float, then: float)
     if words.response(objective.response).kind is Kind.SHARE and now <= 1:
         return f"{100 * change:+.2g} points of {objective.response}"
     percent = f" ({100 * change / abs(now):+.2g} %)" if now else ""
-    return f"{objective.response} {now:.4g} -> {then:.4g}{percent}"
+    return f"{objective.response} {_shown(words, objective, now)} -> {_shown(words, objective, then)}{percent}"
+
+
+def _shown(words: Vocabulary, objective: Objective, value: float) -> str:
+    return words.response(objective.response).shown(value)
 
 
 # ---------------------------------------------------------------- nothing fits
@@ -194,7 +206,10 @@ def _relaxed_text(limit: Limit, response: Response, needed: float, confidence: f
     if response.kind is Kind.TIME and limit.is_upper:
         return f"the nearest deadline met {kept} {_round_up(response.seconds(needed))} s, by {settings}"
     if response.kind is Kind.MONEY and limit.is_upper:
-        return f"the smallest budget kept {kept} {_money(needed, up=True)}, by {settings}"
+        least = (
+            f"{show_money(needed, response.unit, up=True)} (--budget {show_money(needed, up=True).replace(',', '')})"
+        )
+        return f"the smallest budget kept {kept} {least}, by {settings}"
     if limit.is_upper:
         return f"the lowest {limit.response} kept {kept} {math.ceil(needed * 1e4) / 1e4:g}, by {settings}"
     return f"the highest {limit.response} reached {kept} {math.floor(needed * 1e4) / 1e4:g}, by {settings}"
@@ -218,14 +233,6 @@ def _each_alone(asked: Asked) -> str:
             alone = show_limit(Limit(limit.response, best, limit.is_upper), asked.words)
             parts.append(f"alone, {alone} is possible")
     return "; ".join(parts) or "run more configurations"
-
-
-def _money(amount: float, *, up: bool = False) -> str:
-    """Three digits; rounding a budget down would make it one that is not kept."""
-    if amount <= 0:
-        return f"{amount:g}"
-    unit = 10.0 ** (math.floor(math.log10(amount)) - 2)
-    return f"{math.ceil(amount / unit - _CLOSE) * unit if up else amount:.3g}"
 
 
 def _round_up(seconds: float) -> str:

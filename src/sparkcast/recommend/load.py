@@ -14,19 +14,17 @@ Loads were measured with equal jobs started together: jobs of other settings cou
 have been the same since the job began.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import Fitted
+from sparkcast.queues.admission import HELD_UP, rest_s
+from sparkcast.queues.described import malformed, parse_described
 from sparkcast.recommend import RunningForecast, RunningJob
-from sparkcast.study import Configuration, Level, Role, Vocabulary
-from sparkcast.units import as_number, parse_seconds
+from sparkcast.study import Configuration, Role, Vocabulary
+from sparkcast.units import as_number
 
-_EXAMPLE = "batch_size=128,executors=2,elapsed=120s,within=300s"
-_ELAPSED, _WITHIN = "elapsed", "within"
-_HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those that were measured
 _EXACT = 1e-7  # of a probability
 
 
@@ -52,22 +50,12 @@ def parse_running(text: str) -> RunningJob:
     >>> parse_running("batch_size=128,executors=2,elapsed=2m,within=300s")
     RunningJob(configuration=Configuration({'batch_size': 128, 'executors': 2}), elapsed_s=120.0, within_s=300.0)
     """
-    values: dict[str, str] = {}
-    for part in text.split(","):
-        name, sign, value = (piece.strip() for piece in part.partition("="))
-        if not (name and sign and value):
-            raise _malformed(text, f"{part.strip()!r} is not name=value")
-        if name in values:
-            raise _malformed(text, f"{name} stands twice")
-        values[name] = value
-    if _ELAPSED not in values:
-        raise _malformed(text, f"{_ELAPSED}, how long it has run, is missing")
-    elapsed_s = _seconds(text, values.pop(_ELAPSED))
-    within_s = _seconds(text, values.pop(_WITHIN)) if _WITHIN in values else None
-    if within_s == 0:
-        raise _malformed(text, "a deadline of 0 s cannot be met")
-    settings = Configuration((name, _level(text, name, value)) for name, value in values.items())
-    return RunningJob(settings, elapsed_s, within_s)
+    job = parse_described(text)
+    if job.elapsed_s is None:
+        raise malformed(text, "elapsed, how long it has run, is missing")
+    if job.alone_s is not None or job.done is not None:
+        raise malformed(text, "its settings tell how long it takes, and its elapsed time how far it is")
+    return RunningJob(job.settings, job.elapsed_s, job.within_s)
 
 
 def running_jobs(
@@ -133,7 +121,7 @@ def _forecast(job: RunningJob, rest: "_Expected | _HeldUp", confidence: float) -
 
 def _rest(times: Fitted, job: RunningJob, now: Configuration, then: Configuration) -> "_Expected | _HeldUp":
     [ended] = times.probability_below([now], job.elapsed_s)
-    if 1 - ended >= _HELD_UP:
+    if 1 - ended >= HELD_UP:
         return _Expected(times, now, then, job.elapsed_s, ended)
     predicted, slower = times.predict([now, then])
     return _HeldUp(job.elapsed_s, job.elapsed_s - predicted, slower / predicted if predicted > 0 else 1.0)
@@ -174,8 +162,7 @@ class _Expected:
     def _ends_at(self, share: float) -> tuple[float, float]:
         total, slower = self._quantiles(share)
         total = max(total, self.elapsed_s)
-        done = self.elapsed_s / total if self.elapsed_s else 0.0
-        return total, self.elapsed_s + (1 - done) * slower
+        return total, self.elapsed_s + rest_s(self.elapsed_s, total, slower)
 
     def _quantiles(self, share: float) -> list[float]:
         """The times that a share of jobs stays within, now and with one more."""
@@ -199,29 +186,3 @@ class _HeldUp:
     def chances(self, within_s: float) -> tuple[float, float]:
         left_s = within_s - self.elapsed_s
         return left_s / (left_s + self.late_s), left_s / (left_s + self.late_s * self.slowdown)
-
-
-# ---------------------------------------------------------------- parsing
-
-
-def _seconds(text: str, value: str) -> float:
-    try:
-        seconds = parse_seconds(value)
-    except StudyError as error:
-        raise _malformed(text, error.problem) from None
-    if not math.isfinite(seconds):
-        raise _malformed(text, f"{value} is not a finite time")
-    return seconds
-
-
-def _level(text: str, name: str, value: str) -> Level:
-    from sparkcast.data.table import parse_level
-
-    level = parse_level(value)
-    if isinstance(level, float) and not math.isfinite(level):
-        raise _malformed(text, f"{name} = {value} is not finite")
-    return level
-
-
-def _malformed(text: str, why: str) -> StudyError:
-    return StudyError(f"{text!r} does not describe a running job: {why}", hint=f"write it like {_EXAMPLE}")

@@ -10,7 +10,7 @@ from sparkcast.recommend import Limit
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Kind, Level, Response, Vocabulary
 from sparkcast.study.names import COST
-from sparkcast.units import parse_seconds, show_seconds
+from sparkcast.units import parse_seconds, show_money, show_seconds
 
 _LIMIT = re.compile(r"\s*(?P<name>[^<>=]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<value>[^<>=]+?)\s*")
 _WRITE_IT = "write it like 'auc >= 0.9' or 'time_s <= 300s'"
@@ -55,14 +55,21 @@ class Objective:
         return f"{'maximize' if self.is_maximum else 'minimize'} {self.response}"
 
 
-def objective_of(question: Question, words: Vocabulary) -> Objective:
-    """What to optimise. Not said: the quality, if it is known and there is a deadline or budget, else the time."""
+def objective_of(question: Question, words: Vocabulary, resources: str | None = None) -> Objective:
+    """What to optimise. Not said: the quality, if it is known and there is a deadline or budget, else the time.
+
+    Nothing is won by being done long before a deadline: without a quality, the least money is asked for, or else the
+    fewest `resources`, where either is known.
+    """
     response = question.maximize or question.minimize
     if response is not None:
         return Objective(response, question.maximize is not None)
     spent = {words.response(limit.response).kind for limit in question.limits} & {Kind.TIME, Kind.MONEY}
     if spent and words.quality is not None:
         return Objective(words.quality, True)
+    cheapest = words.money or resources
+    if Kind.TIME in spent and cheapest is not None:
+        return Objective(cheapest, False)
     return Objective(words.required_time(), False)
 
 
@@ -158,5 +165,5 @@ def show_limit(limit: Limit, words: Vocabulary) -> str:
     if response.kind is Kind.TIME and limit.is_upper:
         return f"deadline {show_seconds(response.seconds(limit.value))}"
     if response.kind is Kind.MONEY and limit.is_upper:
-        return f"budget {limit.value:.3g}"
+        return f"budget {show_money(limit.value, response.unit)}"
     return f"{limit.response} {'at most' if limit.is_upper else 'at least'} {limit.value:.4g}"

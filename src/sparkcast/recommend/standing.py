@@ -1,7 +1,8 @@
 """Every candidate's standing in a question: arrays, one place for each candidate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.fitting.answering import Table
@@ -10,9 +11,10 @@ from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.predict import Prediction
 from sparkcast.learned.saved import Seen
 from sparkcast.recommend import Limit
+from sparkcast.recommend.likely import Means, exact, means_of
 from sparkcast.recommend.question import Objective, Question
 from sparkcast.study import Configuration, Kind, Vocabulary, same_level
-from sparkcast.study.configuration import Levels
+from sparkcast.study.configuration import Levels, normal_level
 from sparkcast.study.space import Candidates
 
 
@@ -51,7 +53,15 @@ class View:
     supported: dict[str, Bools] = field(default_factory=dict)  # by response: near enough to what was run
     tables: dict[str, Table] = field(default_factory=dict)
     per_second: Floats | None = None
+    held: Floats | None = None  # machines or cores
+    means: dict[str, Means] = field(default_factory=dict)
+    better: dict[object, Bools] = field(
+        default_factory=dict
+    )  # of the front, who is likely better than whom in something
     failure: Floats | None = None
+    measured: Bools | None = None  # run with success
+    description: str = "candidates"
+    is_sample: bool = False
     fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
     ranks: dict[Objective, "Ranks"] = field(default_factory=dict)
 
@@ -116,11 +126,13 @@ class Asked:
         view: View,
         wanted: Bools,
         words: Vocabulary,
+        settings: Mapping[str, Floats] | None = None,
+        noise: Callable[[str], float] = lambda _: 0.0,
     ) -> None:
         import numpy as np
 
         self.question, self.objective, self.tables = question, objective, tables
-        self.view, self.failure, self.wanted, self.words = view, failure, wanted, words
+        self.view, self.failure, self.wanted, self.words, self._noise = view, failure, wanted, words, noise
         self.time = words.of_kind(Kind.TIME, among=tables)  # None when nobody knows it
         # Near enough to what was run for every model that is asked, and not known to fail ...
         self.allowed = np.logical_and.reduce(
@@ -130,7 +142,7 @@ class Asked:
         safe = True if failure is None else (failure <= question.max_failure) | view.proven
         self.kept = self.allowed & safe
         self._intervals: dict[str, tuple[Floats, Floats]] = {}
-        self.values = {response: table.values for response, table in tables.items()}
+        self.values = {response: table.values for response, table in tables.items()} | dict(settings or {})
         # Probabilities of all candidates would take longer than everything else: a quantile tells as well who keeps.
         self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in question.limits}
         self.meets = np.logical_and.reduce([self.kept, *self.keeps.values()])
@@ -167,6 +179,18 @@ class Asked:
             self._intervals[response] = self.tables[response].interval(self.question.quantile_level)
         return self._intervals[response]
 
+    def means(self, response: str) -> Means:
+        """What is known of the mean of a response, or of the setting that is the objective, at every candidate."""
+        known = self.view.means
+        if response not in known:
+            is_setting = response not in self.tables
+            known[response] = (
+                exact(self.values[response])
+                if is_setting
+                else means_of(self.tables[response], self.words.response(response), self._noise(response))
+            )
+        return known[response]
+
     def kept_value(self, limit: Limit) -> Floats:
         """The value in place of the limit's that each candidate would keep to with exactly the wanted confidence."""
         confidence = self.question.confidence
@@ -182,11 +206,11 @@ class Asked:
         """Of each of these candidates, every response."""
         level = self.question.quantile_level
         by_response = []
-        for response, values in self.values.items():
+        for response in self.tables:
             low, high = self.interval(response)
-            numbers = zip(values[rows].tolist(), low[rows].tolist(), high[rows].tolist(), strict=True)
+            numbers = zip(self.values[response][rows].tolist(), low[rows].tolist(), high[rows].tolist(), strict=True)
             by_response.append([Prediction(response, *three, level) for three in numbers])
-        return list(zip(*by_response, strict=True))
+        return list(zip(*by_response, strict=True)) if by_response else [()] * len(rows)
 
 
 def _is_kept(limit: Limit, value: Floats) -> Bools:
@@ -201,6 +225,28 @@ def significant(values: Floats, digits: int = 3) -> Floats:
         magnitude = np.where(values == 0, 0.0, np.floor(np.log10(np.abs(values))))
     unit = 10.0 ** (magnitude - digits + 1)
     return np.round(values / unit) * unit
+
+
+def rows_run(candidates: Candidates, configurations: Sequence[Levels], names: Sequence[str]) -> Bools:
+    """Which candidates have these settings of one of the configurations."""
+    import numpy as np
+
+    codes = {name: {level: code for code, level in enumerate(candidates.levels[name])} for name in names}
+    known = [
+        [codes[name][normal_level(configuration[name])] for name in names]
+        for configuration in configurations
+        if all(normal_level(configuration[name]) in codes[name] for name in names)
+    ]
+    if not known or not names:
+        return np.full(len(candidates), bool(known))
+    places = [list(candidates.levels).index(name) for name in names]
+    both = np.concatenate([np.array(known, dtype=candidates.codes.dtype), candidates.codes[:, places]])
+    sizes = [len(candidates.levels[name]) for name in names]
+    if prod(sizes) < 2**62:  # one number for each row
+        which = both.astype(np.int64) @ np.array([prod(sizes[i + 1 :]) for i in range(len(sizes))])
+    else:
+        which = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.isin(which[len(known) :], which[: len(known)])
 
 
 def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Bools:

@@ -10,6 +10,7 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
+from sparkcast.report.labels import ordered
 from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Response, Study
 from sparkcast.study.redaction import redact
 from sparkcast.units import show_bytes, show_seconds
@@ -161,7 +162,7 @@ def draw_figures(
 
 def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tuple[str, str]]:
     for name in data.factors:
-        yield f"Varied: {name}", ", ".join(str(level) for level in data.levels(name)) or "no runs"
+        yield f"Varied: {name}", ", ".join(str(level) for level in ordered(data.levels(name))) or "no runs"
     if study and study.fixed:
         yield "Held fixed", str(study.fixed)
     if study and study.rules:

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from math import isfinite
+from math import floor, isfinite, log10
 
 from sparkcast.analyse import RESIDUAL
 from sparkcast.study import Configuration, Kind, Level, Response, Setting
-from sparkcast.units import as_number, show_bytes, show_seconds
+from sparkcast.units import as_number, money_unit, show_bytes, show_money, show_seconds
 
 # How names end that carry a unit: the longest first, because "_bytes_per_s" also ends in "_s".
 _ENDINGS = ("_bytes_per_s", "_per_s", "_percent", "_bytes", "_gib", "_min", "_ms", "_mb", "_gb", "_s", "_h")
 Word = Setting | Response
 
 
-def axis_title(word: Word) -> str:
-    """A setting or response with its unit, as written on an axis or a table's head.
+def axis_title(word: Word, values: Iterable[object] = ()) -> str:
+    """A setting or response with its unit, as written on an axis or a table's head. `values` decide on euros or cents.
 
     >>> axis_title(Response("time_s", kind=Kind.TIME)), axis_title(Response("auc", kind=Kind.SHARE))
     ('time (s)', 'auc (share)')
@@ -23,9 +23,27 @@ def axis_title(word: Word) -> str:
     ('hosts (number)', 'learning rate')
     """
     unit = word.unit
-    if isinstance(word, Response) and word.kind is Kind.MONEY and not unit:
-        unit = "as the study defines it"
+    if is_money(word):
+        unit = money_unit(unit, largest(values))[0] or "as the study defines it"
     return f"{plain_name(word)} ({unit})" if unit else plain_name(word)
+
+
+def level_title(word: Word, levels: Iterable[Level]) -> str:
+    """An axis or legend of levels. Those that are written with their unit (2g) need it in no title.
+
+    >>> level_title(Setting("memory", unit="bytes"), ["2g", "8g"]), level_title(Setting("memory", unit="bytes"), [1, 2])
+    ('memory', 'memory (bytes)')
+    """
+    return plain_name(word) if any(isinstance(level, str) for level in levels) else axis_title(word)
+
+
+def is_money(word: Word) -> bool:
+    return isinstance(word, Response) and word.kind is Kind.MONEY
+
+
+def largest(values: Iterable[object]) -> float:
+    """The largest size among cells; 0 when none is a number."""
+    return max((abs(value) for value in values if isinstance(value, (int, float))), default=0.0)
 
 
 def plain_name(word: Word) -> str:
@@ -55,6 +73,8 @@ def show_value(word: Word, value: float | None) -> str:
         return sign + show_seconds(word.seconds(size))
     if isinstance(word, Response) and word.kind is Kind.SHARE:
         return f"{sign}{size:.3f}"
+    if is_money(word):
+        return sign + show_money(size, word.unit)
     if word.unit == "bytes":
         return sign + show_bytes(size)
     if word.unit == "%":
@@ -76,13 +96,15 @@ def show_percent(share: float) -> str:
 def show_number(value: float) -> str:
     """Four figures that count, without exponents where people read them.
 
-    >>> show_number(0.00012345), show_number(12.3456), show_number(1234567)
-    ('0.0001234', '12.35', '1,234,567')
+    >>> show_number(0.000012345), show_number(12.3456), show_number(1234567)
+    ('0.00001234', '12.35', '1,234,567')
     """
     if not isfinite(value):
         return "no bound" if value == value else "unknown"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
+    if 1e-12 <= abs(value) < 1e-4:
+        return f"{value:.{3 - floor(log10(abs(value)))}f}".rstrip("0")
     return f"{value:.4g}"
 
 
@@ -131,6 +153,17 @@ def ordered(levels: Iterable[Level]) -> list[Level]:
     if any(number is None for number in numbers.values()):
         return unique
     return sorted(unique, key=lambda level: numbers[level] or 0.0)
+
+
+def in_order(configurations: Iterable[Configuration], names: Sequence[str]) -> list[Configuration]:
+    """Configurations as a table of them would be sorted: by the first setting, then by the next.
+
+    >>> in_order([{"n": 16, "net": "b"}, {"n": 2, "net": "b"}, {"n": 2, "net": "a"}], ["n", "net"])
+    [{'n': 2, 'net': 'b'}, {'n': 2, 'net': 'a'}, {'n': 16, 'net': 'b'}]
+    """
+    every = list(configurations)
+    ladders = {name: ordered(one[name] for one in every) for name in names}
+    return sorted(every, key=lambda one: [ladders[name].index(one[name]) for name in names])
 
 
 def finite(value: float) -> float | None:

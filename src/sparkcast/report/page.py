@@ -3,6 +3,7 @@
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,17 @@ from sparkcast.report import words
 from sparkcast.report.content import ReportContent, describe
 from sparkcast.report.figures import Figure, Section
 from sparkcast.report.figures.choice import verdicts
-from sparkcast.report.labels import axis_title, plain_name, show_number, show_percent, show_term, show_value
+from sparkcast.report.labels import (
+    axis_title,
+    is_money,
+    listing,
+    plain_name,
+    show_number,
+    show_percent,
+    show_term,
+    show_value,
+)
+from sparkcast.study import Response
 from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
@@ -29,9 +40,17 @@ def render(content: ReportContent) -> str:
         content=content,
         headline=words.headline(content),
         outcomes=words.outcomes(content.plan),
+        lead=lead_figure(content.figures),
+        measured=listing([plain_name(content.data.vocabulary.response(name)) for name in content.data.responses]),
         sections={section.value: [f for f in content.figures if f.section is section] for section in Section},
         most_rows=_MOST_ROWS,
     )
+
+
+def lead_figure(figures: Sequence[Figure]) -> Figure | None:
+    """The one picture that stands beside the answer: what was chosen among what, else what matters, else the runs."""
+    order = (Section.CHOICE, Section.EFFECTS, Section.RESULTS)
+    return next((figure for section in order for figure in figures if figure.section is section), None)
 
 
 def write_report(path: Path, content: ReportContent) -> Path:
@@ -73,11 +92,30 @@ def keep_units(text: str) -> str:
     'in 1\\xa0min\\xa005\\xa0s with 90\\xa0% probability, p\\xa0<\\xa00.001'
     """
     text = re.sub(r"(?<=\w) ([<=]) (?=\d)", "\xa0\\1\xa0", text)
-    text = re.sub(r"(?<=\d) (?=(?:s|min|h|%|B|[KMGT]iB)(?!\w))", "\xa0", text)
+    text = re.sub(r"(?<=\d) (?=(?:s|min|h|%|B|ct|[A-Z]{3}|[KMGT]iB)(?!\w))", "\xa0", text)
     return re.sub(r"(?<=\xa0(?:min)) (?=\d)|(?<=\xa0h) (?=\d)", "\xa0", text)
 
 
-def show_cell(value: object) -> str:
+def column_head(figure: Figure, column: str) -> str:
+    """The head of a column of a figure's table; money brings its unit in each cell."""
+    response = figure.values.get(column)
+    if response is not None and is_money(response):
+        name, ending = (
+            figure.heads.get(column, column.replace("_", " ")),
+            f" ({axis_title(response).partition(' (')[2]}",
+        )
+        return name.removesuffix(ending)
+    return figure.heads.get(column, column.replace("_", " "))
+
+
+def show_between(response: Response, low: float, high: float) -> str:
+    """Both ends of an interval, the unit once where both have it."""
+    first, last = show_value(response, low), show_value(response, high)
+    number, _, unit = first.partition(" ")
+    return f"{number} – {last}" if unit and last.partition(" ")[2] == unit else f"{first} – {last}"
+
+
+def show_cell(value: object, response: Response | None = None) -> str:
     """A cell of a data table.
 
     >>> show_cell(0.123456), show_cell(None), show_cell(True), show_cell("64")
@@ -87,6 +125,8 @@ def show_cell(value: object) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if response is not None and is_money(response) and isinstance(value, (int, float)):
+        return show_value(response, value)
     return show_number(value) if isinstance(value, float) else str(value)
 
 
@@ -109,6 +149,9 @@ def _environment() -> "Environment":
     helpers: dict[str, Any] = {
         "asked": words.asked_sentence,
         "axis_title": axis_title,
+        "between": show_between,
+        "by_share": words.by_share,
+        "column_head": column_head,
         "seconds": show_seconds,
         "cell": show_cell,
         "changes": words.changes,
@@ -124,12 +167,14 @@ def _environment() -> "Environment":
         "outcome": words.outcome_words,
         "p_value": words.show_p,
         "picture": picture,
+        "place_gist": words.place_sentence,
         "protocol": words.protocol_sentence,
         "plain": plain_name,
         "settings_line": str,
         "term": show_term,
         "told": words.with_terms,
         "trust": words.trust_sentence,
+        "trust_gist": words.trust_gist,
         "value": show_value,
         "verdict": words.verdict_words,
         "verdicts": verdicts,

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sparkcast.analyse import RESIDUAL, Analysis, Verdict
+from sparkcast.analyse import RESIDUAL, Analysis, AnovaRow, Verdict
 from sparkcast.recommend import Candidate, Nearest, Prediction, Recommendation, RunningForecast
 from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
 from sparkcast.report.figures.choice import limit_words
@@ -58,16 +58,22 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
         lines.append(kept_sentence(recommendation))
     if chosen.failure_probability is not None:
         lines.append(f"A run with these settings fails with {show_percent(chosen.failure_probability)} probability.")
+    if recommendation.no_failure:
+        lines.append(f"{_sentence(str(recommendation.no_failure))}")
     if recommendation.why:
         lines.append(f"Why: {recommendation.why.rstrip('.')}.")
     lines += [
         f"What the {limit_words(alternative.limit, words)} costs: {alternative.text.rstrip('.')}."
         for alternative in recommendation.alternatives[:_MOST_LINES]
     ]
+    if recommendation.considered:
+        lines.append(f"Chosen from {recommendation.considered.text}.")
     if measured := measured_sentence(chosen, recommendation.nearest):
         lines.append(measured)
     if recommendation.runner_up:
         lines.append(f"Next best: {recommendation.runner_up.configuration}.")
+    if recommendation.as_good:
+        lines.append(f"As good within the noise, and likely cheaper or faster: {recommendation.as_good.configuration}.")
     if unharmed := unharmed_sentence(recommendation.running):
         lines.append(unharmed)
     return tuple(lines)
@@ -84,9 +90,14 @@ def recommendation_warnings(recommendation: Recommendation) -> tuple[str, ...]:
 
 
 def recommendation_doubts(recommendation: Recommendation) -> tuple[str, ...]:
-    """What is not known of the model's age, when there is no reason to retrain."""
+    """What to know of the models behind it, and what is not known of their age when there is no reason to retrain."""
     stale = recommendation.staleness
-    return () if stale is None or stale.verdict == "retrain" else tuple(_first(stale.reasons, "remarks"))
+    aged = () if stale is None or stale.verdict == "retrain" else tuple(_first(stale.reasons, "remarks"))
+    return (*(_sentence(note) for note in _first(recommendation.notes, "notes")), *aged)
+
+
+def _sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
 def _first(sentences: Sequence[str], what: str) -> list[str]:
@@ -277,6 +288,28 @@ def protocol_sentence(validation: Validation) -> str:
     name = validation.protocol.partition(":")[0]
     own = PROTOCOLS.summaries().get(name, "Repeats of one configuration are never both learned from and tested on.")
     return f"Protocol {validation.protocol}: {own[:1].lower()}{own[1:]}"
+
+
+def trust_gist(validations: Sequence[Validation]) -> str:
+    """How far off the best models are, in a line."""
+    best = [(plain_name(v.meaning), v.scorecards[0]) for v in validations if v.scorecards]
+    told = [f"the {name} by {card.mape:.1f} % ({card.model})" for name, card in best]
+    return f"On configurations they had not seen, the best models miss {listing(told)} on average." if told else ""
+
+
+def by_share(analysis: Analysis) -> list[AnovaRow]:
+    """The terms of an analysis, the largest share first, what is not explained last."""
+    return sorted(analysis.rows, key=lambda row: (row.term == RESIDUAL, -row.percent))
+
+
+def place_sentence(content: ReportContent) -> str:
+    """Where the runs were made, in a line."""
+    places = [place for place, _ in content.fingerprints]
+    if not places:
+        return "Not recorded."
+    if len(places) > 1:
+        return f"{len(places)} different environments."
+    return f"{places[0].cpu}, {places[0].cores} cores, Spark {places[0].spark}."
 
 
 def show_f(f: float | None) -> str:

@@ -67,7 +67,7 @@ def hold_results(folder: Path, command: str) -> Iterator[Store]:
     except OSError as error:
         raise StoreError(
             f"cannot write to {str(folder)!r}: {error.strerror or error}",
-            hint=f"mend that, then: sparkcast {command} STUDY --resume; nothing stored before is lost",
+            hint=f"fix that, then: sparkcast {command} STUDY --resume; nothing stored before is lost",
         ) from error
     finally:
         store.close()
@@ -190,7 +190,7 @@ class Session:
         cause = ""
         for attempt in range(1, _ATTEMPTS + 1):
             if problem := engine.health_problem():
-                self.note(f"{problem}; starting it again")
+                self.note(f"{problem}; restarting it")
                 with self._interruptible():
                     engine.restart()
             observation = self._attempt(engine, trial, [*allowed(), *self._time_left()])
@@ -215,7 +215,7 @@ class Session:
             last = observations[-1]
             raise RunError(
                 f"the first {_GIVE_UP_AFTER} trials failed, the last with: {last.cause}",
-                hint=f"the whole log is {self._folder / last.artefacts / 'driver.log'}",
+                hint=f"the full log is {self._folder / last.artefacts / 'driver.log'}",
             )
 
     def _prepare_data(self, trial: Trial) -> str:
@@ -246,7 +246,7 @@ class Session:
             return
         spent = self._store.spent_s(self._study.name)
         if spent + self.typical_s > limit:
-            raise Stopped(f"the limit of {show_seconds(limit)} in total: {show_seconds(spent)} are spent")
+            raise Stopped(f"the limit of {show_seconds(limit)} in total: {show_seconds(spent)} used")
 
     def _attempt(self, engine: Engine, trial: Trial, allowances: Sequence[Allowance]) -> Observation:
         """One run. Raises Stopped when it was stopped from outside and says nothing."""

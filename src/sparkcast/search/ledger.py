@@ -148,18 +148,19 @@ class Ledger:
         if best is None:
             return []
         found = [
-            f"the {name} of the best, {best.guessable[name]:.3g}, is about what guessing gives, {by_chance:g}"
+            f"the {name} of the best, {best.guessable[name]:.3g}, is about what guessing would give, {by_chance:g}"
             for name, by_chance in self._chance.items()
             if name in best.guessable and best.guessable[name] <= _AT_CHANCE * by_chance
         ]
         if runner_up is not None and self.is_tie:
             by = (
-                "by no more than replicates do"
+                "by no more than replicates vary"
                 if best.replicates > 1
-                else f"by less than runs usually do ({_USUAL:.0%})"
+                else f"by less than runs usually vary ({_USUAL:.0%})"
             )
             found.append(
-                f"the best differs from the next ({self.show_value(runner_up.value)} at {runner_up.configuration}) {by}"
+                f"the best differs from the runner-up ({self.show_value(runner_up.value)} at "
+                f"{runner_up.configuration}) {by}"
             )
         return found
 
@@ -187,13 +188,13 @@ class Ledger:
             return InfeasibleError(
                 f"no run took at most {show_seconds(self._options.within_s)}: the fastest took "
                 f"{show_seconds(fastest_s)}, at {self.show(fastest.configuration)}",
-                hint="allow more time, or list other levels",
+                hint="allow more time, or try other levels",
                 nearest=(fastest.configuration,),
             )
         if good:
             return NotEnoughDataError(
-                f"none of {len(measured)} runs is an answer yet: {reason}",
-                hint="go on with more: --max-runs N --resume",
+                f"none of {len(measured)} runs qualifies yet: {reason}",
+                hint="allow more: --max-runs N --resume",
             )
         if measured:
             return RunError(
@@ -201,9 +202,9 @@ class Ledger:
                 hint="-v shows more; the logs are in the results folder",
             )
         if self.steps:
-            problem = f"nothing that {self._options.searcher} asked for can be run: {self.steps[-1].cause}"
-            return InfeasibleError(problem, hint="list other levels")
-        return NotEnoughDataError(f"no run was made: {reason}", hint="allow more, then continue with --resume")
+            problem = f"nothing that {self._options.searcher} requested can be run: {self.steps[-1].cause}"
+            return InfeasibleError(problem, hint="try other levels")
+        return NotEnoughDataError(f"nothing was run: {reason}", hint="allow more, then continue with --resume")
 
     def _may_answer(self, step: Step) -> bool:
         return self._answers is None or step.configuration in self._answers
@@ -255,7 +256,11 @@ def show_value(response: Response, value: float) -> str:
     >>> show_value(Response("time_s", kind=Kind.TIME), 12.34), show_value(Response("auc"), 0.9123)
     ('12.3 s', 'auc 0.9123')
     """
-    return show_seconds(response.seconds(value)) if response.kind is Kind.TIME else f"{response.name} {value:.4g}"
+    return (
+        show_seconds(response.seconds(value))
+        if response.kind is Kind.TIME
+        else f"{response.name} {response.shown(value)}"
+    )
 
 
 def first_line(text: str) -> str:

@@ -31,6 +31,7 @@ from sparkcast.store import Store
 from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial, Vocabulary
 from sparkcast.study.derive import run_cost
 from sparkcast.study.redaction import redact
+from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
 
 __all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
@@ -63,6 +64,7 @@ class TuneResult:
     notes: tuple[str, ...]
     interrupted: bool
     vocabulary: Vocabulary  # what the names in it mean
+    currency: str = ""  # of the study's price
 
 
 def tune(
@@ -77,7 +79,7 @@ def tune(
 ) -> TuneResult:
     """Run what the searcher asks for until it, the budget or a limit of the study says stop."""
     if budget.max_cost is not None and study.price is None:
-        raise StudyError("--max-cost needs a price", hint="give a price, e.g. price: {core_hour: 0.05}")
+        raise StudyError("--max-cost needs a price", hint="add a price, e.g. price: {core_hour: 0.05}")
     tuning = _Tuning(Site(study), options, budget, on_progress)
     with hold_results(folder, "tune") as store:
         return tuning.run(folder, store, resume=resume, allow_changed=allow_changed)
@@ -120,8 +122,8 @@ class _Tuning:
         except StudyError:
             if reason := self._ended_because(store, definition):
                 raise StudyError(
-                    f"this search of study {study.name!r} has ended: {reason}",
-                    hint="--resume shows its answer again, and goes on when more is allowed, e.g. --max-runs 40",
+                    f"this search of study {study.name!r} has finished: {reason}",
+                    hint="--resume shows its answer again, and continues if you allow more, e.g. --max-runs 40",
                 ) from None
             raise
         self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
@@ -160,7 +162,7 @@ class _Tuning:
         except Stopped as stop:
             self._is_cut_short = stop.reason == _INTERRUPTED
             return stop.reason
-        return self._searcher.stopped_because or "the searcher has nothing left to ask"
+        return self._searcher.stopped_because or "the searcher has nothing left to try"
 
     def _is_unmeasured(self, asked: Configuration) -> bool:
         configuration = self._candidates[0] | asked
@@ -249,13 +251,17 @@ class _Tuning:
         if most is not None and spent is not None:
             expected = self._ledger.typical_s(configuration) * self._rate(configuration)
             if spent + expected > most:
-                raise Stopped(f"the next run would pass the {most:g} that runs may cost: {spent:.4g} are spent")
+                limit, so_far = self._shown(most), self._shown(spent)
+                raise Stopped(f"the next run would exceed the maximum cost of {limit}: {so_far} spent")
 
     def _money_left(self, configuration: Configuration) -> list[Allowance]:
         most, spent, rate = self._budget.max_cost, self._spent()[1], self._rate(configuration)
         if most is None or spent is None or not rate:
             return []
-        return [Allowance((most - spent) / rate, f"the {most:g} that runs may cost are spent")]
+        return [Allowance((most - spent) / rate, f"the maximum cost of {self._shown(most)} is used up")]
+
+    def _shown(self, amount: float) -> str:
+        return show_money(amount, self._study.price.currency if self._study.price else "")
 
     def _rate(self, configuration: Configuration) -> float:
         """What a second of a run costs, with all its jobs."""
@@ -300,6 +306,7 @@ class _Tuning:
             impossible=len(ledger.steps) - len(measured),
             spent_s=spent_s,
             spent_cost=spent_cost,
+            currency="" if self._study.price is None else self._study.price.currency,
             stopped_because=reason,
             warnings=(*self._searcher.warnings, *ledger.doubts()),
             notes=self._session.notes,

@@ -32,10 +32,12 @@ class TuneOptions:
 
     def __post_init__(self) -> None:
         if self.within_s is not None and not (math.isfinite(self.within_s) and self.within_s > 0):
-            raise StudyError(f"no run takes {self.within_s:g} s", hint="give a positive time, e.g. --within 60s")
+            raise StudyError(
+                f"a limit of {self.within_s:g} s is not positive", hint="give a positive time, e.g. --within 60s"
+            )
         if self.replicates is not None and self.replicates < 1:
             raise StudyError(
-                f"{self.replicates} replicates are no run", hint="--replicates 3 runs each setting 3 times"
+                f"{self.replicates} replicates is not positive", hint="--replicates 3 runs each configuration 3 times"
             )
 
 
@@ -48,22 +50,24 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.max_runs < 1:
-            raise StudyError(f"a search with {self.max_runs} runs finds nothing", hint="e.g. --max-runs 20")
+            raise StudyError(f"--max-runs {self.max_runs} is not positive", hint="e.g. --max-runs 20")
         if self.max_cost is not None and not (math.isfinite(self.max_cost) and self.max_cost > 0):
-            raise StudyError(f"{self.max_cost:g} buys no run", hint="give a positive amount, e.g. --max-cost 0.5")
+            raise StudyError(
+                f"{self.max_cost:g} is not a positive amount", hint="give a positive amount, e.g. --max-cost 0.5"
+            )
 
 
 def objective_of(study: Study, minimize: str | None, maximize: str | None) -> Objective:
     """What to search for; the shortest time when nothing is said. StudyError for a response that no run yields."""
     if minimize and maximize:
         raise StudyError(
-            f"cannot both minimize {minimize} and maximize {maximize}", hint="choose one; --within bounds the time"
+            f"cannot both minimize {minimize} and maximize {maximize}", hint="choose one; --within limits the time"
         )
     words = study.vocabulary
     response = minimize or maximize or words.required_time()
     known = dict.fromkeys((*(r.name for r in study.responses), *(r.name for r in words.responses)))
     if response == COST and COST not in known and study.price is None:
-        raise StudyError("the cost is unknown without a price", hint="give a price, e.g. price: {core_hour: 0.05}")
+        raise StudyError("the cost is unknown without a price", hint="add a price, e.g. price: {core_hour: 0.05}")
     if response not in known and response != COST:
         names = list(dict.fromkeys((*known, COST)))
         raise StudyError(f"study {study.name!r} has no response {response!r}", hint=did_you_mean(response, names))
@@ -76,7 +80,7 @@ def candidates_of(site: Site, fix: Configuration) -> Feasible:
     try:
         found = feasible(study)
     except StudyError as error:
-        raise InfeasibleError(error.problem, hint="relax a rule, or fix less") from error
+        raise InfeasibleError(error.problem, hint="relax a rule, or fix fewer settings") from error
     allowed = found.configurations
     possible = site.possible(allowed)
     if len(possible) == len(allowed):

@@ -20,7 +20,7 @@ def exclusive(path: Path) -> Iterator[None]:
             holder = file.read().strip() or "unknown"
             raise BusyError(
                 f"this study is being run by another process (pid {holder})",
-                hint="wait for it to finish; reading (analyze, predict, report) works meanwhile",
+                hint="wait for it to finish; reading (analyze, predict, report) works in the meantime",
             ) from None
         file.truncate(0)
         file.write(str(os.getpid()))

@@ -127,7 +127,7 @@ def prepare(connection: Connection) -> None:
     version = int(found.value)
     if version > VERSION:
         raise StoreError(
-            f"the store has schema version {version}, this sparkcast knows up to {VERSION}",
+            f"the store has schema version {version}, this version of sparkcast supports up to {VERSION}",
             hint="upgrade sparkcast: pip install --upgrade sparkcast",
         )
     if version == VERSION:

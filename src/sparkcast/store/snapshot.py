@@ -57,7 +57,7 @@ def _read_both(file: Path) -> tuple[bytes, bytes]:
     except OSError as error:
         raise StoreError(
             f"cannot read the store {str(file)!r}: {error.strerror or error}",
-            hint="ask its owner to let you read it and the files beside it",
+            hint="ask its owner for read access to it and the files next to it",
         ) from error
     raise StoreError(f"the store {str(file)!r} changes faster than it can be read", hint="try again in a moment")
 

@@ -50,12 +50,12 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"cannot make the results folder {str(path)!r}: {error.strerror}",
-                hint="copy the study file to a folder you may write in",
+                f"cannot create the results folder {str(path)!r}: {error.strerror}",
+                hint="copy the study file to a folder you can write to",
             ) from error
     file = path / "store.sqlite" if path.is_dir() else path
     if not create and not file.is_file():
-        raise NotEnoughDataError(f"there are no results at {str(path)!r}", hint="make some: sparkcast run STUDY")
+        raise NotEnoughDataError(f"there are no results at {str(path)!r}", hint="create some with: sparkcast run STUDY")
     if create or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
         return Store(_url_of(file))
     snapshot = take_snapshot(file)  # an archive, somebody else's folder: still worth reading
@@ -110,8 +110,10 @@ class Store:
                 if changes and not allow_changed and self._count_runs(connection, study.name):
                     raise StudyChangedError(
                         f"study {study.name!r} has changed since it was run: {'; '.join(changes)}",
-                        hint="give it a new name (study: ...) in a new file, or keep the old runs that still fit with "
-                        "--allow-changed",
+                        hint=(
+                            "give it a new name (study: ...) in a new file, or keep the old runs that still "
+                            "apply with --allow-changed"
+                        ),
                     )
                 update = schema.studies.update().where(schema.studies.c.name == study.name)
                 connection.execute(update.values(definition=definition))
@@ -148,7 +150,7 @@ class Store:
             return names[0]
         if wanted in names:
             return str(wanted)
-        problem = f"the store has no study {wanted!r}" if wanted else f"the store holds {len(names)} studies"
+        problem = f"the store has no study {wanted!r}" if wanted else f"the store contains {len(names)} studies"
         raise StoreError(problem, hint=did_you_mean(wanted or "", names) if names else "run one first")
 
     def workload(self, study: str) -> str:
@@ -197,14 +199,16 @@ class Store:
                 return int(found.id)
             if made and not changes:
                 raise StudyError(
-                    f"this search of study {study!r} has begun (runs started: {made})",
+                    f"this search of study {study!r} has already started (runs started: {made})",
                     hint="continue with --resume, or give the study a new name",
                 )
             if made and not allow_changed:
                 raise StudyChangedError(
-                    f"the search of study {study!r} has changed since it began: {'; '.join(changes)}",
-                    hint="continue with the same options and --resume; or begin another search with --allow-changed, "
-                    "to which all that was measured is known",
+                    f"the search of study {study!r} has changed since it started: {'; '.join(changes)}",
+                    hint=(
+                        "continue with the same options and --resume; or start another search with "
+                        "--allow-changed, which knows everything measured so far"
+                    ),
                 )
             values = {"study": study, "definition": dict(definition), "created_at": time.time()}
             made_key = connection.execute(schema.searches.insert().values(values)).inserted_primary_key
@@ -342,7 +346,7 @@ class Store:
             with self._engine.begin() as connection:
                 yield connection
         except sa.exc.IntegrityError as error:
-            raise StoreError(f"the store refused a contradiction: {error.orig}") from error
+            raise StoreError(f"the store rejected a contradiction: {error.orig}") from error
         except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
             shown = self._engine.url if self._snapshot is None else str(self._snapshot.original)
             raise StoreError(f"the store {shown!r} failed: {error.orig}", hint=_advice(str(error.orig))) from error
@@ -368,9 +372,9 @@ def _advice(problem: str) -> str:
     if "full" in problem:
         return "the disk is full: free some space, then continue with --resume; nothing stored before is lost"
     if "readonly" in problem or "unable to open" in problem:
-        return "the folder cannot be written: copy the study file to one you may write in"
+        return "the folder cannot be written: copy the study file to one you can write to"
     if "not a database" in problem or "malformed" in problem:
-        return "this is not a sparkcast store, or it is damaged: move it away or restore a copy"
+        return "this is not a sparkcast store, or it is damaged: move it away or restore a backup"
     return ""
 
 

@@ -1,7 +1,7 @@
 """The values of an expression in many rows at once. One row is a table of one row, so there is one way to evaluate.
 
 A column is an array: float64 for numbers, bool for what is true or not, objects where there are texts. A row in which a
-part of the expression has no value (no finite number, or an operation on texts that are not comparable) has failed;
+part of the expression has no value (not a finite number, or an operation on texts that are not comparable) has failed;
 its values from there on mean nothing.
 """
 
@@ -189,7 +189,7 @@ class Evaluation:
                 return _joined(holds, self.value(body, rows[holds]), self.value(other, rows[~holds]))
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._applied(node, name, arguments, rows)
-        raise AssertionError(f"{type(node).__name__} is refused when an expression is made")
+        raise AssertionError(f"{type(node).__name__} is rejected when an expression is parsed")
 
     def _named(self, node: ast.expr, column: Array, rows: Ints) -> Array:
         values = column if len(column) == len(rows) else column[rows]
@@ -222,7 +222,7 @@ class Evaluation:
 
     def _of_texts(self, node: ast.expr, key: _Key, columns: Sequence[Array], rows: Ints) -> Array:
         found = _by_row(TEXT_OPERATIONS.get(key), columns)
-        self._fail(rows[[item is math.nan for item in found]], node, "wrong use of a text")
+        self._fail(rows[[item is math.nan for item in found]], node, "invalid use of a string")
         return _array(found, object if isinstance(key, str) else bool)
 
     def _of_numbers(self, node: ast.expr, key: _Key, columns: Sequence[Array], rows: Ints) -> Array:
@@ -235,10 +235,10 @@ class Evaluation:
         else:
             found = _array(_by_row(operation, numbers), float)
         by_zero = key in (ast.Div, ast.FloorDiv, ast.Mod) and not numbers[1].all()
-        self._require_finite(node, found, rows, "division by zero" if by_zero else "no finite number")
+        self._require_finite(node, found, rows, "division by zero" if by_zero else "not a finite number")
         return found
 
-    def _require_finite(self, node: ast.expr, column: Array, rows: Ints, reason: str = "no finite number") -> None:
+    def _require_finite(self, node: ast.expr, column: Array, rows: Ints, reason: str = "not a finite number") -> None:
         import numpy as np
 
         self._fail(rows[~np.isfinite(column)], node, reason)

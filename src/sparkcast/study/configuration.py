@@ -120,6 +120,12 @@ def same_level(a: Level, b: Level) -> bool:
     return normal_level(a) == normal_level(b)
 
 
+def repeated(levels: Iterable[Level]) -> Level | None:
+    """The first level that stands there twice."""
+    seen: set[Level] = set()
+    return next((level for level in levels if level in seen or seen.add(level)), None)  # type: ignore[func-returns-value]
+
+
 def natural_order(values: Iterable[Level]) -> tuple[Level, ...]:
     """The different values: numbers and sizes by size, then categories as they came.
 

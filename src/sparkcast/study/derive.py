@@ -11,7 +11,7 @@ from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study.configuration import Configuration, Level, Levels
 from sparkcast.study.expression import Expression
-from sparkcast.study.model import Price, Study
+from sparkcast.study.model import DOLLARS, Price, Study
 from sparkcast.study.names import COST
 from sparkcast.study.observation import Dataset, Observation
 from sparkcast.study.response import Response
@@ -20,7 +20,9 @@ from sparkcast.study.space import Candidates
 from sparkcast.study.vocabulary import Vocabulary
 from sparkcast.units import as_number
 
-_GIVE_A_PRICE = "like core_hour=0.05,gib_hour=0.01 or m4.large=0.1,c4.xlarge=0.199 or hour = executors * 0.12"
+_GIVE_A_PRICE = (
+    "like core_hour=0.05,gib_hour=0.01,currency=EUR or m4.large=0.1,c4.xlarge=0.199 or hour = executors * 0.12"
+)
 _Read = Callable[[str, Callable[[Level], float]], Floats | float]  # a setting, and the amount behind a level of it
 
 
@@ -96,9 +98,11 @@ def machine_type_setting(price: Price, words: Vocabulary) -> str:
     found = words.first(Role.MACHINE_TYPE)
     if found is None:
         raise StudyError(
-            f"a price of {', '.join(price.machine_hours)} needs a setting that tells the type of the machines",
-            hint=f"say which one does: roles: {{NAME: {Role.MACHINE_TYPE}}}, or --role NAME={Role.MACHINE_TYPE}; "
-            "or give the price by core_hour, gib_hour or hour",
+            f"a price of {', '.join(price.machine_hours)} needs a setting for the machine type",
+            hint=(
+                f"declare it with roles: {{NAME: {Role.MACHINE_TYPE}}}, or --role NAME={Role.MACHINE_TYPE}; or "
+                "give the price as core_hour, gib_hour or hour"
+            ),
         )
     return found
 
@@ -106,7 +110,7 @@ def machine_type_setting(price: Price, words: Vocabulary) -> str:
 def machine_hour(kind: Level, price: Price) -> float:
     known = tuple(price.machine_hours)
     if str(kind) not in known:
-        raise StudyError(f"there is no price of the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known))
+        raise StudyError(f"there is no price for the machine type {str(kind)!r}", hint=did_you_mean(str(kind), known))
     return float(price.machine_hours[str(kind)])
 
 
@@ -120,7 +124,7 @@ def _checked(value: Any, formula: Expression, configuration: Configuration) -> f
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
         raise StudyError(
             f"the price per hour {formula.text!r} gives {value!r} at {configuration}",
-            hint="a price is a number, 0 or more, for every combination of settings",
+            hint="a price must be a number, 0 or more, for every combination of settings",
         )
     return float(value)
 
@@ -133,19 +137,31 @@ def parse_price(text: str) -> Price:
     >>> parse_price("hour = executors * 0.12").hour.text
     'executors * 0.12'
     """
+    text, currency = _without_currency(text)
     if formula := re.fullmatch(r"\s*hour\s*=(.*)", text, re.DOTALL):
-        return Price(hour=Expression(formula[1].strip()))
+        return Price(hour=Expression(formula[1].strip()), currency=currency)
     amounts: dict[str, float] = {}
     for part in text.split(","):
         name, _, amount = (piece.strip() for piece in part.partition("="))
         name = "gib_hour" if name == "memory_hour" else name
         number = _written_number(amount)
         if not name or number is None:
-            raise StudyError(f"{part.strip()!r} is no price", hint=f"write it {_GIVE_A_PRICE}")
+            raise StudyError(f"{part.strip()!r} is not a price", hint=f"write it {_GIVE_A_PRICE}")
         if name in amounts:
             raise StudyError(f"the price {text!r} gives {name} twice", hint=f"write it {_GIVE_A_PRICE}")
         amounts[name] = number
-    return Price(amounts.pop("core_hour", 0.0), amounts.pop("gib_hour", 0.0), amounts)
+    return Price(amounts.pop("core_hour", 0.0), amounts.pop("gib_hour", 0.0), amounts, currency=currency)
+
+
+def _without_currency(text: str) -> tuple[str, str]:
+    """The rest of a price, and the currency that it names at its beginning or end."""
+    named = r"currency\s*=\s*(\w*)"
+    found = re.fullmatch(rf"\s*{named}\s*,(?P<rest>.*)", text, re.DOTALL) or re.fullmatch(
+        rf"(?P<rest>.*),\s*{named}\s*", text, re.DOTALL
+    )
+    return (
+        (found["rest"], next(group for group in found.groups() if group != found["rest"])) if found else (text, DOLLARS)
+    )
 
 
 def _written_number(text: str) -> float | None:

@@ -23,7 +23,7 @@ from sparkcast.study._evaluator import (
 
 MAX_LENGTH = 2000  # characters
 MAX_DEPTH = 100  # levels of operators and brackets; a sum of n numbers has n - 1
-_ALLOWED = "numbers, texts, names of settings, + - * / // % **, comparisons, in, and/or/not, if/else, " + ", ".join(
+_ALLOWED = "numbers, strings, names of settings, + - * / // % **, comparisons, in, and/or/not, if/else, " + ", ".join(
     ARGUMENTS
 )
 
@@ -61,7 +61,7 @@ class Expression:
             shown = ", ".join(f"{name}={_shown(values[name])}" for name in sorted(self.names))
             raise StudyError(
                 f"expression {self.text!r} failed at {shown or 'any settings'}: {found.reason}",
-                hint="every part needs a finite number, or texts to compare; guard a part like this: "
+                hint="every part must be a finite number, or strings to compare; guard a part like this: "
                 "cores > 0 and 8 / cores > 1",
             )
         [value] = found.values.tolist()
@@ -109,13 +109,13 @@ def _tree(text: str) -> ast.expr:
     if len(text) > MAX_LENGTH:
         raise StudyError(
             f"the expression {text[:40] + '...'!r} has {len(text):,} characters, more than {MAX_LENGTH:,}",
-            hint="divide it into several rules, or shorten it",
+            hint="split it into several rules, or shorten it",
         )
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # the last two: nested too deeply
         raise StudyError(
-            f"{text!r} is not an expression: {error or 'it is nested too deeply'}",
+            f"{_shortened(text)} is not an expression: {error or 'it is nested too deeply'}",
             hint="write it like: batch_size % executors == 0",
         ) from error
 
@@ -128,7 +128,7 @@ def _names(text: str) -> set[str]:
         node, depth = waiting.pop()
         reason = f"it is nested more than {MAX_DEPTH} levels deep" if depth > MAX_DEPTH else _objection(node)
         if reason:
-            raise StudyError(f"expression {text!r} is refused: {reason}", hint=f"allowed: {_ALLOWED}")
+            raise StudyError(f"expression {_shortened(text)} is rejected: {reason}", hint=f"allowed: {_ALLOWED}")
         if isinstance(node, ast.Name):
             names.add(node.id)
         parts = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
@@ -144,7 +144,7 @@ def _objection(node: ast.expr) -> str:
         case ast.Constant(value=int() | float() as value):
             return "" if math.isfinite(as_number(value)) else "a number is too large"
         case ast.Constant(value=value):
-            return f"{value!r} is not a number or a text"
+            return f"{value!r} is not a number or a string"
         case ast.UnaryOp(op=sign) | ast.BinOp(op=sign) if type(sign) in OPERATIONS:
             return ""
         case ast.Compare(ops=signs) if all(type(sign) in TEXT_OPERATIONS for sign in signs):
@@ -157,8 +157,12 @@ def _objection(node: ast.expr) -> str:
             given = len(arguments)
             return "" if least <= given <= most else f"{name} takes {wanted} argument(s), not {given}"
         case ast.Call():
-            return "only plain calls of known functions are allowed"
+            return "only plain calls to known functions are allowed"
     return f"{type(node).__name__.lower()} is not allowed"
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= 200 else f"{text[:60]}...")
 
 
 def _shown(value: Any) -> str:

@@ -12,20 +12,25 @@ from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study.configuration import Configuration, Level
 from sparkcast.study.expression import Expression
-from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study
+from sparkcast.study.model import DOLLARS, DesignChoice, Factor, Limits, Price, SparkOptions, Study
 from sparkcast.study.names import TIME, usual_unit
 from sparkcast.study.paths import no_such_file
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary
 from sparkcast.units import parse_seconds
 
+MOST_CHARACTERS = 100_000  # of a study file: people write them
+MOST_VALUES = 20_000  # in it, with what aliases repeat
+_MOST_LEVELS_DEEP = 50
+
 
 def load_study(path: Path) -> Study:
     """Read and check a study file. Raises StudyError, never anything else, for what a file can have wrong."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MOST_CHARACTERS + 1)
     except FileNotFoundError:
-        raise no_such_file(path, kind="study file", hint="sparkcast init WORKLOAD > study.yaml makes one") from None
+        raise no_such_file(path, kind="study file", hint="sparkcast init WORKLOAD > study.yaml creates one") from None
     except (OSError, UnicodeDecodeError) as error:
         told = error.strerror if isinstance(error, OSError) else str(error)
         raise StudyError(
@@ -89,6 +94,7 @@ class _Price(_Part):
     memory_hour: float = Field(0.0, ge=0)  # another name of gib_hour
     machine_hour: dict[Annotated[str, BeforeValidator(str)], float] = {}
     hour: Annotated[str | None, BeforeValidator(_formula)] = None
+    currency: str = DOLLARS
 
 
 class _Spark(_Part):
@@ -155,9 +161,9 @@ def _design(part: _Design) -> DesignChoice:
 
 def _price(part: _Price) -> Price:
     if part.gib_hour and part.memory_hour:
-        raise StudyError("gib_hour and memory_hour are two names of one price", hint="give one of them")
+        raise StudyError("gib_hour and memory_hour are two names for the same price", hint="give one of them")
     formula = None if part.hour is None else Expression(part.hour)
-    return Price(part.core_hour, part.gib_hour or part.memory_hour, part.machine_hour, formula)
+    return Price(part.core_hour, part.gib_hour or part.memory_hour, part.machine_hour, formula, part.currency)
 
 
 def _responses(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> list[Response]:
@@ -196,7 +202,7 @@ _EXAMPLES = {
     "limits": "limits: {total: 30m, trial: 5m}",
     "spark": "spark: {master: embedded, conf: {spark.executor.memory: 1g}}",
     "price": "price: {core_hour: 0.05}, or {machine_hour: {m4.large: 0.1}}, or {hour: 0.05 * executors * cores}",
-    "responses": "responses: [time_s, accuracy], or with what it means: {auc: {kind: share, better: more}}",
+    "responses": "responses: [time_s, accuracy], or with their meaning: {auc: {kind: share, better: more}}",
     "roles": "roles: {hosts: machines, auc: share}",
     "rules": "rules: ['batch_size % executors == 0']",
     "study": "a name of letters, digits, dots and dashes",
@@ -234,8 +240,16 @@ def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int
     if first["type"] == "model_type":
         message = "not a list of `key: value`"
     if top == "settings":  # a union: pydantic would complain about its first member only
-        message = "neither a number or text nor a list of them"
-    return StudyError(f"{place}: {dotted} = {first['input']!r}: {message}", hint=_EXAMPLES.get(top, ""))
+        message = "neither a number or string nor a list of them"
+    return StudyError(f"{place}: {dotted} = {_shortened(first['input'])}: {message}", hint=_EXAMPLES.get(top, ""))
+
+
+def _shortened(value: object) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:  # Python refuses to write out a number of thousands of digits
+        return "(a huge number)"
+    return shown if len(shown) <= 100 else f"{shown[:100]}..."
 
 
 def _is_key(part: str, lines: Mapping[str, int]) -> bool:
@@ -252,8 +266,26 @@ def _line_of(dotted: str, lines: Mapping[str, int]) -> int:
 # ---------------------------------------------------------------- YAML with line numbers
 
 
+class _TooMuchError(Exception):
+    """The file has more in it than a study has."""
+
+
 class _Loader(yaml.SafeLoader):
     """YAML 1.2's reading of plain words: 1e-3 is a number, `on` and `no` are words, 1:30 is a text."""
+
+    n_values = 0
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self.n_values += 1
+        self.depth += 1
+        if self.n_values > MOST_VALUES:
+            raise _TooMuchError(f"more than {MOST_VALUES:,} values")
+        if self.depth > _MOST_LEVELS_DEEP:
+            raise _TooMuchError(f"brackets or indentation more than {_MOST_LEVELS_DEEP} levels deep")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
 _Loader.yaml_implicit_resolvers = {}
@@ -273,20 +305,29 @@ class _Document(NamedTuple):
 
 def _read_yaml(text: str, path: Path) -> _Document:
     try:
+        if len(text) > MOST_CHARACTERS:
+            raise _TooMuchError(f"more than {MOST_CHARACTERS:,} characters")
         loader = _Loader(text)
         node = loader.get_single_node()
+        _refuse_many_aliases(node)
         lines: dict[str, int] = {}
         _note_lines(node, "", lines, path)
         values = loader.construct_document(node) if node is not None else None
     except StudyError:
         raise
+    except _TooMuchError as error:
+        raise StudyError(
+            f"{path.name} has {error}", hint="a study file has a few dozen lines; sparkcast init WORKLOAD shows one"
+        ) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise StudyError(
             f"{path.name} line {line}: not YAML: {error.problem}", hint="check indentation, colons and brackets there"
         ) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise StudyError(f"{path.name}: not YAML: {error}") from error
+        raise StudyError(
+            f"{path.name}: not YAML: {error}", hint="check it line by line against what sparkcast init WORKLOAD writes"
+        ) from error
     if not isinstance(values, dict):
         raise StudyError(
             f"{path.name} line 1: a study file is a list of `key: value` lines, got {type(values).__name__}",
@@ -295,13 +336,33 @@ def _read_yaml(text: str, path: Path) -> _Document:
     return _Document(values, lines)
 
 
+def _refuse_many_aliases(root: yaml.Node | None) -> None:
+    """A few lines of aliases of aliases can stand for billions of values: count them without writing them out."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = MOST_VALUES  # for whoever contains itself
+            sizes[id(node)] = 1 + sum(size(part) for part in _parts(node))
+        return sizes[id(node)]
+
+    if root is not None and size(root) > MOST_VALUES:
+        raise _TooMuchError(f"more than {MOST_VALUES:,} values once its aliases (*name) are written out")
+
+
+def _parts(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
 def _note_lines(node: yaml.Node | None, prefix: str, lines: dict[str, int], path: Path) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             name = f"{prefix}{key.value}"
             if name in lines:
                 raise StudyError(
-                    f"{path.name} line {key.start_mark.line + 1}: the key {name!r} stands twice",
+                    f"{path.name} line {key.start_mark.line + 1}: the key {name!r} appears twice",
                     hint=f"it is already on line {lines[name]}",
                 )
             lines[name] = key.start_mark.line + 1

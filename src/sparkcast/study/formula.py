@@ -22,7 +22,7 @@ _MAX_TERMS = 1000
 _NAMES = ("name", "levels", "square")
 _OPERAND_STARTS = (*_NAMES, "one", "open")
 _OPERAND_ENDS = (*_NAMES, "one", "power", "close")
-_ALLOWED = "allowed: names of factors, C(name), I(name**2), + - : * ( ), ** with a power up to 9, and 1"
+_ALLOWED = "allowed: factor names, C(name), I(name**2), + - : * ( ), ** with a power up to 9, and 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,11 @@ def read_formula(text: str, response: str, factors: Sequence[str], is_number: Ma
         problem = f"formula {text!r} has {left!r} on its left, not {response!r}"
         raise StudyError(problem, hint=f"write {right or factors[0]}")
     if len(right) > _MAX_LENGTH:
-        raise StudyError(f"the formula has {len(right)} characters, more than {_MAX_LENGTH}", hint="name fewer terms")
+        raise StudyError(f"the formula has {len(right)} characters, more than {_MAX_LENGTH}", hint="use fewer terms")
     tokens = _tokens(right, factors)
     names = tuple(name for name in factors if any(name in _factors_of(token) for token in tokens))
     if not names:
-        raise StudyError(f"formula {right!r} names no factor", hint=f"factors: {', '.join(factors)}")
+        raise StudyError(f"formula {right!r} contains no factor", hint=f"factors: {', '.join(factors)}")
     index = {name: i for i, name in enumerate(factors)}
     return Formula(right, " ".join(_internal(token, index, is_number) for token in tokens), names)
 
@@ -99,7 +99,7 @@ def _internal(token: re.Match[str], index: Mapping[str, int], is_number: Mapping
         return f"number_{index[token['name']]}"
     if token["square"]:
         if not is_number[token["square"]]:
-            raise StudyError(f"{token['square']} is no number, so it has no square", hint=f"write {token['square']}")
+            raise StudyError(f"{token['square']} is not numeric, so it has no square", hint=f"write {token['square']}")
         return f"curve_{index[token['square']]}"
     name = token["name"] or token["levels"]
     return _levels(index[name]) if name else token[0].strip()
@@ -121,9 +121,11 @@ def _tokens(text: str, factors: Sequence[str]) -> list[re.Match[str]]:
             raise _refusal(text, position, factors)
         before = tokens[-1] if tokens else None
         if before and before["operator"] == "-" and token["one"]:
-            raise StudyError(f"formula {text!r} removes the mean", hint="leave out - 1: shares of variation need it")
+            raise StudyError(
+                f"formula {text!r} removes the intercept", hint="leave out - 1: shares of variation need the intercept"
+            )
         if before and before.lastgroup in _OPERAND_ENDS and token.lastgroup in _OPERAND_STARTS:
-            raise StudyError(f"formula {text!r} lacks an operator before {token[0].strip()!r}", hint=_ALLOWED)
+            raise StudyError(f"formula {text!r} is missing an operator before {token[0].strip()!r}", hint=_ALLOWED)
         tokens.append(token)
         position = token.end()
     return tokens
@@ -134,9 +136,9 @@ def _refusal(text: str, position: int, factors: Sequence[str]) -> StudyError:
     word = re.match(r"\w+", rest)
     if word and not word[0].isdigit():
         return StudyError(
-            f"formula {text!r} uses {word[0]!r}, which is no factor", hint=did_you_mean(word[0], [*factors])
+            f"formula {text!r} uses {word[0]!r}, which is not a factor", hint=did_you_mean(word[0], [*factors])
         )
-    return StudyError(f"formula {text!r} is refused at {rest[:20]!r}", hint=_ALLOWED)
+    return StudyError(f"formula {text!r} is rejected at {rest[:20]!r}", hint=_ALLOWED)
 
 
 # ---------------------------------------------------------------- terms
@@ -196,7 +198,7 @@ class _Expansion:
             return self._sum(2, depth)
         if word == "(":
             if depth == _MAX_DEPTH:
-                self._refuse(f"has more than {_MAX_DEPTH} brackets in each other", "leave out some of them")
+                self._refuse(f"has more than {_MAX_DEPTH} nested brackets", "remove some of them")
             terms = self._sum(1, depth + 1)
             if self._take() != ")":
                 self._refuse()
@@ -217,7 +219,7 @@ class _Expansion:
 
     def _products(self, left: _Terms, right: _Terms) -> _Terms:
         if frozenset() in left or frozenset() in right:
-            self._refuse("multiplies by 1, which stands for the mean", "leave out 1")
+            self._refuse("multiplies by 1, which stands for the intercept", "leave out 1")
         return self._different((*a, *b) for a in left.values() for b in right.values())
 
     def _different(self, terms: Iterable[Term]) -> _Terms:
@@ -225,7 +227,7 @@ class _Expansion:
         for term in terms:
             found.setdefault(frozenset(term), tuple(dict.fromkeys(term)))
             if len(found) > _MAX_TERMS:
-                self._refuse(f"has more than {_MAX_TERMS:,} terms", "name fewer factors, or a lower power of them")
+                self._refuse(f"has more than {_MAX_TERMS:,} terms", "use fewer factors, or a lower power")
         return found
 
     def _next(self) -> str:
@@ -235,6 +237,6 @@ class _Expansion:
         return self._waiting.pop() if self._waiting else ""
 
     def _refuse(
-        self, reason: str = "cannot be read", hint: str = "write it like: executors * C(batch_size)"
+        self, reason: str = "cannot be parsed", hint: str = "write it like: executors * C(batch_size)"
     ) -> NoReturn:
         raise StudyError(f"formula {self._text!r} {reason}", hint=hint)

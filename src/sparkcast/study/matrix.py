@@ -150,7 +150,7 @@ def model_columns(formula: Formula, frame: "pd.DataFrame") -> tuple[dict[str, sl
     if len(frame) * width > _MAX_CELLS:
         raise StudyError(
             f"formula {formula.text!r} has {width:,} columns for {len(frame):,} runs, more than fit in memory",
-            hint="name fewer terms, or none between categories with many levels",
+            hint="use fewer terms, and no interactions between categories with many levels",
         )
     matrix = np.ones((len(frame), width))
     for term in terms:

@@ -1,5 +1,6 @@
 """What a study asks: the settings it varies, the rules between them, what it measures and what it may spend."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StudyError
-from sparkcast.study.configuration import Configuration, Level, normal_level
+from sparkcast.study.configuration import Configuration, Level, normal_level, repeated
 from sparkcast.study.expression import Expression
 from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed, in_usual_units
 from sparkcast.study.redaction import redact
@@ -16,6 +17,11 @@ from sparkcast.study.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from sparkcast.study.space import Space
+
+DOLLARS = "USD"  # the currency of a price that names none, as in the price lists of the large clouds
+
+
+MOST_LEVELS = 10_000  # of one setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +36,27 @@ class Factor:
     levels: tuple[Level, ...]
 
     def __post_init__(self) -> None:
+        require_few_levels(self.name, len(self.levels))
         object.__setattr__(self, "levels", tuple(normal_level(level) for level in self.levels))
         if not self.levels:
             raise StudyError(f"factor {self.name!r} has no levels", hint="list at least two: [64, 128]")
         if len(set(self.levels)) < len(self.levels):
-            raise StudyError(f"factor {self.name!r} repeats a level: {list(self.levels)}", hint="list each level once")
+            raise StudyError(
+                f"factor {self.name!r} repeats a level: {repeated(self.levels)!r}", hint="list each level once"
+            )
         if len(self.levels) < 2:
             raise StudyError(
                 f"factor {self.name!r} has the single level {self.levels[0]!r}",
-                hint="a value that never changes is written without the brackets",
+                hint="write a value that never changes without the brackets",
             )
+
+
+def require_few_levels(name: str, n: int) -> None:
+    if n > MOST_LEVELS:
+        raise StudyError(
+            f"{name!r} has {n:,} levels, more than {MOST_LEVELS:,}",
+            hint="give fewer of them, in larger steps",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,40 +92,54 @@ class Limits:
 class Price:
     """Money per hour: of the cores and memory that a run holds, of its machines by their type, or by a formula.
 
-    >>> print(Price(core_hour=0.05, gib_hour=0.01))
-    0.05 per core-hour, 0.01 per GiB-hour
+    >>> print(Price(core_hour=0.05, gib_hour=0.01, currency="EUR"))
+    0.05 EUR per core-hour, 0.01 EUR per GiB-hour
     """
 
     core_hour: float = 0.0
     gib_hour: float = 0.0
     machine_hours: Mapping[str, float] = field(default_factory=dict)  # of one machine, by its type
     hour: Expression | None = None  # of the whole run, from its settings
+    currency: str = DOLLARS
 
     def __post_init__(self) -> None:
+        if not re.fullmatch("[A-Za-z]{3}", str(self.currency)):
+            raise StudyError(
+                f"price.currency = {self.currency!r} is no currency", hint="write its three letters: currency: EUR"
+            )
+        object.__setattr__(self, "currency", self.currency.upper())
         of_machines = {f"machine_hour.{kind}": amount for kind, amount in self.machine_hours.items()}
         for name, amount in {"core_hour": self.core_hour, "gib_hour": self.gib_hour, **of_machines}.items():
             if isinstance(amount, bool) or not isinstance(amount, (int, float)) or not 0 <= amount < inf:
-                raise StudyError(f"price.{name} = {amount!r} is no price", hint="a price is a number, 0 or more")
+                raise StudyError(
+                    f"price.{name} = {amount!r} is not a price", hint="a price must be a number, 0 or more"
+                )
         by = {"core_hour": self.core_hour, "gib_hour": self.gib_hour, "machine_hour": self.machine_hours}
         given = [name for name, amount in by.items() if amount] + (["hour"] if self.hour is not None else [])
         if len(given) > 1 and given != ["core_hour", "gib_hour"]:
             raise StudyError(
-                f"a price cannot be given by {given[0]} and by {given[-1]}",
+                f"a price cannot be given both as {given[0]} and as {given[-1]}",
                 hint="choose one: core_hour and gib_hour, or machine_hour, or hour",
             )
 
     def __str__(self) -> str:
         if self.hour is not None:
-            return f"{self.hour.text} per hour"
+            return f"{self.hour.text} {self.currency} per hour"
         if self.machine_hours:
-            return ", ".join(f"{amount:g} per hour of {kind}" for kind, amount in self.machine_hours.items())
-        return f"{self.core_hour:g} per core-hour, {self.gib_hour:g} per GiB-hour"
+            return ", ".join(f"{self._shown(amount)} per hour of {kind}" for kind, amount in self.machine_hours.items())
+        memory = f", {self._shown(self.gib_hour)} per GiB-hour" if self.gib_hour else ""
+        return f"{self._shown(self.core_hour)} per core-hour{memory}"
+
+    def _shown(self, amount: float) -> str:
+        return f"{amount:g} {self.currency}"  # as it was given
 
     def as_plain(self) -> dict[str, Any]:
         """As plain data. What is not set is not there, so that it reads as before machines and formulas had prices."""
         plain: dict[str, Any] = {"core_hour": self.core_hour, "gib_hour": self.gib_hour}
         if self.machine_hours:
             plain["machine_hours"] = dict(self.machine_hours)
+        if self.currency != DOLLARS:
+            plain["currency"] = self.currency
         return plain if self.hour is None else {**plain, "hour": self.hour.text}
 
     @classmethod
@@ -149,6 +180,8 @@ class Study:
         responses = [response.name for response in self.responses] + ([COST] if self.price is not None else [])
         told = Vocabulary(responses=tuple(r for r in self.responses if r.kind is not Kind.OTHER))
         words = completed(self.vocabulary, settings, (*responses, TIME, TOTAL_TIME, STARTUP_TIME))
+        if self.price is not None and not any(r.name == COST and r.formula is not None for r in self.responses):
+            words = words.in_currency(COST, self.price.currency)
         object.__setattr__(self, "vocabulary", words.declaring(told).assigning(in_usual_units(self.roles)))
 
     def where(self, *keys: str) -> str:

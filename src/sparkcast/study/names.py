@@ -4,7 +4,10 @@ The only place in sparkcast, beside the workloads, where a name has a meaning. I
 `Study` or a `Dataset` is made) for what was not declared. Of several names of one thing the earlier ones count first.
 """
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
 
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
@@ -17,14 +20,15 @@ _SETTINGS: tuple[tuple[Role, str], ...] = (
     (
         Role.MACHINES,
         "machines instances instance_count executors workers nodes n_gpus gpus num_executors n_executors num_workers "
-        "n_workers n_nodes servers",
+        "n_workers n_nodes servers executor_instances",
     ),
     (Role.CORES, "cores executor_cores cores_per_executor"),
     (Role.TOTAL_CORES, "cpu cpus"),
     (Role.MACHINE_TYPE, "machine_type vm_type instance_type node_type machine"),
     (
         Role.MEMORY,
-        "memory executor_memory memory_per_executor machine_memory memory_per_machine memory_gb memory_gib memory_mb",
+        "memory executor_memory memory_per_executor machine_memory memory_per_machine memory_gb memory_gib memory_mb "
+        "ram ram_gb ram_gib ram_mb executor_memory_gb executor_memory_gib executor_memory_mb",
     ),
     (Role.FRACTION, "sampling_rate"),
     (Role.DATA_SIZE, "size data_size input_size data_size_mb rows records samples lines observations"),
@@ -39,8 +43,23 @@ _SETTINGS: tuple[tuple[Role, str], ...] = (
     (Role.ITERATIONS, "iterations steps"),
 )
 _SIZE_UNITS = {"_gb": "gb", "_gib": "gib", "_mb": "mb", "_bytes": "bytes"}
-_TIME_UNITS = {"_s": "s", "seconds": "s", "_ms": "ms", "_min": "min", "minutes": "min", "_h": "h", "hours": "h"}
-_OTHER_UNITS = {"_bytes_per_s": "bytes/s", "_per_s": "per second", "_percent": "%", "_bytes": "bytes"}
+_TIME_UNITS = {
+    **{"_s": "s", "seconds": "s", "_sec": "s", "_secs": "s", "_ms": "ms", "_msec": "ms", "_millis": "ms"},
+    **{"_min": "min", "minutes": "min", "_mins": "min", "_h": "h", "hours": "h", "_hr": "h", "_hrs": "h"},
+}
+_OTHER_UNITS = {"_bytes_per_s": "bytes/s", "_per_s": "per second", "_percent": "%", "_pct": "%", "_bytes": "bytes"}
+_BRACKETED = re.compile(r"(.*\S)\s*[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]")  # the unit of a column, as people write it
+_BRACKET_UNITS = {"s": "_s", "sec": "_s", "secs": "_s", "seconds": "_s", "ms": "_ms", "m": "_min", "min": "_min"}
+_BRACKET_UNITS |= {
+    "mins": "_min",
+    "minutes": "_min",
+    "h": "_h",
+    "hr": "_h",
+    "hrs": "_h",
+    "hours": "_h",
+    "%": "_percent",
+}
+_BRACKET_UNITS |= {"gb": "_gb", "gib": "_gib", "mb": "_mb", "bytes": "_bytes", "percent": "_percent"}
 _RESPONSES = (
     Response(TIME, kind=Kind.TIME),
     Response(TOTAL_TIME, kind=Kind.TIME),
@@ -54,6 +73,41 @@ _RESPONSES = (
 )
 # Columns of a table of runs that are no settings, when nobody says which ones are.
 MEASURED = tuple(response.name for response in _RESPONSES)
+# What other people call the same, less a unit at its end. Of several times the earlier ones count first.
+_TIMES = (
+    "time duration runtime run_time elapsed elapsed_time wall_time walltime wall_clock wall_clock_time execution_time "
+    "exec_time job_time job_duration run_duration total_time total_duration training_time train_time completion_time "
+    "makespan took time_taken seconds minutes hours"
+).split()
+_SHARES = (
+    "acc test_accuracy test_acc val_accuracy val_acc validation_accuracy auc roc_auc test_auc val_auc f1 f1_score "
+    "precision recall"
+).split()
+_MONEY = "costs total_cost job_cost run_cost cost_usd cost_eur cost_per_run".split()
+_LOSSES = (
+    "test_loss val_loss validation_loss train_loss training_loss rmse mae mse mape log_loss logloss error error_rate"
+).split()
+# Names of settings that would look measured otherwise: a time to wait, a number drawn at random.
+_SET = re.compile(r"timeout|interval|window|delay|limit|budget|period|(^|_)(max|target|ttl|wait)(_|$)|^min_")
+_DRAWN = (
+    "learning_rate lr dropout weight_decay momentum l1 l2 alpha beta gamma lambda reg regularization temperature tol "
+    "tolerance eta epsilon threshold decay subsample"
+).split()
+_COUNTED = re.compile(
+    r"(n_|num_)?(rows|records|samples|lines|observations|images|examples|iterations|steps|batch(_size)?)"
+)
+# Names that tell runs apart, name moments, and hold remarks.
+_IDENTIFIER = re.compile(
+    r"(.*_)?(id|uuid|guid|index|idx)|(run|job|row|trial|experiment|test)(_?(no|nr|num|number|name))?|no|nr|num|number|name"
+)
+_REPEAT = re.compile(
+    r"(run|rep|repeat|repetition|replica|replicate|replication|trial|attempt|seed|random_seed)(_?(no|nr|num|number))?"
+)
+_MOMENT = re.compile(
+    r"(.*_)?(date|datetime|timestamp|day|when)|(start|started|end|ended|finish|finished|submit|submitted|created|begin)"
+    r"(_?(time|date|at|on))?"
+)
+_REMARK = re.compile(r"(.*_)?(note|notes|comment|comments|remark|remarks|description|memo)")
 
 
 def usual_vocabulary(settings: Iterable[str], responses: Iterable[str]) -> Vocabulary:
@@ -64,14 +118,79 @@ def usual_vocabulary(settings: Iterable[str], responses: Iterable[str]) -> Vocab
     ('n_gpus', 'accuracy', 'other')
     """
     named, yielded = dict.fromkeys(settings), dict.fromkeys(responses)
-    known = [_setting(name, role) for role, names in _SETTINGS for name in names.split() if name in named]
-    usual = [response for response in _RESPONSES if response.name in yielded]
+    known = [
+        _setting(name, role)
+        for role, written in _SETTINGS
+        for usual in written.split()
+        for name in named
+        if usual in (name, plain_name(name))
+    ]
+    found = [(_rank(name), _response(name)) for name in yielded]
     others = [name for name in named if name not in {setting.name for setting in known}]
-    unknown = [name for name in yielded if name not in {response.name for response in usual}]
     return Vocabulary(
-        (*known, *(Setting(name, unit=_ending(name, _SIZE_UNITS)) for name in others)),
-        (*usual, *map(_response, unknown)),
+        (*dict.fromkeys(known), *(Setting(name, unit=_ending(name, _SIZE_UNITS)) for name in others)),
+        tuple(response for _, response in sorted(found, key=lambda pair: pair[0])),
     )
+
+
+@lru_cache(maxsize=4096)
+def plain_name(name: str) -> str:
+    """A name as we would write it, with its unit at the end.
+
+    >>> plain_name("Executor Memory (GB)"), plain_name("numExecutors"), plain_name("spark.executor.cores")
+    ('executor_memory_gb', 'num_executors', 'executor_cores')
+    """
+    bracketed = _BRACKETED.fullmatch(name)
+    unit = _BRACKET_UNITS.get(bracketed[2].lower(), "") if bracketed else ""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", bracketed[1] if bracketed else name)
+    return re.sub(r"\W+", "_", words).strip("_").lower().removeprefix("spark_") + unit
+
+
+def usual_role(name: str) -> Role | None:
+    """What a setting of this name usually is."""
+    return next((role for role, names in _SETTINGS if {name, plain_name(name)} & set(names.split())), None)
+
+
+def is_usually_measured(name: str) -> bool:
+    """Whether a column of this name is usually what runs were made to find out."""
+    return name in MEASURED or _rank(name) < _UNRANKED
+
+
+def looks_measured(name: str) -> bool:
+    """Whether a name ends like that of something measured: a time, bytes, a rate, a percentage."""
+    plain = plain_name(name)
+    return not _SET.search(plain) and bool(_ending(plain, _OTHER_UNITS) or _ending(plain, _TIME_UNITS))
+
+
+def is_usually_drawn(name: str) -> bool:
+    """Whether a setting of this name may have another value in every run."""
+    return plain_name(name) in _DRAWN or _SET.search(plain_name(name)) is not None or usual_role(name) is not None
+
+
+def names_runs(name: str) -> bool:
+    return _IDENTIFIER.fullmatch(plain_name(name)) is not None
+
+
+def numbers_repeats(name: str) -> bool:
+    return _REPEAT.fullmatch(plain_name(name)) is not None
+
+
+def names_a_moment(name: str) -> bool:
+    return _MOMENT.fullmatch(plain_name(name)) is not None
+
+
+def names_a_remark(name: str) -> bool:
+    return _REMARK.fullmatch(plain_name(name)) is not None
+
+
+def counts_things(name: str) -> bool:
+    """Whether 5M under this name is five millions, and not as many bytes."""
+    return _COUNTED.fullmatch(plain_name(name)) is not None
+
+
+def unit_in_name(name: str) -> str:
+    """The unit of a time, a size or a percentage that a name ends in."""
+    return _ending(name, _TIME_UNITS) or _ending(name, _SIZE_UNITS) or _ending(name, _OTHER_UNITS)
 
 
 def usual_unit(name: str, meaning: str) -> str:
@@ -99,12 +218,40 @@ def _setting(name: str, role: Role) -> Setting:
     return Setting(name, role=role, unit=_ending(name, _SIZE_UNITS) if role is Role.MEMORY else "")
 
 
+_ORDER = (*MEASURED[:4], *_TIMES, *_MONEY, MEASURED[4], *_SHARES, MEASURED[5], MEASURED[6], *_LOSSES, *MEASURED[7:])
+_RANKS = {name: rank for rank, name in enumerate(_ORDER)}
+_UNRANKED = len(_ORDER)
+
+
+def _rank(name: str) -> int:
+    """Its place among the usual names."""
+    plain = plain_name(name)
+    return min(_RANKS.get(each, _UNRANKED) for each in (name, plain, _without_unit(plain)))
+
+
+def _without_unit(plain: str) -> str:
+    endings = (*_TIME_UNITS, *_OTHER_UNITS)
+    return next(
+        (plain.removesuffix(ending) for ending in endings if ending[0] == "_" and plain.endswith(ending)), plain
+    )
+
+
 def _response(name: str) -> Response:
-    if unit := _ending(name, _OTHER_UNITS):
-        return Response(name, unit=unit)
-    unit = _ending(name, _TIME_UNITS)
+    if usual := next((response for response in _RESPONSES if response.name == name), None):
+        return usual
+    plain = plain_name(name)
+    base, unit = _without_unit(plain), _ending(name, _TIME_UNITS)
+    if usual := next((response for response in _RESPONSES if response.name in (plain, base)), None):
+        return replace(usual, name=name, unit=_ending(name, _TIME_UNITS | _OTHER_UNITS) or usual.unit)
+    if base in _TIMES:
+        return Response(name, kind=Kind.TIME, unit=unit)
+    if base in _SHARES or base in _MONEY:
+        return Response(name, kind=Kind.SHARE if base in _SHARES else Kind.MONEY, unit=_ending(name, _OTHER_UNITS))
+    if other := _ending(name, _OTHER_UNITS):
+        return Response(name, unit=other)
     return Response(name, kind=Kind.TIME if unit else Kind.OTHER, unit=unit)
 
 
 def _ending(name: str, units: Mapping[str, str]) -> str:
-    return next((unit for suffix, unit in units.items() if name.endswith(suffix)), "")
+    plain = plain_name(name)
+    return next((unit for suffix, unit in units.items() if name.endswith(suffix) or plain.endswith(suffix)), "")

@@ -7,6 +7,7 @@ from typing import Literal
 
 from sparkcast.errors import StudyError
 from sparkcast.study.expression import Expression
+from sparkcast.units import show_money
 
 Better = Literal["less", "more"]
 
@@ -46,7 +47,7 @@ class Response:
             object.__setattr__(self, "unit", _UNITS[self.kind])
         if self.kind is Kind.TIME and self.unit not in _SECONDS:
             raise StudyError(
-                f"response {self.name!r} is a time in {self.unit!r}, an unknown unit", hint=f"use {', '.join(_SECONDS)}"
+                f"response {self.name!r} is a time in the unknown unit {self.unit!r}", hint=f"use {', '.join(_SECONDS)}"
             )
 
     @property
@@ -63,9 +64,18 @@ class Response:
         value = self.formula.evaluate(measured)
         if isinstance(value, str):
             raise StudyError(
-                f"response {self.name!r} = {self.formula.text!r} is the text {value!r}", hint="a response is a number"
+                f"response {self.name!r} = {self.formula.text!r} is the string {value!r}",
+                hint="a response must be a number",
             )
         return float(value)
+
+    def shown(self, value: float) -> str:
+        """A value in a line of text: money with its currency, anything else in four digits.
+
+        >>> Response("cost", kind=Kind.MONEY, unit="EUR").shown(0.0012), Response("auc", kind=Kind.SHARE).shown(0.91234)
+        ('0.12 ct EUR', '0.9123')
+        """
+        return show_money(value, self.unit) if self.kind is Kind.MONEY else f"{value:.4g}"
 
     @property
     def is_never_negative(self) -> bool:

@@ -79,21 +79,21 @@ class Setting:
                 )
         elif isinstance(self.default, str):
             if not isinstance(level, str):
-                raise StudyError(f"{self.name} = {level!r} is not a text", hint=self.help)
+                raise StudyError(f"{self.name} = {level!r} is not a string", hint=self.help)
         elif self.default is not None:
             self._check_number(level)
 
     def _check_number(self, level: Level) -> None:
         whole = isinstance(self.default, int)
         if isinstance(level, (str, bool)) or (whole and not isinstance(level, int)):
-            raise StudyError(f"{self.name} = {level!r} is not a {'whole ' if whole else ''}number", hint=self.help)
+            raise StudyError(f"{self.name} = {level!r} is not {'an integer' if whole else 'a number'}", hint=self.help)
         if self.minimum is not None and level < self.minimum:
             raise StudyError(f"{self.name} = {level!r} is below its minimum {self.minimum:g}", hint=self.help)
 
     def number(self, level: Level) -> float:
         """The number behind a level, where one is needed."""
         if (found := as_number(level)) is None:
-            raise StudyError(f"{self.name} = {level!r} is no number, and a price needs it", hint="write it as a number")
+            raise StudyError(f"{self.name} = {level!r} is not a number, but a price needs one", hint="write a number")
         return found
 
     def bytes(self, level: Level) -> int:

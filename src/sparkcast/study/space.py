@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sparkcast.arrays import Array, Bools, Ints
 from sparkcast.errors import StudyError
 from sparkcast.study._evaluator import as_column
-from sparkcast.study.configuration import Configuration, Level, Levels, natural_order, normal_level
+from sparkcast.study.configuration import Configuration, Level, Levels, natural_order, normal_level, repeated
 from sparkcast.study.expression import Expression
 from sparkcast.units import as_number
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 MOST = 5_000_000  # candidates; more would fill the memory of a laptop
-_LISTED = 2**18  # combinations of settings that rules tie together, up to which a sample is drawn from a list of them
+MOST_COUNTED = 2**18  # combinations of settings that rules tie together, up to which they are listed
 _DRAWS = 64  # of twice the combinations that a sample shall have, until so many were found
 _TABLE = 2**16  # a rule over settings with fewer combinations is evaluated once for each, then looked up
 _BLOCK = 2**20  # combinations looked at together
@@ -47,7 +47,7 @@ class Candidates:
         for configuration in configurations:
             if missing := [name for name in names if name not in configuration]:
                 raise StudyError(
-                    f"a candidate has no {missing[0]!r}: {configuration}", hint="give it in every candidate"
+                    f"a candidate has no {missing[0]!r}: {configuration}", hint="include it in every candidate"
                 )
         levels = {name: natural_order(configuration[name] for configuration in configurations) for name in names}
         codes = {name: {level: i for i, level in enumerate(own)} for name, own in levels.items()}
@@ -96,6 +96,16 @@ class Candidates:
 class Pool(Protocol):
     """Where candidates come from: what rules allow of some levels, or what somebody listed."""
 
+    @property
+    def description(self) -> str:
+        """What the candidates are, for people: "combinations of the levels"."""
+        ...
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether there are more than `candidates` gives."""
+        ...
+
     def candidates(self) -> Candidates: ...
 
     def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Pool":
@@ -124,8 +134,16 @@ class Listed:
 
     def __post_init__(self) -> None:
         if not self.configurations:
-            raise StudyError("there are no candidates to choose from", hint="give at least one configuration")
+            raise StudyError("there are no candidates to choose from", hint="provide at least one configuration")
         object.__setattr__(self, "configurations", tuple(dict.fromkeys(map(Configuration, self.configurations))))
+
+    @property
+    def description(self) -> str:
+        return "listed configurations"
+
+    @property
+    def is_sample(self) -> bool:
+        return False
 
     def candidates(self) -> Candidates:
         names = dict.fromkeys(name for configuration in self.configurations for name in configuration)
@@ -133,6 +151,8 @@ class Listed:
 
     def with_levels(self, levels: Mapping[str, Sequence[Level]]) -> "Listed":
         others = dict.fromkeys(c.without(*levels) for c in self.configurations)
+        if len(others) * prod(len(own) for own in levels.values()) > MOST:
+            raise _too_many(levels)
         values = [dict(zip(levels, chosen, strict=True)) for chosen in product(*levels.values())]
         return Listed(tuple(c | given for c in others for given in values))
 
@@ -168,7 +188,7 @@ class Space:
             if not own:
                 raise StudyError(f"setting {name!r} has no levels", hint="give at least one")
             if len(set(own)) < len(own):
-                raise StudyError(f"setting {name!r} repeats a level: {list(own)}", hint="list each level once")
+                raise StudyError(f"setting {name!r} repeats a level: {repeated(own)!r}", hint="list each level once")
             if name in self.fixed:
                 raise StudyError(f"setting {name!r} is both varied and fixed", hint="choose one")
 
@@ -181,6 +201,14 @@ class Space:
     def from_plain(cls, plain: Mapping[str, Any]) -> "Space":
         levels = {str(name): tuple(own) for name, own in plain["levels"].items()}
         return cls(levels, Configuration(plain["fixed"]), tuple(Expression(text) for text in plain["rules"]))
+
+    @property
+    def description(self) -> str:
+        return f"combinations of the levels{' that the rules allow' if self.rules else ''}"
+
+    @property
+    def is_sample(self) -> bool:
+        return False
 
     @property
     def size(self) -> int:
@@ -233,7 +261,7 @@ class Space:
 
     def count(self) -> int | None:
         """How many the rules allow; None where that is not known without listing very many."""
-        parts = self._parts(self._checks(), _LISTED)
+        parts = self._parts(self._checks(), MOST_COUNTED)
         return None if any(part.open for part in parts) else prod(part.size for part in parts)
 
     def sample(self, n: int, seed: int = 0) -> Candidates:
@@ -245,7 +273,7 @@ class Space:
         import numpy as np
 
         checks = self._checks()
-        parts = self._parts(checks, _LISTED)
+        parts = self._parts(checks, MOST_COUNTED)
         if not any(part.open for part in parts) and prod(part.size for part in parts) <= n:
             return self.candidates()
         random, size = np.random.default_rng(seed), max(2**10, 2 * n)
@@ -415,10 +443,14 @@ def _extended(
 def _refuse_more_than_most(parts: Sequence[_Part]) -> None:
     names = next(([*part.columns, *part.open] for part in parts if part.open), [n for p in parts for n in p.columns])
     if prod(part.size for part in parts) > MOST or any(part.open for part in parts):
-        raise StudyError(
-            f"more than {MOST:,} combinations of {', '.join(names)} are possible",
-            hint="fix some settings, or give fewer levels",
-        )
+        raise _too_many(names)
+
+
+def _too_many(names: Iterable[str]) -> StudyError:
+    return StudyError(
+        f"more than {MOST:,} combinations of {', '.join(names)} are possible",
+        hint="fix some settings, or give fewer levels",
+    )
 
 
 def _crossed(parts: Sequence[_Part]) -> _Columns:

@@ -79,7 +79,7 @@ class Vocabulary:
         if self.time is None:
             raise NotEnoughDataError(
                 "none of the responses is a time",
-                hint="say which one is: --role NAME=time, or roles: {NAME: time} in the study",
+                hint="declare it with --role NAME=time, or roles: {NAME: time} in the study",
             )
         return self.time
 
@@ -112,10 +112,17 @@ class Vocabulary:
                 settings.append(replace(self.setting(name), role=Role(meaning), unit=unit))
             else:
                 raise StudyError(
-                    f"{name} cannot be {text!r}: no such role", hint=did_you_mean(meaning, (*_ROLES, *_KINDS))
+                    f"{name} cannot have the role {text!r}: there is no such role",
+                    hint=did_you_mean(meaning, (*_ROLES, *_KINDS)),
                 )
         others = self.only(self.names - set(roles))
         return others.declaring(Vocabulary(tuple(settings), tuple(responses)))
+
+    def in_currency(self, name: str, currency: str) -> "Vocabulary":
+        """With the currency of an amount of money for which none was declared."""
+        known = (*self.responses, *([] if name in self.names else [Response(name, kind=Kind.MONEY)]))
+        is_open = {r.name for r in known if r.name == name and r.kind is Kind.MONEY and not r.unit}
+        return replace(self, responses=tuple(replace(r, unit=currency) if r.name in is_open else r for r in known))
 
     def as_plain(self) -> dict[str, Any]:
         """As plain data, to be written down."""

@@ -56,12 +56,12 @@ def broken_promise(model: str, kept: Iterable[Kept]) -> str | None:
     highest = sorted(kept, key=lambda one: -one.promised)
     for one in highest:
         if one.high < one.promised:
-            return f"{model} promises too much here: {_shown(one)}"
+            return f"{model} is overconfident here: {_shown(one)}"
     for one in highest:
         if one.low > one.promised:
-            return f"{model} is more cautious here than it says: {_shown(one)}"
+            return f"{model} is more cautious here than it claims: {_shown(one)}"
     return None
 
 
 def _shown(one: Kept) -> str:
-    return f"what it promised with probability {one.promised:g} was kept in {one.share:.2f} of the cases"
+    return f"promises made with probability {one.promised:g} held in {one.share:.2f} of the cases"

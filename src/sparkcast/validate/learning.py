@@ -99,7 +99,7 @@ def _checked(sizes: Sequence[int], found: Configurations) -> list[int]:
     for size in sizes:
         if not 1 <= size < n:
             raise StudyError(
-                f"{size} of {n} configurations cannot be learned from with others left to test",
+                f"{size} of {n} configurations for training leave none to test",
                 hint=f"choose sizes from 1 to {n - 1}",
             )
     return sorted(set(sizes))
@@ -111,8 +111,8 @@ def _spread(found: Configurations) -> list[int]:
     largest = n - max(1, round(_TESTED * n))
     if largest < _SMALLEST:
         raise NotEnoughDataError(
-            f"{n} configurations are too few to see what more of them would teach",
-            hint=f"run at least {_SMALLEST + 1}; more replicates of the same ones do not help",
+            f"{n} configurations are too few to tell whether more would help",
+            hint=f"run at least {_SMALLEST + 1}; replicates of the same ones do not help",
         )
     steps = _MOST_SIZES - 1
     return sorted({round(_SMALLEST * (largest / _SMALLEST) ** (step / steps)) for step in range(_MOST_SIZES)})
@@ -124,7 +124,7 @@ def _splits(found: Configurations, sizes: Sequence[int], seed: int, repeats: int
     orders = [random.sample(keys, len(keys)) for _ in range(repeats)]
     return {
         size: [
-            found.split(order[:size], order[size:], f"draw {number} of {repeats}, learning from {size} configurations")
+            found.split(order[:size], order[size:], f"draw {number} of {repeats}, training on {size} configurations")
             for number, order in enumerate(orders, start=1)
         ]
         for size in sizes
@@ -134,7 +134,7 @@ def _splits(found: Configurations, sizes: Sequence[int], seed: int, repeats: int
 def _point(name: str, size: int, splits: Sequence[Split], response: str) -> LearningPoint:
     errors = [mape for split in splits if (mape := _mape(name, split, response)) is not None]
     if not errors:
-        raise NotEnoughDataError("no percentage error can be computed here", hint="learn from more configurations")
+        raise NotEnoughDataError("no percentage error can be computed here", hint="train on more configurations")
     return LearningPoint(name, size, sum(errors) / len(errors), min(errors), max(errors), len(errors))
 
 

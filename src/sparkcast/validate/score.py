@@ -90,7 +90,7 @@ def best_of(result: Validation) -> str:
         name, reason = result.refused[0]
         raise NotEnoughDataError(
             f"no model can be tested on {result.response}; {name}: {reason}",
-            hint="run more configurations, or name a model instead of letting it be chosen",
+            hint="run more configurations, or choose a model with --model",
         )
     return result.scorecards[0].model
 
@@ -200,7 +200,7 @@ def _tested(
             raise NotEnoughDataError(f"{_name(split)}: {error.problem}", hint=error.hint) from error
     if not tested:
         raise NotEnoughDataError(
-            "every tested configuration has a level that the others do not have", hint="run more combinations"
+            "every tested configuration has a level that no other configuration has", hint="run more combinations"
         )
     return tested, fmean(build_s)
 

@@ -36,6 +36,7 @@ spark:
 
 price:
   core_hour: 0.05     # money per core and hour; gib_hour adds memory
+  currency: USD
 """
 
 

@@ -8,7 +8,7 @@ PARTS: Registry[Part] = Registry("part of courier2021", __name__)
 
 @REPLICATIONS.register("courier2021")
 class Courier2021:
-    """A full factorial of response times and the batch size that meets a deadline (Courier, ICPE 2021)."""
+    """A full factorial of response times, and the batch size that meets a deadline (Courier, ICPE 2021)."""
 
     title = (
         "Albo Martinez, Bobde, Motyka, Chen: Courier: Real-Time Optimal Batch Size Prediction for Latency SLOs in BigDL"

@@ -14,7 +14,7 @@ from sparkcast.models.courier import Courier
 
 @GRIDS.register("courier2021")
 class Courier2021Grids:
-    """Courier's forest as its authors searched it."""
+    """The grid that Courier's authors used for their forest."""
 
     spaces: ClassVar[Mapping[str, Space]] = {
         "courier": Space(

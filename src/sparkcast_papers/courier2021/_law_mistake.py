@@ -37,8 +37,9 @@ def wrong_laws(runs: Dataset | None) -> Mistake:
     per_batch = [batch / rate for batch, rate in _printed.THROUGHPUT.items()]
     per_record_s = CPU_S * EPOCHS * RECORDS
     truth = (
-        "1 / (lambda - mu) is negative wherever the disk keeps up; the inversion beside it has the right sign. 0.045 s "
-        f"is for a batch: Table 5's throughputs make {min(per_batch):.3f} to {max(per_batch):.3f} s per batch, and at "
+        "1 / (lambda - mu) is negative wherever the disk keeps up; the inversion next to it has the right "
+        "sign. 0.045 s is per batch: Table 5's throughputs give {min(per_batch):.3f} to {max(per_batch):.3f} s "
+        "per batch, and at "
         f"0.045 s per record one job would take {per_record_s / 3600:.1f} hours."
     )
     cpu = f"s on the CPU for {EPOCHS} epochs in batches of 64, per record and per batch"
@@ -63,9 +64,10 @@ def _told(runs: Dataset, law: Law) -> str:
     impossible = [str(run.configuration) for run, rate in pairs if rate < 0]
     named = f" ({'; '.join(impossible)})" if impossible else ""
     return (
-        f" In {len(impossible)} runs{named} the CPU alone would take longer than the run did, and mu is negative. The "
-        "model operational-laws estimates the time on the CPU for each network, and a time at the disk that cannot be "
-        f"negative; runs that it cannot explain are named, here {len(law.unexplained)}."
+        f" In {len(impossible)} runs{named} the CPU alone would take longer than the whole run, and mu is "
+        "negative. The "
+        "model operational-laws estimates the time on the CPU for each network, and a disk time that cannot be "
+        "negative; it lists the runs it cannot explain, here {len(law.unexplained)}."
     )
 
 
@@ -74,7 +76,7 @@ def _by_inversion(runs: Dataset, constrained: Floats, longest_s: float) -> list[
     signs = (ask(technique, split).mse for technique in (laws_as_printed, laws))
     both = (inverted, constrained)
     return [
-        Figure("MSE on the authors' split, sign as printed and mended", *signs),
+        Figure("MSE on the authors' split, sign as printed and corrected", *signs),
         Figure("runs with a negative mu, by inversion and constrained", *(_negative(rates) for rates in both)),
         Figure(
             f"the same by inversion with S = {longest_s:.4f} s, Table 5 at 512",

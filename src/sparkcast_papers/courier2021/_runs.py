@@ -53,7 +53,7 @@ def flagged_rows(data: Path) -> tuple[int, ...]:
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     if _FLAG not in rows[0]:
-        raise StudyError(f"{path.name} has no column {_FLAG!r}", hint="True where a time is that of the row before")
+        raise StudyError(f"{path.name} has no column {_FLAG!r}", hint="True where a time repeats the previous row")
     return tuple(number for number, row in enumerate(rows, start=1) if row[_FLAG] == "True")
 
 

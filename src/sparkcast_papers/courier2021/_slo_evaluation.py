@@ -28,7 +28,7 @@ from sparkcast_papers.courier2021._slo_simulation import JOB, job_of
 
 KNOWN, BOOSTINGS_CHOICE = "fullfact_all_known_rows.csv", "authors_gb_predictions.csv"
 _FLAG, _JOB_SET = "time_equals_previous_row", "courier_exp"
-_OTHERS = "worked out by other means"
+_OTHERS = "computed independently"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def known_before(data: Path) -> Dataset:
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     if not rows or _FLAG not in rows[0]:
-        raise StudyError(f"{path.name} has no column {_FLAG!r}", hint="True where a time is that of the row before")
+        raise StudyError(f"{path.name} has no column {_FLAG!r}", hint="True where a time repeats the previous row")
     stale = tuple(number for number, row in enumerate(rows, start=1) if row[_FLAG] == "True")
     return both_responses(without_rows(read_csv(path, FACTORS, ("time_s",)), stale))
 
@@ -115,11 +115,11 @@ def _runs_of(configuration: Configuration, where: Sequence[Dataset]) -> tuple[Ob
 def chosen_section(asked: Sequence[Asked], n_known: int) -> Section:
     rows = tuple(row for job in asked for row in (*_choices(job), *_boostings(job), *_runs(job)))
     notes = (
-        "printed is Courier, ours is what sparkcast recommend says with the default model and a confidence of "
-        f"{CONFIDENCE:g}, learned from the {n_known} single runs that are public and not stale, all of them made "
-        "before the evaluation; Courier and boosting learned from three replicates",
+        "'printed' is Courier, 'ours' is what sparkcast recommend says with the default model and a confidence of "
+        f"{CONFIDENCE:g}, trained on the {n_known} single runs that are public and not stale, all made before "
+        "the evaluation; Courier and boosting were trained on three replicates",
         _where_actuals_come_from(asked),
-        "one of the times was put in by hand in the authors' notebooks, for its log could not be read",
+        "one of the times was entered by hand in the authors' notebooks because its log could not be read",
         *_other_slos(asked),
     )
     return Section("Final evaluation, job by job", "Table 9", rows, notes)
@@ -159,7 +159,7 @@ def _runs(job: Asked) -> list[Row]:
     accuracy = fmean(run.responses["accuracy"] for run in job.runs)
     return [
         *rows,
-        show(job.name, f"of {len(times)} runs in time", met),
+        show(job.name, f"of {len(times)} runs on time", met),
         show(job.name, "mean accuracy of the runs", accuracy),
     ]
 
@@ -167,7 +167,7 @@ def _runs(job: Asked) -> list[Row]:
 def _where_actuals_come_from(asked: Sequence[Asked]) -> str:
     others = [job for job in asked if not job.ran_ours]
     if not others:
-        return f"ours chooses the batch that was run for all {len(asked)} jobs, so what came of it is known"
+        return f"ours chooses the batch that was run for all {len(asked)} jobs, so its outcome is known"
     parts = []
     for job in others:
         if job.answer is None:
@@ -175,8 +175,8 @@ def _where_actuals_come_from(asked: Sequence[Asked]) -> str:
             continue
         batch = job.answer.chosen.configuration["batch"]
         times = ", ".join(f"{run.responses['time_s']:.0f} s" for run in job.actual)
-        ran = f"the full factorial, from which it learned, has {times}" if times else "nobody ran that"
-        parts.append(f"{job.name}: ours would take {batch}; {ran}")
+        ran = f"the full factorial that it was trained on has {times}" if times else "that was never run"
+        parts.append(f"{job.name}: ours would choose {batch}; {ran}")
     return f"ours does not choose the batch that was run for {len(others)} of {len(asked)} jobs. {'. '.join(parts)}"
 
 
@@ -202,13 +202,11 @@ def summary_section(asked: Sequence[Asked], known: Dataset, said: Mapping[str, S
     names = {OURS: f"ours ({model})", COURIERS: f"{COURIERS}, same runs", BOOSTED_3: f"{BOOSTED_3}, same runs"}
     rows = [*_printed_errors(runs), *(row for who, name in names.items() for row in _errors(name, said[who], runs))]
     rows += _met(asked)
-    return Section(
-        "Final evaluation: errors at the settings that were run, and SLOs met", _OTHERS, tuple(rows), _why(asked, known)
-    )
+    return Section("Final evaluation: errors where it was run, and SLOs met", _OTHERS, tuple(rows), _why(asked, known))
 
 
 def _printed_errors(runs: Sequence[Observation]) -> list[Row]:
-    said = {"Courier": COURIER, "boosting, told the wrong network": BOOSTING_WRONG, "boosting": BOOSTING}
+    said = {"Courier": COURIER, "boosting, given the wrong network": BOOSTING_WRONG, "boosting": BOOSTING}
     rows = [
         compare(who, "MSE of time", printed, _mse(_column(runs, column), runs, "time_s"))
         for (who, column), printed in zip(said.items(), _printed.EVALUATION, strict=True)
@@ -246,7 +244,7 @@ def _met(asked: Sequence[Asked]) -> list[Row]:
     means = sum(fmean(run.responses["time_s"] for run in job.runs) <= job.slo_s for job in asked)
     same = all(job.boostings_batch == job.runs[0].configuration["batch"] for job in asked)
     rows = [
-        show("Courier", f"of {len(asked)} means of three runs in time", means),
+        show("Courier", f"of {len(asked)} means of three runs on time", means),
         *_in_time("Courier and boosting" if same else "Courier", ran),
     ]
     rows += _in_time("ours, where known", [(run, job.slo_s) for job in asked for run in job.actual])
@@ -260,23 +258,23 @@ def _met(asked: Sequence[Asked]) -> list[Row]:
 def _in_time(who: str, ran: Sequence[tuple[Observation, float]]) -> list[Row]:
     met = sum(run.responses["time_s"] <= slo_s for run, slo_s in ran)
     accuracies = [run.responses["accuracy"] for run, _ in ran if "accuracy" in run.responses]
-    rows = [show(who, f"of {len(ran)} single runs in time", met)]
+    rows = [show(who, f"of {len(ran)} single runs on time", met)]
     return rows + ([show(who, "mean accuracy", fmean(accuracies))] if accuracies else [])
 
 
 def _why(asked: Sequence[Asked], known: Dataset) -> tuple[str, ...]:
     notes = [
-        "boosting chooses among four batch sizes as Courier does, and so has the same runs where it chose the same",
+        "like Courier, boosting chooses among four batch sizes, so it has the same runs where it made the same choice",
         _known_accuracies(known),
     ]
     ratios = [ratio for job in asked for ratio in _slower(job, known)]
     if ratios:
         notes.append(
-            f"the times of the {len(ratios)} runs whose setting is among those learned from differ from these by "
+            f"the times of the {len(ratios)} runs whose configuration is in the training data differ from these by "
             f"{100 * (fmean(ratios) - 1):+.0f} % in the mean ({100 * (min(ratios) - 1):+.0f} to "
-            f"{100 * (max(ratios) - 1):+.0f} %), on other clusters (mistake 6): the closer a model follows what it "
-            "learned, the more its answers differ as well, and a probability learned from one cluster cannot foresee "
-            "another. More replicates, on the cluster where jobs will run, are what helps"
+            f"{100 * (max(ratios) - 1):+.0f} %), on other clusters (mistake 6): the closer a model follows its "
+            "training data, the more its answers differ as well, and a probability learned on one cluster does "
+            "not transfer to another. What helps is more replicates on the cluster where jobs will run"
         )
     return tuple(notes)
 
@@ -285,8 +283,9 @@ def _known_accuracies(known: Dataset) -> str:
     runs = [run for run in known.successful("accuracy") if run.configuration["network"] == "simplenet"]
     batches = sorted({int(run.configuration["batch"]) for run in runs})
     return (
-        f"{len(runs)} accuracies of simplenet are public, with batches of {', '.join(map(str, batches)) or 'no size'}: "
-        "of others ours can only continue lenet5. The choice rests on the order of the batch sizes alone"
+        f"{len(runs)} accuracies of simplenet are public, with batches of "
+        f"{', '.join(map(str, batches)) or 'no size'}: for the others ours can only extrapolate from lenet5. "
+        "The choice rests on the order of the batch sizes alone"
     )
 
 

@@ -53,7 +53,7 @@ class Outcome:
     kept: float  # of all that were not refused, feasible or not
     accuracy: float  # measured, mean over feasible deadlines that were not refused
     oracles_accuracy: float  # over the same
-    gap_where_met: float  # accuracy less the oracle's, over those of them that were met
+    gap_where_met: float  # accuracy minus the oracle's, over those of them that were met
     refused: float  # of all deadlines
     refused_feasible: float  # of feasible ones
     larger: float  # share of the first, for which a larger batch than the oracle's was taken
@@ -87,7 +87,7 @@ def playable(clean: Dataset) -> dict[tuple[object, ...], Job]:
         if len(runs) == n_batches and all("accuracy" in run.responses for run in runs)
     }
     if not jobs:
-        raise StudyError("of no job all accuracies are known", hint="complete the column accuracy of one at least")
+        raise StudyError("no job has all accuracies", hint="complete the accuracy column for at least one job")
     return jobs
 
 

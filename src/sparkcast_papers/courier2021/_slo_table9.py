@@ -43,7 +43,7 @@ def chance_in_time(line: Line) -> float:
 def allowed_by_own_error() -> Section:
     chances = [chance_in_time(line) for line in TABLE_9]
     rows: list[Row] = [
-        show(f"cpu {line.cpu}, njobs {line.njobs}, within {line.slo_s} s", "chance that a run is in time", chance)
+        show(f"cpu {line.cpu}, njobs {line.njobs}, within {line.slo_s} s", "probability that a run is on time", chance)
         for line, chance in zip(TABLE_9, chances, strict=True)
     ]
     product = 1.0
@@ -51,12 +51,12 @@ def allowed_by_own_error() -> Section:
         product *= chance**_RUNS_EACH
     n = _RUNS_EACH * len(TABLE_9)
     rows += [
-        show("all jobs", f"runs in time to be expected, of {n}", _RUNS_EACH * sum(chances)),
-        show("all jobs", f"chance that all {n} are", product),
+        show("all jobs", f"expected runs on time, of {n}", _RUNS_EACH * sum(chances)),
+        show("all jobs", f"probability that all {n} are", product),
     ]
     notes = (
         f"an MSE of {_printed.EVALUATION_COURIER} is a typical error of {sqrt(float(_printed.EVALUATION_COURIER)):.0f} "
-        "s, taken as normal and the same for every job; the margin of one job is smaller. A predicted time below the "
-        "SLO is no promise (mistake 7)",
+        "s, assumed normal and the same for every job; the margin of one job is smaller. A predicted time "
+        "below the SLO is not a guarantee (mistake 7)",
     )
-    return Section("Table 9: what the paper's own error lets expect", "Table 9 and Section 5.3", tuple(rows), notes)
+    return Section("Table 9: what to expect given the paper's own error", "Table 9 and Section 5.3", tuple(rows), notes)

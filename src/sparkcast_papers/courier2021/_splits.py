@@ -80,7 +80,7 @@ def score(predicted: Floats, actual: Floats) -> Score:
 def scores(
     techniques: Mapping[str, Technique], runs: Dataset, seeds: Sequence[int] = SEEDS
 ) -> dict[str, tuple[Score, ...]]:
-    """What each technique reaches on the same splits by setting."""
+    """What each technique reaches on the same splits by configuration."""
     splits = [by_settings(runs, seed) for seed in seeds]
     return {name: tuple(ask(technique, split) for split in splits) for name, technique in techniques.items()}
 

@@ -26,6 +26,7 @@ _AUTHORS_SEED = 42
 OUR_LAWS = "operational-laws"
 OURS: dict[str, Mapping[str, int]] = {
     OUR_LAWS: {"workers": WORKERS},
+    "closed-network": {"workers": WORKERS},
     "courier": {"trees": FEWER_TREES},  # as many as the forest beside it has
     "scaling": {},
 }

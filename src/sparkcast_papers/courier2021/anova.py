@@ -22,7 +22,7 @@ from sparkcast_papers.courier2021._runs import (
     without_rows,
 )
 
-_OTHERS = "worked out from the same data by other means"
+_OTHERS = "computed independently from the same data"
 _FORMULA, _CELL_FORMULA = "cpu*batch*njobs*network", "cpu*batch*njobs"
 
 
@@ -41,7 +41,12 @@ class Anova(Part):
         repaired = _paper_model(undo_recovery(runs), _FORMULA)
         sections = (
             _f_tests("Replicate 1, 96 runs, type II", _OTHERS, first, _printed.REPLICATE_1),
-            _f_tests("288 runs rebuilt from the means and deviations of cells", _OTHERS, cells, _printed.ALL_CELLS),
+            _f_tests(
+                "288 runs reconstructed from the means and standard deviations of the cells",
+                _OTHERS,
+                cells,
+                _printed.ALL_CELLS,
+            ),
             _table_3(cells),
             _stale_rows(first, repaired, flagged),
         )
@@ -73,11 +78,11 @@ def _table_3(cells: Analysis) -> Section:
     rows = tuple(compare(term, "F", _printed.TABLE_3[term][0], found[term]) for term in _printed.TERMS)
     off = ", ".join(f"{row.item} {100 * found[row.item] / float(row.printed) - 100:+.0f} %" for row in rows)
     notes = (
-        f"these cannot agree ({off}): single runs of replicates 2 and 3 are not public, the cells do not tell networks "
-        "apart, and Table 3 is not of 288 runs but of 240 (mistake 10), of which one would expect about five sixths: "
-        + ", ".join(f"{term} {found[term] * 5 / 6:.1f}" for term in _printed.TERMS),
+        f"these cannot agree ({off}): single runs of replicates 2 and 3 are not public, the cells do not "
+        "distinguish networks, and Table 3 covers 240 runs, not 288 (mistake 10), so one would expect about "
+        "five sixths: " + ", ".join(f"{term} {found[term] * 5 / 6:.1f}" for term in _printed.TERMS),
     )
-    return Section("Table 3 beside the 288 rebuilt runs", "Table 3", rows, notes)
+    return Section("Table 3 compared with the 288 reconstructed runs", "Table 3", rows, notes)
 
 
 def _stale_rows(first: Analysis, repaired: Analysis, flagged: tuple[int, ...]) -> Section:
@@ -85,17 +90,19 @@ def _stale_rows(first: Analysis, repaired: Analysis, flagged: tuple[int, ...]) -
     as_given, as_measured = _named_stale(first), _named_stale(repaired)
     known = str(len(flagged))
     rows = (
-        compare("stale rows", "named by analyze, file as it is", known, len(set(as_given) & set(flagged))),
-        compare("stale rows", "named, recovery's rounding undone", known, len(set(as_measured) & set(flagged))),
-        compare("other rows", "named by mistake", "0", len({*as_given, *as_measured} - set(flagged))),
+        compare("stale rows", "flagged by analyze, file as it is", known, len(set(as_given) & set(flagged))),
+        compare(
+            "stale rows", "flagged, with the recovery's rounding undone", known, len(set(as_measured) & set(flagged))
+        ),
+        compare("other rows", "flagged by mistake", "0", len({*as_given, *as_measured} - set(flagged))),
     )
     missed = [str(row) for row in flagged if row not in as_given]
     notes = (
         f"flagged: rows {_listed(flagged)}; named: rows {_listed(as_given)}",
-        f"not named: {', '.join(missed)}; such times were recovered as 2 · mean - other run and differ from "
-        "the row before by 0.0001 s, the error of that recovery, where the authors' own numbers are equal",
+        f"not named: {', '.join(missed)}; such times were recovered as 2 · mean - other run and differ from the "
+        "previous row by 0.0001 s, the error of that recovery, where the authors' own numbers are equal",
     )
-    return Section("Times taken over from the run before", "flags in the file", rows, notes[: 1 + bool(missed)])
+    return Section("Times copied from the previous run", "flags in the file", rows, notes[: 1 + bool(missed)])
 
 
 def _named_stale(analysis: Analysis) -> tuple[int, ...]:
@@ -113,9 +120,10 @@ def _stale(kept: Dataset, first: Analysis, flagged: tuple[int, ...]) -> Mistake:
     return Mistake(
         5,
         "The times are those in the logs.",
-        "All jobs of a setting wrote to one log, and a log with too few lines inherited the time of the log before: "
-        f"{len(flagged)} of {first.n} rows of replicate 1 (rows {_listed(flagged)}). analyze warns of such rows by "
-        "itself.",
+        "All jobs of a configuration wrote to one log, and a log with too few lines inherited the time of the "
+        "previous log: "
+        f"{len(flagged)} of {first.n} rows of replicate 1 (rows {_listed(flagged)}). analyze warns about such "
+        "rows on its own.",
         tuple(
             Figure(f"F of {term} in replicate 1, with and without them", before[term], after[term])
             for term in _printed.TERMS
@@ -126,15 +134,16 @@ def _stale(kept: Dataset, first: Analysis, flagged: tuple[int, ...]) -> Mistake:
 def _confounded(runs: Dataset, first: Analysis) -> Mistake:
     told = sorted(set(_paper_model(on_two_clusters(runs), _FORMULA).warnings) - set(first.warnings))
     naming = [warning for warning in told if "network" in warning]
-    words = f"analyze says: {naming[0]}." if naming else "analyze says nothing about it, which is a fault."
+    words = f"analyze says: {naming[0]}." if naming else "analyze does not mention it, which is a bug."
     return Mistake(
         6,
         "The networks differ significantly in response time (F = 5.108).",
-        "lenet5 and simplenet ran on different clusters, so that their difference may be one of machines. A record of "
-        f"the cluster with each run would have shown it; with one put in here for each network {words}",
+        "lenet5 and simplenet ran on different clusters, so their difference may come from the machines. "
+        "Recording the cluster with each run would have shown it; with such a record added here for each "
+        f"network, {words}",
         (
             Figure("F of network", float(_printed.TABLE_3["network"][0]), None),
-            Figure("warnings about network that the records of the cluster add", None, len(naming)),
+            Figure("warnings about network added by the cluster records", None, len(naming)),
         ),
     )
 
@@ -144,9 +153,9 @@ def _contradiction() -> Mistake:
         7,
         "Table 2: in the 2^4 design batch and network are significant.",
         "Table 2 and the full table it is taken from (Table 12) print different P > F for the same terms, and an F "
-        f"cannot be negative. F and P of Table 2 belong together only with {_shown(implied_df(_printed.TABLE_2))} "
+        f"cannot be negative. F and P of Table 2 are consistent only with {_shown(implied_df(_printed.TABLE_2))} "
         "residual degrees of freedom, a model of 3 factors; four factors with their interactions leave 32 of 48 runs. "
-        "In Table 13 limits of intervals were pasted from other cells.",
+        "In Table 13, interval limits were pasted from other cells.",
         (
             *(
                 figure
@@ -170,7 +179,7 @@ def _wrong_scale(runs: Dataset, flagged: tuple[int, ...], first: Analysis) -> Mi
         9,
         "Response time is linear in cpu, batch and njobs, with normal errors.",
         f"With the paper's model: {_check(first, 'normality').sentence} {_check(first, 'equal variance').sentence} "
-        f"{proposal.sentence} On that scale, with a bend for each number and without the stale rows: "
+        f"{proposal.sentence} On that scale, with a square for each number and without the stale rows: "
         f"{_check(clean, 'normality').sentence} {_check(clean, 'equal variance').sentence}",
         (
             Figure("R² of the paper's model on replicate 1, and of this one", first.r_squared, clean.r_squared),
@@ -191,8 +200,8 @@ def _wrong_count() -> Mistake:
     runs = [df + 16 for df in found]
     return Mistake(
         10,
-        "Table 3 is of 288 runs.",
-        f"F and P > F of its five rows belong together only with {_shown(found)} residual degrees of freedom: with the "
+        "Table 3 covers 288 runs.",
+        f"F and P > F of its five rows are consistent only with {_shown(found)} residual degrees of freedom: with the "
         f"16 parameters of the model that is {_shown(runs)} runs. 288 runs would leave 272.",
         (Figure("runs in Table 3", 288, runs[0] if len(runs) == 1 else None),),
     )

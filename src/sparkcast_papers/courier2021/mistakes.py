@@ -37,7 +37,7 @@ from sparkcast_papers.courier2021._splits import (
 )
 from sparkcast_papers.courier2021._techniques import forest, linear
 
-_OTHERS = "worked out by other means"
+_OTHERS = "computed independently"
 _RUNS, _SETTINGS = 288, 96
 _FEW_SEEDS = tuple(range(10))
 _NO_NETWORK = ("processes", "cpu", "njobs", "batch")
@@ -53,7 +53,7 @@ class Mistakes(Part):
     def run(self, data: Path | None) -> Findings:
         if data is None:
             notes = (
-                f"mistakes 1 and 7, and what the others cost, need measurements: --data DIR with {REPLICATE_1}, "
+                f"mistakes 1 and 7, and the effect of the others, need measurements: --data DIR with {REPLICATE_1}, "
                 f"{CELLS} and {EVALUATION}",
             )
             return Findings((_proper_r2(),), (_split_rows(), _swapped(), wrong_laws(None)), notes)
@@ -85,11 +85,12 @@ def _evaluation(evaluated: Dataset) -> Section:
         compare(item, "MSE", printed, _mse(evaluated, said))
         for (item, said), printed in zip(items, _printed.EVALUATION, strict=True)
     ]
-    rows.append(show("Courier", "MSE beside Section 5.3", courier, _printed.EVALUATION_COURIER))
+    rows.append(show("Courier", "MSE compared with Section 5.3", courier, _printed.EVALUATION_COURIER))
     notes = (
-        "from the authors' own predictions, which their notebooks have for the wrong and for the right network",
-        f"Table 9 has predictions with two decimals, which may shift an MSE by {_rounding(evaluated):.2f}; why Section "
-        "5.3 has another one is not known. One of the times was put in by hand, for its log could not be read",
+        "from the authors' own predictions, which their notebooks contain for both the wrong and the right network",
+        f"Table 9 has predictions with two decimals, which may shift an MSE by {_rounding(evaluated):.2f}; why "
+        "Section 5.3 has a different one is unknown. One of the times was entered by hand because its log "
+        "could not be read",
     )
     return Section("Final evaluation: MSE of time", _OTHERS, tuple(rows), notes)
 
@@ -107,11 +108,12 @@ def _wrong_network(evaluated: Dataset) -> Mistake:
     return Mistake(
         1,
         f"Courier's MSE of {_printed.EVALUATION_COURIER} is more than 50 % better than boosting's "
-        f"{_printed.EVALUATION_BOOSTING}, for it knows the level of parallelism.",
-        f"Boosting was told that every job trains simplenet, which is wrong of {n_wrong} of "
-        f"{len(evaluated.observations)} runs; Courier was told the truth. Where both are, boosting on cpu, batch and "
-        f"network has an MSE of {boosting:.0f} and Courier one of {courier:.0f}; where neither is, {both_wrong:.0f} "
-        f"and {courier_wrong:.0f}.",
+        f"{_printed.EVALUATION_BOOSTING}, because it knows the level of parallelism.",
+        f"Boosting was told that every job trains simplenet, which is wrong for {n_wrong} of "
+        f"{len(evaluated.observations)} runs; Courier was given the right network. With the right one for both, "
+        f"boosting on cpu, batch and network has an MSE of {boosting:.0f} and Courier one of {courier:.0f}; "
+        "with the wrong "
+        f"one for both, {both_wrong:.0f} and {courier_wrong:.0f}.",
         (
             Figure("MSE of boosting, wrong and right network", both_wrong, boosting),
             Figure("MSE of Courier, wrong and right network", courier_wrong, courier),
@@ -128,19 +130,27 @@ def _split_rows(cells: Dataset | None = None, seeds: tuple[int, ...] = _FEW_SEED
         for count in (_RUNS, _SETTINGS)
     )
     truth = (
-        f"Of three replicates, rows were drawn: with the authors' seed {by_row:.0f} % of the asked rows are of a "
-        "setting that was also learned. That tests whether a run can be repeated, not whether a setting that was never "
-        "run can be predicted. Columns were standardised over all rows, which hardly matters to trees."
+        f"Rows were drawn from three replicates: with the authors' seed, {by_row:.0f} % of the test rows have "
+        "a configuration that is also in the training data. That tests whether a run can be repeated, not "
+        "whether a configuration that was never run can be predicted. Columns were standardized over all "
+        "rows, which hardly matters for trees."
     )
-    figures = [Figure("% of asked rows whose setting was learned, by rows and by settings", by_row, by_setting)]
+    figures = [
+        Figure(
+            "% of test rows whose configuration is in the training data, split by row and by configuration",
+            by_row,
+            by_setting,
+        )
+    ]
     if cells is not None:
         truth += (
-            " Single runs of replicates 2 and 3 are not public, so what it costs is shown with "
-            f"{len(cells.observations)} runs that have the means and deviations of the cells, which do not tell "
-            "networks apart; beside the forest stands a table of the settings' means, which is no model."
+            " Single runs of replicates 2 and 3 are not public, so the effect is shown with "
+            f"{len(cells.observations)} runs with the means and standard deviations of the cells, which do not "
+            "distinguish networks; next to the forest is a lookup table of configuration means, which is not a "
+            "model."
         )
         figures += _leaks(cells, seeds)
-    return Mistake(2, "80 % of the rows to learn from, 20 % to test.", truth, tuple(figures))
+    return Mistake(2, "80 % of the rows for training, 20 % for testing.", truth, tuple(figures))
 
 
 def _known(learned: list[int], asked: list[int]) -> float:
@@ -156,8 +166,8 @@ def _leaks(cells: Dataset, seeds: tuple[int, ...]) -> list[Figure]:
     table = median(ask(table_of_means, by_rows(cells, seed)).mse for seed in seeds)
     words = f"median of {len(seeds)} splits"
     return [
-        Figure(f"MSE of a forest, by rows and by settings, {words}", by_row, by_setting),
-        Figure(f"MSE of a table of means, by rows, {words}", table, None),
+        Figure(f"MSE of a forest, split by row and by configuration, {words}", by_row, by_setting),
+        Figure(f"MSE of a table of means, split by row, {words}", table, None),
     ]
 
 
@@ -203,8 +213,8 @@ def _proper_r2() -> Section:
     )
     mse, r2 = _printed.TIME[_printed.LINEAR]
     notes = (
-        f"all models were asked the same rows, so MSE / (1 - R²) is the variance of their times: {implied}; only "
-        f"Table 4 has another, {float(mse) / (1 - float(r2)):.0f}",
+        f"all models were tested on the same rows, so MSE / (1 - R²) is the variance of their times: {implied}; "
+        f"only Table 4 implies a different one, {float(mse) / (1 - float(r2)):.0f}",
     )
     return Section("R² of Table 4, from the paper's own MSE", _OTHERS, tuple(rows), notes)
 
@@ -223,8 +233,9 @@ def _swapped(runs: Dataset | None = None) -> Mistake:
     return Mistake(
         3,
         "Table 4: the linear model explains 64 % of the response time.",
-        "Predicted and measured times changed places in R², so that it is relative to the variance of the predictions. "
-        "It is off by half a percent here only because predictions vary nearly as much as times.",
+        "Predicted and measured times were swapped in R², so it is relative to the variance of the "
+        "predictions. It is off by only half a percent here because predictions vary nearly as much as the "
+        "times.",
         tuple(figures),
     )
 
@@ -238,8 +249,9 @@ def _means_met(evaluated: Dataset) -> Mistake:
     return Mistake(
         7,
         f"Courier fulfils the SLO {_printed.SLOS_MET_PERCENT} % of the time.",
-        f"That is of means of three runs: of the single runs {met.sum()} of {len(met)} met theirs. A mean below the "
-        "line says little of the next run; recommend therefore states a probability, and --confidence asks for one.",
+        f"That is for means of three runs: of the single runs, {met.sum()} of {len(met)} met theirs. A mean "
+        "below the line says little about the next run; recommend therefore states a probability, and "
+        "--confidence sets it.",
         (Figure("% of SLOs met, means and single runs", _percent(means), _percent(met)), *_table_9(evaluated)),
     )
 

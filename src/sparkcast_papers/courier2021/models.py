@@ -46,7 +46,7 @@ from sparkcast_papers.courier2021._techniques import (
 )
 
 NO_NUMBERS = "the paper has no such numbers"
-_OTHERS = "worked out from the same data by other means"
+_OTHERS = "computed independently from the same data"
 _OTHER_SEEDS = tuple(range(10))
 _LEVEL = 0.9
 
@@ -92,13 +92,14 @@ class Models(Part):
         n_points = prod(len(values) for values in self._grid.values())
         by_chance = [ask(partial(forest, trees=self._fewer, seed=seed), split).mse for seed in _OTHER_SEEDS]
         notes = (
-            f"{len(split.test.observations)} of {len(split.test.observations) + len(split.train.observations)} runs "
-            f"are asked, drawn with seed {AUTHORS_SEED} from the recovered order; here every run is another setting",
+            f"{len(split.test.observations)} of {len(split.test.observations) + len(split.train.observations)} "
+            f"runs are tested, drawn with seed {AUTHORS_SEED} from the recovered order; here every run has a "
+            "different configuration",
             f"random forest: the paper's choice, {self._trees} trees of depth 6 by absolute error; reduced grid: "
             f"{n_points} points instead of 252, of which five folds choose {chosen} (log2 and sqrt of five features "
             "are both 2, so the paper's grid has every such point twice)",
-            "the 803 of boosting and the 803.26 of Section 5.3 (mistake 1) are alike by chance",
-            f"{len(_OTHER_SEEDS)} forests of {self._fewer} trees that differ in nothing but their seed have an MSE "
+            "the 803 of boosting and the 803.26 of Section 5.3 (mistake 1) are equal by chance",
+            f"{len(_OTHER_SEEDS)} forests of {self._fewer} trees that differ only in their seed have an MSE "
             f"between {min(by_chance):.0f} and {max(by_chance):.0f} here",
         )
         return Section("Replicate 1, the authors' split: MSE and R² of time", _OTHERS, tuple(rows), notes)
@@ -133,10 +134,10 @@ def _beside_the_tables(reached: Mapping[str, Score]) -> Section:
     for name, (mse, r2) in _printed.TIME.items():
         rows += [show(name, "MSE", reached[name].mse, mse), show(name, "R²", reached[name].r2, r2)]
     notes = (
-        "not compared: the paper learned from all three replicates, of which one is public, and its rows were split "
-        "so that every asked setting had been learned (mistake 2)",
+        "not compared: the paper trained on all three replicates, of which one is public, and split by row, so "
+        "that every tested configuration was in the training data (mistake 2)",
     )
-    return Section("The same beside the paper", "Tables 4, 6, 8 and 11", tuple(rows), notes)
+    return Section("The same, compared with the paper", "Tables 4, 6, 8 and 11", tuple(rows), notes)
 
 
 def _medians(found: Mapping[str, Sequence[Score]], n_splits: int, trees: int) -> Section:
@@ -149,9 +150,9 @@ def _medians(found: Mapping[str, Sequence[Score]], n_splits: int, trees: int) ->
         f"one split says little: the MSE of the forest lies between {forests[0]:.0f} and {forests[-1]:.0f}",
         f"forests of {trees} trees, with depth and criterion of the paper",
         f"{_printed.LAWS}: the paper's inversion; {', '.join(OURS)}: models of sparkcast, of which operational-laws "
-        "is the same law with times that cannot be negative",
+        "is the same law with times that cannot be negative, and closed-network has CPU and disk in a closed network",
     )
-    return Section(f"Replicate 1, median of {n_splits} splits by setting", _OTHERS, tuple(rows), notes)
+    return Section(f"Replicate 1, median of {n_splits} splits by configuration", _OTHERS, tuple(rows), notes)
 
 
 def _median(name: str, mse: float) -> Row:
@@ -164,7 +165,7 @@ def _medians_without_stale(found: Mapping[str, Sequence[Score]], n_splits: int, 
     for name, each in found.items():
         middle = typical(each)
         rows += [show(name, "MSE", middle.mse), show(name, "MAPE, %", middle.mape)]
-    title = f"Replicate 1 without the {n_stale} stale rows, median of {n_splits} splits by setting"
+    title = f"Replicate 1 without the {n_stale} stale rows, median of {n_splits} splits by configuration"
     return Section(title, NO_NUMBERS, tuple(rows))
 
 
@@ -175,10 +176,10 @@ def _final_evaluation(runs: Dataset, learned: Dataset) -> Section:
     rows.append(show("mean of each job's three runs", "MSE", _noise(runs)))
     rows += [row for model in OURS for row in _asked(model, learned, runs)]
     notes = (
-        f"our models learn from replicate 1 without stale rows, {len(learned.observations)} runs on other clusters; "
-        "the paper's from three replicates. Intervals and probabilities are of the next run on the clusters learned "
-        "from, and cannot foresee another one (mistake 6)",
-        "Courier and boosting as the authors' own models answered, both for the right network",
+        f"our models are trained on replicate 1 without stale rows, {len(learned.observations)} runs on other "
+        "clusters; the paper's on three replicates. Intervals and probabilities are for the next run on the "
+        "training clusters, and do not transfer to another one (mistake 6)",
+        "Courier and boosting: predictions of the authors' own models, both for the right network",
     )
     return Section("Final evaluation, 5 jobs three times each", NO_NUMBERS, tuple(rows), notes)
 
@@ -224,8 +225,8 @@ def _stale(found: Mapping[str, Sequence[Score]], kept: Mapping[str, Sequence[Sco
     halved = [name for name, (before, after) in pairs.items() if after < before / 2]
     return Mistake(
         5,
-        "Models are learned from the times in the logs, and tested on them.",
-        "No model can tell that a time is that of another run, and one such row among the asked can outweigh all "
-        f"others. Without the stale rows the error is less than half for {'; '.join(halved) or 'no model'}.",
+        "Models are trained and tested on the times in the logs.",
+        "No model can know that a time belongs to another run, and one such test row can outweigh all others. "
+        f"Without the stale rows the error is less than half for {'; '.join(halved) or 'no model'}.",
         tuple(Figure(f"median MSE of {name}, with and without them", *pair) for name, pair in pairs.items()),
     )

@@ -32,7 +32,7 @@ class ModelsAuto(Part):
         n = len(self._seeds)
         sections = (
             _section("Replicate 1, the authors' split", runs, (AUTHORS_SEED,)),
-            _section(f"Replicate 1 without stale rows, median of {n} splits by setting", clean, self._seeds),
+            _section(f"Replicate 1 without stale rows, median of {n} splits by configuration", clean, self._seeds),
         )
         return Findings(sections)
 
@@ -42,5 +42,5 @@ def _section(title: str, runs: Dataset, seeds: Sequence[int]) -> Section:
     for name, each in scores(_TECHNIQUES, runs, seeds).items():
         middle = typical(each)
         rows += [show(name, "MSE", middle.mse), show(name, "R²", middle.r2), show(name, "MAPE, %", middle.mape)]
-    notes = ("auto learns every model anew in each split, so there are few of them: too few to rank models",)
+    notes = ("auto retrains every model in each split, so there are few splits: too few to rank models",)
     return Section(f"{title}, with auto", NO_NUMBERS, tuple(rows), notes)

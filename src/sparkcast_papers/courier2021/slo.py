@@ -87,7 +87,7 @@ class Slo(Part):
     def run(self, data: Path | None) -> Findings:
         if data is None:
             needed = ", ".join((REPLICATE_1, KNOWN, EVALUATION, BOOSTINGS_CHOICE))
-            notes = (f"jobs and times, and what ours would choose, need measurements: --data DIR with {needed}",)
+            notes = (f"jobs, times and our choices need measurements: --data DIR with {needed}",)
             return Findings((allowed_by_own_error(),), (_silent_fallback(),), notes)
         runs, stale = both_responses(replicate_1(data)), flagged_rows(data)
         clean, known = without_rows(runs, stale), known_before(data)
@@ -138,33 +138,34 @@ class Slo(Part):
         found = _outcomes(learned, jobs, draws)
         held, n_settings = _held(learned, jobs)
         rows = [row for name, outcome in found.items() for row in _rows(name, outcome)]
-        rows.append(show(self._mine, f"of {n_settings} settings within their {100 * CONFIDENCE:g} % limit", held))
+        rows.append(show(self._mine, f"of {n_settings} configurations within their {100 * CONFIDENCE:g} % limit", held))
         many = draw(_MANY_DRAWS, len(jobs), len(next(iter(jobs.values())).candidates), _SEED + 1)
         notes = (
             _bar(found[self._mine]),
             f"with {_MANY_DRAWS} draws instead: {_in_words(_outcomes(learned, jobs, many)[self._mine])}",
-            f"{counted.everything} jobs; all accuracies are known of {counted.accuracies_known}, of which "
-            f"{counted.stale} has a stale time and is left out: {len(jobs)} remain. {n_stale} stale rows are neither "
-            f"learned nor judged by; {counted.any_stale} jobs have one. {draws.redrawn} of {len(draws.jobs)} SLOs were "
-            "not positive and drawn again",
-            "every model learned from the same rows, without the four of the job at hand: times from all that are not "
-            f"stale, accuracies from all that are known. Forests have {self._trees} trees, not the paper's "
+            f"{counted.everything} jobs; all accuracies are known for {counted.accuracies_known}, of which "
+            f"{counted.stale} has a stale time and is left out: {len(jobs)} remain. {n_stale} stale rows are "
+            f"used for neither training nor scoring; {counted.any_stale} jobs have one. {draws.redrawn} of "
+            f"{len(draws.jobs)} SLOs were not positive and were redrawn",
+            "every model is trained on the same rows, without the four of the job in question: times from all "
+            "rows that are not stale, accuracies from all that are known. Forests have {self._trees} trees, "
+            "not the paper's "
             f"{CHOSEN_TREES}",
-            "accuracies are those measured, over feasible SLOs that were not refused: who takes a batch that is too "
-            "slow gets a higher accuracy and a broken SLO. The difference is from the oracle on the same draws",
-            "limits come from the errors on settings left out while others of the same job were known; here a whole "
-            "job is new. Few settings lie near an SLO, so that limits need not hold for SLOs to be met",
+            "accuracies are the measured ones, over feasible SLOs that were not declared infeasible: a batch "
+            "that is too slow gives a higher accuracy and a missed SLO. The difference is relative to the "
+            "oracle on the same draws",
+            "limits come from errors on held-out configurations while others of the same job were known; here "
+            "the whole job is new. Few configurations are close to an SLO, so limits need not hold for SLOs to "
+            "be met",
         )
-        title = f"{len(draws.jobs)} SLOs from N({MEAN_S}, {DEVIATION_S}) s, the job at hand never seen"
+        title = f"{len(draws.jobs)} SLOs from N({MEAN_S}, {DEVIATION_S}) s, the job in question never seen"
         return Section(title, NO_NUMBERS, tuple(rows), notes)
 
     def _easy_section(self, learned: Sequence[Learned], jobs: Jobs, draws: Draws) -> Section:
         found = _outcomes(learned, jobs, draws)
         rows = [row for name in found if name not in (RANDOM, ORACLE) for row in _rows(name, found[name])]
-        notes = (
-            "not a test: the models have learned the very runs that they are judged by, as in the paper's evaluation",
-        )
-        return Section("The same SLOs, easy: every job was learned", NO_NUMBERS, tuple(rows), notes)
+        notes = ("not a test: the models are scored on the runs they were trained on, as in the paper's evaluation",)
+        return Section("The same SLOs, easy: every job is in the training data", NO_NUMBERS, tuple(rows), notes)
 
 
 def _outcomes(learned: Sequence[Learned], jobs: Jobs, draws: Draws) -> dict[str, Outcome]:
@@ -182,14 +183,14 @@ def _rows(name: str, found: Outcome) -> list[Row]:
         rows = [
             show(name, "% of feasible SLOs met, of those promised", 100 * found.met_of_promised),
             *rows,
-            show(name, "% of all promised that were met", 100 * found.kept),
+            show(name, "% of all promises that were met", 100 * found.kept),
             show(name, "% of feasible SLOs declared infeasible", 100 * found.refused_feasible),
             show(name, "% with a larger batch than the oracle's", 100 * found.larger),
         ]
     rows.append(show(name, "% declared infeasible", 100 * found.refused))
     rows.append(show(name, "mean accuracy", found.accuracy))
     if name != ORACLE:
-        rows.append(show(name, "accuracy less the oracle's", found.accuracy_gap))
+        rows.append(show(name, "accuracy minus the oracle's", found.accuracy_gap))
         rows.append(show(name, "the same where the SLO was met", found.gap_where_met))
     return rows
 
@@ -208,7 +209,7 @@ def _bar(found: Outcome) -> str:
     """Two conditions on ours, and what it reached."""
     is_met = found.met_of_promised >= CONFIDENCE and found.accuracy_gap >= -_BAR_ACCURACY
     return (
-        f"the bar for ours: of the feasible SLOs that it promised at least {100 * CONFIDENCE:g} % met, at an accuracy "
+        f"the bar for ours: of the feasible SLOs it promised, at least {100 * CONFIDENCE:g} % met, at an accuracy "
         f"no more than {_BAR_ACCURACY:g} below the oracle's on the same draws. Reached: {_in_words(found)}: "
         f"{'met' if is_met else 'missed'}"
     )
@@ -217,7 +218,8 @@ def _bar(found: Outcome) -> str:
 def _in_words(found: Outcome) -> str:
     return (
         f"{100 * found.met_of_promised:.1f} % of those promised, {100 * found.met_of_feasible:.1f} % of all feasible "
-        f"ones (stricter: a feasible SLO that it refuses counts as not met), accuracy {found.accuracy_gap:+.4f} "
+        "ones (stricter: a feasible SLO that it declares infeasible counts as missed), accuracy "
+        f"{found.accuracy_gap:+.4f} "
         f"({found.gap_where_met:+.4f} where the SLO was met)"
     )
 
@@ -229,7 +231,7 @@ def _silent_fallback(
     if jobs is not None and draws is not None:
         found = _outcomes(learned, jobs, draws)
         figures = (
-            Figure("% of random SLOs that nothing meets", None, 100 * found[ORACLE].refused),
+            Figure("% of random SLOs that cannot be met", None, 100 * found[ORACLE].refused),
             Figure(
                 "% of random SLOs declared infeasible, Courier and ours",
                 100 * found[COURIERS_RULE].refused,
@@ -239,7 +241,7 @@ def _silent_fallback(
     return Mistake(
         8,
         "Courier returns a batch size for every SLO.",
-        "Where no batch size is predicted to be in time it returns the fastest, in the same form as an answer. "
-        "recommend refuses (exit 5) and names the fastest one and the nearest deadline that can be met.",
+        "If no batch size is predicted to be on time it returns the fastest, looking just like an answer. "
+        "recommend exits with 5 and names the fastest one and the nearest deadline that can be met.",
         figures,
     )

@@ -37,7 +37,7 @@ class ReadSpeed(Part):
                 for key, printed in TABLE_1.items()
                 for variable, r in zip(VARIABLES, printed, strict=True)
             )
-            note = "the measurements are not public: this only repeats the paper; --data FILE.csv sets runs beside it"
+            note = "the measurements are not public: this only repeats the paper; --data FILE.csv compares runs with it"
             section = Section("Table 1 as printed", "Table 1", rows, (note,))
             columns = "format, cache, batch_size, batches, repetition and throughput"
             return Findings((section,), (_warm_up({}),), (f"runs of image-read are needed, as a CSV with {columns}",))
@@ -54,7 +54,7 @@ Lines = Mapping[str, Regression]
 def _groups(path: Path) -> dict[Key, list[Observation]]:
     """The successful runs by format and cache, each with its data size and repetition."""
     if path.is_dir():
-        raise StudyError(f"--data {str(path)!r} is a folder", hint="name the CSV file of runs")
+        raise StudyError(f"--data {str(path)!r} is a folder", hint="pass the CSV file of runs")
     header = _header(path)
     repetition = next((name for name in _REPETITION if name in header), None)
     factors = ["format", "batch_size", "batches", *(name for name in ("cache", repetition) if name in header)]
@@ -71,14 +71,14 @@ def _groups(path: Path) -> dict[Key, list[Observation]]:
 
 def _header(path: Path) -> list[str]:
     if not path.is_file():
-        raise StudyError(f"no file {str(path)!r}", hint="--data names a CSV of runs")
+        raise StudyError(f"no file {str(path)!r}", hint="--data takes a CSV of runs")
     with path.open(encoding="utf-8-sig") as file:
         return file.readline().strip().split(",")
 
 
 def _number(value: Level, name: str, path: Path, line: int) -> float:
     if isinstance(value, str):
-        raise StudyError(f"{path.name} row {line}: {name} = {value!r} is no number", hint="correct the cell")
+        raise StudyError(f"{path.name} row {line}: {name} = {value!r} is not a number", hint="correct the cell")
     return float(value)
 
 
@@ -113,8 +113,8 @@ def _section(key: Key, n: int, lines: Lines) -> Section:
     if _warms_up(lines):
         line = lines["repetition"]
         notes.append(
-            f"throughput goes with the repetition (r = {line.r:.2f}, p = {line.p:.2g}): warm-up or drift, not a "
-            "setting; leave out the first repetitions, or model them"
+            f"throughput depends on the repetition (r = {line.r:.2f}, p = {line.p:.2g}): this is warm-up or "
+            "drift, not a setting; leave out the first repetitions, or model them"
         )
     return Section(f"{_item(key)}: {n} runs", "Table 1", tuple(rows), tuple(notes))
 
@@ -137,7 +137,7 @@ def _ratio(groups: Mapping[Key, Sequence[Observation]]) -> tuple[Section, ...]:
         for cached in (False, True)
         if ("tfrecord", cached) in means and ("jpeg", cached) in means
     )
-    note = "the 70-fold of the paper is for cloud storage; the ratio is that of where these data lay"
+    note = "the paper's factor of 70 is for cloud storage; this ratio depends on where these data were stored"
     return (Section("Ratio of mean throughputs", "task 1b", rows, (note,)),) if rows else ()
 
 
@@ -147,10 +147,11 @@ def _warm_up(found: Mapping[Key, Lines]) -> Mistake:
     return Mistake(
         1,
         "Repetition correlates with throughput like a parameter, most of all for images without caching.",
-        "Nobody sets the repetition: when later repetitions are faster, caches and just-in-time compilers were still "
+        "The repetition is not something you set: when later repetitions are faster, caches and just-in-time "
+        "compilers were still "
         f"warming up. For images without caching that is {100 * plain[2] ** 2:.0f} % of the variation (r²), and the "
         f"settings explain {100 * max(plain[0] ** 2, plain[1] ** 2, plain[3] ** 2):.1f} % at most. The first "
-        "repetitions must be left out or modelled, and r needs the number of runs beside it: the paper gives none.",
+        "repetitions must be left out or modeled, and r needs the number of runs next to it: the paper gives none.",
         tuple(
             Figure(f"r of repetition, {_item(key)}", float(printed[2]), ours.get(key))
             for key, printed in TABLE_1.items()

@@ -19,7 +19,7 @@ def normality(analysis: Analysis) -> Mistake:
     return Mistake(
         1,
         "The p value of Shapiro-Wilk is not significant, so the residuals are likely normal.",
-        f"A p value this small says that they are not. Our check concludes: {found.verdict}. {found.sentence}",
+        f"A p value this small shows that they are not. Our check concludes: {found.verdict}. {found.sentence}",
         (
             Figure("W of the residuals", float(_printed.SHAPIRO_W), found.statistic),
             Figure("p of W", float(_printed.SHAPIRO_P), found.p),
@@ -39,16 +39,19 @@ def variances(whole: Dataset, kept: Dataset) -> Mistake:
     return Mistake(
         2,
         "Bartlett's p value of 0 is not significant, so it is safe to assume equal variances.",
-        "The test was run on the columns of factor levels, whose variances mean nothing, and p = 0 says that variances "
-        "differ. The costs by setting differ too: standard deviations go from "
+        "The test was run on the columns of factor levels, whose variances mean nothing, and p = 0 means that "
+        "variances differ. The costs differ between configurations too: standard deviations go from "
         f"{spreads[0]:.2g} to {spreads[-1]:.2g}, {spreads[-1] / spreads[0]:.0f} times as much. "
-        f"{constant} setting has ten equal costs; its computed variance of 1e-36 is rounding error, and would alone "
-        f"raise Bartlett's statistic from {statistic:.1f} to {with_constant:.1f}: it is left out.",
+        f"{constant} configuration has ten equal costs; its computed variance of 1e-36 is rounding error, and "
+        f"would by itself raise Bartlett's statistic from {statistic:.1f} to {with_constant:.1f}: it is left "
+        "out.",
         (
-            Figure("Bartlett, of columns of levels and of costs by setting", columns_bartlett(kept)[0], statistic),
+            Figure(
+                "Bartlett, for columns of levels and for costs by configuration", columns_bartlett(kept)[0], statistic
+            ),
             Figure("p of Bartlett", float(_printed.BARTLETT_P), p),
-            Figure("Bartlett of the costs with the constant setting, an artefact", None, float(with_constant)),
-            Figure("Brown-Forsythe of the costs by setting", None, robust),
+            Figure("Bartlett of the costs with the constant configuration, an artifact", None, float(with_constant)),
+            Figure("Brown-Forsythe of the costs by configuration", None, robust),
             Figure("p of Brown-Forsythe", None, robust_p),
         ),
     )
@@ -60,8 +63,9 @@ def collinearity(kept: Dataset, of_kept: Analysis, of_whole: Analysis) -> Mistak
         3,
         "High variance inflation shows that epochs and learning rate depend on other factors, which could explain "
         "the poor fit.",
-        "Inflation comes from the products of factors that were not coded: a product of positive numbers follows its "
-        "parts. Coded from -1 to +1 the same 30 settings have almost none, and the whole design none at all.",
+        "The inflation comes from products of uncoded factors: a product of positive numbers is correlated "
+        "with its parts. Coded from -1 to +1, the same 30 configurations have almost none, and the whole "
+        "design none at all.",
         (
             Figure("largest VIF, uncoded and coded, all 32 rows", uncoded, check(of_whole, "collinearity").statistic),
             Figure("largest VIF, coded, 30 rows", None, check(of_kept, "collinearity").statistic),
@@ -74,10 +78,11 @@ def dropped_runs(kept: Dataset, whole: Dataset) -> Mistake:
     full, full_second = (sequential(whole, formula).loc["cores"] for formula in (FORMULA, _OTHER_ORDER))
     return Mistake(
         4,
-        "32 experiments were run and analysed.",
-        "Rows 2 and 3 of Table II, the settings with the highest costs, are not in the analysis (289 residual degrees "
-        "of freedom are 300 runs), and nothing is said about it. Without them the columns are no longer orthogonal, "
-        "so that a sequential table depends on the order of its terms: executor cores show no effect when they come "
+        "32 experiments were run and analyzed.",
+        "Rows 2 and 3 of Table II, the configurations with the highest costs, are not in the analysis (289 "
+        "residual degrees of freedom imply 300 runs), without any mention. Without them the columns are no "
+        "longer orthogonal, "
+        "so a sequential table depends on the order of its terms: executor cores show no effect when they come "
         f"third (p = {first['PR(>F)']:.2f}) and a significant one when they come after the training settings "
         f"(p = {second['PR(>F)']:.3f}). With all 32 rows the order does not matter, and cores do "
         f"(p = {full['PR(>F)']:.1g}).",
@@ -106,10 +111,12 @@ def missed_logarithm(plain: Analysis, on_log: Analysis) -> Mistake:
     return Mistake(
         5,
         "60 % of the variation cannot be explained, and the system settings do not affect the cost.",
-        f"The cost was analysed on the wrong scale. {proposal.sentence} The logarithm is the nearest power with a "
-        f"meaning, and analyze takes it unasked: R² rises from {plain.r_squared:.2f} to {on_log.r_squared:.2f}, and "
-        f"terms with nodes, executors or cores hold {of_system:.0f} % of the variation. The residuals come much closer "
-        f"to normal; not everything is cured: variances still differ (Brown-Forsythe {equal.statistic:.2f}).",
+        f"The cost was analyzed on the wrong scale. {proposal.sentence} The logarithm is the nearest "
+        f"interpretable power, and analyze chooses it by default: R² rises from {plain.r_squared:.2f} to "
+        f"{on_log.r_squared:.2f}, and "
+        f"terms with nodes, executors or cores account for {of_system:.0f} % of the variation. The residuals "
+        "come much closer to normal, but not everything is fixed: variances still differ (Brown-Forsythe "
+        f"{equal.statistic:.2f}).",
         (
             Figure("R² in %", float(_printed.R_SQUARED_PERCENT), 100 * on_log.r_squared),
             Figure("most likely power (1: no transformation)", 1.0, proposal.power),

@@ -35,7 +35,7 @@ def _costs(text: str, path: Path, line: int) -> tuple[float, ...]:
         return tuple(float(cost) for cost in text.split(","))
     except ValueError:
         raise StudyError(
-            f"{path.name} line {line}: Cost = {text[:30]!r} is no list of numbers", hint="0.044,0.019,... in quotes"
+            f"{path.name} line {line}: Cost = {text[:30]!r} is not a list of numbers", hint="0.044,0.019,... in quotes"
         ) from None
 
 

@@ -11,7 +11,7 @@ from sparkcast_papers.marinos2020 import PARTS, _mistakes, _printed
 from sparkcast_papers.marinos2020._checks import check, columns_bartlett, vif
 from sparkcast_papers.marinos2020._runs import DROPPED, FORMULA, authors_runs, table_runs
 
-_OTHERS = "worked out from Table II by other means"
+_OTHERS = "computed independently from Table II"
 # Digits that 32-bit numbers keep over a sum of 300; p magnifies an error of W about eight times.
 _W_DIGITS, _P_DIGITS = 6, 4
 
@@ -86,8 +86,8 @@ def _rounded(analysis: Analysis) -> Section:
     rows = [show(r.term, "sum_sq", r.sum_sq, _printed.FIGURE_2[r.term].split()[1]) for r in analysis.rows]
     rows.append(compare("model", "R² in %", _printed.R_SQUARED_PERCENT, 100 * analysis.r_squared))
     note = (
-        "Table II prints costs with three decimals, often one or two digits that count, so it cannot give Fig. 2; "
-        "the authors' own file does: --data DIR with results.csv"
+        "Table II prints costs with three decimals, often only one or two significant digits, so it cannot "
+        "reproduce Fig. 2; the authors' own file does: --data DIR with results.csv"
     )
     return Section("Fig. 2 from the rounded costs of Table II", "Fig. 2", tuple(rows), (note,))
 
@@ -96,8 +96,9 @@ def _assumptions(runs: Dataset, analysis: Analysis | None) -> Section:
     """Tables IV and V follow from the settings alone; Table III needs the unrounded costs."""
     rows: list[Row] = []
     notes = [
-        "Tables IV and V follow from the 30 settings alone, so the paper's numbers can be met without its data",
-        "the VIF of the intercept is that of a column of ones without centring, as statsmodels had it in 2020",
+        "Tables IV and V follow from the 30 configurations alone, so the paper's numbers can be reproduced "
+        "without its data",
+        "the VIF of the intercept is that of a column of ones without centering, as in statsmodels in 2020",
     ]
     if analysis is not None:
         shapiro = check(analysis, "normality")
@@ -140,4 +141,4 @@ def _log(analysis: Analysis) -> Section:
     rows += [compare(term, "%", printed, shares[term]) for term, printed in _printed.LOG_SHARES.items()]
     rows.append(compare("residuals", "Shapiro-Wilk W", _printed.LOG_W, normality.statistic))
     rows.append(compare("residuals", "p of W", _printed.LOG_P, normality.p))
-    return Section("What analyze does unasked: log(cost), all pairs, all 32 rows", _OTHERS, tuple(rows))
+    return Section("What analyze does by default: log(cost), all pairs, all 32 rows", _OTHERS, tuple(rows))

@@ -33,8 +33,8 @@ class Design(Part):
             for row, column in misprints()
         )
         hardware = (
-            "settings with 1 node, 4 executors and 4 cores ran on another machine type (Section III.C), so that part "
-            "of what looks like an effect of these settings may be the machine's"
+            "configurations with 1 node, 4 executors and 4 cores ran on another machine type (Section III.C), "
+            "so part of what looks like an effect of these settings may come from the machine"
         )
         return Findings((Section("The 2^(6-1) design of Table II", "Section III", rows, notes),), notes=(hardware,))
 

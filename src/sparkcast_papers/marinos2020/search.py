@@ -38,16 +38,17 @@ def _edge(doublings: int, before: float, scatter: float) -> Mistake:
     return Mistake(
         8,
         "The optimal learning rate is 9.011, and larger ones give better and better results.",
-        f"All the search saw, by its own rule, was a cost that fell at {doublings} doublings in a row, and then noise: "
-        "no optimum, but the edge of what one epoch on an easy problem can show. At the accuracy it had reached "
+        f"By its own rule, all the search saw was a cost that fell for {doublings} doublings in a row, and then "
+        "noise: not an optimum, but the limit of what one epoch on an easy problem can show. At the accuracy "
+        "it had reached "
         f"(0.976) even a perfect model would lower the cost by only {gain:.1f} %, while replicates at the same "
-        f"settings (lr 0.01 in Table II) scatter by {scatter:.0f} %.",
+        f"settings (lr 0.01 in Table II) vary by {scatter:.0f} %.",
         (
             Figure("learning rate, as a multiple of the highest in the design", None, best / _HIGHEST_IN_DESIGN),
             Figure("cost at the optimum", float(_printed.BEST_COST), best_cost()),
             Figure("cost if its accuracy were 1", None, floor),
             Figure("cost at lr 0.01, same settings (Table II)", None, before),
-            Figure("% by which its replicates scatter", None, scatter),
+            Figure("% by which its replicates vary", None, scatter),
             Figure("% that is left to gain at 9.011", None, gain),
         ),
     )

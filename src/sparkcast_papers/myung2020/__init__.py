@@ -8,7 +8,7 @@ PARTS: Registry[Part] = Registry("part of myung2020", __name__)
 
 @REPLICATIONS.register("myung2020")
 class Myung2020:
-    """Times at the full data from runs on samples of it, on synthetic runs: none were published (Myung 2020)."""
+    """Times on the full data predicted from runs on samples, with synthetic runs: none were published (Myung 2020)."""
 
     title = "Myung, Yu: Performance Prediction for Convolutional Neural Network on Spark Cluster"
     parts = PARTS

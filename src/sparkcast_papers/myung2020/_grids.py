@@ -19,7 +19,7 @@ def _unscaled(technique: str) -> Callable[..., Model]:
 
 @GRIDS.register("myung2020")
 class Myung2020Grids:
-    """Lasso, ridge, random forest and network as Myung and Yu searched them."""
+    """The grids that Myung and Yu used for lasso, ridge, random forest and neural network."""
 
     spaces: ClassVar[Mapping[str, Space]] = {
         "lasso": Space(_unscaled("lasso"), {"alpha": ALPHAS}),

@@ -29,7 +29,7 @@ class OneLevel(_OfTechniques):
 
 @MODELS.register("two-level-sum")
 class TwoLevelSum(_OfTechniques):
-    """Time from the shares of the longest time that each setting's levels take, added up (Myung & Yu LV2-1)."""
+    """Time as a sum over settings of each level's share of the longest time (Myung & Yu LV2-1)."""
 
     def learn(self, problem: Problem) -> Learned:
         require_times(problem, "two-level-sum")
@@ -38,7 +38,7 @@ class TwoLevelSum(_OfTechniques):
 
 @MODELS.register("two-level-product")
 class TwoLevelProduct(_OfTechniques):
-    """Time from the product of the shares of the longest time that each setting's levels take (Myung & Yu LV2-2)."""
+    """Time as a product over settings of each level's share of the longest time (Myung & Yu LV2-2)."""
 
     def learn(self, problem: Problem) -> Learned:
         require_times(problem, "two-level-product")

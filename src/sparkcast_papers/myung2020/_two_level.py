@@ -112,7 +112,7 @@ def learn_two_level(problem: Problem, techniques: Sequence[Technique], seed: int
 def check_techniques(techniques: Sequence[str]) -> None:
     unknown = [name for name in techniques if name not in TECHNIQUES]
     if unknown or not techniques:
-        raise StudyError(f"techniques {list(techniques)} cannot be", hint=f"some of {', '.join(TECHNIQUES)}")
+        raise StudyError(f"techniques {list(techniques)} are not valid", hint=f"choose from {', '.join(TECHNIQUES)}")
 
 
 def features(domain: Domain, x: Floats, shares: Sequence[Share], is_product: bool) -> Floats:

@@ -35,15 +35,15 @@ class Better(Part):
     def run(self, data: Path | None) -> Findings:
         rows = [row for mode in MODES for row in _rows(mode, _trials(mode))]
         notes: tuple[str, ...] = (
-            f"{SEEDS} seeds of three networks; each learns from 24 rows at 1 % and 10 % and predicts the 12 at 100 %",
-            "4-2 gives no interval; coverage means little without the width, whose printed numbers are of the hull of "
-            "three laws of the sampling rate",
+            f"{SEEDS} seeds of three networks; each is trained on 24 rows at 1 % and 10 % and predicts the 12 at 100 %",
+            "4-2 gives no interval; coverage means little without the width, whose printed numbers are for the "
+            "hull of three laws of the sampling rate",
         )
         if data is not None:
-            notes += ("generated runs are used here, for one file is one draw",)
+            notes += ("generated runs are used here, because one file is a single draw",)
         origin = "SYNTHETIC, all modes"
-        source = "similar models calculated by other means"
-        return Findings((section(origin, f"{MODEL} beside 4-2 at 100 %", source, rows, notes),))
+        source = "similar models, computed independently"
+        return Findings((section(origin, f"{MODEL} compared with 4-2 at 100 %", source, rows, notes),))
 
 
 def _trials(mode: Mode, seeds: int = SEEDS) -> list[Trial]:

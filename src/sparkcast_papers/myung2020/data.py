@@ -30,8 +30,8 @@ class Data(Part):
     def run(self, data: Path | None) -> Findings:
         networks = runs(data)
         note = (
-            "the authors published no runs: all numbers here are of synthetic runs that were made to fit the paper's "
-            "tables, and say nothing about anybody's cluster"
+            "the authors published no runs: all numbers here come from synthetic runs generated to match the "
+            "paper's tables, and say nothing about any real cluster"
         )
         sections = (
             section(networks[0], "Rows and groups", "sections 4 to 6", _counts(networks[0])),
@@ -107,9 +107,7 @@ def _level_1_at_full_data(networks: tuple[Runs, ...]) -> Section:
             rows.append(near(network.cnn, "s(100)", _reference.S_100_INCEPTION, ours, 0.01))
         else:
             rows.append(show(network.cnn, "s(100)", ours))
-    return section(
-        networks[0], "Scaled time at 100 % by a line through 1 % and 10 %", "calculated by other means", rows
-    )
+    return section(networks[0], "Scaled time at 100 % by a line through 1 % and 10 %", "computed independently", rows)
 
 
 def _one_measurement(networks: tuple[Runs, ...]) -> Section:

@@ -31,7 +31,7 @@ from sparkcast_papers.myung2020._techniques import search_all
 _BASELINE = SCENARIOS[0]
 _3, _4 = SCENARIOS[3].features, SCENARIOS[5].features
 _SEEDS = 12
-_OTHERS = "worked out by other means"
+_OTHERS = "computed independently"
 
 
 @PARTS.register("mistakes")
@@ -132,10 +132,10 @@ def _missing_feature(networks: tuple[Runs, ...]) -> Mistake:
     return Mistake(
         3,
         "Table 8: the second level of scenarios 4 sees the scaled times of cores and executors.",
-        "Without the sampling rate it would predict the mean of the samples for the whole data. Section 4.3 has the "
-        "rate, and it must have been there.",
+        "Without the sampling rate it would predict the mean of the samples for the full data. Section 4.3 "
+        "includes the rate, so it must have been used.",
         tuple(
-            Figure(f"accuracy of 4-1 read literally, {network.cnn}", float(ACCURACY["4-1"][k]), best[k])
+            Figure(f"accuracy of 4-1 taken literally, {network.cnn}", float(ACCURACY["4-1"][k]), best[k])
             for k, network in enumerate(networks)
         ),
     )
@@ -159,7 +159,7 @@ def _not_all_of_t() -> Mistake:
     return Mistake(
         7,
         "Building takes 89 % less time, and scenario 3-1 0.2 % more than the baseline.",
-        "89 % is t1 alone. With t2, which T contains, it is less; 0.2 % holds for Xception only.",
+        "89 % is t1 alone. With t2, which is part of T, it is less; 0.2 % holds for Xception only.",
         (
             *(Figure(f"T saved in %, {cnn}", 89, _saved(k)) for k, cnn in enumerate(CNNS)),
             *(Figure(f"T added by 3-1 in %, {cnn}", 0.2, _longer(k)) for k, cnn in enumerate(CNNS)),
@@ -188,8 +188,8 @@ def _leak(networks: tuple[Runs, ...]) -> Mistake:
     return Mistake(
         10,
         "Scenario 3-2 has over 99 % by leave-one-out.",
-        "Only the second level leaves a row out: the first was learned from all of them, with the left-out time in its "
-        "target. With both levels learned again for each row accuracy is five points lower.",
+        "Only the second level holds a row out: the first was trained on all of them, including the held-out "
+        "time. With both levels retrained for each row, accuracy is five points lower.",
         tuple(
             Figure(
                 f"accuracy of 3-2 by level means, {network.cnn}",
@@ -211,8 +211,8 @@ def _test_in_training(networks: tuple[Runs, ...]) -> Mistake:
     return Mistake(
         11,
         "Table 2 scales times by those at 100 %, and scenario 4-2 learns scaled times.",
-        "Times at 100 % are what 4-2 is tested on. A first level that was scaled by them knows the answer; scaled "
-        "within the training rows it does not.",
+        "Times at 100 % are what 4-2 is tested on. A first level scaled by them knows the answer; scaled "
+        "within the training rows, it does not.",
         tuple(figures),
     )
 
@@ -243,9 +243,9 @@ def _training_accuracy(networks: tuple[Runs, ...], forests: list[BaselineForest]
     return Mistake(
         13,
         "The baseline's random forest has 92 % by leave-one-out.",
-        "Table 5 and t1 fix the 12 times it learns from. Ten of them lie at the edge of a grid of 3 by 4, beyond what "
-        "a forest of the others can reach. On the rows it learned from the same forest has "
-        "about the paper's 92 %.",
+        "Table 5 and t1 determine its 12 training times. Ten of them are at the edge of a 3 by 4 grid, out of "
+        "reach of a forest trained on the others. On its training rows the same forest has about the paper's "
+        "92 %.",
         tuple(figures),
     )
 
@@ -256,8 +256,8 @@ def _waves() -> Mistake:
     sample = network.at(1)
     return Mistake(
         14,
-        "At 1 % and 100 images per partition there are 20 tasks for up to 24 cores, and time is still in proportion.",
-        "Tasks run in whole waves. With them the share of 1 % would reach almost twice that of Table 2, and scaled "
+        "At 1 % and 100 images per partition there are 20 tasks for up to 24 cores, and time is still proportional.",
+        "Tasks run in whole waves. With waves, the share of 1 % would reach almost twice that of Table 2, and scaled "
         "times of partition sizes fall far below those of Table 4: either partitions were made differently, or not "
         "all were run.",
         (

@@ -60,11 +60,15 @@ class Scenarios(Part):
         origin = networks[0]
         sections = (
             section(
-                origin, "Means of the networks beside the paper", "section 6", _beside_the_paper(done), _NOTES_PAPER
+                origin,
+                "Means over the networks compared with the paper",
+                "section 6",
+                _beside_the_paper(done),
+                _NOTES_PAPER,
             ),
             section(origin, "Technique by reported accuracy, as in section 6", _REFERENCE, _by_accuracy(done), _NOTES),
             section(origin, "Technique by leave-one-out error, as in section 5.4", _REFERENCE, _by_error(done)),
-            section(origin, "Honest: nothing learned from what is predicted", _REFERENCE, _honest(done), _NOTES_HONEST),
+            section(origin, "Honest: no test data in training", _REFERENCE, _honest(done), _NOTES_HONEST),
             section(origin, "Single techniques", _REFERENCE, _single(done, networks), _NOTES_SINGLE),
             _proportional(),
             section(origin, "Time to build", "section 6, minutes", _times(done), _NOTES_TIME),
@@ -72,25 +76,25 @@ class Scenarios(Part):
         return Findings(sections)
 
 
-_REFERENCE = "the same scenarios calculated by other means"
-_NOTES_PAPER = ("the paper's numbers are of runs that were never published, ours are of synthetic ones: shown only",)
+_REFERENCE = "the same scenarios computed independently"
+_NOTES_PAPER = ("the paper's numbers come from runs that were never published, ours from synthetic ones: only shown",)
 _NOTES = (
-    "grids: all of Tables 10 and 11; of Table 12 four points (L-BFGS, 50 hidden units, 300 iterations); scenario 1 "
-    "judges its forest out of bag and its network by three folds",
+    "grids: all of Tables 10 and 11; of Table 12 four points (L-BFGS, 50 hidden units, 300 iterations); "
+    "scenario 1 scores its forest out of bag and its network by three-fold cross-validation",
     "the first level for the sampling rate is the better line, as the paper reports: leave-one-out cannot tell it from "
     "a forest (mistake 15)",
 )
 _NOTES_HONEST = (
-    "technique by leave-one-out with both levels learned again for each row; the accuracy of 3-1 and 3-2 is that of "
+    "technique by leave-one-out with both levels retrained for each row; the accuracy of 3-1 and 3-2 is that of "
     "this leave-one-out, the accuracy of 1, 2, 4-1 and 4-2 that at 100 %",
     "grid points are still those that leave-one-out on all rows picked",
 )
 _NOTES_SINGLE = (
-    "a forest cannot leave the range of the times it saw, so that it stays at a tenth of those at 100 %",
+    "a forest cannot extrapolate beyond its training times, so it stays at a tenth of those at 100 %",
     "runs that have the means of Table 2 allow 4-2 of xception 95.9 % (mistake 12), and not 96",
 )
 _NOTES_TIME = (
-    "t2 is ours, on this machine; t1 counts one run per row that is learned from, as the paper does",
+    "t2 is ours, on this machine; t1 counts one run per training row, as the paper does",
     "scenario 1 has no printed times in the text",
 )
 

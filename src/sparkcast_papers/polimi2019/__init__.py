@@ -8,7 +8,7 @@ PARTS: Registry[Part] = Registry("part of polimi2019", __name__)
 
 @REPLICATIONS.register("polimi2019")
 class Polimi2019:
-    """Times of Spark jobs and of CNN training outside the measured settings, and what a-MLLibrary made of them."""
+    """Times of Spark jobs and CNN training outside the measured settings, compared with a-MLLibrary."""
 
     title = "Ardagna, Lattuada, Gianniti: Machine learning for studying the performance of large scale systems"
     parts = PARTS

@@ -17,7 +17,7 @@ _WIDTHS = (3, 4, 5)
 
 @GRIDS.register("polimi2019")
 class Polimi2019Grids:
-    """Decision tree, random forest, lasso, network and support vectors as a-MLLibrary searched them."""
+    """The grids of a-MLLibrary for decision tree, random forest, lasso, neural network and support vectors."""
 
     spaces: ClassVar[Mapping[str, Space]] = {
         "decision-tree": Space(

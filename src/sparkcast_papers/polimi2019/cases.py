@@ -38,9 +38,9 @@ def _sizes() -> Section:
     extrapolating = (*SLIDE_CONFS[3:], *K_MEANS_CONFS)
     shared = sum(conf.test in conf.train for conf in extrapolating)
     rows = (
-        compare("Conf 4 to 6, and K-means", "that share a size between learning and asking", "0", shared),
+        compare("Conf 4 to 6, and K-means", "with the same size in training and test", "0", shared),
         *(
-            show(f"Conf {number}", f"GB asked after {'+'.join(map(str, conf.train))}", conf.test)
+            show(f"Conf {number}", f"GB, trained on {'+'.join(map(str, conf.train))}", conf.test)
             for number, conf in enumerate(SLIDE_CONFS, start=1)
         ),
     )
@@ -55,16 +55,16 @@ def _cores() -> Section:
     rows = []
     for name, cases in (("TPC-DS", TPC_DS), ("SparkBench", SPARK_BENCH)):
         for number, case in enumerate(cases, start=1):
-            rows.append(show(f"{name} case {number}", "cores learned from", len(case.train)))
-            rows.append(show(f"{name} case {number}", "cores asked", len(case.test)))
+            rows.append(show(f"{name} case {number}", "training cores", len(case.train)))
+            rows.append(show(f"{name} case {number}", "cores tested", len(case.test)))
         inside = sum(case.interpolates for case in cases)
-        rows.append(show(name, f"of {len(cases)} cases ask only between cores learned from", inside))
+        rows.append(show(name, f"of {len(cases)} cases test only between training cores", inside))
     beyond = [_beyond(number, case) for number, case in enumerate(SPARK_BENCH, start=1) if not case.interpolates]
     return Section("Cores", "the library's first public release", tuple(rows), tuple(beyond))
 
 
 def _beyond(number: int, case: Case) -> str:
     return (
-        f"SparkBench case {number} does not only interpolate: it asks {max(case.test)} cores and learns from "
+        f"SparkBench case {number} does not only interpolate: it tests {max(case.test)} cores and trains on "
         f"{max(case.train)} at most"
     )

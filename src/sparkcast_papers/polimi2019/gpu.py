@@ -10,7 +10,7 @@ from sparkcast.replications import Findings, Part, Row, Section, compare, show
 from sparkcast_papers.polimi2019 import PARTS, _cells, _printed
 from sparkcast_papers.polimi2019._files import GPU, MODULES, POWER, require
 
-_OTHERS = "worked out from the same data by other means"
+_OTHERS = "computed independently from the same data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,10 @@ def _beside_the_slide(each: Table, slide: Mapping[tuple[str, str], str]) -> Sect
     printed = [float(number) for number in slide.values()]
     rows.append(show("all cells", "mean MAPE", fmean(each.mapes("NNLS")), f"{fmean(printed):.1f}"))
     return Section(
-        f"{each.name[0].upper()}{each.name[1:]}, NNLS beside the slides", "the slides", tuple(rows), _NOTES[each.name]
+        f"{each.name[0].upper()}{each.name[1:]}, NNLS compared with the slides",
+        "the slides",
+        tuple(rows),
+        _NOTES[each.name],
     )
 
 
@@ -103,14 +106,16 @@ def _slide(name: str) -> dict[tuple[str, str], str]:
 
 
 _NOTES = {
-    "GPU number": ("which numbers of GPUs the slides learned from is not published: here all but the largest",),
-    "batch size": ("which batch sizes the slides learned from is not published: here all but the largest",),
+    "GPU number": ("which numbers of GPUs the slides trained on is not published: here all but the largest",),
+    "batch size": ("which batch sizes the slides trained on is not published: here all but the largest",),
     "inner modules": (
-        "in the public runs the time hardly depends on the depth, so a few percent are easy; the slides' 8 to 28 % "
+        "in the public runs the time hardly depends on the depth, so an error of a few percent is easy; the "
+        "slides' 8 to 28 % "
         "must come from other runs",
     ),
     "new hardware": (
-        "the slides' table has no caption; that it is about a new card is a guess, and it is not reproduced: work per "
-        "GFlop differs twofold and more between cards, which their GFlops cannot tell (mistake 6)",
+        "the slides' table has no caption; that it is about a new card is a guess, and it is not reproduced: "
+        "work per GFlop differs between cards by a factor of two or more, which their GFlops do not show "
+        "(mistake 6)",
     ),
 }

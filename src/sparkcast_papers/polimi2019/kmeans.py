@@ -12,7 +12,7 @@ from sparkcast_papers.polimi2019._files import K_MEANS, RESPONSE, k_means, requi
 from sparkcast_papers.polimi2019._splits import CASES, SIZES, Split, case_split, conf_splits
 from sparkcast_papers.polimi2019._techniques import SEEDS, TECHNIQUES, mape, try_technique
 
-_OTHERS = "worked out from the same data by other means"
+_OTHERS = "computed independently from the same data"
 _OURS = ("gray-box", "scaling")
 _CHOOSES = "auto"  # tries every model, so it is asked only where the bars are
 
@@ -35,8 +35,9 @@ def _at_new_cores(runs: Dataset) -> Section:
             rows += _rows(splits)
             rows += [show(splits[0].title, model, ask(model, splits[0])) for model in _present(*_OURS)]
     notes = (
-        "case 0 asks about random runs, so the same settings are learned from: a table of means would do (mistake 4)",
-        "beyond case 0 the decision tree has no answer between the cores it learned from",
+        "case 0 tests random runs, so the same configurations are in the training data: a lookup table of "
+        "means would do (mistake 4)",
+        "beyond case 0 the decision tree cannot interpolate between its training cores",
     )
     return Section("K-means, cores never run: MAPE", _OTHERS, tuple(rows), notes)
 
@@ -44,8 +45,8 @@ def _at_new_cores(runs: Dataset) -> Section:
 def _at_new_sizes(splits: Sequence[Split]) -> Section:
     rows = [row for split in splits for row in _rows([split] * len(SEEDS))]
     notes = (
-        "techniques: reduced grids and other random splits than those of the printed numbers, so they are not "
-        "compared; Ernest has neither and must agree",
+        "techniques: the grids are reduced and the random splits differ from those behind the printed numbers, "
+        "so they are not compared; Ernest has neither and must agree",
     )
     return Section("K-means, data sizes never run: MAPE", _OTHERS, tuple(rows), notes)
 
@@ -70,14 +71,15 @@ def _bars(splits: Sequence[Split]) -> Section:
     for split in splits:
         bar = _printed.BEST_TECHNIQUE[split.name]
         rows += [
-            show(split.title, f"{model}, beside the best technique", ask(model, split), bar)
+            show(split.title, f"{model}, compared with the best technique", ask(model, split), bar)
             for model in _present(*_OURS, _CHOOSES)
         ]
     notes = (
-        "where a core has more data than its memory holds, they are read again in every iteration; gray-box finds that "
+        "if a core has more data than fits in its memory, the data are read again in every iteration; gray-box "
+        "finds that "
         "bend in the times of the jobs",
     )
-    return Section("K-means, data sizes never run: ours beside the best technique", _OTHERS, tuple(rows), notes)
+    return Section("K-means, data sizes never run: ours compared with the best technique", _OTHERS, tuple(rows), notes)
 
 
 def _present(*models: str) -> list[str]:

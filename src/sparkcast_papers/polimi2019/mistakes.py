@@ -58,14 +58,14 @@ def _leak(splits: Sequence[Split], tried: Table) -> Mistake:
             leaky = fmean(try_technique(name, split, seed, scale_with_test=True).asked for seed in SEEDS)
             right = fmean(one.asked for one in tried[split.title][name])
             figures.append(
-                Figure(f"MAPE of {name}, {split.title}: scaled with all runs, with those learned from", leaky, right)
+                Figure(f"MAPE of {name}, {split.title}: scaled with all runs, with training runs only", leaky, right)
             )
     return Mistake(
         1,
-        "Columns are standardised before the runs are divided.",
-        "Means and spreads of the runs that are asked, their times among them, thereby reach the technique: it is told "
-        "in which range the answers lie. Penalties and kernel widths act on that scale, so the reported error changes, "
-        "in whichever direction. Scales belong to the runs learned from.",
+        "Columns are standardized before the split.",
+        "Means and standard deviations of the test runs, including their times, leak into the technique: it "
+        "knows the range of the answers. Penalties and kernel widths act on that scale, so the reported error "
+        "changes, in either direction. Compute scales from the training runs only.",
         tuple(figures),
     )
 
@@ -80,14 +80,16 @@ def _chosen_by_test(tried: Table) -> Mistake:
         of_split = slice(-len(SEEDS), None)
         figures.append(
             Figure(
-                f"MAPE, {title}: best when asked, best beforehand", fmean(reported[of_split]), fmean(honest[of_split])
+                f"MAPE, {title}: best on the test runs, best in advance",
+                fmean(reported[of_split]),
+                fmean(honest[of_split]),
             )
         )
     return Mistake(
         2,
-        "The technique with the least error on the asked runs is the result, with that error.",
-        "Whoever predicts has to choose before the answer is known. The technique that is best on the runs held back "
-        "for choosing need not be the best on those asked, so the reported error is that of an oracle.",
+        "The technique with the smallest error on the test runs is the result, with that error.",
+        "In practice you have to choose before you know the answer. The technique that is best on the "
+        "validation runs need not be the best on the test runs, so the reported error is that of an oracle.",
         (*figures, Figure("MAPE, mean of all", fmean(reported), fmean(honest))),
     )
 
@@ -119,10 +121,10 @@ def _asked_minimum(runs: Dataset) -> Mistake:
     ends = {runs.levels("cores")[0], runs.levels("cores")[-1]}
     return Mistake(
         3,
-        "Interpolation: every h-th value, from the smallest on, is asked.",
-        "The smallest value has nothing below it to learn from: it is extrapolated, so its error says nothing about "
-        "interpolation, and where cores are few it decides the mean. validate --protocol interpolate:cores never "
-        f"asks the ends ({len(tested & ends)} of 2 here).",
+        "Interpolation: every h-th value, starting at the smallest, is tested.",
+        "The smallest value has no training data below it: it is an extrapolation, so its error says nothing "
+        "about interpolation, and with few cores it dominates the mean. validate --protocol interpolate:cores "
+        f"never tests the ends ({len(tested & ends)} of 2 here).",
         tuple(figures),
     )
 
@@ -147,13 +149,18 @@ def _replicates_apart(runs: Dataset) -> Mistake:
             apart.append(try_technique("decision tree", split, seed).asked)
             together.append(try_technique("decision tree", _together(split, seed), seed).asked)
         figures.append(
-            Figure(f"MAPE of the decision tree, {size} units: runs, settings held back", fmean(apart), fmean(together))
+            Figure(
+                f"MAPE of the decision tree, {size} units: runs held out, configurations held out",
+                fmean(apart),
+                fmean(together),
+            )
         )
     return Mistake(
         4,
-        "Case 0: a random fifth of the runs is asked, and a decision tree is best.",
-        "Every setting was run six times, so nearly all asked runs have replicates among those learned from: the tree "
-        "looks them up. With all runs of a setting on one side its error is another. validate keeps replicates "
+        "Case 0: a random fifth of the runs is tested, and a decision tree is best.",
+        "Every configuration was run six times, so nearly all test runs have replicates in the training data: "
+        "the tree looks them up. With all runs of a configuration on one side, its error is different. "
+        "validate keeps replicates "
         "together.",
         tuple(figures),
     )
@@ -177,9 +184,9 @@ def _means_for_metrics(splits: Sequence[Split]) -> Mistake:
         figures.append(Figure(f"MAPE, {split.title}: means, laws of the settings", means, laws))
     return Mistake(
         5,
-        "Gray box: metrics of stages, unknown before a run, are replaced by their training means.",
-        "A forest learns to read the time from the metrics, and is then told that every run is an average one. "
-        "Metrics that are predicted from the settings, each by its own law, say where a run differs. Both columns use "
+        "Gray box: metrics of stages, unknown before a run, are replaced with their training means.",
+        "A forest learns to read the time from the metrics, and is then told that every run is average. "
+        "Metrics predicted from the settings, each by its own law, show how runs differ. Both columns use "
         "the authors' metrics, those of stages; the forest is ours, without their grid.",
         tuple(figures),
     )
@@ -205,8 +212,8 @@ def _new_hardware(data: Path) -> Mistake:
         6,
         "Exploitation of new hardware (a goal; a table without a caption has errors of 5 to 18 %).",
         "From the three slower cards, whose GFlops are known, the fastest cannot be predicted with these measurements: "
-        "the work done per GFlop differs between cards. A run on the new card would be needed. Nothing is "
-        "claimed here.",
+        "the work done per GFlop differs between cards. A run on the new card would be needed. sparkcast makes "
+        "no claim here.",
         (
             *(
                 Figure(f"MAPE, {cell.name}", _number(_printed.NEW_HARDWARE.get(cell.name)), mape)

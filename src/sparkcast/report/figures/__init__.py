@@ -10,6 +10,7 @@ from sparkcast.report.figures.errors import prediction_errors
 from sparkcast.report.figures.front import pareto_front
 from sparkcast.report.figures.interactions import interaction_grid
 from sparkcast.report.figures.learning import error_curve
+from sparkcast.report.figures.queues import queue_figures
 from sparkcast.report.figures.recommendation import recommendation_figures
 from sparkcast.report.figures.regressions import simple_regressions
 from sparkcast.report.figures.reliability import reliability
@@ -36,6 +37,7 @@ __all__ = [
     "power_curve",
     "predicted_vs_actual",
     "prediction_errors",
+    "queue_figures",
     "recommendation_figures",
     "reliability",
     "residual_panels",

@@ -5,7 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from textwrap import wrap
 from typing import Any, TypeVar
+
+from sparkcast.study import Response
 
 Cell = str | int | float | bool | None
 Row = dict[str, Cell]
@@ -15,6 +18,10 @@ WIDE_PX, NARROW_PX = 760, 340  # a desk and a phone: labels keep their size on b
 
 
 T = TypeVar("T")
+_POINT = re.compile(
+    r'(?P<point><path aria-label="(?P<words>[^"]*)" role="graphics-symbol"'
+    r' aria-roledescription="point"[^>]*)/>'
+)
 
 
 class Section(StrEnum):
@@ -39,6 +46,7 @@ class Figure:
     draw: Callable[[int], Spec]  # for a width in pixels
     response: str = ""  # the response it is about; "" when it is about several
     heads: Mapping[str, str] = field(default_factory=dict)  # column -> title with unit, where the name does not say it
+    values: Mapping[str, Response] = field(default_factory=dict)  # columns that hold values of a response
 
     @cached_property
     def spec(self) -> Spec:
@@ -55,7 +63,7 @@ class Figure:
         import vl_convert
 
         spec = self.narrow_spec if narrow else self.spec
-        return str(vl_convert.vegalite_to_svg(self._titled(spec) if titled else spec))
+        return _with_hints(vl_convert.vegalite_to_svg(self._titled(spec, narrow) if titled else spec))
 
     def png(self, *, scale: float = 2.0) -> bytes:
         """A PNG picture on white, `scale` pixels per point."""
@@ -70,8 +78,9 @@ class Figure:
         with debug_mode(False):  # tests check every figure against the schema; readers need not wait
             return self.draw(width)
 
-    def _titled(self, spec: Spec) -> Spec:
-        return {**spec, "title": {"text": self.title, "anchor": "start", "fontSize": 15, "offset": 14}}
+    def _titled(self, spec: Spec, narrow: bool = False) -> Spec:
+        lines = [part for line in self.title.splitlines() for part in wrap(line, 40 if narrow else 90)]
+        return {**spec, "title": {"text": lines, "anchor": "start", "fontSize": 15, "offset": 14}}
 
 
 def figure(
@@ -84,11 +93,17 @@ def figure(
     *,
     response: str = "",
     heads: Mapping[str, str] | None = None,
+    values: Mapping[str, Response] | None = None,
 ) -> Figure:
     """A figure that `draw` draws for a desk and for a phone, given the width in pixels."""
     # A response is named by whoever wrote the study; an id or a file is not.
     name = re.sub(r"[^\w-]+", "-", name)
-    return Figure(name, section, title, caption, tuple(rows), draw, response, heads or {})
+    return Figure(name, section, title, caption, tuple(rows), draw, response, heads or {}, values or {})
+
+
+def _with_hints(svg: str) -> str:
+    """What a point is, shown when the mouse rests on it: in SVG that needs no script, as the description does not."""
+    return _POINT.sub(r"\g<point>><title>\g<words></title></path>", svg)
 
 
 def thin(items: Sequence[T], most: int) -> Sequence[T]:

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
-from sparkcast.report.figures._figure import NARROW_PX, Row, Spec
-from sparkcast.report.labels import Word, axis_title, ordered
+from sparkcast.report.figures._figure import NARROW_PX, Row, Spec, thin
+from sparkcast.report.labels import Word, axis_title, is_money, largest, level_title, ordered, show_value
 from sparkcast.study import Kind, Level, Response
+from sparkcast.units import money_unit
 
 if TYPE_CHECKING:
     import altair as alt
@@ -83,7 +85,7 @@ def panels(charts: Sequence[Any], width: int, *, most: int = 3) -> "alt.ConcatCh
     """Charts side by side on a desk, at most so many in a row, and below one another on a phone."""
     import altair as alt
 
-    columns = min(len(charts), most)
+    columns = 2 if len(charts) == 4 else min(len(charts), most)
     inner = panel_width(columns, width)
     charts = [chart.properties(width=inner, height=200) for chart in charts]
     return alt.concat(*charts, columns=1 if width <= NARROW_PX else columns)
@@ -92,7 +94,7 @@ def panels(charts: Sequence[Any], width: int, *, most: int = 3) -> "alt.ConcatCh
 def panel_width(columns: int, width: int) -> int:
     """What axis labels, title and gap leave of a panel; concatenated charts cannot measure it themselves."""
     columns = 1 if width <= NARROW_PX else columns
-    return min(max(120, width // columns - 75), 420)
+    return min(max(120, width // columns - 82), 420)
 
 
 def panel_title(text: str, below: str = "") -> "alt.TitleParams":
@@ -111,7 +113,7 @@ def level_axis(word: Word, levels: Iterable[Level], *, gap: float | None = None)
     crowded = sum(len(str(level)) + 1 for level in order) > 28
     axis = alt.Axis(labelAngle=-35 if crowded else 0, labelLimit=110)
     scale = alt.Undefined if gap is None else alt.Scale(paddingInner=gap, paddingOuter=gap / 2)
-    return alt.X("level:O", sort=names_in_order(order), title=axis_title(word), axis=axis, scale=scale)
+    return alt.X("level:O", sort=names_in_order(order), title=level_title(word, order), axis=axis, scale=scale)
 
 
 def names_in_order(names: Iterable[Any]) -> Any:
@@ -125,7 +127,40 @@ def response_axis(
     """A quantitative axis with the response's unit; the domain is given, so that panels can be compared."""
     import altair as alt
 
-    return kind(field, type="quantitative", title=axis_title(word), scale=alt.Scale(domain=domain(word, values)))
+    known = list(values)
+    scale = alt.Scale(domain=domain(word, known))
+    return kind(field, type="quantitative", title=axis_title(word, known), scale=scale, axis=value_ticks(word, known))
+
+
+def value_ticks(word: Word, values: Iterable[object], /, **options: Any) -> "alt.Axis":
+    """The ticks of a response's values. Small amounts of money are counted in cents, as the title says."""
+    import altair as alt
+
+    return alt.Axis(**options, **value_labels(word, values))
+
+
+def round_numbers(low: float, high: float, most: int = 4) -> list[float]:
+    """A few of 1, 2, 5, 10, 20, ... between the ends of a logarithmic scale, evenly taken.
+
+    >>> round_numbers(0.002, 0.9), round_numbers(1.5, 4)
+    ([0.002, 0.01, 0.1, 0.5], [2.0])
+    """
+    exponents = range(floor(log10(low)), floor(log10(high)) + 1)
+    steps = [float(f"{digit}e{exponent}") for exponent in exponents for digit in (1, 2, 5)]
+    return list(thin([step for step in steps if low <= step <= high], most))
+
+
+def scale_ticks(word: Word, scale: Any, *, most: int = 5, **options: Any) -> "alt.Axis":
+    """The ticks of a scale of values; of a logarithmic one a few round numbers, where Vega would draw every digit."""
+    if scale.to_dict().get("type") == "log":
+        low, high = scale.domain
+        options = {"values": round_numbers(low, high, most), "format": ",~g"} | options
+    return value_ticks(word, scale.domain, **options)
+
+
+def value_labels(word: Word, values: Iterable[object]) -> dict[str, Any]:
+    per = money_unit(word.unit, largest(values))[1] if is_money(word) else 1.0
+    return {} if per == 1 else {"labelExpr": f"format(datum.value * {per:g}, ',~r')"}
 
 
 def domain(word: Word, values: Iterable[float | None]) -> list[float]:
@@ -136,8 +171,9 @@ def domain(word: Word, values: Iterable[float | None]) -> list[float]:
     low, high = min(known), max(known)
     air = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
     if is_share(word):
-        # Interval ends may lie where no share can; above 1.5 it is given in percent.
-        return [max(0.0, low - air), min(1.0, high + air) if high <= 1.5 else min(100.0, high + air)]
+        # Above 1.5 it is given in percent. An interval may end where no share can, and is shown whole.
+        top = 1.0 if high <= 1.5 else 100.0
+        return [low - air if low < 0 else max(0.0, low - air), high + air if high > top else min(top, high + air)]
     return [0.0 if low >= 0 else low - air, high + air]
 
 
@@ -177,11 +213,16 @@ def configuration_axis(labels: Iterable[Any], title: str) -> "alt.Y":
 
 
 def within_reach(points: Sequence[float], ends: Iterable[float | None]) -> list[float]:
-    """Interval ends that may widen an axis. Vast intervals are cut off, or the points would huddle in a corner."""
+    """Limits that may widen an axis; one that lies far off would push the points into a corner."""
     if not points:
         return []
     reach = (max(points) - min(points)) or abs(max(points)) or 1.0
     return [end for end in ends if end is not None and min(points) - reach <= end <= max(points) + reach]
+
+
+def shown(response: Response, cell: object) -> str:
+    """A cell as the report writes it; one without a number had no bound."""
+    return next((show_value(response, number) for number in numbers([cell])), "no bound")
 
 
 def numbers(values: Iterable[object]) -> list[float]:

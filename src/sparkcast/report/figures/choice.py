@@ -1,10 +1,13 @@
 """The configurations a recommendation chose from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import log
 from typing import Any
 
 from sparkcast.recommend import Candidate, Limit, Recommendation
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._frame import cut_off, framed, whole_scale
+from sparkcast.report.figures._labels import SIDES, Box, sides
 from sparkcast.report.figures._style import (
     BLUE,
     GREEN,
@@ -12,12 +15,12 @@ from sparkcast.report.figures._style import (
     ORANGE,
     RED,
     configuration_axis,
-    domain,
     finish,
     inline,
     numbers,
+    scale_ticks,
+    shown,
     the_rows,
-    within_reach,
 )
 from sparkcast.report.labels import (
     axis_title,
@@ -33,6 +36,10 @@ from sparkcast.units import show_seconds
 
 _MOST_POINTS = 1000
 _MOST_LABELLED = 16  # candidates with a line of their own
+_MOST_NAMED = 40  # points with a name beside them, as far as there is room
+_LONGEST_NAME = 24  # letters; longer ones are told by their rank
+_LONGEST_TITLE = 40  # letters
+_AXIS_PX = 75  # what labels take of the width
 
 
 def limit_words(limit: Limit, words: Vocabulary) -> str:
@@ -82,16 +89,52 @@ def candidates(recommendation: Recommendation) -> Figure | None:
         "candidates",
         Section.CHOICE,
         f"The choice: {plain_name(words.response(y))} against {plain_name(words.response(x))}"
+        f"{_by_settings(rows, recommendation)}"
         if y
         else f"The choice: {plain_name(words.response(x))}",
         f"One point per configuration, with {show_percent(level)} intervals for its next run.{line}"
+        f"{_names_told(rows, recommendation) if y else ''}{_cut(rows, recommendation, x, y)}"
         + _first_of(recommendation, len(rows) if y else min(len(rows), _MOST_LABELLED)),
         rows,
         lambda width: (
             _draw_plane(rows, recommendation, x, y, width) if y else _draw_list(rows, recommendation, x, width)
         ),
         heads={"configuration": settings_title(recommendation.chosen.configuration)} | _heads(x, y, words),
+        values=response_columns(dict(zip("xy", [x, *([y] if y else [])], strict=False)), words),
     )
+
+
+def response_columns(columns: Mapping[str, str], words: Vocabulary) -> dict[str, Response]:
+    """The columns of each response: the value and the ends of its interval."""
+    ends = ("", "_low", "_high")
+    return {f"{column}{end}": words.response(name) for column, name in columns.items() for end in ends}
+
+
+def _cut(rows: Sequence[Row], recommendation: Recommendation, x: str, y: str) -> str:
+    for axis, name in (("x", x), ("y", y)):
+        if name:
+            scale = _scale(rows, axis, recommendation.vocabulary.response(name), _deadline_on(recommendation, name))
+            if told := cut_off([row for row in rows if axis in row], scale.domain, f"{axis}_low", f"{axis}_high"):
+                return told
+    return ""
+
+
+def names_of(rows: Sequence[Row]) -> list[str]:
+    """What stands beside points: settings where they are short, else the rank that the table tells too."""
+    short = [str(row["configuration"]) for row in rows]
+    return short if max(map(len, short), default=0) <= _LONGEST_NAME else [f"#{row['rank']}" for row in rows]
+
+
+def _by_settings(rows: Sequence[Row], recommendation: Recommendation) -> str:
+    """What the names beside the points are, for whoever sees the picture without its caption."""
+    title = settings_title(recommendation.chosen.configuration)
+    return "" if names_of(rows)[0].startswith("#") or len(title) > _LONGEST_TITLE else f" ({title})"
+
+
+def _names_told(rows: Sequence[Row], recommendation: Recommendation) -> str:
+    if names_of(rows)[0].startswith("#"):
+        return " Names are ranks in the table of candidates."
+    return f" Names are {settings_title(recommendation.chosen.configuration)}."
 
 
 def _first_of(recommendation: Recommendation, shown: int) -> str:
@@ -102,12 +145,13 @@ def _first_of(recommendation: Recommendation, shown: int) -> str:
 def candidate_rows(recommendation: Recommendation, x: str, y: str) -> tuple[Row, ...]:
     """One row per candidate, best first; columns x and y hold the two responses, each with its interval."""
     listed = (recommendation.candidates or (recommendation.chosen,))[:_MOST_POINTS]
-    return tuple(_row(recommendation, candidate, x, y) for candidate in listed)
+    return tuple(_row(recommendation, candidate, rank, x, y) for rank, candidate in enumerate(listed, start=1))
 
 
-def _row(recommendation: Recommendation, candidate: Candidate, x: str, y: str) -> Row:
+def _row(recommendation: Recommendation, candidate: Candidate, rank: int, x: str, y: str) -> Row:
     meets, misses = verdicts(recommendation)
     row: Row = {
+        "rank": rank,
         "configuration": short_settings(candidate.configuration, recommendation.chosen.configuration),
         "place": place_of(recommendation, candidate),
         "kind": meets if candidate.probability >= recommendation.confidence else misses,
@@ -156,32 +200,108 @@ def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y
     words = recommendation.vocabulary
     across_scale = _scale(rows, "x", words.response(x), deadline)
     up_scale = _scale(rows, "y", words.response(y), None)
-    across = alt.X("x:Q", title=f"predicted {axis_title(recommendation.vocabulary.response(x))}", scale=across_scale)
-    up = alt.Y("y:Q", title=f"predicted {axis_title(recommendation.vocabulary.response(y))}", scale=up_scale)
+    across = _position(alt.X, "x", words.response(x), across_scale)
+    up = _position(alt.Y, "y", words.response(y), up_scale)
     bare = alt.Chart(the_rows()).encode(x=across, y=up)
-    bars = base.mark_rule(strokeWidth=1.2, opacity=0.4, clip=True)
-    points = base.mark_point(filled=True, size=45, opacity=0.9).encode(x=across, y=up)
+    bars = base.mark_rule(strokeWidth=1.2, opacity=0.4)
+    points = base.mark_point(filled=True, size=45, opacity=0.9).encode(x=across, y=up, description="tip:N")
+    height = 320 if width > NARROW_PX else 260
+    ends = {axis: scale.domain for axis, scale in (("x", across_scale), ("y", up_scale))}
+    told = _in_frame(_named(rows, across_scale, up_scale, (width - _AXIS_PX, height)), ends)
+    told = [row | {"tip": _tip(row, words, x, y)} for row in told]
     layers: list[Any] = [
         bars.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").encode(
-            x=alt.X("x_low:Q", scale=across_scale), x2="x_high:Q", y=up
+            x=_position(alt.X, "x_low", words.response(x), across_scale), x2="x_high:Q", y=up
         ),
         bars.transform_filter("isValid(datum.y_low) && isValid(datum.y_high)").encode(
-            x=across, y=alt.Y("y_low:Q", scale=up_scale), y2="y_high:Q"
+            x=across, y=_position(alt.Y, "y_low", words.response(y), up_scale), y2="y_high:Q"
         ),
         points,
         _ring(bare),
-        _word(bare, "chosen", dy=-19, fontWeight="bold"),
-        _word(bare, "runner-up", **_beside_the_runner_up(rows, up_scale.to_dict()["domain"])),
+        *written(bare, told),
         *_deadline(deadline),
     ]
-    return finish(alt.layer(*layers).properties(height=320 if width > NARROW_PX else 260), width, rows)
+    return finish(alt.layer(*layers).properties(height=height), width, told)
 
 
-def _beside_the_runner_up(rows: Sequence[Row], ends: Sequence[float]) -> dict[str, Any]:
-    """Below, so that two neighbours do not write over one another; to the right when the axis is too near for that."""
-    heights = numbers(row.get("y") for row in rows if row["place"] == "runner-up")
-    is_low = any(height - ends[0] < 0.1 * (ends[1] - ends[0]) for height in heights)
-    return {"align": "left", "dx": 14} if is_low else {"dy": 19}
+def _position(kind: Any, column: str, response: Response, scale: Any) -> Any:
+    import altair as alt
+
+    title, ticks = (
+        f"predicted {axis_title(response, scale.domain)}",
+        scale_ticks(response, scale, most=8 if kind is alt.X else 5),
+    )
+    return kind(f"{column}:Q", title=title, scale=scale, axis=ticks)
+
+
+def _in_frame(rows: Sequence[Row], ends: Mapping[str, Sequence[float]]) -> list[Row]:
+    for axis, reach in ends.items():
+        whole = framed([row for row in rows if axis in row], f"{axis}_low", reach, f"{axis}_high")
+        rows = [*whole, *(row for row in rows if axis not in row)]
+    return list(rows)
+
+
+def _tip(row: Row, words: Vocabulary, *names: str) -> str:
+    parts = [
+        f"{plain_name(words.response(name))} {shown(words.response(name), row[axis])}"
+        for axis, name in zip("xy", names, strict=False)
+        if row.get(axis) is not None
+    ]
+    return f"{row['configuration']}: {', '.join(parts)}"
+
+
+def _named(rows: Sequence[Row], across: Any, up: Any, frame: tuple[float, float]) -> list[Row]:
+    """The rows with a `name` and the `side` of the point where it has room; the chosen one and its like first."""
+    drawn = [row for row in rows if row.get("x") is not None and row.get("y") is not None]
+    drawn.sort(key=lambda row: ("chosen", "runner-up", "").index(str(row["place"])))
+    first = drawn[:_MOST_NAMED]
+    names = [
+        f"{name} ({row['place']})" if row["place"] else name for name, row in zip(names_of(first), first, strict=True)
+    ]
+    names += [""] * (len(drawn) - len(first))
+    points = [(share_along(across, row["x"]) * frame[0], (1 - share_along(up, row["y"])) * frame[1]) for row in drawn]
+    places = sides(points, names, frame, bars=_bars(drawn, across, up, frame))
+    told: list[Row] = [row | {"name": name, "side": side} for row, name, side in zip(drawn, names, places, strict=True)]
+    return [*told, *(row | {"name": "", "side": ""} for row in rows if row not in drawn)]
+
+
+def _bars(rows: Sequence[Row], across: Any, up: Any, frame: tuple[float, float]) -> list[Box]:
+    """Where the intervals are drawn, in pixels."""
+    boxes: list[Box] = []
+    for row in rows:
+        x, y = share_along(across, row["x"]) * frame[0], (1 - share_along(up, row["y"])) * frame[1]
+        if len(ends := numbers(row[f"x_{end}"] for end in ("low", "high"))) == 2:
+            boxes.append(
+                (share_along(across, ends[0]) * frame[0], y - 1, share_along(across, ends[1]) * frame[0], y + 1)
+            )
+        if len(ends := numbers(row[f"y_{end}"] for end in ("low", "high"))) == 2:
+            boxes.append(
+                (x - 1, (1 - share_along(up, ends[1])) * frame[1], x + 1, (1 - share_along(up, ends[0])) * frame[1])
+            )
+    return boxes
+
+
+def share_along(scale: Any, value: object) -> float:
+    """How far along a scale a value lies, from 0 to 1."""
+    [at] = numbers([value])
+    low, high = map(float, scale.domain)
+    at = min(max(at, low), high)
+    if scale.to_dict().get("type") == "log":
+        low, high, at = log(low), log(high), log(at)
+    return (at - low) / (high - low)
+
+
+def written(base: Any, rows: Sequence[Row]) -> list[Any]:
+    """The names beside their points, a layer for each side that is used; the chosen one in bold."""
+    layers = []
+    for side, where in SIDES.items():
+        for is_chosen in (True, False):
+            if any(row["side"] == side and (row["place"] == "chosen") is is_chosen for row in rows):
+                here = f"datum.side == '{side}' && (datum.place == 'chosen') == {str(is_chosen).lower()}"
+                weight: Any = "bold" if is_chosen else "normal"
+                text = base.transform_filter(here).mark_text(color=INK, fontWeight=weight, fontSize=11, **where)
+                layers.append(text.encode(text="name:N"))
+    return layers
 
 
 def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, width: int) -> Spec:
@@ -190,23 +310,22 @@ def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, wi
     rows, title = rows[:_MOST_LABELLED], settings_title(recommendation.chosen.configuration)
     deadline, response = _deadline_on(recommendation, x), recommendation.vocabulary.response(x)
     across_scale = _scale(rows, "x", response, deadline, room=0.14 if width > NARROW_PX else 0.4)
-    across = alt.X("x:Q", title=f"predicted {axis_title(response)}", scale=across_scale)
+    across = _position(alt.X, "x", response, across_scale)
     y = configuration_axis((row["configuration"] for row in rows), title)
     bare = alt.Chart(the_rows()).encode(x=across, y=y)
     edge = alt.Chart(the_rows()).encode(x=alt.value("width"), y=y)  # clear of bars and of the deadline
     words: dict[str, Any] = {"chosen": "bold", "runner-up": "normal"}
     base = alt.Chart(the_rows()).encode(y=y, color=_colour(rows, recommendation, width))
-    bars = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(
-        strokeWidth=2, opacity=0.5, clip=True
-    )
+    bars = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(strokeWidth=2, opacity=0.5)
     layers: list[Any] = [
-        bars.encode(x=alt.X("x_low:Q", scale=across_scale), x2="x_high:Q"),
+        bars.encode(x=_position(alt.X, "x_low", response, across_scale), x2="x_high:Q"),
         base.mark_point(filled=True, size=55, opacity=1).encode(x=across),
         _ring(bare),
         *(_word(edge, place, align="right", dx=-4, fontWeight=weight) for place, weight in words.items()),
         *_deadline(deadline),
     ]
-    return finish(alt.layer(*layers).properties(height=alt.Step(28)), width, rows)
+    whole = _in_frame(rows, {"x": across_scale.domain})
+    return finish(alt.layer(*layers).properties(height=alt.Step(28)), width, whole)
 
 
 def _ring(base: Any) -> Any:
@@ -245,10 +364,11 @@ def _colour(rows: Sequence[Row], recommendation: Recommendation, width: int) -> 
 
 
 def _scale(rows: Sequence[Row], axis: str, response: Response, deadline: float | None, *, room: float = 0.0) -> Any:
-    """From the points, the deadline, and those interval ends that do not stretch the picture; `room` for words."""
-    import altair as alt
-
+    """From the points with their intervals and the deadline; `room` for words."""
     points = numbers(row.get(axis) for row in rows)
-    ends = within_reach(points, numbers(row.get(f"{axis}_{side}") for row in rows for side in ("low", "high")))
-    low, high = domain(response, [*points, *ends, deadline])
-    return alt.Scale(domain=[low, high + room * (high - low)], nice=False)
+    bounds = numbers(row.get(f"{axis}_{side}") for row in rows for side in ("low", "high"))
+    scale = whole_scale(response, points, [*bounds, *([] if deadline is None else [deadline])])
+    low, high = scale.domain
+    is_log = scale.to_dict().get("type") == "log"
+    scale.domain = [low, high * (high / low) ** room if is_log else high + room * (high - low)]
+    return scale

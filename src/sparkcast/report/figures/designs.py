@@ -24,6 +24,8 @@ def alias_map(description: Description) -> Figure | None:
     if len(description.effects) < 2:
         return None
     rows, note = alias_rows(description)
+    if not any(row["correlation"] for row in rows):
+        return None  # everything is told apart: a sheet of nothing
     return figure(
         "alias-map",
         Section.DESIGN,

@@ -10,8 +10,10 @@ from sparkcast.report.figures._style import (
     finish,
     level_axis,
     names_in_order,
+    numbers,
     only,
     panels,
+    scale_ticks,
     the_rows,
     value_scale,
 )
@@ -24,7 +26,7 @@ _MOST_TERMS = 20  # more bars are a list that nobody reads
 def main_effects(analysis: Analysis) -> Figure | None:
     """The mean response at each level of each factor, with its interval; None without means."""
     rows = main_effect_rows(analysis)
-    if not rows:
+    if not numbers(row["mean"] for row in rows):
         return None
     name = plain_name(analysis.meaning)
     rings = " Grey rings are plain means of the runs, which also carry what else changed with the setting."
@@ -38,6 +40,7 @@ def main_effects(analysis: Analysis) -> Figure | None:
         lambda width: _draw_main_effects(rows, analysis, width),
         response=analysis.response,
         heads={"mean": f"mean {axis_title(analysis.meaning)}", "raw": "plain mean of the runs"},
+        values=dict.fromkeys(("mean", "low", "high", "raw"), analysis.meaning),
     )
 
 
@@ -70,15 +73,20 @@ def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
 
     values = [row[column] for row in rows for column in ("mean", "low", "high", "raw") if column in row]
     scale = value_scale(analysis.meaning, values, log=analysis.transform == "log")
-    y = alt.Y("mean:Q", title=axis_title(analysis.meaning), scale=scale)
+    title, ticks = axis_title(analysis.meaning, values), scale_ticks(analysis.meaning, scale)
+    y = alt.Y("mean:Q", title=title, scale=scale, axis=ticks)
 
     def panel(factor: str) -> Any:
         x = level_axis(analysis.vocabulary.setting(factor), [m.level for m in analysis.means if m.factor == factor])
         base = alt.Chart(the_rows()).transform_filter(only(factor)).encode(x=x)
         line = base.mark_line(color=BLUE, strokeWidth=1.5, opacity=0.6).encode(y=y)
-        bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
+        bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(
+            y=alt.Y("low:Q", title=title, scale=scale, axis=ticks), y2="high:Q"
+        )
         points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(y=y)
-        rings = base.mark_point(color=GREY, size=60, opacity=1).encode(y=alt.Y("raw:Q", scale=scale))
+        rings = base.mark_point(color=GREY, size=60, opacity=1).encode(
+            y=alt.Y("raw:Q", title=title, scale=scale, axis=ticks)
+        )
         drawn = [line, bars.transform_filter("isValid(datum.low) && isValid(datum.high)"), points]
         return alt.layer(*([rings] if "raw" in rows[0] else []), *drawn)
 
@@ -89,7 +97,7 @@ def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
 def variation(analysis: Analysis) -> Figure | None:
     """The share of the response's variation that each term explains; None without terms."""
     rows = variation_rows(analysis)
-    if not rows:
+    if not any(numbers(row["percent"] for row in rows)):
         return None
     name = plain_name(analysis.meaning)
     bend = (

@@ -18,6 +18,7 @@ from sparkcast.report.figures._style import (
     only,
     panel_title,
     panels,
+    scale_ticks,
     the_rows,
     value_scale,
 )
@@ -102,11 +103,12 @@ def _draw_errors(
     told = [{**row, "kind": _LARGE if row["large"] else _SMALL, "place": as_number(row["level"])} for row in rows]
     scale = alt.Scale(domain=ends, nice=False)
     predicted = numbers(row["level"] for row in rows if row["factor"] is None)
+    along = value_scale(validation.meaning, predicted, log=is_wide(predicted))
     x = alt.X(
         "place:Q",
-        title=f"predicted {axis_title(validation.meaning)}",
-        scale=value_scale(validation.meaning, predicted, log=is_wide(predicted)),
-        axis=alt.Axis(tickCount=4),
+        title=f"predicted {axis_title(validation.meaning, predicted)}",
+        scale=along,
+        axis=scale_ticks(validation.meaning, along, most=4, tickCount=4),
     )
     charts = [_panel("datum.factor === null", x, scale, width, title="Against the prediction")]
     for factor in factors:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log, log10
+from math import log
 from textwrap import wrap
 from typing import Any
 
 from sparkcast.recommend import Candidate, Limit, Prediction, Recommendation
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin
+from sparkcast.report.figures._labels import sides
 from sparkcast.report.figures._style import (
     BLUE,
     GREEN,
@@ -19,10 +20,13 @@ from sparkcast.report.figures._style import (
     inline,
     is_share,
     numbers,
+    round_numbers,
+    shown,
     the_rows,
+    value_labels,
     within_reach,
 )
-from sparkcast.report.figures.choice import limit_words, place_of, verdicts
+from sparkcast.report.figures.choice import limit_words, names_of, place_of, response_columns, verdicts, written
 from sparkcast.report.labels import (
     axis_title,
     finite,
@@ -31,7 +35,6 @@ from sparkcast.report.labels import (
     settings_title,
     short_settings,
     show_percent,
-    show_value,
 )
 from sparkcast.study import Response
 
@@ -65,7 +68,11 @@ class _Axis:
 
     @property
     def title(self) -> str:
-        return f"predicted {axis_title(self.response)}"
+        return f"predicted {axis_title(self.response, [self.high])}"
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return value_labels(self.response, [self.high])
 
 
 def pareto_front(recommendation: Recommendation) -> Figure | None:
@@ -85,10 +92,11 @@ def pareto_front(recommendation: Recommendation) -> Figure | None:
         "pareto-front",
         Section.CHOICE,
         f"What can be had at best: {y} against {x}",
-        _caption(recommendation, axes),
+        _caption(recommendation, axes, rows),
         rows,
         lambda width: _draw(rows, recommendation, axes, width),
         heads=_heads(recommendation, columns),
+        values=response_columns(columns, recommendation.vocabulary),
     )
 
 
@@ -96,10 +104,14 @@ def front_rows(recommendation: Recommendation, responses: Sequence[str]) -> tupl
     """One row per candidate, the front first; columns x, y and z hold the responses, each with its interval."""
     chosen, runner_up = recommendation.chosen, recommendation.runner_up
     marked = (chosen, *([runner_up] if runner_up else []))
-    front = {candidate.configuration for candidate in recommendation.pareto}
+    front = {candidate.configuration for candidate in recommendation.tradeoffs}
     others = thin(recommendation.candidates, _MOST_OTHERS)
-    every = {candidate.configuration: candidate for candidate in (*recommendation.pareto, *marked, *others)}
-    rows = (_row(recommendation, candidate, responses, key in front) for key, candidate in every.items())
+    every = {candidate.configuration: candidate for candidate in (*recommendation.tradeoffs, *marked, *others)}
+    ranks = {candidate.configuration: rank for rank, candidate in enumerate(recommendation.candidates, start=1)}
+    rows = (
+        _row(recommendation, candidate, responses, key in front) | {"rank": ranks.get(key)}
+        for key, candidate in every.items()
+    )
     return tuple(row for row in rows if all(row.get(column) is not None for column in "xyz"[: len(responses)]))
 
 
@@ -131,7 +143,7 @@ def _predicted(candidate: Candidate) -> Mapping[str, Prediction]:
 
 def _compared(recommendation: Recommendation) -> tuple[str, ...]:
     """The first is drawn across, the second upwards; a third is a colour."""
-    front, words = recommendation.pareto, recommendation.vocabulary
+    front, words = recommendation.tradeoffs, recommendation.vocabulary
     known = set.intersection(*(set(_predicted(candidate)) for candidate in front)) if front else set()
     time, quality, money = (name if name in known else None for name in (words.time, words.quality, words.money))
     order = (money, quality) if time is None else (time, quality, money)
@@ -182,17 +194,25 @@ def staircase(rows: Sequence[Row], y: Response) -> list[Row]:
 # ---------------------------------------------------------------- words
 
 
-def _caption(recommendation: Recommendation, axes: Sequence[_Axis]) -> str:
+def _are_ranked(rows: Sequence[Row]) -> bool:
+    return names_of(rows)[0].startswith("#")
+
+
+def _caption(recommendation: Recommendation, axes: Sequence[_Axis], rows: Sequence[Row]) -> str:
     names = [plain_name(axis.response) for axis in axes]
     x, y = names[:2]
     best = "best" if axes[1].response.better == "more" else "lowest"
     whatever = f", whatever the {names[2]}" if len(names) > 2 else ""
+    settings = settings_title(recommendation.chosen.configuration)
     parts = [
         f"Not beaten: no other candidate is as good or better in {listing(names)} at once.",
+        "" if _are_ranked(rows) else f"Names are {settings}.",
         f"The line is the {best} {y} to be had for each {x}{whatever}.",
     ]
     if len(recommendation.pareto) >= _MOST_OF_THE_FRONT:
         parts.append(f"At most {_MOST_OF_THE_FRONT} of the front are known here, so the line may leave out some steps.")
+    if alike := len(recommendation.pareto) - len(recommendation.tradeoffs):
+        parts.append(f"{alike} more would be on it, but differ{'s' if alike == 1 else ''} by less than the noise.")
     drawn = [axis.limit for axis in axes if axis.limit]
     for limit in recommendation.limits:
         on_axis = any(axis.response.name == limit.response and axis.column != "z" for axis in axes)
@@ -200,7 +220,9 @@ def _caption(recommendation: Recommendation, axes: Sequence[_Axis]) -> str:
             where = "lies outside the picture" if on_axis else "is on no axis: the shapes tell who keeps to it"
             parts.append(f"The {limit_words(limit, recommendation.vocabulary)} {where}.")
     left_out = len(recommendation.candidates) - _MOST_OTHERS
-    return " ".join(parts) + (f" Shown of the others: {_MOST_OTHERS:,}, evenly taken." if left_out > 0 else "")
+    return " ".join(part for part in parts if part) + (
+        f" Shown of the others: {_MOST_OTHERS:,}, evenly taken." if left_out > 0 else ""
+    )
 
 
 def _heads(recommendation: Recommendation, columns: Mapping[str, str]) -> dict[str, str]:
@@ -240,7 +262,7 @@ def _draw(rows: tuple[Row, ...], recommendation: Recommendation, axes: Sequence[
     y = _position(axes[1], alt.Y, most=6, span=(height, top))
     looks = _looks(rows, axes)
     colour, shape = _colour("kind", looks, width), _shape(looks, width)
-    base = alt.Chart(the_rows()).encode(x=x, y=y, tooltip=_tooltips(recommendation, axes))
+    base = alt.Chart(the_rows()).encode(x=x, y=y, tooltip=_tooltips(recommendation, axes), description="tip:N")
     front = base.transform_filter("datum.on_front")
     marked = base.transform_filter(f"datum.place == '{_CHOSEN}'")
     steps = alt.Chart(inline(staircase([row for row in rows if row["on_front"]], axes[1].response)))
@@ -256,10 +278,24 @@ def _draw(rows: tuple[Row, ...], recommendation: Recommendation, axes: Sequence[
             y=alt.value(0), text=alt.value("\n".join(lines))
         ),
     ]
-    told = [row | _tips(row, axes) for row in rows]
+    told = _named([row | _tips(row, axes) for row in rows], axes, (width - _AXIS_PX, height), top)
+    layers += written(base, told)
     spec = finish(alt.layer(*layers).properties(height=height), width, told)
     spec["config"]["lineBreak"] = "\n"
     return spec
+
+
+def _named(rows: Sequence[Row], axes: Sequence[_Axis], frame: tuple[float, float], top: float) -> list[Row]:
+    """The rows with a `name` and the `side` of the point where it has room. The chosen one is named above all."""
+    names = names_of(rows) if not _are_ranked(rows) or all(row["rank"] for row in rows) else [""] * len(rows)
+    names = [name if row["on_front"] and row["place"] != _CHOSEN else "" for name, row in zip(names, rows, strict=True)]
+    points = []
+    for row in rows:
+        [x, y] = numbers([row["x"], row["y"]])
+        down = frame[1] - axes[1].share(y) * (frame[1] - top)
+        points.append((axes[0].share(x) * frame[0], down))
+    places = sides(points, names, frame, taken=[(0.0, 0.0, frame[0], top)])
+    return [row | {"name": name, "side": side} for row, name, side in zip(rows, names, places, strict=True)]
 
 
 def _position(axis: _Axis, kind: Any, *, most: int, span: tuple[float, float] | None = None) -> Any:
@@ -273,7 +309,9 @@ def _position(axis: _Axis, kind: Any, *, most: int, span: tuple[float, float] | 
         zero=False,
     )
     ticks: dict[str, Any] = {"values": round_numbers(axis.low, axis.high, most), "format": ",~g"} if axis.is_log else {}
-    return kind(f"{axis.column}:Q", title=axis.title, scale=scale, axis=alt.Axis(grid=kind is alt.Y, **ticks))
+    return kind(
+        f"{axis.column}:Q", title=axis.title, scale=scale, axis=alt.Axis(grid=kind is alt.Y, **ticks | axis.labels)
+    )
 
 
 def _looks(rows: Sequence[Row], axes: Sequence[_Axis]) -> dict[str, tuple[str, str]]:
@@ -319,23 +357,12 @@ def _cost_colour(axis: _Axis, width: int) -> Any:
     legend = alt.Legend(
         orient="top",
         values=round_numbers(axis.low, axis.high) if axis.is_log else alt.Undefined,
-        format="~g",
         tickCount=3,
+        **({"format": "~g"} | axis.labels),
         gradientLength=220 if width > NARROW_PX else 180,
         titleLimit=width - 40,
     )
     return alt.Fill(f"{axis.column}:Q", title=axis.title, scale=scale, legend=legend)
-
-
-def round_numbers(low: float, high: float, most: int = 4) -> list[float]:
-    """A few of 1, 2, 5, 10, 20, ... between the ends of a logarithmic scale, evenly taken.
-
-    >>> round_numbers(0.002, 0.9), round_numbers(1.5, 4)
-    ([0.002, 0.01, 0.1, 0.5], [2.0])
-    """
-    exponents = range(floor(log10(low)), floor(log10(high)) + 1)
-    steps = [float(f"{digit}e{exponent}") for exponent in exponents for digit in (1, 2, 5)]
-    return list(thin([step for step in steps if low <= step <= high], most))
 
 
 def _rules(axes: Sequence[_Axis], x: Any, y: Any, colour: Any, top: float) -> list[Any]:
@@ -362,14 +389,10 @@ def _tips(row: Row, axes: Sequence[_Axis]) -> Row:
     """Values with their intervals, as the report writes them."""
     tips: Row = {}
     for axis in axes:
-        value, low, high = (row[f"{axis.column}{end}"] for end in ("", "_low", "_high"))
-        ends = f"{_shown(axis, low)} to {_shown(axis, high)}"
-        tips[f"tip_{axis.column}"] = f"{_shown(axis, value)} ({ends})"
-    return tips
-
-
-def _shown(axis: _Axis, value: object) -> str:
-    return next((show_value(axis.response, number) for number in numbers([value])), "no bound")
+        value, low, high = (shown(axis.response, row[f"{axis.column}{end}"]) for end in ("", "_low", "_high"))
+        tips[f"tip_{axis.column}"] = f"{value} ({low} to {high})"
+    told = [f"{plain_name(axis.response)} {tips[f'tip_{axis.column}']}" for axis in axes]
+    return tips | {"tip": f"{row['configuration']}: {', '.join(told)}"}
 
 
 def _tooltips(recommendation: Recommendation, axes: Sequence[_Axis]) -> list[Any]:

@@ -8,16 +8,18 @@ from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure,
 from sparkcast.report.figures._style import (
     finish,
     level_axis,
+    numbers,
     only,
     panel_title,
     panel_width,
     panels,
+    scale_ticks,
     series_colour,
     the_rows,
     value_scale,
 )
 from sparkcast.report.figures.effects import log_words
-from sparkcast.report.labels import axis_title, finite, ordered, plain_name, settings_of, show_term
+from sparkcast.report.labels import axis_title, finite, level_title, ordered, plain_name, settings_of, show_term
 
 _MOST_PANELS, _MOST_LINES = 6, 8
 _SIGNIFICANCE = 0.05
@@ -27,7 +29,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
     """The mean response at each pair of levels, for the interactions in the model; None when there is none."""
     pairs = _pairs(analysis)
     rows = interaction_rows(analysis)
-    if not rows:
+    if not numbers(row["mean"] for row in rows):
         return None
     shown = len({row["pair"] for row in rows})
     rest = f" Not shown: {len(pairs) - shown} weaker interactions." if len(pairs) > shown else ""
@@ -50,6 +52,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
             "raw": "plain mean of the runs",
             "percent": "share of the variation (%)",
         },
+        values=dict.fromkeys(("mean", "raw"), analysis.meaning),
     )
 
 
@@ -104,11 +107,18 @@ def _lengthwise(cells: Sequence[CellMean]) -> list[CellMean]:
     return [CellMean(c.second, c.first, c.second_level, c.first_level, c.mean, c.n, c.raw) for c in cells]
 
 
+def _share(percent: object) -> str:
+    """As the bars of the shares are labelled."""
+    return next((f"{number:.1f} %" for number in numbers([percent]) if number >= 0.05), "< 0.1 %")
+
+
 def _draw_interactions(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:
     import altair as alt
 
     scale = value_scale(analysis.meaning, (row["mean"] for row in rows), log=analysis.transform == "log")
-    y = alt.Y("mean:Q", title=axis_title(analysis.meaning), scale=scale)
+    means = [row["mean"] for row in rows]
+    ticks = scale_ticks(analysis.meaning, scale)
+    y = alt.Y("mean:Q", title=axis_title(analysis.meaning, means), scale=scale, axis=ticks)
     names = list(dict.fromkeys(str(row["pair"]) for row in rows))
     inner = panel_width(min(len(names), 3), width)
 
@@ -119,13 +129,16 @@ def _draw_interactions(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
             analysis.vocabulary.setting(along), [level for row in mine if (level := row["level"]) is not None]
         )
         series = [str(name) for name in ordered(str(row["series"]) for row in mine)]
-        colour = series_colour("series", series, axis_title(analysis.vocabulary.setting(by)), inner)
+        levels = [
+            c.second_level if c.second == by else c.first_level for c in analysis.cells if by in (c.first, c.second)
+        ]
+        colour = series_colour("series", series, level_title(analysis.vocabulary.setting(by), levels), inner)
         base = alt.Chart(the_rows()).transform_filter(only(pair, "pair")).encode(x=x, y=y, color=colour)
         doubt = "" if mine[0]["real"] else ", could be noise"
         return alt.layer(
             base.mark_line(strokeWidth=2),
             base.mark_point(filled=True, size=55, opacity=1),
-            title=panel_title(pair, f"{mine[0]['percent'] or 0.0:.1f} % of the variation{doubt}"),
+            title=panel_title(pair, f"{_share(mine[0]['percent'])} of the variation{doubt}"),
         )
 
     chart = panels([panel(pair) for pair in names], width)

@@ -2,21 +2,22 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._frame import at_the_edge, framed, is_wide
-from sparkcast.report.figures._style import GREY, finish, inline, numbers, series_colour, the_rows
+from sparkcast.report.figures._style import BLUE, GREY, finish, inline, numbers, only, panel_title, panels, the_rows
 from sparkcast.report.labels import plain_name
-from sparkcast.validate.learning import LearningCurve
+from sparkcast.validate.learning import LearningCurve, LearningPoint
 
 _LEAST_PERCENT = 0.1  # below, an error is as good as none, and its logarithm would rule the picture
-_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200)  # where an axis is logarithmic
+_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # where an axis is logarithmic
 _ERROR = "mean error on the others (%)"
-_FURTHEST_PERCENT = 200.0  # models that extrapolate from a few runs can be wrong by any factor
+_FURTHEST_PERCENT = 1000.0  # models that extrapolate from a few runs can be wrong by any factor
 
 
 def error_curve(curve: LearningCurve) -> Figure | None:
-    """One line per model, with the range of the draws, above the noise floor; None when no model could learn."""
+    """A panel per model with the range of the draws, above the noise floor; None when no model could learn."""
     rows = error_curve_rows(curve)
     if not rows:
         return None
@@ -44,6 +45,9 @@ def error_curve(curve: LearningCurve) -> Figure | None:
 
 
 def error_curve_rows(curve: LearningCurve) -> tuple[Row, ...]:
+    """By model, that with the smallest error in the end first."""
+    last = {point.model: (-point.n_configurations, point.mape) for point in sorted(curve.points, key=_size)}
+    points = sorted(curve.points, key=lambda point: (*last[point.model], point.model, point.n_configurations))
     return tuple(
         {
             "model": point.model,
@@ -53,8 +57,12 @@ def error_curve_rows(curve: LearningCurve) -> tuple[Row, ...]:
             "high": min(point.high, sys.float_info.max),
             "draws": point.n_draws,
         }
-        for point in curve.points
+        for point in points
     )
+
+
+def _size(point: LearningPoint) -> int:
+    return point.n_configurations
 
 
 def _ends(rows: Sequence[Row], floor: float | None) -> list[float]:
@@ -73,7 +81,8 @@ def _draw_error_curve(rows: tuple[Row, ...], floor: float | None, width: int) ->
     sizes = sorted({int(size) for size in numbers(row["size"] for row in rows)})
     y_scale = alt.Scale(type="log" if ends[0] else "linear", domain=ends, nice=False)
     is_long = is_wide([float(size) for size in sizes])
-    x_scale = alt.Scale(type="log" if is_long else "linear", zero=False, nice=False, padding=14)
+    reach = [sizes[0], sizes[-1]] if sizes[0] < sizes[-1] else [sizes[0] - 1, sizes[0] + 1]
+    x_scale = alt.Scale(type="log" if is_long else "linear", domain=reach, zero=False, nice=False, padding=14)
     x = alt.X(
         "size:Q",
         title="configurations learned from (number)",
@@ -83,11 +92,23 @@ def _draw_error_curve(rows: tuple[Row, ...], floor: float | None, width: int) ->
     ticks = [tick for tick in _TICKS if ends[0] <= tick <= ends[1]]
     y_axis = alt.Axis(values=ticks, format="~g") if ends[0] else alt.Axis()
     y = alt.Y("mape:Q", title=_ERROR, scale=y_scale, axis=y_axis)
-    names = list(dict.fromkeys(str(row["model"]) for row in rows))
-    base = alt.Chart(the_rows()).encode(x=x, color=series_colour("model", names, "model", width))
     low = alt.Y("low:Q", title=_ERROR, scale=y_scale, axis=y_axis)
+    names = list(dict.fromkeys(str(row["model"]) for row in rows))
+    charts = [_panel(name, x, y, low, floor) for name in names]
+    drawn = framed(rows, "mape", ends, "low", "high")
+    if len(charts) == 1:
+        return finish(charts[0].properties(height=300 if width > NARROW_PX else 240), width, drawn)
+    titled = [chart.properties(title=panel_title(name)) for chart, name in zip(charts, names, strict=True)]
+    return finish(panels(titled, width), width, drawn)
+
+
+def _panel(model: str, x: Any, y: Any, low: Any, floor: float | None) -> Any:
+    """The line of one model with its band: several bands in one frame would hide each other."""
+    import altair as alt
+
+    base = alt.Chart(the_rows()).transform_filter(only(model, "model")).encode(x=x, color=alt.value(BLUE))
     layers = [
-        base.mark_area(opacity=0.1).encode(y=low, y2="high:Q"),
+        base.mark_area(opacity=0.18).encode(y=low, y2="high:Q"),
         base.mark_line(strokeWidth=2.2).encode(y=y),
         base.mark_point(filled=True, size=50, opacity=1).encode(
             y=y, shape=alt.Shape("shape:N", scale=None, legend=None)
@@ -99,5 +120,4 @@ def _draw_error_curve(rows: tuple[Row, ...], floor: float | None, width: int) ->
         # On the left, where errors are large and the line is free.
         words = noise.mark_text(align="left", baseline="bottom", dy=-3, dx=4)
         layers.append(words.encode(text="text:N", x=alt.value(0)))
-    drawn = framed(rows, "mape", ends, "low", "high")
-    return finish(alt.layer(*layers).properties(height=300 if width > NARROW_PX else 240), width, drawn)
+    return alt.layer(*layers)

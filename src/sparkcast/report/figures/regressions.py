@@ -4,7 +4,7 @@ from typing import Any
 
 from sparkcast.analyse import Analysis
 from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure
-from sparkcast.report.figures._style import BLUE, ORANGE, finish, kind_colour, names_in_order, the_rows
+from sparkcast.report.figures._style import BLUE, ORANGE, finish, kind_colour, names_in_order, numbers, the_rows
 from sparkcast.report.labels import axis_title, finite, plain_name
 
 _SETTING, _REPETITION = "a setting", "the repetition, which nobody sets"
@@ -13,7 +13,7 @@ _SETTING, _REPETITION = "a setting", "the repetition, which nobody sets"
 def simple_regressions(analysis: Analysis) -> Figure | None:
     """The correlation of the response with each numeric variable alone; None for fewer than two."""
     rows = regression_rows(analysis)
-    if len(rows) < 2:
+    if len(rows) < 2 or not numbers(row["r"] for row in rows):
         return None
     repeated = any(row["kind"] == _REPETITION for row in rows)
     drift = " That of the repetition should be near 0: else repeats of one setting drift." if repeated else ""
@@ -49,7 +49,9 @@ def regression_rows(analysis: Analysis) -> tuple[Row, ...]:
 def _draw_regressions(rows: tuple[Row, ...], width: int) -> Spec:
     import altair as alt
 
-    x = alt.X("r:Q", title="correlation r with the variable alone", scale=alt.Scale(domain=[-1, 1], nice=False))
+    # A little more than r can be, for the number beside a bar that reaches the end.
+    scale, ticks = alt.Scale(domain=[-1.2, 1.2], nice=False), alt.Axis(values=[-1, -0.5, 0, 0.5, 1])
+    x = alt.X("r:Q", title="correlation r with the variable alone", scale=scale, axis=ticks)
     y = alt.Y("variable:N", sort=names_in_order(row["variable"] for row in rows), title=None)
     base = alt.Chart(the_rows()).encode(x=x, y=y)
     colour = kind_colour({_SETTING: BLUE, _REPETITION: ORANGE}, width)

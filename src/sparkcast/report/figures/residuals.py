@@ -1,6 +1,7 @@
 """What the model leaves: four pictures of one thing, each of which shows another way in which it can go wrong."""
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
 from math import floor, isfinite
 from statistics import NormalDist
@@ -18,8 +19,10 @@ from sparkcast.report.figures._style import (
     panel_title,
     panels,
     the_rows,
+    value_ticks,
 )
 from sparkcast.report.labels import axis_title, plain_name
+from sparkcast.study import Response
 
 _MANY = 60  # residuals; from here on narrower bars of the histogram hold enough each
 _MOST_BARS = 40
@@ -50,6 +53,7 @@ def residual_panels(analysis: Analysis) -> Figure | None:
             "standardised": "standardised residual",
             "quantile": "normal quantile",
         },
+        values={} if analysis.transform != "none" else dict.fromkeys(("fitted", "residual"), analysis.meaning),
     )
 
 
@@ -74,10 +78,11 @@ def _is_exact(analysis: Analysis) -> bool:
     return all(abs(point.residual) <= 1e-9 * size for point in analysis.residuals)
 
 
-def scale_titles(analysis: Analysis) -> tuple[str, str]:
+def scale_titles(analysis: Analysis, values: Iterable[object] = ()) -> tuple[str, str]:
     """Titles for prediction and residual, on the scale of the model: a logarithm has not the response's unit."""
     if analysis.transform == "none":
-        return f"predicted {axis_title(analysis.meaning)}", f"residual {axis_title(analysis.meaning)}"
+        title = axis_title(analysis.meaning, values)
+        return f"predicted {title}", f"residual {title}"
     scale = analysis.formula.partition(" ~ ")[0]
     return f"predicted {scale}", f"residual of {scale}"
 
@@ -107,9 +112,12 @@ def histogram_rows(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 def _draw_residuals(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:
     import altair as alt
 
-    predicted, residual = scale_titles(analysis)
-    y = alt.Y("residual:Q", title=residual, scale=alt.Scale(zero=False))
-    fitted = alt.X("fitted:Q", title=predicted, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    values = [row["fitted"] for row in rows]
+    predicted, residual = scale_titles(analysis, values)
+    meaning = analysis.meaning if analysis.transform == "none" else Response("transformed")
+    y = alt.Y("residual:Q", title=residual, scale=alt.Scale(zero=False), axis=value_ticks(meaning, values))
+    ticks = value_ticks(meaning, values, tickCount=5)
+    fitted = alt.X("fitted:Q", title=predicted, scale=alt.Scale(zero=False), axis=ticks)
     charts = [_scatter(fitted, y, "Against the prediction"), _quantiles(rows), _histogram(rows)]
     # Runs that do not know their place in time have none to be shown at.
     if len({row["order"] for row in rows}) > 1:

@@ -15,10 +15,11 @@ from sparkcast.report.figures._style import (
     panels,
     response_axis,
     series_colour,
+    shown,
     the_rows,
 )
-from sparkcast.report.labels import axis_title, finite, plain_name, settings_title, short_settings
-from sparkcast.study import Configuration, Dataset, Observation
+from sparkcast.report.labels import axis_title, finite, in_order, ordered, plain_name, settings_title, short_settings
+from sparkcast.study import Configuration, Dataset, Observation, Response
 
 _MOST_SERIES = 8  # more colours cannot be told apart
 _MOST_RUNS, _MOST_LINES, _MOST_BARS = 1000, 60, 24
@@ -43,6 +44,7 @@ def results(data: Dataset, response: str) -> Figure | None:
         lambda width: _draw_results(rows, data, response, width),
         response=response,
         heads={"value": axis_title(meaning)},
+        values={"value": meaning},
     )
 
 
@@ -56,6 +58,7 @@ def result_rows(data: Dataset, response: str) -> tuple[Row, ...]:
             "factor": factor,
             "level": run.configuration[factor],
             "value": finite(run.responses[response]) if run.ok else None,
+            "configuration": str(data.key(run)),
             "outcome": str(run.outcome),
             "ok": run.ok,
             "order": run.position or number,
@@ -82,7 +85,7 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
     def panel(factor: str) -> Any:
         base = alt.Chart(the_rows()).transform_filter(only(factor))
         x = level_axis(data.vocabulary.setting(factor), data.levels(factor), gap=0.4)
-        base = base.encode(x=x, xOffset=alt.XOffset("order:Q"))
+        base = base.encode(x=x, xOffset=alt.XOffset("order:Q"), description="tip:N")
         points = (
             base.transform_filter("datum.ok").mark_point(filled=True, size=45, color=BLUE, opacity=0.75).encode(y=y)
         )
@@ -97,7 +100,12 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
 
     drawn = panels([panel(factor) for factor in data.factors], width)
     # The room beside a level depends on how many levels a factor has; panels would share that of the first.
-    return finish(drawn.resolve_scale(xOffset="independent"), width, rows)
+    told = [{**row, "tip": f"{row['configuration']}: {_came_of(row, meaning)}"} for row in rows]
+    return finish(drawn.resolve_scale(xOffset="independent"), width, told)
+
+
+def _came_of(row: Row, response: Response) -> str:
+    return shown(response, row["value"]) if row["ok"] else str(row["outcome"])
 
 
 def learning_curves(data: Dataset) -> Figure | None:
@@ -127,7 +135,8 @@ def learning_curve_rows(data: Dataset) -> tuple[Row, ...]:
         if run.ok and any(quality in epoch.values for epoch in run.curve):
             groups.setdefault(data.key(run), []).append(run)
     rows: list[Row] = []
-    for runs in thin(list(groups.values()), _MOST_LINES):
+    for key in thin(in_order(groups, data.factors), _MOST_LINES):
+        runs = groups[key]
         curves = [
             {e.number: (e.time_s, e.values[str(quality)]) for e in run.curve if quality in e.values} for run in runs
         ]
@@ -168,7 +177,7 @@ def _series(rows: tuple[Row, ...], data: Dataset) -> tuple[str, list[str]]:
         names = list(dict.fromkeys(str(row[column]) for row in rows))
         if len(names) <= _MOST_SERIES or column.removeprefix("setting ") == data.factors[-1]:
             if column != "configuration":
-                levels = [str(level) for level in data.levels(column.removeprefix("setting "))]
+                levels = [str(level) for level in ordered(data.levels(column.removeprefix("setting ")))]
                 names = [level for level in levels if level in names]
             return column, names
     return "configuration", []
@@ -203,7 +212,7 @@ def utilisation_rows(data: Dataset) -> tuple[Row, ...]:
             "iowait_percent": fmean(run.utilisation.iowait_percent for run in runs if run.utilisation),
             "runs": len(runs),
         }
-        for runs in thin(list(groups.values()), _MOST_BARS)
+        for runs in (groups[key] for key in thin(in_order(groups, data.factors), _MOST_BARS))
     )
 
 

@@ -8,20 +8,22 @@ from typing import Any
 
 from sparkcast.models import Fitted
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin
+from sparkcast.report.figures._frame import cut_off, framed, whole_scale
 from sparkcast.report.figures._style import (
     BLUE,
     GREY,
-    domain,
     finish,
     inline,
     numbers,
-    series_colour,
+    only,
+    panel_title,
+    panels,
+    scale_ticks,
     size_ticks,
     the_rows,
-    within_reach,
 )
-from sparkcast.report.labels import axis_title, finite, ordered, plain_name, show_percent
-from sparkcast.study import Configuration, Dataset, Level, Observation, Role
+from sparkcast.report.labels import axis_title, finite, level_title, ordered, plain_name, show_percent
+from sparkcast.study import Configuration, Dataset, Level, Observation, Response, Role
 from sparkcast.units import as_number
 
 _GRID = 40  # points of a smooth line
@@ -35,7 +37,7 @@ def scaling_curve(
     fitted: Fitted,
     *,
     factor: str | None = None,
-    colour: str | None = None,
+    by: str | None = None,
     single: bool = False,
     at: Configuration | None = None,
     upto: float | None = None,
@@ -44,8 +46,8 @@ def scaling_curve(
 ) -> Figure | None:
     """The response along one numeric factor: prediction, interval, and the runs made there.
 
-    Along the machines unless `factor` says otherwise, else the number with most levels. One line for each level of
-    `colour`, the first other factor unless named, or one line in all when `single`. Other settings are held at `at`,
+    Along the machines unless `factor` says otherwise, else the number with most levels. A panel for each level of
+    `by`, the first other factor unless named, or one in all when `single`. Other settings are held at `at`,
     else where most was run; `upto` draws on beyond the largest measured level. None when no factor is numeric or
     nothing was measured.
     """
@@ -54,12 +56,14 @@ def scaling_curve(
     if factor is None or not runs:
         return None
     others = [name for name in data.factors if name != factor]
-    colour = None if single else colour or next(iter(others), None)
-    held = _held(runs, [name for name in others if name != colour], factor, at or Configuration())
-    rows = scaling_rows(data, response, fitted, factor=factor, colour=colour, held=held, upto=upto, level=level)
+    by = None if single else by or next(iter(others), None)
+    held = _held(runs, [name for name in others if name != by], factor, at or Configuration())
+    rows = scaling_rows(data, response, fitted, factor=factor, by=by, held=held, upto=upto, level=level)
+    if not numbers(row["value"] for row in rows):
+        return None
     words = data.vocabulary
     name = plain_name(words.response(response))
-    by = f" by {model}" if model else ""
+    told = f" by {model}" if model else ""
     where = f" Other settings: {held}." if held else ""
     beyond = " Dashed, on grey: beyond what was measured." if any(row["extrapolated"] for row in rows) else ""
     place = f" at {held}" if held else ""
@@ -67,14 +71,21 @@ def scaling_curve(
         f"scaling-{response}",
         Section.SCALING,
         fill(f"Predicted {name} along {plain_name(words.setting(factor))}{place}", _TITLE_WIDTH),
-        f"Lines are predictions{by}, bands hold the next run with {show_percent(level)} probability, points are "
-        f"measured runs.{where}{beyond}",
+        f"Lines are predictions{told}, bands hold the next run with {show_percent(level)} probability, points are "
+        f"measured runs.{where}{beyond}{cut_off(rows, _scale(rows, words.response(response)).domain, 'low', 'high')}",
         rows,
-        lambda width: _draw_scaling(rows, data, response, factor, colour, width),
+        lambda width: _draw_scaling(rows, data, response, factor, by, width),
         response=response,
         heads={"x": axis_title(words.setting(factor)), "value": axis_title(words.response(response))}
-        | ({"series": axis_title(words.setting(colour))} if colour else {}),
+        | ({"series": axis_title(words.setting(by))} if by else {}),
+        values=dict.fromkeys(("value", "low", "high"), words.response(response)),
     )
+
+
+def _scale(rows: Sequence[Row], response: Response) -> Any:
+    """One for all panels: from the lines and the runs, with all of the bands."""
+    lines = numbers(row["value"] for row in rows)
+    return whole_scale(response, lines, numbers(row[side] for row in rows for side in ("low", "high")))
 
 
 def scaling_rows(
@@ -83,7 +94,7 @@ def scaling_rows(
     fitted: Fitted,
     *,
     factor: str,
-    colour: str | None,
+    by: str | None,
     held: Configuration,
     upto: float | None = None,
     level: float = 0.9,
@@ -91,20 +102,20 @@ def scaling_rows(
     """Predictions on a grid and the measured runs at the held settings, one row each."""
     grid = _grid(data.levels(factor), upto)
     largest = max(_place(value) for value in data.levels(factor))
-    series: list[Level | None] = [None] if colour is None else list(thin(ordered(data.levels(colour)), _MOST_SERIES))
+    series: list[Level | None] = [None] if by is None else list(thin(ordered(data.levels(by)), _MOST_SERIES))
     runs = data.successful(response)
     rows: list[Row] = []
     for name in series:
         shared = {**runs[0].configuration, **held}
-        if colour is not None and name is not None:
-            shared[colour] = name
+        if by is not None and name is not None:
+            shared[by] = name
         places = [{**shared, factor: value} for value in grid]
         values, intervals = fitted.predict(places), fitted.interval(places, level=level)
         for x, value, ends in zip(grid, values, intervals, strict=True):
             rows.append(_row("predicted", x, name, value, ends, extrapolated=_place(x) > largest))
-    here = [run for run in runs if _drawn_here(run.configuration, held, colour, series)]
+    here = [run for run in runs if _drawn_here(run.configuration, held, by, series)]
     for run in thin(here, _MOST_RUNS):
-        name = None if colour is None else run.configuration[colour]
+        name = None if by is None else run.configuration[by]
         rows.append(_row("measured", run.configuration[factor], name, run.responses[response], (nan, nan)))
     return tuple(rows)
 
@@ -123,51 +134,59 @@ def _row(
     }
 
 
-def _drawn_here(at: Configuration, held: Configuration, colour: str | None, series: Sequence[Level | None]) -> bool:
+def _drawn_here(at: Configuration, held: Configuration, by: str | None, series: Sequence[Level | None]) -> bool:
     """Only runs at the settings the lines are drawn for can be compared with them."""
-    return all(at.get(name) == value for name, value in held.items()) and (colour is None or at[colour] in series)
+    return all(at.get(name) == value for name, value in held.items()) and (by is None or at[by] in series)
 
 
-def _draw_scaling(
-    rows: tuple[Row, ...], data: Dataset, response: str, factor: str, colour: str | None, width: int
-) -> Spec:
+def _draw_scaling(rows: tuple[Row, ...], data: Dataset, response: str, factor: str, by: str | None, width: int) -> Spec:
     import altair as alt
 
-    plain = [{**row, "x": _place(row["x"])} for row in rows]
+    plain: list[Row] = [{**row, "x": _place(row["x"]), "series": str(row["series"])} for row in rows]
     levels = data.levels(factor)
     written = any(isinstance(level, str) for level in levels)
     largest = max(_place(level) for level in levels)
     x = alt.X(
         "x:Q",
-        title=axis_title(data.vocabulary.setting(factor)),
+        title=level_title(data.vocabulary.setting(factor), levels),
         scale=alt.Scale(zero=False, nice=False, padding=12),
         axis=size_ticks(levels, [_place(level) for level in levels]) if written else _number_ticks(plain),
     )
-    # Bands near the edge of the data can be vast; they are clipped so that the lines stay readable.
-    known = numbers(row["value"] for row in plain)
-    bounds = numbers(row[side] for row in plain for side in ("low", "high"))
-    ends = domain(data.vocabulary.response(response), [*known, *within_reach(known, bounds)])
-    scale = alt.Scale(domain=ends, nice=False)
-    y = alt.Y("value:Q", title=axis_title(data.vocabulary.response(response)), scale=scale)
+    meaning = data.vocabulary.response(response)
+    scale = _scale(plain, meaning)
     names = list(dict.fromkeys(str(row["series"]) for row in plain))
-    title = axis_title(data.vocabulary.setting(colour or ""))
-    hue = alt.value(BLUE) if colour is None else series_colour("series", names, title, width)
-    base = alt.Chart(the_rows()).encode(x=x, color=hue)
+    charts = [_panel(name, plain, meaning, x, scale, largest) for name in names]
+    drawn = framed(plain, "value", scale.domain, "low", "high")
+    if len(names) == 1:
+        spec = finish(charts[0].properties(height=300 if width > NARROW_PX else 240), width, drawn)
+    else:
+        setting = plain_name(data.vocabulary.setting(by or ""))
+        titled = [
+            chart.properties(title=panel_title(f"{setting} {name}")) for chart, name in zip(charts, names, strict=True)
+        ]
+        spec = finish(panels(titled, width), width, drawn)
+    spec["config"]["lineBreak"] = "\n"
+    return spec
+
+
+def _panel(name: str, plain: Sequence[Row], response: Response, x: Any, scale: Any, largest: float) -> Any:
+    """The line, the band and the runs of one level: bands of several in one frame would hide each other."""
+    import altair as alt
+
+    title, ticks = axis_title(response, scale.domain), scale_ticks(response, scale)
+    y, low = (alt.Y(f"{column}:Q", title=title, scale=scale, axis=ticks) for column in ("value", "low"))
+    base = alt.Chart(the_rows()).transform_filter(only(name, "series")).encode(x=x, color=alt.value(BLUE))
     predicted = base.transform_filter("datum.kind == 'predicted'")
     band = predicted.transform_filter("isValid(datum.low) && isValid(datum.high)")
     within, beyond = f"datum.x <= {largest!r}", f"datum.x >= {largest!r}"
-    low = alt.Y("low:Q", scale=scale, title=axis_title(data.vocabulary.response(response)))
-    layers = [
+    return alt.layer(
         *_beyond_measured(plain, largest, x),
-        band.transform_filter(within).mark_area(opacity=0.22, clip=True).encode(y=low, y2="high:Q"),
-        band.transform_filter(beyond).mark_area(opacity=0.1, clip=True).encode(y=low, y2="high:Q"),
-        predicted.transform_filter(within).mark_line(strokeWidth=2.2, clip=True).encode(y=y),
-        predicted.transform_filter(beyond).mark_line(strokeWidth=2.2, strokeDash=[5, 4], clip=True).encode(y=y),
+        band.transform_filter(within).mark_area(opacity=0.22).encode(y=low, y2="high:Q"),
+        band.transform_filter(beyond).mark_area(opacity=0.1).encode(y=low, y2="high:Q"),
+        predicted.transform_filter(within).mark_line(strokeWidth=2.2).encode(y=y),
+        predicted.transform_filter(beyond).mark_line(strokeWidth=2.2, strokeDash=[5, 4]).encode(y=y),
         base.transform_filter("datum.kind == 'measured'").mark_point(filled=True, size=50, opacity=0.95).encode(y=y),
-    ]
-    spec = finish(alt.layer(*layers).properties(height=300 if width > NARROW_PX else 240), width, plain)
-    spec["config"]["lineBreak"] = "\n"
-    return spec
+    )
 
 
 def _beyond_measured(plain: Sequence[Row], largest: float, x: Any) -> list[Any]:

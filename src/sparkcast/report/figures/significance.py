@@ -5,6 +5,7 @@ from typing import Any
 
 from sparkcast.analyse import Analysis, Effect
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._labels import LETTER_PX
 from sparkcast.report.figures._style import (
     BLUE,
     GREY,
@@ -22,6 +23,7 @@ BEYOND, WITHIN = "beyond the noise", "within the noise"
 _COLOURS = {BEYOND: BLUE, WITHIN: GREY}
 _MOST_BARS = 25
 _FEWEST_TERMS = 5  # fewer points lie on some line by chance
+_AXIS_PX = 60  # what labels take of the width
 _LINE_PX = 11  # of text, so that labels do not cover one another
 
 
@@ -136,11 +138,11 @@ def _draw_half_normal(rows: tuple[Row, ...], width: int) -> Spec:
     base = alt.Chart(the_rows()).encode(x=x, y=y)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(color=kind_colour(_COLOURS, width))
     labelled = {str(row["term"]) for row in _labelled(rows, height / (top * 1.08))}
-    # Names go where there is room: left of the points in the right half, right of the others.
+    # Names go to the right, away from the line, unless the edge is too near.
     told = [
         {
             **row,
-            "side": "" if row["term"] not in labelled else "left" if _is_right(row, largest) else "right",
+            "side": "" if row["term"] not in labelled else "right" if _has_room(row, largest, width) else "left",
         }
         for row in rows
     ]
@@ -167,5 +169,6 @@ def _labelled(rows: tuple[Row, ...], px_per_quantile: float) -> list[Row]:
     return named
 
 
-def _is_right(row: Row, largest: float) -> bool:
-    return any(value > largest / 2 for value in numbers([row["standardised"]]))
+def _has_room(row: Row, largest: float, width: int) -> bool:
+    [size] = numbers([row["standardised"]])
+    return (1 - size / (1.06 * largest)) * (width - _AXIS_PX) >= 12 + LETTER_PX * len(str(row["term"]))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thin, thinned
-from sparkcast.report.figures._frame import at_the_edge, framed, is_wide
+from sparkcast.report.figures._frame import at_the_edge, cut_off, framed, whole_scale
 from sparkcast.report.figures._style import (
     BLUE,
     GREY,
@@ -16,9 +16,9 @@ from sparkcast.report.figures._style import (
     only,
     panel_title,
     panels,
+    scale_ticks,
+    shown,
     the_rows,
-    value_scale,
-    within_reach,
 )
 from sparkcast.report.labels import axis_title, finite, listing, plain_name, show_percent
 from sparkcast.study import Response
@@ -26,7 +26,6 @@ from sparkcast.validate import Scorecard, Validation
 
 _MOST_RUNS = 1000
 _MANY = 200  # runs in one panel; from here on marks are small and faint, or they would hide each other
-_ROOM = 0.2  # of the range of the points
 _INSIDE, _OUTSIDE = "inside its interval", "outside its interval"
 
 
@@ -36,6 +35,8 @@ def predicted_vs_actual(validation: Validation, *, most: int = 1) -> Figure | No
     if not best:
         return None
     rows = tuple(row for card in best for row in tested_rows(card))
+    if not numbers(row["measured"] for row in rows):
+        return None
     response = validation.meaning
     every = [run for card in best for run in card.runs]
     inside = [f"{sum(run.low <= run.actual <= run.high for run in card.runs)} ({card.model})" for card in best]
@@ -48,11 +49,13 @@ def predicted_vs_actual(validation: Validation, *, most: int = 1) -> Figure | No
         f"(protocol {validation.protocol}). On the dashed line the prediction is exact; bars are "
         f"{show_percent(validation.level)} intervals, and {counted} of {len(best[0].runs)} runs fell inside theirs."
         f"{at_the_edge(framed(rows, 'predicted', _ends(rows, response)), 'predictions')}"
+        f"{cut_off(rows, _ends(rows, response), 'low', 'high')}"
         f"{thinned(len(rows), len(every), 'runs')}",
         rows,
         lambda width: _draw_predicted_vs_actual(rows, best, response, width),
         response=response.name,
         heads={side: f"{side} {axis_title(response)}" for side in ("measured", "predicted")},
+        values=dict.fromkeys(("measured", "predicted", "low", "high"), response),
     )
 
 
@@ -74,18 +77,8 @@ def tested_rows(card: Scorecard) -> tuple[Row, ...]:
 
 def _scale(rows: Sequence[Row], response: Response) -> Any:
     """One scale for both axes and all panels: the diagonal runs from corner to corner, and panels can be compared."""
-    measured, predicted = (numbers(row[side] for row in rows) for side in ("measured", "predicted"))
-    known = [*measured, *within_reach(measured, predicted)]
-    # Bars get a little room only: those of a poor model would push the points of all into a corner.
-    room = _ROOM * (max(known) - min(known))
-    low, high = min(known) - room, max(known) + room
-    near = [min(max(bound, low), high) for bound in numbers(row[side] for row in rows for side in ("low", "high"))]
-    near = [max(bound, 0.0) for bound in near] if min(known) >= 0 else near
-    is_log = is_wide(measured)
-    shown = [value for value in (*known, *near) if value >= min(measured) / 2] if is_log else [*known, *near]
-    scale = value_scale(response, shown, log=is_log)
-    scale.nice = False
-    return scale
+    measured = numbers(row["measured"] for row in rows)
+    return whole_scale(response, measured, numbers(row[side] for row in rows for side in ("predicted", "low", "high")))
 
 
 def _ends(rows: Sequence[Row], response: Response) -> list[float]:
@@ -95,7 +88,7 @@ def _ends(rows: Sequence[Row], response: Response) -> list[float]:
 
 def _draw_predicted_vs_actual(rows: tuple[Row, ...], best: Sequence[Scorecard], response: Response, width: int) -> Spec:
     ends = _ends(rows, response)
-    told = [{**row, "kind": _INSIDE if row["inside"] else _OUTSIDE} for row in rows]
+    told = [{**row, "kind": _INSIDE if row["inside"] else _OUTSIDE, "tip": _tip(row, response)} for row in rows]
     drawn = framed(told, "predicted", ends, "low", "high")
     charts = [_diagonal_panel(card.model, rows, response, width) for card in best]
     if len(charts) == 1:
@@ -107,19 +100,26 @@ def _draw_predicted_vs_actual(rows: tuple[Row, ...], best: Sequence[Scorecard], 
     return finish(panels(titled, width), width, drawn)
 
 
+def _tip(row: Row, response: Response) -> str:
+    told = f"measured {shown(response, row['measured'])}, predicted {shown(response, row['predicted'])}"
+    return f"{row['configuration']}: {told} ({shown(response, row['low'])} to {shown(response, row['high'])})"
+
+
 def _diagonal_panel(model: str, rows: Sequence[Row], response: Response, width: int) -> Any:
     import altair as alt
 
     scale = _scale(rows, response)
+    title, ticks = axis_title(response, scale.domain), scale_ticks(response, scale, most=4, tickCount=5)
     base = (
         alt.Chart(the_rows())
         .transform_filter(only(model, "model"))
         .encode(
-            x=alt.X("measured:Q", title=f"measured {axis_title(response)}", scale=scale, axis=alt.Axis(tickCount=5)),
+            x=alt.X("measured:Q", title=f"measured {title}", scale=scale, axis=ticks),
+            description="tip:N",
             color=kind_colour({_INSIDE: BLUE, _OUTSIDE: ORANGE}, width),
         )
     )
-    y = alt.Y("predicted:Q", title=f"predicted {axis_title(response)}", scale=scale)
+    y = alt.Y("predicted:Q", title=f"predicted {title}", scale=scale, axis=ticks)
     is_crowded = sum(row["model"] == model for row in rows) > _MANY
     bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(
         strokeWidth=1 if is_crowded else 1.5, opacity=0.2 if is_crowded else 0.55
@@ -130,7 +130,7 @@ def _diagonal_panel(model: str, rows: Sequence[Row], response: Response, width: 
     )
     corner = alt.Chart(inline({"measured": end, "predicted": end} for end in scale.domain))
     diagonal = corner.mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=_plain("measured", scale), y=y)
-    low = alt.Y("low:Q", scale=scale, title=f"predicted {axis_title(response)}")
+    low = alt.Y("low:Q", scale=scale, title=f"predicted {title}", axis=ticks)
     points = dots.encode(y=y, shape=alt.Shape("shape:N", scale=None, legend=None))
     return alt.layer(diagonal, bars.encode(y=low, y2="high:Q"), points)
 

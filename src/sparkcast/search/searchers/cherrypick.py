@@ -24,7 +24,7 @@ _LEAST_VARIANCE = 1e-6
 
 @SEARCHERS.register("cherrypick")
 class CherryPick(Chooser):
-    """Bayesian optimisation with expected improvement under a run-time limit; stops below 10 % (CherryPick, 2017)."""
+    """Bayesian optimization with expected improvement under a run-time limit; stops below 10 % (CherryPick, 2017)."""
 
     warnings: tuple[str, ...] = ()
 

@@ -15,7 +15,7 @@ Number = int | float
 
 @SEARCHERS.register("doubling")
 class Doubling:
-    """Doubles one number while the mean of 5 runs falls, then raises it by tenths (marinos2020)."""
+    """Doubles one numeric setting while the mean of 5 runs falls, then raises it by 10 % (marinos2020)."""
 
     asks_elsewhere = True
     answers_elsewhere = True
@@ -24,9 +24,7 @@ class Doubling:
         self._name = _varied_number(search.candidates)
         levels = sorted({_number(candidate, self._name) for candidate in search.candidates})
         if levels[0] <= 0:
-            raise StudyError(
-                f"doubling {self._name} = {levels[0]} leads nowhere", hint="let its lowest level be above 0"
-            )
+            raise StudyError(f"doubling {self._name} = {levels[0]} has no effect", hint="use a lowest level above 0")
         self._others = search.candidates[0].without(self._name)
         self._lowest, self._highest = levels[0], levels[-1]
         takes_fractions = search.vocabulary.setting(self._name).takes_fractions
@@ -96,10 +94,12 @@ class Doubling:
             return ()
         found = []
         if self._best == self._lowest:
-            found.append(f"the best {self._name}, {self._best}, is the lowest that was tried: less may be better")
+            found.append(f"the best {self._name}, {self._best}, is the lowest value tried: a lower one may be better")
         if self._best == max(self._means):
             allowed = "allowed" if self._best == self._highest else "tried"
-            found.append(f"the best {self._name}, {self._best}, is the highest that was {allowed}: more may be better")
+            found.append(
+                f"the best {self._name}, {self._best}, is the highest that was {allowed}: a higher one may be better"
+            )
         return tuple(found)
 
 
@@ -108,12 +108,12 @@ def _varied_number(candidates: tuple[Configuration, ...]) -> str:
     if len(names) > 1:
         fixes = " ".join(f"--fix {name}={candidates[0][name]}" for name in names[1:])
         raise StudyError(
-            f"doubling searches one number, and {len(names)} settings vary: {', '.join(names)}",
+            f"doubling searches one numeric setting, but {len(names)} settings vary: {', '.join(names)}",
             hint=f"fix all but one, e.g. {fixes}",
         )
     if not names:
         raise StudyError(
-            "doubling searches one number, and no setting varies", hint="list its lowest and highest level"
+            "doubling searches one numeric setting, but no setting varies", hint="list its lowest and highest level"
         )
     return names[0]
 
@@ -121,5 +121,7 @@ def _varied_number(candidates: tuple[Configuration, ...]) -> str:
 def _number(candidate: Configuration, name: str) -> Number:
     level = candidate[name]
     if isinstance(level, str):
-        raise StudyError(f"doubling searches a number, and {name} = {level!r} is none", hint="vary another setting")
+        raise StudyError(
+            f"doubling searches a numeric setting, but {name} = {level!r} is not a number", hint="vary another setting"
+        )
     return level

@@ -33,14 +33,14 @@ _TINY = 1e-300
 
 @SEARCHERS.register("guided")
 class Guided(Chooser):
-    """Knows how jobs scale, fail and behaved in earlier workloads; asks for the run that pays most, while one does."""
+    """Models how jobs scale and fail, learns from earlier workloads, and picks the run that pays off most."""
 
     is_default = True
 
     @property
     def warnings(self) -> tuple[str, ...]:
         ignored = self._prior.ignored if self._points.candidates else ()
-        return (f"no use was made of {', '.join(ignored)}: other settings",) if ignored else ()
+        return (f"{', '.join(ignored)} not used: different settings",) if ignored else ()
 
     def _next(self, known: Known, left: list[int]) -> int | None:
         import numpy as np
@@ -53,7 +53,7 @@ class Guided(Chooser):
             if float(worth.max()) > 0:
                 return self._choice(known, left, worth)
         if self.stops:
-            self._why = f"no run is expected to pay for itself within {_RUNS_TO_COME} runs of the job"
+            self._why = f"no further run is expected to pay for itself within {_RUNS_TO_COME} runs of the job"
             return None
         return left[int(np.argmax(worth))]
 

@@ -8,7 +8,7 @@ from sparkcast.study import Configuration
 
 @SEARCHERS.register("random")
 class RandomOrder:
-    """The candidates in random order, each once, whatever the runs show."""
+    """The candidates in random order, each once, regardless of results."""
 
     warnings: tuple[str, ...] = ()
 

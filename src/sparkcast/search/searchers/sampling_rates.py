@@ -16,7 +16,7 @@ _MOST = 27  # at the lowest rate: three are left for the full data
 
 @SEARCHERS.register("sampling-rates")
 class SamplingRates:
-    """Runs candidates on 1 % of the data; the best third go on to 10 %, the best third of these to all of it."""
+    """Runs candidates on 1 % of the data; the best third move on to 10 %, the best third of those to all of it."""
 
     asks_elsewhere = True
     answers_elsewhere = False
@@ -25,8 +25,8 @@ class SamplingRates:
         found = search.vocabulary.first(Role.FRACTION, among=search.candidates[0])
         if found is None:
             raise StudyError(
-                "sampling-rates needs a setting that is the share of the data to use",
-                hint=f"say which one is, roles: {{NAME: {Role.FRACTION}}}, or use another searcher",
+                "sampling-rates needs a setting for the fraction of the data to use",
+                hint=f"declare it with roles: {{NAME: {Role.FRACTION}}}, or use another searcher",
             )
         self._rate = found
         self._n_runs = search.replicates or 1
@@ -87,10 +87,11 @@ class SamplingRates:
     def warnings(self) -> tuple[str, ...]:
         found = []
         if self._left_out:
-            found.append(f"{self._left_out} candidates were not looked at: {_MOST} spread over all of them were")
+            found.append(f"{self._left_out} candidates were not considered: {_MOST} spread over all of them were")
         if self._unjudged:
             found.append(
-                f"{len(self._unjudged)} of {len(self._candidates)} candidates failed on less data and went on unjudged"
+                f"{len(self._unjudged)} of {len(self._candidates)} candidates failed on less data and advanced "
+                "without a score"
             )
         return tuple(found)
 

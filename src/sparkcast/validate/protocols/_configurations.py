@@ -49,8 +49,8 @@ def configurations(data: Dataset, response: str) -> Configurations:
     found = Configurations(data, runs, tuple(map(data.key, runs)))
     if len(found.different()) < 2:
         raise NotEnoughDataError(
-            f"{data.name} has 1 configuration with {response}, which cannot be both learned from and tested",
-            hint="run more configurations; more replicates of the same one do not help",
+            f"{data.name} has 1 configuration with {response}, which cannot be used for both training and testing",
+            hint="run more configurations; replicates of the same one do not help",
         )
     return found
 
@@ -79,7 +79,7 @@ def ladder(found: Configurations, factor: str, protocol: str) -> Ladder:
     written = {at[key]: level for key, level in reversed(levels.items())}
     if len(written) < MIN_LEVELS:
         raise StudyError(
-            f"{protocol} needs {MIN_LEVELS} levels of {factor}, and the runs have {len(written)}: "
+            f"{protocol} needs {MIN_LEVELS} levels of {factor}, but the runs have {len(written)}: "
             f"{show_levels(written.values())}",
             hint="run more levels, or use loo, kfold or holdout",
         )
@@ -90,7 +90,7 @@ def _number(level: Level, factor: str, protocol: str) -> float:
     number = as_number(level)
     if number is None or not math.isfinite(number):
         raise StudyError(
-            f"{protocol} needs a factor with numbers, and {factor} has the level {level!r}",
+            f"{protocol} needs a numeric factor, but {factor} has the level {level!r}",
             hint="categories have no order; use loo, kfold or holdout",
         )
     return number

@@ -10,7 +10,7 @@ from sparkcast.validate.protocols import PROTOCOLS, Split
 from sparkcast.validate.protocols._configurations import Configurations, Key, configurations, show_levels
 from sparkcast.validate.protocols.holdout import SHARE, hold_out
 
-_EXAMPLE = "e.g. 'cases:data_size=250+750|1000;cores=8|16': levels to learn from | levels to test"
+_EXAMPLE = "e.g. 'cases:data_size=250+750|1000;cores=8|16': levels to train on | levels to test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Case:
 @PROTOCOLS.register("cases")
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The levels to learn from and the levels to test are both named; other runs are left out.
+    """Trains on and tests at the levels you list; other runs are left out.
 
     `cases:FACTOR=a+b|c` learns from the configurations with the levels a and b of FACTOR and tests those with c. Of
     several factors, joined with `;`, each must agree. Sides that name the very same configurations
@@ -43,7 +43,7 @@ class Cases:
         cases = tuple(_parse_case(part.strip()) for part in argument.split(";"))
         factors = [case.factor for case in cases]
         if twice := next((factor for factor in factors if factors.count(factor) > 1), None):
-            raise StudyError(f"cases names {twice!r} twice", hint="write all its levels in one place: a=1+2|3")
+            raise StudyError(f"cases lists {twice!r} twice", hint="put all its levels in one place: a=1+2|3")
         return cls(cases, seed)
 
     def splits(self, data: Dataset, response: str) -> Sequence[Split]:
@@ -85,7 +85,9 @@ def _choose(found: Configurations, among: Sequence[Key], factor: str, wanted: Se
 
 def _require_configurations(chosen: Sequence[Key], purpose: str) -> None:
     if not chosen:
-        raise StudyError(f"no configuration has all the levels to {purpose}", hint="name levels that were run together")
+        raise StudyError(
+            f"no configuration has all the levels to {purpose}", hint="choose levels that were run together"
+        )
 
 
 def _require_apart(train: Sequence[Key], test: Sequence[Key]) -> None:
@@ -93,8 +95,8 @@ def _require_apart(train: Sequence[Key], test: Sequence[Key]) -> None:
     both = [key for key in train if key in tested]
     if both:
         raise StudyError(
-            f"{len(both)} of {len(test)} tested configurations are also learned from, e.g. {both[0]}",
-            hint="name each level of one factor on one side only",
+            f"{len(both)} of {len(test)} tested configurations are also in the training data, e.g. {both[0]}",
+            hint="put each level of a factor on one side only",
         )
 
 

@@ -38,7 +38,7 @@ class Beyond:
 @PROTOCOLS.register("extrapolate")
 @dataclass(frozen=True, slots=True)
 class Extrapolate:
-    """Higher levels of a number are predicted from lower ones: extrapolate:FACTOR, or extrapolate:FACTOR>VALUE.
+    """Predicts higher levels of a numeric factor from lower ones: extrapolate:FACTOR, or extrapolate:FACTOR>VALUE.
 
     Without a VALUE, each level from the third on is predicted from all levels below it. With one there is a single
     split: the levels above VALUE are predicted from those up to it, VALUE included. `FACTOR<VALUE` goes downwards.
@@ -57,7 +57,7 @@ class Extrapolate:
         if number is None or not math.isfinite(number):
             raise StudyError(
                 f"extrapolate:{argument} has no number after {match[2]!r}",
-                hint="e.g. extrapolate:executors>8: up to 8 is learned from, above is tested",
+                hint="e.g. extrapolate:executors>8: trains on up to 8, tests above",
             )
         return cls(factor_name(factor, "extrapolate"), Beyond("<" if match[2] == "<" else ">", number, value))
 
@@ -67,7 +67,7 @@ class Extrapolate:
         if self.beyond is not None:
             return [_split_at(found, steps, self.factor, self.beyond)]
         return [
-            found.split(steps.below(number), steps.on(number), f"learning from {self.factor} below {level}")
+            found.split(steps.below(number), steps.on(number), f"training on {self.factor} below {level}")
             for number, level in list(steps.rungs.items())[_MIN_LEARNED:]
         ]
 
@@ -85,7 +85,8 @@ def _split_at(found: Configurations, steps: Ladder, factor: str, beyond: Beyond)
     count = len({steps.at[key] for key in learned})
     if count < _MIN_LEARNED:
         raise StudyError(
-            f"the runs with {where} have {count} level{'' if count == 1 else 's'}, and a trend needs {_MIN_LEARNED}",
+            f"the runs with {where} have {count} level{'' if count == 1 else 's'}, but a trend needs at least "
+            f"{_MIN_LEARNED}",
             hint=measured,
         )
-    return found.split(learned, tested, f"learning from {where}")
+    return found.split(learned, tested, f"training on {where}")

@@ -19,7 +19,7 @@ _REPEATS = 10
 @PROTOCOLS.register("holdout")
 @dataclass(frozen=True, slots=True)
 class Holdout:
-    """A fifth of the configurations, or holdout:SHARE, is drawn and predicted from the rest; 10 independent draws.
+    """Predicts a random fifth of the configurations, or holdout:SHARE, from the rest; 10 independent draws.
 
     At least one configuration is on each side. A run may be tested in several draws, or in none.
     """
@@ -34,7 +34,7 @@ class Holdout:
         try:
             share = float(argument)
         except ValueError:
-            raise StudyError(f"holdout:{argument} has no number as its share", hint="e.g. holdout:0.25") from None
+            raise StudyError(f"holdout:{argument} needs a number as its share", hint="e.g. holdout:0.25") from None
         if not 0 < share < 1:
             raise StudyError(f"the share of holdout:{argument} is not between 0 and 1", hint="e.g. holdout:0.25")
         return cls(share, seed)

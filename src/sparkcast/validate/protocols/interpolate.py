@@ -12,7 +12,7 @@ from sparkcast.validate.protocols._configurations import configurations, factor_
 @PROTOCOLS.register("interpolate")
 @dataclass(frozen=True, slots=True)
 class Interpolate:
-    """Each level of a number between its lowest and highest is predicted from the other levels: interpolate:FACTOR.
+    """Predicts each inner level of a numeric factor from its other levels: interpolate:FACTOR.
 
     A level is left out with all its configurations. The lowest and the highest are never tested: without them a model
     would have to extrapolate.

@@ -16,7 +16,7 @@ _DEFAULT_K = 10
 @PROTOCOLS.register("kfold")
 @dataclass(frozen=True, slots=True)
 class KFold:
-    """The configurations are dealt into 10 groups at random, or K with kfold:K; each is predicted from the others.
+    """Splits the configurations into 10 random groups, or K with kfold:K; predicts each from the others.
 
     Without a K, fewer configurations than 10 make as many groups as there are configurations.
     """
@@ -31,9 +31,9 @@ class KFold:
         try:
             k = int(argument)
         except ValueError:
-            raise StudyError(f"kfold:{argument} has no whole number of groups", hint="e.g. kfold:5") from None
+            raise StudyError(f"kfold:{argument} needs an integer number of groups", hint="e.g. kfold:5") from None
         if k < 2:
-            raise StudyError(f"kfold:{argument} leaves nothing to learn from", hint="use at least 2 groups: kfold:5")
+            raise StudyError(f"kfold:{argument} leaves nothing to train on", hint="use at least 2 groups: kfold:5")
         return cls(k, seed)
 
     def splits(self, data: Dataset, response: str) -> Sequence[Split]:
@@ -41,8 +41,8 @@ class KFold:
         keys = found.different()
         if self.k is not None and self.k > len(keys):
             raise StudyError(
-                f"kfold:{self.k} needs {self.k} configurations, and {data.name} has {len(keys)} with {response}",
-                hint=f"use kfold:{len(keys)} or less, or loo",
+                f"kfold:{self.k} needs {self.k} configurations, but {data.name} has {len(keys)} with {response}",
+                hint=f"use kfold:{len(keys)} or fewer, or loo",
             )
         k = self.k or min(_DEFAULT_K, len(keys))
         Random(self.seed).shuffle(keys)

@@ -13,12 +13,12 @@ from sparkcast.validate.protocols._configurations import configurations
 @PROTOCOLS.register("loo")
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
-    """Each configuration in turn, with all its replicates, is predicted from the others."""
+    """Predicts each configuration, with all its replicates, from the others."""
 
     @classmethod
     def parse(cls, argument: str, *, seed: int) -> Self:
         if argument:
-            raise StudyError(f"loo takes nothing after a colon, not {argument!r}", hint="write loo, or kfold:5")
+            raise StudyError(f"loo takes no argument, but got {argument!r}", hint="write loo, or kfold:5")
         return cls()
 
     def splits(self, data: Dataset, response: str) -> Sequence[Split]:

@@ -1,0 +1,144 @@
+"""The options of every command that reads runs: how a table is understood, and which study of a store is meant."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sparkcast.cli._output import say
+
+if TYPE_CHECKING:
+    from sparkcast.api import Data
+
+Factors = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns of a table that were varied, e.g. executors,batch_size. Default: those that vary and were not "
+        "measured.",
+        show_default=False,
+    ),
+]
+Roles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role",
+        metavar="NAME=ROLE",
+        help="What a name means: hosts=machines, rows=data-size, auc=share, minutes=time:min. Repeatable.",
+    ),
+]
+Ignore = Annotated[str | None, typer.Option(metavar="NAMES", help="Columns of a table to leave out, e.g. note,user.")]
+NoValue = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na", metavar="WORD", help="A word that means no value in a table, beside NA and its like. Repeatable."
+    ),
+]
+TimeUnit = Annotated[
+    str | None, typer.Option(metavar="UNIT", help="Of times in a table that do not tell it: ms, s, min, h or d.")
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar="MARK", help="What stands before decimals, where a table does not tell: comma or point."),
+]
+StudyName = Annotated[
+    str | None, typer.Option("--study", help="Which study of a store, or experiment of MLflow, that holds several.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the options say, as `api.load_data` takes it."""
+
+    factors: str | None = None
+    role: list[str] | None = None
+    ignore: str | None = None
+    na: list[str] | None = None
+    time_unit: str | None = None
+    decimal: str | None = None
+    study: str | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {
+            "factors": names(self.factors or ""),
+            "roles": parse_roles(self.role or ()),
+            "ignore": names(self.ignore or ""),
+            "na": tuple(self.na or ()),
+            "time_unit": self.time_unit,
+            "decimal": self.decimal,
+            "study": self.study,
+        }
+
+
+AS_IT_STANDS = Reading()  # without any option
+
+_OPTIONS = {
+    "factors": Factors,
+    "role": Roles,
+    "ignore": Ignore,
+    "na": NoValue,
+    "time_unit": TimeUnit,
+    "decimal": Decimal,
+    "study": StudyName,
+}
+
+
+def reads_runs(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the shared options in place of its parameter `reading`."""
+
+    @wraps(command)
+    def call(**given: Any) -> None:
+        options = {name: given.pop(name) for name in _OPTIONS}
+        command(**given, reading=Reading(**options))
+
+    signature = inspect.signature(command)
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in _OPTIONS.items()
+    ]
+    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in signature.parameters.values()]
+    place = next(place for place, parameter in enumerate(own) if parameter.name == "reading")
+    parameters = [*own[:place], *shared, *own[place + 1 :]]
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call
+
+
+def names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def parse_roles(texts: "list[str] | tuple[str, ...]") -> dict[str, str]:
+    """Parse `hosts=machines`, one or several between commas."""
+    from sparkcast.errors import StudyError
+
+    roles: dict[str, str] = {}
+    for part in (part for text in texts for part in names(text)):
+        name, separator, role = (piece.strip() for piece in part.partition("="))
+        if not (name and separator and role):
+            raise StudyError(f"--role {part!r} is not NAME=ROLE", hint="e.g. --role hosts=machines --role auc=share")
+        if roles.get(name, role) != role:
+            raise StudyError(f"--role gives {name} twice: {roles[name]} and {role}", hint="a name has one role")
+        roles[name] = role
+    return roles
+
+
+def say_meanings(data: "Data", as_json: bool = False) -> None:
+    """How a table was understood, and of a store which meanings only names told. With --json that is a field."""
+    taken: dict[str, list[str]] = {}
+    for role, name in data.taken_as:
+        taken.setdefault(role, []).append(name)
+    if taken:
+        say("taken as " + "; ".join(f"{role}: {', '.join(found)}" for role, found in taken.items()))
+    if data.understood is not None and not as_json:
+        for line in data.understood.lines():
+            say(line)
+
+
+def understood(data: object) -> dict[str, Any]:
+    """What --json tells beside a result."""
+    found = getattr(data, "understood", None)
+    return {} if found is None else {"understood": found}

@@ -1,0 +1,441 @@
+"""Sharing a cluster: queue, queue admit."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
+from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
+from sparkcast.cli.answers import (
+    USUAL_MODEL,
+    Extrapolate,
+    ModelName,
+    load_any,
+    parse_settings,
+)
+
+if TYPE_CHECKING:
+    from sparkcast.api import Data
+    from sparkcast.learned.saved import SavedModel
+    from sparkcast.queues import Measures
+    from sparkcast.queues.admission import Decision, End, Option
+    from sparkcast.queues.answer import OnStep, QueueAnswer
+    from sparkcast.queues.capacity import Capacity
+    from sparkcast.queues.simulate import Discipline
+    from sparkcast.queues.steady import Estimate
+
+OptionalData = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DATA|MODEL",
+        help="A study file, a results folder or store, a CSV, or a model file; or give --service-time.",
+        show_default=False,
+    ),
+]
+_WAYS = ("fifo", "fair")
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(reads_runs(queue))
+    app.command("queue admit")(reads_runs(admit))
+
+
+def queue(
+    data: OptionalData = None,
+    service_time: Annotated[str | None, typer.Option(help="How long a job takes alone, on average: 30s.")] = None,
+    scv: Annotated[
+        float | None,
+        typer.Option(
+            help="Variance of the service times over their squared mean: 0 all equal, 1 exponential. "
+            "Default: as measured; 1 for plain numbers.",
+            show_default=False,
+        ),
+    ] = None,
+    arrival_rate: Annotated[
+        str | None, typer.Option(metavar="N/UNIT", help="Jobs that come: 12/h, 3/min or 0.02/s.")
+    ] = None,
+    arrival_scv: Annotated[
+        float, typer.Option(help="Of the times between arrivals: 1 Poisson, more in bursts, less regular.")
+    ] = 1.0,
+    arrivals: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Times of arrival in seconds, one a line, instead of random ones."),
+    ] = None,
+    servers: Annotated[int, typer.Option(help="Jobs that run at once; with --width, cores.")] = 1,
+    width: Annotated[int, typer.Option(help="Cores that one job holds.")] = 1,
+    discipline: Annotated[
+        str | None,
+        typer.Option(
+            help="fifo: first come first served; fair: all at once with equal shares. "
+            "Default: fair where DATA vary the number of jobs, else fifo.",
+            show_default=False,
+        ),
+    ] = None,
+    places: Annotated[int | None, typer.Option(help="Jobs in the system at most; others are turned away.")] = None,
+    slo: Annotated[str | None, typer.Option(help="The deadline that the percentile must keep to: 300s.")] = None,
+    percentile: Annotated[float, typer.Option(help="Of the response time.")] = 95.0,
+    compare: Annotated[str | None, typer.Option(help="Numbers of servers to compare: 2,4,8.")] = None,
+    price: Annotated[float | None, typer.Option(help="What one server costs in an hour.")] = None,
+    at: Annotated[str | None, typer.Option(help="Settings of the job in DATA: executors=2,batch_size=64.")] = None,
+    jobs: Annotated[int, typer.Option(help="Jobs in each simulated run.")] = 20_000,
+    replications: Annotated[int, typer.Option(help="Simulated runs.")] = 10,
+    seed: Annotated[int, typer.Option(help="Of the simulation.")] = 0,
+    details: Details = False,
+    figures: Annotated[
+        Path | None, typer.Option(help="A folder for response times by rate and a simulated day: PNG, SVG, Vega-Lite.")
+    ] = None,
+    force: Force = False,
+    model: ModelName = USUAL_MODEL,
+    extrapolate: Extrapolate = False,
+    reading: Reading = AS_IT_STANDS,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """How many jobs can share the cluster before deadlines break.
+
+    Example: sparkcast queue --service-time 30s --scv 1.2 --arrival-rate 0.1/s --servers 4 --slo 300s
+
+    Also: sparkcast queue admit --help
+    """
+    from sparkcast import api
+    from sparkcast.units import parse_rate, parse_seconds
+
+    loaded = _loaded(data, reading, model, as_json)
+    with _show_steps() as on_step:
+        result = api.queue(
+            loaded,
+            service_time_s=None if service_time is None else parse_seconds(service_time),
+            scv=scv,
+            arrival_rate=None if arrival_rate is None else parse_rate(arrival_rate),
+            arrivals_s=() if arrivals is None else read_arrivals(arrivals),
+            arrival_scv=arrival_scv,
+            servers=servers,
+            width=width,
+            discipline=_discipline(discipline),
+            places=places,
+            at=parse_settings(at or ""),
+            slo_s=None if slo is None else parse_seconds(slo),
+            percentile=percentile,
+            compare=_whole_numbers(compare or ""),
+            price_per_server_hour=price,
+            with_figures=figures is not None,
+            n_jobs=jobs,
+            replications=replications,
+            seed=seed,
+            model=model,
+            extrapolate=extrapolate,
+            on_step=on_step,
+        )
+    emit(result, as_json, lambda found: _show_queue(found, details), understood(loaded))
+    if not as_json and not details:
+        tell("--details shows the formulas beside the simulation")
+    if figures is not None:
+        written = api.write_queue_figures(result, figures, force=force)
+        say(f"wrote {len(written)} files to {figures}")
+
+
+def admit(
+    data: OptionalData = None,
+    running: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A job that runs now: batch_size=128,elapsed=120s,within=300s; without DATA: time=300s,elapsed=120s. "
+            "done=40% where that is known. Repeatable."
+        ),
+    ] = None,
+    new: Annotated[
+        str, typer.Option(help="The job that wants to start: batch_size=256,within=300s; without DATA: time=200s.")
+    ] = "",
+    smaller: Annotated[
+        list[str] | None, typer.Option(help="Another form of the new job, the most wanted first. Repeatable.")
+    ] = None,
+    servers: Annotated[int, typer.Option(help="Without DATA: jobs that run at once without slowing down.")] = 1,
+    scv: Annotated[float, typer.Option(help="Without DATA: variance of the times over their squared mean.")] = 0.0,
+    slots: Annotated[int | None, typer.Option(help="Jobs at once; others wait in line. Default: any number.")] = None,
+    others: Annotated[int, typer.Option(help="Jobs that also run, of which nothing else is known.")] = 0,
+    confidence: Annotated[float, typer.Option(help="Probability with which deadlines must be met.")] = 0.95,
+    delay: Annotated[bool, typer.Option("--delay/--no-delay", help="Whether to look for a later start.")] = True,
+    model: ModelName = USUAL_MODEL,
+    extrapolate: Extrapolate = False,
+    reading: Reading = AS_IT_STANDS,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Admit, shrink or delay a job, given those that run now.
+
+    Exit code 5 when no way to start it keeps every deadline.
+
+    Example: sparkcast queue admit --running time=300s,elapsed=120s,within=400s --new time=60s,within=200s --servers 2
+    """
+    from sparkcast import api
+    from sparkcast.errors import StudyError
+    from sparkcast.queues.described import parse_described
+
+    if not new:
+        raise StudyError("no job wants to start", hint="describe it: --new batch_size=256,within=300s, or time=200s")
+    loaded = _loaded(data, reading, model, as_json)
+    result = api.admit(
+        [parse_described(text) for text in running or ()],
+        parse_described(new),
+        loaded,
+        smaller=[parse_described(text) for text in smaller or ()],
+        servers=servers,
+        scv=scv,
+        slots=slots,
+        others=others,
+        confidence=confidence,
+        may_delay=delay,
+        model=model,
+        extrapolate=extrapolate,
+    )
+    emit(result, as_json, _show_decision, understood(loaded))
+    if result.chosen is None:
+        raise typer.Exit(5)
+
+
+def read_arrivals(path: Path) -> list[float]:
+    """Seconds, one in a line; the first line may be a heading."""
+    from sparkcast.errors import StudyError
+
+    try:
+        lines = [line.strip() for line in path.read_text().splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} cannot be read: {error}", hint="give a text file with one time in a line") from None
+    found = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            found.append(float(line))
+        except ValueError:
+            if number > 1:
+                raise StudyError(
+                    f"{path.name} line {number}: {line!r} is not a number of seconds", hint="one time in a line"
+                ) from None
+    if not found:
+        raise StudyError(f"{path.name} has no times of arrival", hint="write one time in seconds in each line")
+    return found
+
+
+def _loaded(data: str | None, reading: Reading, model: str, as_json: bool) -> "Data | SavedModel | None":
+    return None if data is None else load_any(data, reading, (), model, as_json)
+
+
+def _discipline(text: str | None) -> "Discipline | None":
+    from sparkcast.errors import StudyError
+
+    match text:
+        case None | "fifo" | "fair":
+            return text
+    raise StudyError(f"no discipline {text!r}", hint="fifo (first come first served) or fair (equal shares)")
+
+
+def _whole_numbers(text: str) -> tuple[int, ...]:
+    from sparkcast.errors import StudyError
+
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise StudyError(f"--compare {text!r} is no list of numbers of servers", hint="e.g. 2,4,8")
+    return tuple(int(part) for part in parts)
+
+
+@contextmanager
+def _show_steps() -> "Iterator[OnStep]":
+    """A bar on a terminal; elsewhere a line when a wait is long."""
+    import sys
+    import time
+
+    if not sys.stderr.isatty():
+        told_at = time.monotonic()
+
+        def mention(what: str, done: int, total: int) -> None:
+            nonlocal told_at
+            if time.monotonic() - told_at > 5:
+                told_at = time.monotonic()
+                say(f"simulating {what}: {done} of {total}")
+
+        yield mention
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(30), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks = {}
+
+        def update(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(f"simulating {what}", total=total)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield update
+
+
+# ---------------------------------------------------------------- showing
+
+
+def _show_queue(result: "QueueAnswer", details: bool) -> None:
+    from sparkcast.units import show_rate, show_seconds
+
+    way = {"fifo": "first come first served", "fair": "all at once, with equal shares"}.get(result.discipline, "")
+    many = "" if result.servers == 1 else "s"
+    if result.is_slowdown_measured:
+        tell("the cluster that was measured, all jobs at once")
+    else:
+        tell(f"{result.servers} server{many}, {way}")
+    tell(f"a job takes {show_seconds(result.service_time_s)} alone (scv {result.service_scv:.3g})")
+    limit = (
+        ""
+        if result.stable_rate == float("inf")
+        else f"stable below {show_rate(result.stable_rate, like=_like(result))}"
+    )
+    if result.arrival_rate is None:
+        tell(limit)
+    else:
+        bursts = "Poisson" if result.arrival_scv == 1 else f"scv {result.arrival_scv:.3g}"
+        tell(f"{show_rate(result.arrival_rate, like=_like(result))} arrive ({bursts}); {limit}".rstrip("; "))
+    _show_measures(result) if details else _show_mean(result)
+    if result.response_s is not None:
+        _show_percentile(result)
+    if result.capacities:
+        _show_capacities(result)
+    for note in result.notes:
+        say(f"note: {note}")
+
+
+def _like(result: "QueueAnswer") -> float:
+    """The rate in whose unit all others are shown: the smallest, so that no number is below 1."""
+    return min(result.stable_rate, result.arrival_rate or result.stable_rate)
+
+
+def _show_mean(result: "QueueAnswer") -> None:
+    """As simulated, and by the first formula."""
+    formulas = [f"{one.queue}: {one.mean_response_s:.4g} s" for one in result.closed_forms[:1]]
+    if result.simulation is not None:
+        found = result.simulation
+        formula = f"; {formulas[0]}" if formulas else ""
+        response, wait = _with_reach(found.mean_response_s), _with_reach(found.mean_wait_s)
+        tell(f"on average a job takes {response} s, of which it waits {wait} s (simulated{formula})")
+    elif formulas:
+        tell(f"on average a job takes, by {formulas[0]}")
+
+
+def _show_measures(result: "QueueAnswer") -> None:
+    rows = [_measures_row(one) for one in result.closed_forms]
+    if result.simulation is not None:
+        found = result.simulation
+        rows.append(
+            [
+                "simulated",
+                *(_with_reach(one) for one in (found.mean_response_s, found.mean_wait_s, found.mean_jobs)),
+                f"{100 * found.utilisation.value:.1f} %",
+                "–" if result.discipline == "fair" else f"{found.probability_of_waiting.value:.3f}",
+                "",
+            ]
+        )
+    if rows:
+        table("", ["queue", "E[T] s", "E[W] s", "E[N]", "busy", "P(wait)", "kind"], rows, optional=("kind", "P(wait)"))
+    for one in result.closed_forms:
+        if one.validity:
+            tell(f"{one.queue}: {one.validity}")
+
+
+def _measures_row(one: "Measures") -> list[str]:
+    waits = "–" if one.probability_of_waiting is None else f"{one.probability_of_waiting:.3f}"
+    lost = f"{100 * one.probability_of_loss:.3g} % turned away" if one.probability_of_loss else ""
+    about = lost or ("exact" if one.is_exact else "approximation")
+    numbers = (f"{one.mean_response_s:.4g}", f"{one.mean_wait_s:.4g}", f"{one.mean_jobs:.4g}")
+    return [one.queue, *numbers, f"{100 * one.utilisation:.1f} %", waits, about]
+
+
+def _with_reach(one: "Estimate") -> str:
+    return f"{one.value:.4g} ± {one.high - one.value:.2g}"
+
+
+def _show_percentile(result: "QueueAnswer") -> None:
+    found = result.response_s
+    assert found is not None
+    how = "" if found.low == found.high else f" ({found.low:.4g} to {found.high:.4g} with 95 % confidence)"
+    tell(f"{100 * result.share:g} % of jobs end within {found.value:.4g} s{how}")
+    if result.slo_s is not None:
+        verdict = "is kept" if result.meets_slo else "IS NOT KEPT"
+        needed = "" if result.servers_needed in (None, result.servers) else f"; {result.servers_needed} would do"
+        with_so_many = "" if result.is_slowdown_measured else f" with {result.servers}"
+        tell(f"the deadline of {result.slo_s:g} s {verdict}{with_so_many}{needed}")
+
+
+def _show_capacities(result: "QueueAnswer") -> None:
+    has_cost = any(one.cost_per_hour is not None for one in result.capacities)
+    header = ["", "stable below"] if result.is_slowdown_measured else ["servers", "stable below"]
+    header += [] if result.slo_s is None else [f"within {result.slo_s:g} s up to", "busy then"]
+    header += [] if result.arrival_rate is None else [f"p{100 * result.share:g} s at this rate"]
+    header += ["cost/h", "cost/job"] if has_cost else []
+    title = "what the cluster can take" if result.is_slowdown_measured else "what servers can take"
+    table(title, header, [_capacity_row(one, result, has_cost) for one in result.capacities])
+
+
+def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> list[str]:
+    from sparkcast.units import show_rate
+
+    like = _like(result)
+    row = ["as measured" if result.is_slowdown_measured else str(one.servers), show_rate(one.stable_rate, like=like)]
+    if result.slo_s is not None:
+        busy = "–" if one.utilisation is None else f"{100 * one.utilisation:.0f} %"
+        row += ["never" if one.most_rate is None else show_rate(one.most_rate, like=like), busy]
+    if result.arrival_rate is not None:
+        row.append("grows without end" if one.response_s is None else f"{one.response_s.value:.4g}")
+    if has_cost:
+        row += [f"{one.cost_per_hour:.4g}", "–" if one.cost_per_job is None else f"{one.cost_per_job:.4g}"]
+    return row
+
+
+def _show_decision(result: "Decision") -> None:
+    chosen = result.chosen
+    if chosen is None:
+        tell(f"refuse: no way to start the new job keeps every deadline with probability {result.confidence:g}")
+    elif chosen.what == "delay":
+        tell(f"delay: start {chosen.new} {_start(chosen)}")
+    elif chosen.what == "shrink":
+        tell(f"shrink: start {chosen.new} now")
+    else:
+        tell(f"admit: start {chosen.new} now")
+    shown = chosen or result.options[0]
+    before = {end.name: end for end in result.without}
+    title = "" if chosen else f"nearest: start {_start(shown)}"
+    rows = [_end_row(end, before.get(end.name), shown) for end in shown.ends]
+    table(
+        title,
+        ["job", "ends, without the new job", "with it", "80 % between", "deadline", "met with", ""],
+        rows,
+        ("80 % between",),
+    )
+    for option in result.options:
+        if option is not shown and option.breaks:
+            tell(f"{option.new} {_start(option)}: would break {', '.join(option.breaks)}")
+
+
+def _start(option: "Option") -> str:
+    from sparkcast.units import show_seconds
+
+    if not option.start_after:
+        return "now"
+    many = "one of the jobs has" if option.start_after == 1 else f"{option.start_after} of the jobs have"
+    return f"when {many} ended, in about {show_seconds(option.start_in_s)}"
+
+
+def _end_row(end: "End", before: "End | None", option: "Option") -> list[str]:
+    from sparkcast.units import show_seconds
+
+    chances = "" if end.probability is None else f"{end.probability:.2f}"
+    if before is not None and before.probability is not None:
+        chances = f"{before.probability:.2f} -> {chances}"
+    return [
+        end.name,
+        "" if before is None else show_seconds(before.ends_s),
+        show_seconds(end.ends_s),
+        f"{show_seconds(end.low_s)} to {show_seconds(end.high_s)}",
+        "" if end.within_s is None else show_seconds(end.within_s),
+        chances,
+        "BREAKS" if end.name in option.breaks else "",
+    ]

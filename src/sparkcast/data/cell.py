@@ -1,0 +1,169 @@
+"""One cell of a table as people write it: `1.234,5`, `4 GB`, `1h 5m`, `01:05:00`, `95 %`, `$1.20`, a date.
+
+A cell alone does not tell what its commas mean, nor an `m`; `sparkcast.data.column` decides that for a whole column.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal
+
+from sparkcast.units import BYTES, SECONDS
+
+Mark = Literal[".", ","]
+Family = str  # time, size, share, money, count, or the word behind a number
+
+TIME, SIZE, SHARE, MONEY, COUNT = "time", "size", "share", "money", "count"
+_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+_CODES = {"usd": "USD", "eur": "EUR", "euro": "EUR", "gbp": "GBP", "jpy": "JPY", "chf": "CHF", "us$": "USD"}
+_COUNTS = {"k": 1e3, "thousand": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6}
+_COUNTS |= {"b": 1e9, "bn": 1e9, "mrd": 1e9, "billion": 1e9, "billions": 1e9}
+
+_SPACES = "\u0020\u00a0\u202f\u2009"
+_NUMBER = rf"[+-]?(?:\d(?:[\d.,'’_{_SPACES}]*\d)?[.,]?|[.,]\d+)(?:[eE][+-]?\d+)?"
+_UNIT = r"%|[$€£¥]|[^\W\d_]+\.?"
+_PART = re.compile(rf"({_NUMBER})(\s*)({_UNIT})?\s*(?:,|and)?\s*")
+_PREFIX = re.compile(rf"([+-]?)\s*(us\$|[$€£¥]|usd|eur|gbp|jpy|chf)\s*(?={_NUMBER})", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:(\d+)\s*(?:d|days?),?\s+)?(\d+):([0-5]\d)(?::([0-5]\d)(?:[.,](\d+))?)?")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:([,.'’_\u0020\u00a0\u202f\u2009])\d{3})(?:\1\d{3})*")
+SIMPLE: Mapping[Mark, re.Pattern[str]] = {  # numbers without thousands
+    ".": re.compile(r"-?[0-9]{1,15}(?:\.[0-9]+)?"),
+    ",": re.compile(r"-?[0-9]{1,15}(?:,[0-9]+)?"),
+}
+_EXPONENT = re.compile(r"[eE][+-]?\d+$")
+_TIME_OF_DAY = (
+    r"(?:[T ,]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AaPp]\.?[Mm]\.?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
+)
+_DATE = re.compile(
+    rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}|\d{{1,2}}/\d{{1,2}}/\d{{2}}"
+    rf"|\d{{2}}[-.]\d{{2}}[-.]\d{{2}}|\d{{1,2}}[-. ]+[A-Za-zäéû]{{3,9}}[-., ]+\d{{2,4}}"
+    rf"|[A-Za-zäéû]{{3,9}}\.? \d{{1,2}},? \d{{4}}){_TIME_OF_DAY}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Numbers with their units, `1h 5m` has two of them; what the numbers are waits for the decimal mark."""
+
+    parts: tuple[tuple[str, str], ...]
+    families: frozenset[Family]  # what the units can be; empty for a bare number
+    is_spaced: bool = True  # a blank stands before the unit
+
+    @property
+    def unit(self) -> str:
+        return self.parts[-1][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """`01:05:00` or `05:30`, of which the latter may be minutes and seconds or hours and minutes."""
+
+    days: int
+    first: int
+    second: int
+    third: int | None
+    fraction: float
+
+    def seconds(self, *, starts_with_hours: bool) -> float:
+        if self.third is not None:
+            return self.days * 86400 + self.first * 3600 + self.second * 60 + self.third + self.fraction
+        factor = 3600 if starts_with_hours else 60
+        return self.days * 86400 + self.first * factor + self.second * (factor / 60)
+
+
+Cell = Quantity | Clock | None
+
+
+def read_cell(text: str) -> Cell:
+    """What a cell can be; None for a text."""
+    text = text.replace("\u2212", "-")
+    if match := _CLOCK.fullmatch(text):
+        days, first, second, third, fraction = match.groups()
+        rest = float(f"0.{fraction}") if fraction else 0.0
+        return Clock(int(days or 0), int(first), int(second), None if third is None else int(third), rest)
+    currency = ""
+    if match := _PREFIX.match(text):
+        currency = match[2].lower()
+        text = match[1] + text[match.end() :]
+    parts: list[tuple[str, str]] = []
+    position, is_spaced = 0, True
+    while position < len(text):
+        found = _PART.match(text, position)
+        if found is None or (parts and not parts[-1][1]):
+            return None
+        parts.append((found[1], (found[3] or "").rstrip(".").lower()))
+        is_spaced = is_spaced and bool(found[2])
+        position = found.end()
+    if not parts or text[-1] == "," or (currency and (len(parts) > 1 or parts[0][1])):
+        return None
+    if currency:
+        parts = [(parts[0][0], currency)]
+    return _quantity(tuple(parts), is_spaced)
+
+
+def _quantity(parts: tuple[tuple[str, str], ...], is_spaced: bool) -> Quantity | None:
+    if len(parts) == 1:
+        unit = parts[0][1]
+        found = families_of(unit)
+        return None if unit and not found and not is_spaced else Quantity(parts, found or _word(unit), is_spaced)
+    if not all(TIME in families_of(unit) for _, unit in parts):
+        return None
+    sizes = [SECONDS[unit] for _, unit in parts]
+    falling = all(a > b for a, b in pairwise(sizes))  # `1h 5m`, and not `5m 1h`
+    return Quantity(parts, frozenset({TIME}), is_spaced) if falling else None
+
+
+@lru_cache(maxsize=1024)
+def families_of(unit: str) -> frozenset[Family]:
+    found = {TIME: unit in SECONDS, SIZE: unit in BYTES, COUNT: unit in _COUNTS}
+    found |= {SHARE: unit in ("%", "percent", "pct"), MONEY: unit in _SIGNS or unit in _CODES}
+    return frozenset(family for family, is_one in found.items() if is_one)
+
+
+def _word(unit: str) -> frozenset[Family]:
+    """`8 nodes` and `1 node` are counted in one thing."""
+    return frozenset({unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit}) if unit else frozenset()
+
+
+def factor(unit: str, family: Family) -> float:
+    """What one of a unit is: seconds, bytes."""
+    known: dict[str, Mapping[str, float]] = {TIME: SECONDS, SIZE: BYTES, COUNT: _COUNTS}
+    return known.get(family, {}).get(unit, 1.0)
+
+
+def currency_of(unit: str) -> str:
+    return _SIGNS.get(unit) or _CODES[unit]
+
+
+@lru_cache(maxsize=2**19)  # a column asks several times for each of its numbers
+def number(core: str, mark: Mark) -> int | float | None:
+    """The number behind its digits, if `mark` is what stands before its decimals.
+
+    >>> number("1,234.5", "."), number("1.234,5", ","), number("1,5", "."), number("1 234", ",")
+    (1234.5, 1234.5, None, 1234)
+    """
+    if SIMPLE[mark].fullmatch(core):
+        return float(core.replace(",", ".")) if mark in core else int(core)
+    exponent = _EXPONENT.search(core)
+    digits = (core[: exponent.start()] if exponent else core).lstrip("+-")
+    whole, separator, decimals = digits.partition(mark)
+    if not whole and not decimals:
+        return None
+    if separator and decimals and not (decimals.isascii() and decimals.isdigit()):
+        return None
+    if whole and not (whole.isascii() and whole.isdigit()):
+        grouped = _GROUPED.fullmatch(whole)
+        if grouped is None or grouped[1] == mark:
+            return None
+        whole = whole.replace(grouped[1], "")
+    sign = "-" if core.startswith("-") else ""
+    if not separator and not exponent:
+        return int(sign + whole) if len(whole) < 300 else None
+    found = float(f"{sign}{whole or 0}.{decimals or 0}{exponent[0] if exponent else ''}")
+    return found if abs(found) < float("inf") else None
+
+
+def is_date(text: str) -> bool:
+    return _DATE.fullmatch(text) is not None

@@ -1,0 +1,231 @@
+"""A file as rows and columns of texts: its encoding, what separates its cells, where its header is."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sparkcast.data.problems import Problem, refuse
+from sparkcast.errors import StudyError
+from sparkcast.study.paths import no_such_file
+
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAMPLE = 65536  # characters that tell what separates cells
+_BOMS = (("utf-8-sig", b"\xef\xbb\xbf"), ("utf-16", b"\xff\xfe"), ("utf-16", b"\xfe\xff"))
+_HINT = "a table as text is needed: CSV with a header, one run a row"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Cells without the blanks around them, by column."""
+
+    header: tuple[str, ...]
+    columns: tuple[Sequence[str], ...]
+    rows: Sequence[int]  # the number of each row, as a spreadsheet counts
+    separator: str = ","
+    notes: tuple[str, ...] = ()  # what was not as in a plain CSV
+
+    def cells(self, name: str) -> Sequence[str]:
+        return self.columns[self.header.index(name)]
+
+
+def read_grid(path: Path) -> Grid:
+    """Raises StudyError where a file is no table, with every row that has too many or too few cells."""
+    if path.suffix.lower() == ".parquet":
+        return _read_parquet(path)
+    text, encoding = _decoded(path)
+    notes = [f"read as {encoding}"] if encoding else []
+    lines = text.lstrip("\ufeff")
+    skipped, comments, separator = 0, [], None
+    while lines.lower().startswith(("#", "sep=")):
+        line, _, lines = lines.partition("\n")
+        skipped += 1
+        if line.lower().startswith("sep="):
+            separator = line[4:].strip("\r") or None
+        else:
+            comments.append(line.lstrip("# \t").rstrip("\r"))
+    separator = separator if separator in _SEPARATORS else _separator(lines[:_SAMPLE])
+    records = _records(lines, separator, path, skipped)
+    if comments and records and not _names_columns(records[0][1]):
+        named = next(csv.reader(comments[-1:], delimiter=separator), [])
+        if len(named) == len(records[0][1]):  # as numpy writes a header
+            records.insert(0, (skipped, [cell.strip() for cell in named]))
+            comments.pop()
+    if separator != ",":
+        notes.append(f"cells between {_SEPARATORS[separator]}")
+    if comments:
+        notes.append(f"{len(comments)} comment line{'s' if len(comments) > 1 else ''} above the header")
+    return _grid(records, separator, path, notes)
+
+
+def _grid(records: list[tuple[int, list[str]]], separator: str, path: Path, notes: list[str]) -> Grid:
+    titles = 0
+    while len(records) > 2 and _filled(records[0][1]) <= 1 and max(_filled(row) for _, row in records[1:5]) > 1:
+        records.pop(0)
+        titles += 1
+    if titles:
+        notes.append(f"{titles} title line{'s' if titles > 1 else ''} above the header")
+    header = [" ".join(name.strip("\ufeff ").split()) for name in records[0][1]] if records else []
+    if header and len(records) > 1 and not _names_columns(header):
+        raise StudyError(
+            f"{path.name}: row {records[0][0]} has nothing but numbers where the names of the columns should be",
+            hint="put a header above the runs: executors,batch_size,time_s",
+        )
+    while header and not header[-1] and not any(row[len(header) - 1] for _, row in records if len(row) >= len(header)):
+        header.pop()
+    first = records[0][1] if records else []
+    body = [
+        record for record in records[1:] if record[1][0] != first[0] or record[1][: len(header)] != first[: len(header)]
+    ]
+    if len(body) < len(records) - 1:
+        notes.append("the header stands again among the rows")
+    if not body:
+        raise StudyError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
+    width = len(header)
+    ragged = [
+        Problem(number, "", f"{max(len(row), 1)} values, and the header names {width} columns")
+        for number, row in body
+        if len(row) != width and (len(row) < width or any(row[width:]))
+    ]
+    refuse(path.name, ragged, hint="check separators and quotes")
+    columns = tuple(list(column) for column in zip(*(row[:width] for _, row in body), strict=True))
+    named = tuple(name or f"column {place}" for place, name in enumerate(header, start=1))
+    return _without_repeated_columns(named, columns, [number for number, _ in body], separator, path, notes)
+
+
+def _without_repeated_columns(
+    header: tuple[str, ...],
+    columns: tuple[list[str], ...],
+    rows: list[int],
+    separator: str,
+    path: Path,
+    notes: list[str],
+) -> Grid:
+    """Two columns of one name are one where all their cells are equal."""
+    kept: dict[str, int] = {}
+    problems = []
+    for place, name in enumerate(header):
+        first = kept.setdefault(name, place)
+        if first == place:
+            continue
+        if columns[first] == columns[place]:
+            notes.append(f"{name} stands twice, with the same cells")
+        else:
+            text = f"the name stands twice in the header, above different cells (columns {first + 1} and {place + 1})"
+            problems.append(Problem(None, name, text))
+    refuse(path.name, problems, hint="rename one of them")
+    return Grid(tuple(kept), tuple(columns[place] for place in kept.values()), rows, separator, tuple(notes))
+
+
+def _records(text: str, separator: str, path: Path, skipped: int) -> list[tuple[int, list[str]]]:
+    """Rows that are not blank, with their numbers."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    try:
+        return [
+            (number, stripped)
+            for number, row in enumerate(reader, start=skipped + 1)
+            if any(stripped := list(map(str.strip, row)))
+        ]
+    except csv.Error as error:
+        raise StudyError(f"cannot read {str(path)!r}: row {reader.line_num}: {error}", hint=_HINT) from error
+
+
+def _decoded(path: Path) -> tuple[str, str]:
+    """The text of a file, and its encoding where that is not UTF-8."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise no_such_file(path) from None
+    except OSError as error:
+        raise StudyError(f"cannot read {str(path)!r}: {error.strerror}", hint=_HINT) from error
+    try:
+        for encoding, bom in _BOMS:
+            if raw.startswith(bom):
+                return raw.decode(encoding), "" if encoding == "utf-8-sig" else "UTF-16"
+        if raw[1:2] == b"\0" or raw[:1] == b"\0":  # every second byte of a Latin text in UTF-16
+            return raw.decode("utf-16-be" if raw[:1] == b"\0" else "utf-16-le"), "UTF-16"
+        text, told = _decoded_bytes(raw)
+    except UnicodeDecodeError as error:
+        raise StudyError(f"cannot read {str(path)!r}: {error.reason}", hint=_HINT) from error
+    if "\0" in text:
+        raise StudyError(f"cannot read {str(path)!r}: it is not a text", hint=_HINT)
+    return text, told
+
+
+def _decoded_bytes(raw: bytes) -> tuple[str, str]:
+    for encoding, told in (("utf-8", ""), ("cp1252", "Windows-1252 (Latin-1)")):
+        try:
+            return raw.decode(encoding), told
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("latin-1"), "Latin-1"
+
+
+def _separator(text: str) -> str:
+    """What cuts most rows into as many cells as the header has; of several, what makes most cells."""
+    if len(text) == _SAMPLE:
+        text = text.rpartition("\n")[0] or text
+    scores = {separator: _score(list(_sampled(text, separator))) for separator in _SEPARATORS}
+    return max(scores, key=lambda separator: scores[separator])
+
+
+def _sampled(text: str, separator: str) -> Iterator[int]:
+    """How many cells each of the first rows has."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield len(row)
+    except csv.Error:
+        return
+
+
+def _score(widths: list[int]) -> tuple[float, int]:
+    if not widths:
+        return 0.0, 0
+    # The commonest width of the rows is the table's: a title above it has another.
+    width, count = max(Counter(widths).items(), key=lambda item: (item[1], item[0]))
+    return (count / len(widths), width) if width > 1 else (0.0, 1)
+
+
+def _names_columns(header: Sequence[str]) -> bool:
+    return not header or any(not _is_number(name) for name in header if name)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(cell != "" for cell in row)
+
+
+def _read_parquet(path: Path) -> Grid:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise StudyError("Parquet needs pyarrow", hint="pip install 'sparkcast[parquet]', or give a .csv") from None
+    try:
+        table = pq.read_table(path)
+        columns = tuple([_as_text(value) for value in column.to_pylist()] for column in table.columns)
+    except FileNotFoundError:
+        raise no_such_file(path) from None
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise StudyError(f"cannot read {str(path)!r}: {error}", hint="a Parquet file is needed") from error
+    if not table.num_rows:
+        raise StudyError(f"{path.name} has 0 rows", hint="one row per run")
+    rows = list(range(1, table.num_rows + 1))
+    return _without_repeated_columns(tuple(table.column_names), columns, rows, ",", path, [])
+
+
+def _as_text(value: object) -> str:
+    if value is None or (isinstance(value, float) and value != value):
+        return ""
+    return repr(value) if isinstance(value, float) else str(value).strip()

@@ -1,0 +1,54 @@
+"""How to read a table where it does not tell itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sparkcast.data.cell import Mark
+from sparkcast.errors import StudyError
+from sparkcast.study.names import in_usual_units
+from sparkcast.units import SECONDS
+
+_MARKS: Mapping[str, Mark] = {"comma": ",", ",": ",", "point": ".", ".": "."}
+_UNITS = {0.001: "ms", 1.0: "s", 60.0: "min", 3600.0: "h", 86400.0: "d"}
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """What `--factors`, `--response`, `--role`, `--ignore`, `--na`, `--time-unit` and `--decimal` say."""
+
+    factors: tuple[str, ...] = ()
+    responses: tuple[str, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
+    ignore: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
+    time_unit: str | None = None  # of times whose unit nothing tells: ms, s, min, h, d
+    decimal: str | None = None  # comma or point
+
+    def __post_init__(self) -> None:
+        if self.time_unit is not None:
+            seconds = SECONDS.get(self.time_unit.strip().lower())
+            if seconds is None:
+                raise StudyError(f"--time-unit {self.time_unit!r} is no unit of time", hint="use ms, s, min, h or d")
+            object.__setattr__(self, "time_unit", _UNITS[seconds])
+        if self.decimal is not None and self.decimal not in _MARKS:
+            raise StudyError(f"--decimal {self.decimal!r} is no decimal mark", hint="use comma or point")
+        if len(set(self.factors)) < len(self.factors):
+            raise StudyError(f"a factor is named twice: {', '.join(self.factors)}", hint="name each column once")
+        if both := [name for name in (*self.factors, *self.responses, *self.roles) if name in self.ignore]:
+            raise StudyError(f"{both[0]} is to be ignored and has another option", hint="leave out one of them")
+
+    @property
+    def mark(self) -> Mark | None:
+        return None if self.decimal is None else _MARKS[self.decimal]
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """The roles with their units; a time takes that of --time-unit where neither role nor name has one."""
+        found = in_usual_units(self.roles)
+        unit = f":{self.time_unit}" if self.time_unit else ""
+        return {name: text + unit if text.strip() == "time" else text for name, text in found.items()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every column that an option names."""
+        return (*self.factors, *self.responses, *self.roles, *self.ignore)

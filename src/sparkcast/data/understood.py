@@ -1,0 +1,67 @@
+"""How a table was understood, for people to see and correct."""
+
+from dataclasses import dataclass
+
+from sparkcast.study import Dataset, Kind, Role
+
+_MOST_NAMES = 8  # left out, listed by name
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What `--role`, `--factors`, `--response`, `--time-unit`, `--ignore`, `--na` and `--decimal` can correct."""
+
+    source: str
+    runs: int
+    settings: tuple[tuple[str, str], ...]  # name, and its role and unit
+    responses: tuple[tuple[str, str], ...]  # name, and its kind and unit
+    left_out: tuple[tuple[str, str], ...] = ()  # name, and why
+    notes: tuple[str, ...] = ()  # how the file was read
+    is_declared: bool = False  # nothing of it was guessed
+
+    def lines(self) -> list[str]:
+        """A few lines; none where everything was declared and read as it stands."""
+        if self.is_declared:
+            return []
+        read = f"; {'; '.join(self.notes)}" if self.notes else ""
+        found = [
+            f"{self.source}: {self.runs} run{'' if self.runs == 1 else 's'}{read}",
+            f"  settings: {_listed(self.settings)}",
+            f"  responses: {_listed(self.responses) or 'none'}",
+        ]
+        if self.left_out:
+            shown = _listed(self.left_out[:_MOST_NAMES])
+            more = len(self.left_out) - _MOST_NAMES
+            found.append(f"  left out: {shown}{f' and {more} more' if more > 0 else ''}")
+        return found
+
+
+def _listed(pairs: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(f"{name} ({told})" if told else name for name, told in pairs)
+
+
+def told_settings(data: Dataset, units: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """Role and unit of the varied settings; `units` are those that the cells had."""
+    told = []
+    for name in data.factors:
+        setting = data.vocabulary.setting(name)
+        role = "" if setting.role is Role.OTHER else setting.role.value
+        unit = units.get(name, "")
+        if setting.role is Role.MEMORY and not unit:
+            unit = setting.unit
+            if unit == "bytes" and not any(isinstance(level, str) for level in data.levels(name)):
+                unit = f"taken as bytes, else --role {name}=memory:gb"
+        told.append((name, ", ".join(part for part in (role, unit) if part)))
+    return tuple(told)
+
+
+def told_responses(data: Dataset, assumed: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Kind and unit of the responses; `assumed` are times whose unit nobody said."""
+    told = []
+    for name in data.responses:
+        response = data.vocabulary.response(name)
+        kind = "" if response.kind is Kind.OTHER else response.kind.value
+        unit = "taken as seconds, else --time-unit" if name in assumed else response.unit
+        unit = "" if response.kind is Kind.SHARE and unit.startswith("share") else unit
+        told.append((name, ", ".join(part for part in (kind, unit) if part)))
+    return tuple(told)

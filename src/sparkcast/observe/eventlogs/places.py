@@ -1,0 +1,82 @@
+"""Files and folders, on this machine or behind a URL that fsspec understands (`pip install sparkcast[remote]`)."""
+
+import glob
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+from urllib.parse import unquote, urlsplit
+
+from sparkcast.errors import StudyError
+
+
+class Place(Protocol):
+    """Where logs are. Paths are texts, as they were given or as this place lists them."""
+
+    def is_folder(self, path: str) -> bool: ...
+    def exists(self, path: str) -> bool: ...
+    def inside(self, path: str) -> list[str]: ...
+    def matching(self, pattern: str) -> list[str]: ...
+    def size(self, path: str) -> int: ...
+    def open(self, path: str) -> BinaryIO: ...
+
+
+class _Local:
+    def is_folder(self, path: str) -> bool:
+        return Path(path).is_dir()
+
+    def exists(self, path: str) -> bool:
+        return Path(path).exists()
+
+    def inside(self, path: str) -> list[str]:
+        return sorted(str(entry) for entry in Path(path).iterdir())
+
+    def matching(self, pattern: str) -> list[str]:
+        return sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - absolute patterns too
+
+    def size(self, path: str) -> int:
+        return Path(path).stat().st_size
+
+    def open(self, path: str) -> BinaryIO:
+        return Path(path).open("rb", buffering=0)
+
+
+class _Remote:
+    def __init__(self, url: str) -> None:
+        try:
+            import fsspec
+        except ImportError as error:
+            raise StudyError(f"{url}: reading URLs needs fsspec", hint="pip install 'sparkcast[remote]'") from error
+        try:
+            files, _ = fsspec.core.url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            raise StudyError(f"{url}: {error}", hint="install the fsspec package of this kind of storage") from error
+        self._files: Any = files
+
+    def is_folder(self, path: str) -> bool:
+        return bool(self._files.isdir(path))
+
+    def exists(self, path: str) -> bool:
+        return bool(self._files.exists(path))
+
+    def inside(self, path: str) -> list[str]:
+        names = [str(name) for name in self._files.ls(path, detail=False)]
+        return sorted(self._files.unstrip_protocol(name.rstrip("/")) for name in names)
+
+    def matching(self, pattern: str) -> list[str]:
+        return sorted(self._files.unstrip_protocol(str(name)) for name in self._files.glob(pattern))
+
+    def size(self, path: str) -> int:
+        return int(self._files.size(path) or 0)
+
+    def open(self, path: str) -> BinaryIO:
+        return cast(BinaryIO, self._files.open(path, "rb"))
+
+
+def place_of(path: str) -> tuple[Place, str]:
+    """Where `path` is, and how it is called there."""
+    if path.startswith("file:"):
+        return _Local(), unquote(urlsplit(path).path)
+    return (_Remote(path) if "://" in path else _Local()), path
+
+
+def last_name(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,314 @@
+"""May one more job start? When those that run now end without it and with it, and whose deadlines break.
+
+Jobs share the cluster: among n a job would take T(n) seconds in all, so that each second it does 1 / T(n) of its work.
+What has been done so far is known, or follows from how long it has run among those that run now. From then on the
+number changes whenever one ends or starts, and all speeds with it. Times are uncertain: the future is played through
+many times, each time with another quantile for each job, which it keeps whatever the number; of a job that runs, only
+quantiles count at which it has not ended yet.
+
+A job later than the distribution expects once in a thousand times is held up by something that no run has shown. All
+that is known then is how late it is: what is left is more than x times that with probability 1 / (1 + x).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Literal, Protocol
+
+from sparkcast.arrays import Floats
+from sparkcast.errors import StudyError
+from sparkcast.queues import require_positive, require_share
+from sparkcast.queues.general import require_scv
+from sparkcast.queues.slowdown import Slowdown
+
+HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those that were measured
+_DRAWS = 400
+_BY_CHANCE = 0.01  # a probability that falls by less has not changed
+_LATEST = 10  # running jobs whose end may be waited for
+
+
+class JobTimes(Protocol):
+    """How long one job takes in all among so many."""
+
+    def quantiles(self, n: int, shares: Floats) -> Floats:
+        """Seconds within which such shares of these jobs end when `n` run all along."""
+        ...
+
+    def share_within(self, n: int, seconds: float) -> float:
+        """The share of these jobs that have ended by then."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Slowed:
+    """A time alone that is slowed by others, with logarithms that are normal."""
+
+    alone_s: float  # the median
+    slowdown: Slowdown
+    scv: float = 0.0  # squared coefficient of variation
+
+    def __post_init__(self) -> None:
+        require_positive(self.alone_s, "the time of a job", "s")
+        require_scv(self.scv, "times")
+
+    def quantiles(self, n: int, shares: Floats) -> Floats:
+        import numpy as np
+        from scipy.special import ndtri
+
+        return np.asarray(self._median(n) * np.exp(self._sigma * ndtri(shares)))
+
+    def share_within(self, n: int, seconds: float) -> float:
+        import math
+
+        if self.scv == 0 or seconds <= 0:
+            return float(seconds >= self._median(n))
+        return NormalDist().cdf(math.log(seconds / self._median(n)) / self._sigma)
+
+    def _median(self, n: int) -> float:
+        return self.alone_s * self.slowdown(n)
+
+    @property
+    def _sigma(self) -> float:
+        import math
+
+        return math.sqrt(math.log1p(self.scv))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job that runs, or would."""
+
+    name: str
+    times: JobTimes
+    elapsed_s: float = 0.0
+    within_s: float | None = None  # its deadline, from its start; of a job that has not started, from now
+    done: float | None = None  # the share of its work that is known to be done
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.elapsed_s < float("inf"):
+            raise StudyError(f"{self.name} cannot have run for {self.elapsed_s:g} s", hint="give 0 or more")
+        if self.within_s is not None:
+            require_positive(self.within_s, f"the deadline of {self.name}", "s")
+        if self.done is not None and not 0 <= self.done < 1:
+            raise StudyError(f"{self.name} is done to {self.done:.0%}", hint="leave out jobs that have ended")
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """When a job ends, in seconds from its start (of the new job: from now)."""
+
+    name: str
+    ends_s: float  # the median
+    low_s: float
+    high_s: float  # 80 % of the futures lie between
+    within_s: float | None
+    probability: float | None  # of meeting the deadline; None without one
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to let the new job in, and what comes of it."""
+
+    what: Literal["admit", "shrink", "delay"]
+    new: str  # which form of the new job
+    start_after: int  # how many of the running jobs must have ended; 0: now
+    start_in_s: float  # when that is expected, the median
+    ends: tuple[End, ...]  # the running jobs, then the new one
+    breaks: tuple[str, ...]  # jobs whose deadlines it would break
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    verdict: Literal["admit", "shrink", "delay", "refuse"]
+    chosen: Option | None  # None when it is refused
+    without: tuple[End, ...]  # the running jobs if nothing is let in
+    options: tuple[Option, ...] = field(default_factory=tuple)  # all that were looked at, the best first
+    confidence: float = 0.95
+
+
+def decide(
+    running: Sequence[Job],
+    new: Job,
+    *,
+    smaller: Sequence[Job] = (),
+    slots: int | None = None,
+    background: int = 0,
+    confidence: float = 0.95,
+    may_delay: bool = True,
+    seed: int = 0,
+) -> Decision:
+    """Admit the new job now if no deadline breaks; else a smaller form of it; else later; else not.
+
+    `smaller` are other forms of the new job, the most wanted first. `background` jobs run all along, and nothing else
+    is known of them. `slots` is how many run at once; the others wait in line.
+    """
+    require_share(confidence, "confidence")
+    _check(running, new, slots, background)
+    future = _Future(tuple(running), slots, background, seed)
+    without, _ = future.ends()
+    options = [_option("admit", future, without, new, 0, confidence)]
+    options += [_option("shrink", future, without, job, 0, confidence) for job in smaller]
+    if may_delay and not any(not option.breaks for option in options):
+        for ended in range(1, min(len(running), _LATEST) + 1):
+            options += [_option("delay", future, without, job, ended, confidence) for job in (new, *smaller)]
+    chosen = next((option for option in options if not option.breaks), None)
+    ranked = tuple(sorted(options, key=lambda option: (option is not chosen, len(option.breaks))))
+    return Decision("refuse" if chosen is None else chosen.what, chosen, without, ranked, confidence)
+
+
+def forecast(
+    running: Sequence[Job], *, slots: int | None = None, background: int = 0, seed: int = 0
+) -> tuple[End, ...]:
+    """When the jobs that run now end if no other comes."""
+    _check(running, None, slots, background)
+    return _Future(tuple(running), slots, background, seed).ends()[0]
+
+
+def rest_s(elapsed_s: float, total_s: float, total_then_s: float) -> float:
+    """What is left of a job that would take `total_s`, when from now on all of it would take `total_then_s`.
+
+    >>> rest_s(60.0, 100.0, 150.0)
+    60.0
+    """
+    done = elapsed_s / total_s if elapsed_s else 0.0
+    return (1 - done) * total_then_s
+
+
+def left_when_held_up(late_s: float, share: Floats) -> Floats:
+    """What is left, with probability `share`, of a job that is so late that no run has shown the like."""
+    return late_s * share / (1 - share)
+
+
+# ---------------------------------------------------------------- playing the future
+
+
+def _check(running: Sequence[Job], new: Job | None, slots: int | None, background: int) -> None:
+    names = [job.name for job in (*running, *([new] if new else []))]
+    if len(set(names)) < len(names):
+        raise StudyError("two jobs have the same name", hint="give each its own")
+    if background < 0 or (slots is not None and slots < max(1, len(running) + background)):
+        raise StudyError(
+            f"{len(running) + background} jobs run on {slots} slots", hint="give as many slots as jobs run, or more"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Future:
+    running: tuple[Job, ...]
+    slots: int | None
+    background: int
+    seed: int
+
+    def ends(self, new: Job | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
+        """When all end, and in how many seconds the new one starts: the median."""
+        import numpy as np
+
+        jobs = (*self.running, *([new] if new else []))
+        if not jobs:
+            return (), 0.0
+        done, totals = self._drawn(jobs)
+        left, started = _play(done, totals, self.background, self.slots, None if new is None else start_after)
+        return tuple(_end(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(started))
+
+    def _drawn(self, jobs: Sequence[Job]) -> tuple[Floats, Floats]:
+        """Draws x jobs: the share that is done, and (x numbers of jobs) the time that all of it takes."""
+        import numpy as np
+
+        now = len(self.running) + self.background
+        most = self.background + len(jobs)
+        done, totals = np.zeros((_DRAWS, len(jobs))), np.zeros((_DRAWS, len(jobs), most + 1))
+        for j, job in enumerate(jobs):
+            # The same draws for a job whatever else there is: options differ by what they are, not by chance.
+            rng = np.random.default_rng([self.seed, j if j < len(self.running) else 10_000])
+            shares = (rng.permutation(_DRAWS) + 0.5) / _DRAWS
+            is_running = j < len(self.running)
+            totals[:, j, 1:], done[:, j] = _totals(job, shares, now if is_running else 1, most)
+        return done, totals
+
+
+def _totals(job: Job, shares: Floats, now: int, most: int) -> tuple[Floats, Floats]:
+    """The time of a job in all among 1 to `most`, by draw, and the share that is done."""
+    import numpy as np
+
+    ended = 0.0 if job.elapsed_s == 0 else job.times.share_within(now, job.elapsed_s)
+    if job.done is not None:
+        # How far it is tells how fast it has been: the rest goes on like that.
+        base = np.array([job.times.quantiles(n, np.array([0.5]))[0] for n in range(1, most + 1)])
+        if job.elapsed_s and job.done:
+            pace = job.elapsed_s / job.done / base[now - 1]
+            spread = job.times.quantiles(now, shares) / base[now - 1]
+            return np.outer(spread ** (1 - job.done) * pace, base), np.full(len(shares), job.done)
+        return np.column_stack([job.times.quantiles(n, shares) for n in range(1, most + 1)]), np.full(
+            len(shares), job.done
+        )
+    if 1 - ended < HELD_UP:
+        base = np.array([job.times.quantiles(n, np.array([0.5]))[0] for n in range(1, most + 1)])
+        late = max(job.elapsed_s - base[now - 1], 0.0) or job.elapsed_s
+        total = job.elapsed_s + left_when_held_up(late, shares)
+        return np.outer(total / base[now - 1], base), np.asarray(job.elapsed_s / total)
+    alive = ended + (1 - ended) * shares
+    totals = np.column_stack([job.times.quantiles(n, alive) for n in range(1, most + 1)])
+    among_now = np.maximum(totals[:, now - 1], job.elapsed_s * (1 + 1e-12))
+    return totals, (job.elapsed_s / among_now if job.elapsed_s else np.zeros(len(shares)))
+
+
+def _play(
+    done: Floats, totals: Floats, background: int, slots: int | None, start_after: int | None
+) -> tuple[Floats, Floats]:
+    """Seconds from now until each job ends, by draw, and until the last of them starts.
+
+    The last job waits until `start_after` others have ended; None where all run already. All draws move together, each
+    by its own steps.
+    """
+    import numpy as np
+
+    draws, n_jobs = done.shape
+    left, ends, now = 1.0 - done, np.full((draws, n_jobs), np.nan), np.zeros(draws)
+    is_here = np.ones((draws, n_jobs), dtype=bool)
+    is_waiting = np.full(draws, start_after is not None)
+    is_here[:, -1] &= ~is_waiting
+    started = np.zeros(draws)
+    room, rows, columns = np.inf if slots is None else slots, np.arange(draws)[:, None], np.arange(n_jobs)[None, :]
+    while np.isnan(ends).any():
+        n = is_here.sum(axis=1) + background
+        enters = is_waiting & ((~np.isnan(ends)).sum(axis=1) >= (start_after or 0)) & (n < room)
+        is_here[enters, -1], is_waiting[enters], started[enters] = True, False, now[enters]
+        per = totals[rows, columns, np.maximum(n + enters, 1)[:, None]]
+        to_end = np.where(is_here, left * per, np.inf)
+        step = to_end.min(axis=1)
+        if (np.isinf(step) & is_waiting).any():
+            raise StudyError("the new job never finds a place", hint="give more slots")
+        step = np.where(np.isinf(step), 0.0, step)
+        now = now + step
+        left = np.where(is_here, left - step[:, None] / per, left)
+        over = is_here & (to_end <= step[:, None] * (1 + 1e-12))
+        ends[over] = np.broadcast_to(now[:, None], ends.shape)[over]
+        is_here &= ~over
+    return ends, started
+
+
+def _end(job: Job, left: Floats) -> End:
+    import numpy as np
+
+    ends = job.elapsed_s + left
+    low, middle, high = np.quantile(ends, [0.1, 0.5, 0.9]).tolist()
+    chance = None if job.within_s is None else float((ends <= job.within_s).mean())
+    return End(job.name, middle, low, high, job.within_s, chance)
+
+
+def _option(
+    what: Literal["admit", "shrink", "delay"],
+    future: _Future,
+    without: Sequence[End],
+    new: Job,
+    start_after: int,
+    confidence: float,
+) -> Option:
+    ends, start_in_s = future.ends(new, start_after)
+    before = [*(end.probability for end in without), 1.0]
+    breaks = tuple(
+        end.name
+        for end, was in zip(ends, before, strict=True)
+        if end.probability is not None and was is not None and end.probability < min(confidence, was - _BY_CHANCE)
+    )
+    return Option(what, new.name, start_after, start_in_s, ends, breaks)

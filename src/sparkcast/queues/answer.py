@@ -1,0 +1,252 @@
+"""The whole answer about a queue: closed forms beside a simulation, the percentile that was asked for, and capacity."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sparkcast.arrays import Array, Floats
+from sparkcast.errors import StudyError
+from sparkcast.queues import Measures, Queue, require_positive, require_share
+from sparkcast.queues.approximations import GGc
+from sparkcast.queues.arrivals import Renewal
+from sparkcast.queues.capacity import Capacity, Point, Simulator, capacities, closed_form, curve, servers_needed
+from sparkcast.queues.finite import MMcK
+from sparkcast.queues.general import MG1, MG1Sharing
+from sparkcast.queues.sharing import Sharing
+from sparkcast.queues.simulate import Cluster, Simulation, require_fits, simulate, timeline
+from sparkcast.queues.slowdown import Shared
+from sparkcast.queues.steady import Estimate
+from sparkcast.queues.workload import Workload
+
+DAY_S = 86_400.0
+_FAN = (0.5, 0.75, 0.9, 0.95, 0.99)
+_DAY_POINTS = 288  # every five minutes
+_MOST_OF_A_DAY = 500_000  # jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    workload: Workload  # its rate counts only where `has_rate`
+    cluster: Cluster
+    has_rate: bool = True
+    slo_s: float | None = None
+    share: float = 0.95  # the percentile
+    places: int | None = None  # jobs in the system at most; None: as many as come
+    servers: tuple[int, ...] = ()  # to compare; () for some around the cluster's
+    price_per_server_hour: float | None = None
+    with_figures: bool = False  # also what figures show: the curve over rates, and a day
+    n_jobs: int = 20_000
+    replications: int = 10
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The cluster at one moment of a simulated day."""
+
+    at_s: float
+    jobs: float  # in the system
+    running: float
+    cores: float  # that they hold, or ask for where they share
+
+
+@dataclass(frozen=True, slots=True)
+class QueueAnswer:
+    arrival_rate: float | None  # jobs per second; None where only capacity was asked for
+    arrival_scv: float
+    service_time_s: float
+    service_scv: float
+    servers: int
+    discipline: str
+    stable_rate: float  # below it queues do not grow without end
+    share: float
+    slo_s: float | None
+    closed_forms: tuple[Measures, ...] = ()
+    simulation: Simulation | None = None
+    response_s: Estimate | None = None  # the percentile; exact where low equals high
+    meets_slo: bool | None = None
+    capacities: tuple[Capacity, ...] = ()
+    servers_needed: int | None = None
+    curve: tuple[Point, ...] = ()
+    day: tuple[Moment, ...] = ()
+    is_slowdown_measured: bool = False  # of fair sharing: as runs showed it, not in equal parts of the servers
+    notes: tuple[str, ...] = ()
+
+
+OnStep = Callable[[str, int, int], None]  # what is simulated, steps done, of how many
+
+
+def answer(question: Question, on_step: OnStep = lambda what, done, total: None) -> QueueAnswer:
+    """Raises InfeasibleError where more work comes than the cluster can do; the hint names the stable rate."""
+    _check(question)
+    workload, cluster = question.workload, question.cluster
+    simulator = Simulator(workload, cluster, question.n_jobs // 2, max(2, question.replications // 2), question.seed)
+    forms: tuple[Measures, ...] = ()
+    simulation = response = None
+    if question.has_rate:
+        forms = closed_forms(workload, cluster, question.places)
+        simulation = None if question.places else _simulated(question, on_step)
+        response = _response(question, simulation)
+    can_resize = cluster.slowdown is None and question.places is None
+    within = None if response is None or question.slo_s is None else response.value <= question.slo_s
+    compared = tuple(
+        # One number for one question: the longer simulation's.
+        replace(one, response_s=response) if one.servers == cluster.cores else one
+        for one in _capacities(question, simulator, can_resize, on_step)
+    )
+    needed = None
+    if question.has_rate and question.slo_s is not None and can_resize:
+        needed = servers_needed(simulator, question.slo_s, question.share)
+    return QueueAnswer(
+        workload.arrivals.rate if question.has_rate else None,
+        workload.arrivals.scv,
+        workload.mean_s,
+        workload.scv,
+        cluster.cores,
+        cluster.discipline,
+        float("inf") if question.places else cluster.most_rate(workload),
+        question.share,
+        question.slo_s,
+        forms,
+        simulation,
+        response,
+        within,
+        compared,
+        needed,
+        _curve(question, simulator, on_step),
+        day(workload, cluster, question.seed) if question.with_figures and question.has_rate else (),
+        cluster.slowdown is not None,
+        _notes(question, can_resize),
+    )
+
+
+def closed_forms(workload: Workload, cluster: Cluster, places: int | None = None) -> tuple[Measures, ...]:
+    """Every formula that is about such a queue, exact ones first."""
+    return tuple(queue.measures() for queue in _queues(workload, cluster, places))
+
+
+def _queues(workload: Workload, cluster: Cluster, places: int | None) -> Sequence[Queue]:
+    rate, mean_s, scv = workload.arrivals.rate, workload.mean_s, workload.scv
+    is_poisson = _is_poisson(workload)
+    if not workload.is_uniform or cluster.discipline == "priority":
+        return ()  # none is about jobs of different width or rank
+    servers = cluster.cores // workload.widest
+    if places is not None:
+        return (MMcK(rate, mean_s, servers, places),)
+    if cluster.discipline == "fair":
+        if not is_poisson or cluster.slots is not None:
+            return ()
+        if servers == 1 and cluster.slowdown is None:
+            return (MG1Sharing(rate, mean_s),)
+        return (Sharing(rate, mean_s, cluster.slowdown or Shared(servers), servers),)
+    if (exact := closed_form(workload, cluster)) is not None:
+        return (exact,)
+    if is_poisson and servers == 1:
+        return (MG1(rate, mean_s, scv),)
+    given = (rate, mean_s, servers, scv, workload.arrivals.scv)
+    return (GGc(*given, "Whitt"), GGc(*given, "Allen-Cunneen"))
+
+
+def _is_poisson(workload: Workload) -> bool:
+    return isinstance(workload.arrivals, Renewal) and workload.arrivals.scv == 1
+
+
+def _check(question: Question) -> None:
+    require_share(question.share, "the percentile")
+    require_fits(question.workload, question.cluster)
+    if question.slo_s is not None:
+        require_positive(question.slo_s, "the deadline", "s")
+    if question.price_per_server_hour is not None and question.price_per_server_hour < 0:
+        raise StudyError(f"a price of {question.price_per_server_hour:g} cannot be", hint="give 0 or more")
+    if question.n_jobs < 1000 or question.replications < 2:
+        raise StudyError(
+            f"{question.replications} runs of {question.n_jobs} jobs show too little",
+            hint="simulate 2 runs of 1000 jobs or more",
+        )
+    if question.places is not None and question.cluster.discipline != "fifo":
+        raise StudyError("places are limited only where jobs wait in line", hint="leave out --places, or ask for fifo")
+    if not question.has_rate and question.slo_s is None:
+        raise StudyError(
+            "neither an arrival rate nor a deadline is given",
+            hint="say how many jobs come (--arrival-rate 12/h), what they must keep to (--slo 300s), or both",
+        )
+
+
+def _simulated(question: Question, on_step: OnStep) -> Simulation:
+    return simulate(
+        question.workload,
+        question.cluster,
+        n_jobs=question.n_jobs,
+        replications=question.replications,
+        seed=question.seed,
+        shares=tuple(sorted({*_FAN, question.share})),
+        on_progress=lambda done, total: on_step("the queue", done, total),
+    )
+
+
+def _response(question: Question, simulation: Simulation | None) -> Estimate | None:
+    if question.places is not None:
+        return None
+    if (exact := closed_form(question.workload, question.cluster)) is not None:
+        value = exact.response_quantile(question.share)
+        return Estimate(value, value, value)
+    return None if simulation is None else simulation.response_percentiles[question.share]
+
+
+def _capacities(question: Question, simulator: Simulator, can_resize: bool, on_step: OnStep) -> tuple[Capacity, ...]:
+    if question.slo_s is None and not question.servers:
+        return ()
+    if question.places is not None:
+        return ()
+    cores, step = question.cluster.cores, question.workload.widest
+    around = tuple(n for n in (cores - step, cores, cores + step, cores + 2 * step) if n >= step)
+    return capacities(
+        simulator,
+        (question.servers or around) if can_resize else (cores,),
+        within_s=question.slo_s,
+        share=question.share,
+        rate=question.workload.arrivals.rate if question.has_rate else None,
+        price_per_server_hour=question.price_per_server_hour,
+        on_progress=lambda done, total: on_step("capacity", done, total),
+    )
+
+
+def _curve(question: Question, simulator: Simulator, on_step: OnStep) -> tuple[Point, ...]:
+    if not question.with_figures or question.places is not None:
+        return ()
+    shares = tuple(sorted({*_FAN, question.share}))
+    return curve(simulator, shares, on_progress=lambda done, total: on_step("rates", done, total))
+
+
+def day(workload: Workload, cluster: Cluster, seed: int = 0) -> tuple[Moment, ...]:
+    """One day that follows another like it, so that it does not begin with an empty cluster."""
+    import numpy as np
+
+    expected = int(2 * DAY_S * workload.arrivals.rate * 1.2) + 100
+    served = cluster.serve(workload, min(expected, 2 * _MOST_OF_A_DAY), seed=(seed, 1))
+    come, go, start = served.stream.arrive_s, served.end_s, served.start_s
+    ends = min(2 * DAY_S, float(come[-1]))
+    moments = np.linspace(max(0.0, ends - DAY_S), ends, _DAY_POINTS + 1)[:-1]
+    columns = (timeline(come, go), timeline(start, go), timeline(start, go, served.stream.width))
+    rows = [_at(times, values, moments).tolist() for times, values in columns]
+    return tuple(Moment(t, *values) for t, *values in zip((moments - moments[0]).tolist(), *rows, strict=True))
+
+
+def _at(times: Floats, values: Floats, moments: Array) -> Floats:
+    """A step function at some moments."""
+    import numpy as np
+
+    return np.concatenate([[0.0], values])[np.searchsorted(times, moments, side="right")]
+
+
+def _notes(question: Question, can_resize: bool) -> tuple[str, ...]:
+    notes = []
+    if question.cluster.discipline == "priority" or not question.workload.is_uniform:
+        notes.append("no formula is about jobs of different width or priority: all numbers are simulated")
+    if not can_resize and question.slo_s is not None and question.places is None:
+        notes.append("the slowdown was measured on this cluster, so what more servers would bring is unknown")
+    if question.places is not None:
+        notes.append(
+            "with a limited number of places the formula for exponential service and Poisson arrivals answers, without "
+            "percentiles of the response"
+        )
+    return tuple(notes)

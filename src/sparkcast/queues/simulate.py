@@ -1,0 +1,196 @@
+"""Simulate a stream of jobs on a cluster, often enough to say how far the answer can be trusted."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from sparkcast.arrays import Floats, Ints
+from sparkcast.errors import StudyError
+from sparkcast.queues import require_share, too_busy
+from sparkcast.queues.serving import Served, by_priority, first_come, shared
+from sparkcast.queues.slowdown import Shared, Slowdown
+from sparkcast.queues.steady import Estimate, over_replications, warm_up
+from sparkcast.queues.workload import Stream, Workload
+
+Discipline = Literal["fifo", "fair", "priority"]
+OnProgress = Callable[[int, int], None]  # replications done, of how many
+PERCENTILES = (0.5, 0.9, 0.95, 0.99)
+_AT_LEAST = 10  # MSER-5 tends to cut too little of a queue that fills slowly: no less than a tenth is warm-up
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What jobs share."""
+
+    cores: int = 1  # or slots; a job holds as many as its width
+    discipline: Discipline = "fifo"
+    slowdown: Slowdown | None = None  # of fair sharing; by default equal shares of the cores
+    slots: int | None = None  # of fair sharing: jobs at once, others wait; None: as many as come
+    overtake: bool = False  # whether narrow jobs may pass wide ones that do not fit yet
+
+    def __post_init__(self) -> None:
+        if self.cores < 1 or (self.slots is not None and self.slots < 1):
+            raise StudyError("a cluster needs 1 core and 1 slot or more", hint="give a whole number above 0")
+
+    @property
+    def sharing(self) -> Slowdown:
+        return self.slowdown or Shared(self.cores)
+
+    def most_rate(self, workload: Workload) -> float:
+        """The arrival rate below which queues do not grow without end."""
+        if self.discipline == "fair":
+            return self._fair_capacity() / workload.mean_s if self.slowdown else self.cores / workload.mean_work
+        used = self.cores if not workload.is_uniform else self.cores - self.cores % workload.widest
+        return used / workload.mean_work
+
+    def _fair_capacity(self) -> float:
+        limit = self.sharing.capacity
+        return limit if self.slots is None else min(limit, self.slots / self.sharing(self.slots))
+
+    def serve(self, workload: Workload, n_jobs: int, *, seed: int | tuple[int, ...] = 0) -> Served:
+        """One run, from an empty cluster on."""
+        import numpy as np
+
+        stream = workload.draw(np.random.default_rng(seed), n_jobs)
+        if self.discipline == "fair":
+            return shared(stream, self.sharing, slots=self.slots)
+        if self.discipline == "fifo" and workload.is_uniform:
+            return first_come(stream, self.cores)
+        if self.discipline == "fifo":
+            stream = _without_priorities(stream)
+        return by_priority(stream, self.cores, overtake=self.overtake)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What was seen over several runs after warm-up; times in seconds."""
+
+    n_jobs: int  # in each run
+    replications: int
+    warm_up_jobs: int  # dropped from the beginning of each run
+    mean_response_s: Estimate
+    mean_wait_s: Estimate
+    mean_jobs: Estimate
+    utilisation: Estimate
+    probability_of_waiting: Estimate
+    response_percentiles: dict[float, Estimate] = field(default_factory=dict)
+    wait_percentiles: dict[float, Estimate] = field(default_factory=dict)
+
+
+def simulate(
+    workload: Workload,
+    cluster: Cluster,
+    *,
+    n_jobs: int = 20_000,
+    replications: int = 10,
+    seed: int = 0,
+    shares: Sequence[float] = PERCENTILES,
+    level: float = 0.95,
+    on_progress: OnProgress = lambda done, total: None,
+) -> Simulation:
+    """Independent runs of `n_jobs` jobs each; raises InfeasibleError where queues would grow without end."""
+    import numpy as np
+
+    for share in shares:
+        require_share(share, "a percentile")
+    require_stable_on(workload, cluster)
+    runs = []
+    for run in range(replications):
+        runs.append(cluster.serve(workload, n_jobs, seed=(seed, run)))
+        on_progress(run + 1, replications)
+    # One cut for all, from their mean: single runs are so bursty that the rule would cut off chance, not warm-up.
+    cut = max(warm_up(np.mean([served.response_s for served in runs], axis=0)), len(runs[0].stream) // _AT_LEAST)
+    rows = [_numbers(served, cut, cluster, shares) for served in runs]
+    mean, wait, jobs, busy, waits, *over = (
+        over_replications([row[i] for row in rows], level) for i in range(len(rows[0]))
+    )
+    return Simulation(
+        n_jobs,
+        replications,
+        cut,
+        mean,
+        wait,
+        jobs,
+        busy,
+        waits,
+        dict(zip(shares, over[: len(shares)], strict=True)),
+        dict(zip(shares, over[len(shares) :], strict=True)),
+    )
+
+
+def require_fits(workload: Workload, cluster: Cluster) -> None:
+    """Raise StudyError for a job that never finds enough cores."""
+    if workload.widest > cluster.cores and cluster.discipline != "fair":
+        raise StudyError(
+            f"a job holds {workload.widest} cores and the cluster has {cluster.cores}",
+            hint="give more cores, or a smaller job",
+        )
+
+
+def require_stable_on(workload: Workload, cluster: Cluster) -> None:
+    """Raise InfeasibleError where more work comes than the cluster does; StudyError for a job that never fits."""
+    require_fits(workload, cluster)
+    most = cluster.most_rate(workload)
+    if workload.arrivals.rate >= most:
+        needed = int(workload.arrivals.rate * workload.mean_work) + 1 if cluster.slowdown is None else None
+        raise too_busy(workload.arrivals.rate, most, cluster.cores, needed)
+
+
+def _numbers(served: Served, cut: int, cluster: Cluster, shares: Sequence[float]) -> list[float]:
+    import numpy as np
+
+    response, wait = served.response_s[cut:], served.wait_s[cut:]
+    arrive = served.stream.arrive_s
+    begin, end = float(arrive[cut]), float(arrive[-1])
+    jobs = mean_number(served.stream.arrive_s, served.end_s, begin, end)
+    busy = _busy(served, cluster, begin, end)
+    return [
+        float(response.mean()),
+        float(wait.mean()),
+        jobs,
+        busy,
+        float((wait > 0).mean()),
+        *np.quantile(response, shares).tolist(),
+        *np.quantile(wait, shares).tolist(),
+    ]
+
+
+def mean_number(come: Floats, go: Floats, begin: float, end: float) -> float:
+    """The time average of how many are there between two moments."""
+    import numpy as np
+
+    if end <= begin:
+        return float("nan")
+    inside = np.minimum(go, end) - np.maximum(come, begin)
+    return float(np.maximum(inside, 0.0).sum() / (end - begin))
+
+
+def _busy(served: Served, cluster: Cluster, begin: float, end: float) -> float:
+    """The share of the cores that are at work; with a measured slowdown, of the time that any job runs."""
+    import numpy as np
+
+    stream = served.stream
+    if cluster.discipline != "fair":
+        held = np.maximum(np.minimum(served.end_s, end) - np.maximum(served.start_s, begin), 0.0)
+        return float((held * stream.width).sum() / (end - begin) / cluster.cores)
+    times, load = timeline(served.start_s, served.end_s, weights=stream.width)
+    spans = np.diff(np.clip(np.append(times, end), begin, end))
+    used = np.minimum(load / cluster.cores, 1.0) if cluster.slowdown is None else (load > 0) * 1.0
+    return float((spans * used).sum() / (end - begin))
+
+
+def timeline(come: Floats, go: Floats, weights: Floats | Ints | None = None) -> tuple[Floats, Floats]:
+    """When the number of those present (or their weight) changes, and to what."""
+    import numpy as np
+
+    amount = np.ones(len(come)) if weights is None else np.asarray(weights, dtype=float)
+    times = np.concatenate([come, go])
+    change = np.concatenate([amount, -amount])
+    order = np.argsort(times, kind="stable")
+    return times[order], np.cumsum(change[order])
+
+
+def _without_priorities(stream: Stream) -> Stream:
+    import numpy as np
+
+    return replace(stream, priority=np.zeros(len(stream), dtype=int))

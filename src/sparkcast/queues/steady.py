@@ -1,0 +1,61 @@
+"""From simulated jobs to numbers with intervals: warm-up by MSER-5, intervals by replications or batch means."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sparkcast.arrays import Floats
+from sparkcast.errors import NotEnoughDataError
+
+_BATCH = 5  # the 5 of MSER-5
+_LEAST = 2  # replications, or batches
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number from simulation, and where the true one lies with probability `level`."""
+
+    value: float
+    low: float
+    high: float
+    level: float = 0.95
+
+
+def warm_up(values: Floats) -> int:
+    """How many of the first values to drop: the rule MSER-5 (White, Cobb and Spratt 2000).
+
+    Means of five; the cut that makes the standard error of what remains smallest, within the first half.
+    """
+    import numpy as np
+
+    n = len(values) // _BATCH
+    if n < 2 * _BATCH:
+        return 0
+    means = np.asarray(values[: n * _BATCH], dtype=float).reshape(n, _BATCH).mean(axis=1)
+    means = means - means.mean()  # keeps digits of the sums of squares
+    left = np.arange(n, 0, -1)
+    sums, squares = np.cumsum(means[::-1])[::-1], np.cumsum(means[::-1] ** 2)[::-1]
+    errors = (squares - sums**2 / left) / left**2
+    return int(np.argmin(errors[: n // 2 + 1])) * _BATCH
+
+
+def over_replications(values: Sequence[float], level: float = 0.95) -> Estimate:
+    """The mean of independent runs with Student's interval."""
+    from scipy.stats import t
+
+    n = len(values)
+    if n < _LEAST:
+        raise NotEnoughDataError(f"{n} replication{'' if n == 1 else 's'} show no spread", hint="make 2 or more")
+    mean = math.fsum(values) / n
+    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
+    reach = float(t.ppf((1 + level) / 2, n - 1)) * error
+    return Estimate(mean, mean - reach, mean + reach, level)
+
+
+def over_batches(values: Floats, level: float = 0.95, n_batches: int = 20) -> Estimate:
+    """The mean of one long run, from the means of batches that are long enough to be nearly independent."""
+    size = len(values) // n_batches
+    if size < 1:
+        raise NotEnoughDataError(f"{len(values)} jobs do not fill {n_batches} batches", hint="simulate more jobs")
+    kept = values[len(values) - size * n_batches :]
+    return over_replications(kept.reshape(n_batches, size).mean(axis=1).tolist(), level)

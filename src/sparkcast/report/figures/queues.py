@@ -1,0 +1,172 @@
+"""A shared cluster: response time by arrival rate, its percentiles, how busy the cluster is, and one day of it."""
+
+from sparkcast.queues.answer import Moment, QueueAnswer
+from sparkcast.queues.capacity import Point
+from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._style import BLUE, GREY, INK, ORANGE, RED, finish, inline, the_rows
+
+_RATE, _RESPONSE = "arrival rate (jobs per hour)", "response time (s)"
+_HOUR = 3600.0
+
+
+def queue_figures(answer: QueueAnswer) -> list[Figure]:
+    """All that an answer has data for."""
+    drawn: list[Figure] = []
+    if answer.curve:
+        drawn += [response_by_rate(answer), percentile_fan(answer), busy_by_rate(answer)]
+    if answer.day:
+        drawn.append(simulated_day(answer))
+    return drawn
+
+
+def response_by_rate(answer: QueueAnswer) -> Figure:
+    """The percentile that was asked for, with its band, against the rate; the deadline as a line."""
+    rows = response_rows(answer.curve, answer.share)
+    slo = answer.slo_s
+    deadline = "" if slo is None else f" Dashed: the deadline of {slo:g} s."
+    return figure(
+        "queue-response",
+        Section.SCALING,
+        f"Response time that {100 * answer.share:g} % of jobs stay within, by arrival rate",
+        f"{answer.servers} servers, {answer.discipline}. Line: simulated percentile; band: where it lies with 95 % "
+        f"confidence; gray: the mean. Beyond {_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows without "
+        f"end.{deadline}",
+        rows,
+        lambda width: _draw_response(rows, slo, width),
+        heads={"rate": _RATE, "value": _RESPONSE},
+    )
+
+
+def response_rows(curve: tuple[Point, ...], share: float) -> tuple[Row, ...]:
+    return tuple(
+        {
+            "rate": _HOUR * point.rate,
+            "value": point.percentiles[share].value,
+            "low": max(0.0, point.percentiles[share].low),
+            "high": point.percentiles[share].high,
+            "mean": point.mean_s.value,
+        }
+        for point in curve
+    )
+
+
+def percentile_fan(answer: QueueAnswer) -> Figure:
+    rows = fan_rows(answer.curve)
+    return figure(
+        "queue-percentiles",
+        Section.SCALING,
+        "Percentiles of the response time by arrival rate",
+        f"{answer.servers} servers, {answer.discipline}. Each line: the time that such a share of jobs stays within.",
+        rows,
+        lambda width: _draw_fan(rows, width),
+        heads={"rate": _RATE, "value": _RESPONSE},
+    )
+
+
+def fan_rows(curve: tuple[Point, ...]) -> tuple[Row, ...]:
+    return tuple(
+        {"rate": _HOUR * point.rate, "percentile": f"{100 * share:g} %", "share": share, "value": found.value}
+        for point in curve
+        for share, found in point.percentiles.items()
+    )
+
+
+def busy_by_rate(answer: QueueAnswer) -> Figure:
+    rows = busy_rows(answer.curve)
+    return figure(
+        "queue-utilisation",
+        Section.SCALING,
+        "Utilisation by arrival rate",
+        f"The share of {answer.servers} servers that are at work, simulated.",
+        rows,
+        lambda width: _draw_busy(rows, width),
+        heads={"rate": _RATE, "busy": "utilisation (%)"},
+    )
+
+
+def busy_rows(curve: tuple[Point, ...]) -> tuple[Row, ...]:
+    return tuple({"rate": _HOUR * point.rate, "busy": 100 * point.utilisation} for point in curve)
+
+
+def simulated_day(answer: QueueAnswer) -> Figure:
+    rows = day_rows(answer.day)
+    return figure(
+        "queue-day",
+        Section.SCALING,
+        "One simulated day",
+        f"Jobs in the system and jobs that run, every five minutes of one day like any other, at "
+        f"{_HOUR * (answer.arrival_rate or 0):.4g} jobs per hour on {answer.servers} servers.",
+        rows,
+        lambda width: _draw_day(rows, width),
+        heads={"hour": "hour", "count": "jobs (number)"},
+    )
+
+
+def day_rows(day: tuple[Moment, ...]) -> tuple[Row, ...]:
+    return tuple(
+        {"hour": moment.at_s / _HOUR, "kind": kind, "count": count}
+        for moment in day
+        for kind, count in (("in the system", moment.jobs), ("running", moment.running))
+    )
+
+
+# ---------------------------------------------------------------- drawing
+
+
+def _draw_response(rows: tuple[Row, ...], slo: float | None, width: int) -> Spec:
+    import altair as alt
+
+    x, y = alt.X("rate:Q", title=_RATE), alt.Y("value:Q", title=_RESPONSE)
+    base = alt.Chart(the_rows()).encode(x=x)
+    layers = [
+        base.mark_area(color=BLUE, opacity=0.18).encode(y=alt.Y("low:Q", title=_RESPONSE), y2="high:Q"),
+        base.mark_line(color=BLUE, strokeWidth=2.2).encode(y=y),
+        base.mark_point(color=BLUE, filled=True, size=40, opacity=1).encode(y=y),
+        base.mark_line(color=GREY, strokeWidth=1.5).encode(y=alt.Y("mean:Q", title=_RESPONSE)),
+    ]
+    if slo is not None:
+        line = alt.Chart(inline([{"value": slo, "text": f"deadline {slo:g} s"}])).encode(y=y)
+        layers.append(line.mark_rule(color=RED, strokeDash=[5, 4], strokeWidth=1.5))
+        layers.append(
+            line.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=INK).encode(
+                text="text:N", x=alt.value(0)
+            )
+        )
+    return finish(alt.layer(*layers).properties(height=_height(width)), width, rows)
+
+
+def _draw_fan(rows: tuple[Row, ...], width: int) -> Spec:
+    import altair as alt
+
+    names = list(dict.fromkeys(str(row["percentile"]) for row in rows))
+    colour = alt.Color(
+        "percentile:N", sort=names, title="share of jobs", scale=alt.Scale(domain=names, scheme="viridis")
+    )
+    chart = alt.Chart(the_rows()).mark_line(strokeWidth=2.0, point=True)
+    chart = chart.encode(x=alt.X("rate:Q", title=_RATE), y=alt.Y("value:Q", title=_RESPONSE), color=colour)
+    return finish(chart.properties(height=_height(width)), width, rows)
+
+
+def _draw_busy(rows: tuple[Row, ...], width: int) -> Spec:
+    import altair as alt
+
+    y = alt.Y("busy:Q", title="utilisation (%)", scale=alt.Scale(domain=[0, 100]))
+    chart = alt.Chart(the_rows()).mark_line(color=BLUE, strokeWidth=2.2, point={"color": BLUE, "filled": True})
+    return finish(chart.encode(x=alt.X("rate:Q", title=_RATE), y=y).properties(height=_height(width)), width, rows)
+
+
+def _draw_day(rows: tuple[Row, ...], width: int) -> Spec:
+    import altair as alt
+
+    kinds = ["in the system", "running"]
+    colour = alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE]))
+    x = alt.X(
+        "hour:Q", title="hour", scale=alt.Scale(domain=[0, 24], nice=False), axis=alt.Axis(values=[*range(0, 25, 3)])
+    )
+    chart = alt.Chart(the_rows()).mark_line(interpolate="step-after", strokeWidth=1.4)
+    chart = chart.encode(x=x, y=alt.Y("count:Q", title="jobs (number)"), color=colour)
+    return finish(chart.properties(height=_height(width)), width, rows)
+
+
+def _height(width: int) -> int:
+    return 300 if width > NARROW_PX else 240

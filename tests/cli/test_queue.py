@@ -1,0 +1,211 @@
+"""sparkcast queue and sparkcast queue admit, as people call them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sparkcast.queues.markovian import MMc
+from tests_support import Call
+
+SMALL = ("--jobs", "1000", "--replications", "2")
+NUMBERS = ("--service-time", "30s", "--arrival-rate", "0.1/s", "--servers", "4")
+SLOWDOWN = {1: 1.0, 2: 1.25, 4: 2.3}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Times by executors and jobs at once; two replicates that differ a little."""
+    rows = [
+        f"{executors},{jobs},{(20 + 120 / executors) * SLOWDOWN[jobs] * wobble}"
+        for executors in (1, 2, 4)
+        for jobs in SLOWDOWN
+        for wobble in (0.97, 1.03)
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["executors,jobs,time_s", *rows]) + "\n")
+    return path
+
+
+def test_plain_numbers_get_the_formula_the_simulation_and_the_capacity(call: Call) -> None:
+    answer = call("queue", *NUMBERS, "--slo", "300s", "--price", "0.5", *SMALL)
+    assert answer.code == 0
+    for words in (
+        "4 servers, first come first served",
+        "6/min arrive (Poisson); stable below 8/min",
+        "M/M/4",
+        "the deadline of 300 s is kept with 4",
+        "what servers can take",
+        "cost/job",
+    ):
+        assert words in answer.out
+    assert f"95 % of jobs end within {MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s" in answer.out
+
+
+def test_json_has_everything(call: Call) -> None:
+    answer = call("queue", *NUMBERS, "--percentile", "90", "--json", *SMALL)
+    found = json.loads(answer.out)
+    assert found["closed_forms"][0]["mean_response_s"] == pytest.approx(45.2830, abs=1e-4)
+    assert found["response_s"]["value"] == pytest.approx(MMc(0.1, 30.0, 4).response_quantile(0.9))
+    assert found["simulation"]["response_percentiles"]["0.9"]["low"] < found["response_s"]["value"]
+
+
+def test_without_a_rate_the_capacity_is_told(call: Call) -> None:
+    answer = call("queue", "--service-time", "30s", "--servers", "4", "--slo", "300s", *SMALL)
+    assert answer.code == 0
+    assert "stable below 8/min" in answer.out
+    assert "within 300 s up to" in answer.out
+
+
+def test_runs_tell_times_and_slowdown(call: Call, runs: Path) -> None:
+    answer = call("queue", runs, "--at", "executors=2", "--arrival-rate", "20/h", "--slo", "300s", *SMALL)
+    assert answer.code == 0
+    assert "the cluster that was measured, all jobs at once" in answer.out
+    assert "a job takes 1 min 20 s alone" in answer.out
+    assert "slowdown as measured (jobs at once × factor): 1 × 1, 2 × 1.25, 4 × 2.3" in answer.err
+
+
+def test_runs_can_be_served_one_after_another(call: Call, runs: Path) -> None:
+    answer = call("queue", runs, "--arrival-rate", "20/h", "--discipline", "fifo", "--servers", "2", *SMALL)
+    assert "2 servers, first come first served" in answer.out
+    assert "jobs are a mix of the 3 configurations" in answer.err
+
+
+def test_settings_that_were_never_run_are_predicted(call: Call, runs: Path) -> None:
+    at = ("--at", "executors=3", "--model", "linear")
+    answer = call("queue", runs, *at, "--arrival-rate", "10/h", "--discipline", "fifo", *SMALL)
+    assert answer.code == 0
+    assert "service times at executors=3 are predicted, not measured" in answer.err
+
+
+def test_a_model_file_answers_too(call: Call, runs: Path) -> None:
+    assert call("fit", runs, "--model", "linear", "--save", "m.sparkcast").code == 0
+    given = ("--arrival-rate", "10/h", *SMALL)
+    answer = call("queue", "m.sparkcast", "--at", "executors=2", *given)
+    assert answer.code == 0
+    assert "M/G/1" in answer.out
+    refused = call("queue", "m.sparkcast", *given)
+    assert refused.code == 2
+    assert "a model predicts the time of given settings" in refused.err
+
+
+def test_arrivals_come_from_a_file(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "come.txt").write_text("seconds\n" + "\n".join(str(60 * i) for i in range(2000)))
+    answer = call("queue", "--service-time", "30s", "--scv", "0", "--arrivals", "come.txt", *SMALL, "--json")
+    found = json.loads(answer.out)
+    assert found["arrival_rate"] == pytest.approx(1 / 60)
+    assert found["simulation"]["mean_wait_s"]["value"] == 0
+
+
+def test_figures_are_written(call: Call, tmp_path: Path) -> None:
+    answer = call("queue", *NUMBERS, "--slo", "300s", "--figures", "pictures", *SMALL)
+    assert answer.code == 0
+    names = {path.stem.split(".")[0] for path in (tmp_path / "pictures").iterdir()}
+    assert names == {"queue-response", "queue-percentiles", "queue-utilisation", "queue-day"}
+    assert call("queue", *NUMBERS, "--figures", "pictures", *SMALL).code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--service-time", "30s", "--arrival-rate", "12"), 2, ["'12' is a rate without a unit", "12/h"]),
+        (("--service-time", "30s", "--arrival-rate", "x/h"), 2, ["'x/h' is not a rate"]),
+        (("--service-time", "30s", "--arrival-rate", "0/h"), 2, ["a rate of 0/h cannot be"]),
+        (("--service-time", "30s", "--arrival-rate=-3/h"), 2, ["a rate of -3/h cannot be"]),
+        (("--service-time", "0s", "--arrival-rate", "3/h"), 2, ["a mean time cannot be 0 s"]),
+        (("--service-time", "30s", "--arrival-rate", "3/min"), 5, ["can do at most 2/min", "stable below 2/min"]),
+        (("--service-time", "30s", "--arrival-rate", "1/h", "--servers", "0"), 2, ["needs 1 core"]),
+        (("--service-time", "30s"), 2, ["neither an arrival rate nor a deadline"]),
+        (("--arrival-rate", "3/h"), 2, ["nothing says how long a job takes", "--service-time"]),
+        (("--service-time", "30s", "--arrival-rate", "1/h", "--scv", "-1"), 2, ["variation of times cannot be -1"]),
+        (("--service-time", "30s", "--arrival-rate", "1/h", "--percentile", "100"), 2, ["the percentile is 1"]),
+        (("--service-time", "30s", "--arrival-rate", "1/h", "--discipline", "lifo"), 2, ["no discipline 'lifo'"]),
+        (("--service-time", "30s", "--arrival-rate", "1/h", "--slo", "1s"), 5, ["no number of servers"]),
+        (("--service-time", "30s", "--compare", "two", "--slo", "1h"), 2, ["no list of numbers"]),
+        (("--service-time", "30s", "--arrivals", "nowhere.txt"), 2, ["nowhere.txt cannot be read"]),
+        (("--service-time", "30s", "--arrival-rate", "1/h", "--width", "2"), 2, ["holds 2 cores"]),
+    ],
+)
+def test_a_bad_question_gets_a_message_a_hint_and_its_exit_code(
+    call: Call, options: tuple[str, ...], code: int, words: list[str]
+) -> None:
+    answer = call("queue", *options, *SMALL)
+    assert answer.code == code
+    assert answer.out == ""
+    for word in [*words, "hint: "]:
+        assert word in answer.err
+
+
+def test_one_run_does_not_show_how_much_times_vary(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("executors,time_s\n2,30\n")
+    given = ("queue", "one.csv", "--factors", "executors", "--arrival-rate", "20/h", *SMALL)
+    answer = call(*given)
+    assert answer.code == 4
+    assert "not how much that varies" in answer.err
+    assert "--scv" in answer.err
+    assert call(*given, "--scv", "1").code == 0
+
+
+def test_an_empty_table_and_runs_that_were_never_alone_are_refused(call: Call, tmp_path: Path, runs: Path) -> None:
+    (tmp_path / "empty.csv").write_text("executors,time_s\n")
+    assert call("queue", "empty.csv", "--arrival-rate", "1/h").code in (2, 4)
+    crowded = [line for line in runs.read_text().splitlines() if ",1," not in line]
+    (tmp_path / "crowded.csv").write_text("\n".join(crowded))
+    answer = call("queue", "crowded.csv", "--arrival-rate", "1/h")
+    assert answer.code == 4
+    assert "no run was alone on the cluster" in answer.err
+    assert call("queue", runs, "--at", "hosts=2", "--arrival-rate", "1/h").code == 2
+
+
+# ---------------------------------------------------------------- admit
+
+
+def test_a_job_is_admitted_shrunk_delayed_or_refused(call: Call) -> None:
+    running = ("queue", "admit", "--running", "time=300s,elapsed=120s,within=320s")
+    answer = call(*running, "--new", "time=60s,within=200s", "--servers", "2")
+    assert (answer.code, answer.out.splitlines()[0]) == (0, "admit: start new job now")
+    answer = call(*running, "--new", "time=60s,within=400s", "--smaller", "time=10s,within=100s")
+    assert (answer.code, answer.out.splitlines()[0]) == (0, "shrink: start new job, form 2 now")
+    answer = call(*running, "--new", "time=60s,within=400s")
+    assert (answer.code, answer.out.splitlines()[0]) == (
+        0,
+        "delay: start new job when one of the jobs has ended, in about 3 min 00 s",
+    )
+    answer = call(*running, "--new", "time=60s,within=100s")
+    assert answer.code == 5
+    assert answer.out.startswith("refuse: no way to start the new job keeps every deadline")
+    assert "BREAKS" in answer.out
+
+
+def test_admission_by_runs(call: Call, runs: Path) -> None:
+    given = ("queue", "admit", runs, "--model", "linear", "--running", "executors=2,elapsed=30s,within=400s")
+    found = json.loads(call(*given, "--new", "executors=4,within=400s", "--json").out)
+    assert found["verdict"] == "admit"
+    [old, new] = found["chosen"]["ends"]
+    assert found["without"][0]["ends_s"] < old["ends_s"] < 400
+    assert new["name"] == "new job (executors=4)"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "no job wants to start"),
+        (("--new", "executors=2"), "nothing says how long new job (executors=2) takes"),
+        (("--new", "time=3s,executors=2"), "settings mean nothing without runs"),
+        (("--new", "time=soon"), "'soon' is not a duration"),
+        (("--new", "time=3s", "--confidence", "95"), "confidence is 95"),
+    ],
+)
+def test_a_bad_admission_gets_a_message(call: Call, options: tuple[str, ...], words: str) -> None:
+    answer = call("queue", "admit", *options)
+    assert answer.code == 2
+    assert words in answer.err
+
+
+def test_runs_that_never_varied_the_number_of_jobs_cannot_tell(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "alone.csv").write_text("executors,time_s\n1,30\n2,20\n4,12\n")
+    answer = call("queue", "admit", "alone.csv", "--new", "executors=2")
+    assert answer.code == 4
+    assert "how many jobs ran at once" in answer.err
+    unknown = call("queue", "admit", "alone.csv", "--new", "hosts=2", "--role", "executors=jobs")
+    assert unknown.code == 2

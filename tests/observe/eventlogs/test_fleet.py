@@ -1,0 +1,34 @@
+from pathlib import Path
+
+import pytest
+
+from eventlogs_support import application, as_lines
+from sparkcast.observe.eventlogs import LogRead, LogStatus, find_logs, read_logs
+from sparkcast.observe.eventlogs.fleet import read_logs_on_spark
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # py4j's sockets
+def test_a_spark_job_gives_the_same_rows_as_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    for number in range(1, 7):
+        (tmp_path / f"app-{number}").write_bytes(b"".join(as_lines(application(number))))
+    (tmp_path / "readme.txt").write_bytes(b"not a log\n")
+    logs = find_logs(tmp_path)
+
+    def run_ms(log: LogRead) -> tuple[str, int]:
+        return log.application.app_id, log.tasks.total("run_ms")
+
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        taken = read_logs_on_spark(spark, logs, run_ms)
+    finally:
+        spark.stop()
+    assert taken == list(read_logs(logs, run_ms, processes=1))
+    assert [one.summary.status for one in taken] == [LogStatus.OK] * 6 + [LogStatus.SKIPPED]
