@@ -78,6 +78,7 @@ __all__ = [
 ]
 
 _MOST_LISTED = 100  # candidates of a recommendation
+_MOST_LEFT_OUT_ONE_BY_ONE = 40  # configurations in a report
 
 
 # ---------------------------------------------------------------- study and plan
@@ -1289,7 +1290,7 @@ def report(data: Data | Source, output: Source, *, within_s: float | None = None
     responses = [name for name in data.dataset.responses if data.dataset.successful(name)]
     notes: list[str] = []
     analyses = [a for name in responses if (a := or_note(notes, analyze, data, name))]
-    validations = [v for name in responses[:2] if (v := or_note(notes, validate, data, name))]
+    validations = [v for name in responses[:2] if (v := or_note(notes, _validate_for_report, data, name))]
     known = FromRuns(data.dataset, pool=data.pool(), price=data.price)
     fitted = {v.response: best for v in validations if (best := or_note(notes, _fit_best, known, v))}
     recommendation = or_note(notes, lambda: recommend(known, within_s=within_s))
@@ -1307,6 +1308,12 @@ def report(data: Data | Source, output: Source, *, within_s: float | None = None
         notes=tuple(dict.fromkeys(notes)),
     )
     write_report(Path(output), content)
+
+
+def _validate_for_report(data: Data, response: str) -> "Validation":
+    """A report does not keep anybody waiting: of many configurations, groups are left out instead of single ones."""
+    n = len({data.dataset.key(run) for run in data.dataset.successful(response)})
+    return validate(data, response, protocol="loo" if n <= _MOST_LEFT_OUT_ONE_BY_ONE else "kfold:5")
 
 
 def _fit_best(known: "FromRuns", validation: "Validation") -> "Fitted":
