@@ -225,3 +225,17 @@ def test_numbers_mean_what_they_mean_in_python(text: str, a: int, b: float) -> N
             Expression(text).evaluate({"a": a, "b": b})
         return
     assert Expression(text).evaluate({"a": a, "b": b}) == expected
+
+
+def test_a_spark_property_is_a_name_like_any_other() -> None:
+    rule = Expression("spark.sql.shuffle.partitions >= 2 * cores")
+    assert rule.names == {"spark.sql.shuffle.partitions", "cores"}
+    assert rule.evaluate({"spark.sql.shuffle.partitions": 8, "cores": 4})
+    with pytest.raises(StudyError, match=r"unknown name 'spark\.sql'"):
+        Expression("spark.sql > 1").evaluate({"spark": 1})
+
+
+@pytest.mark.parametrize("text", ["(1).real", "'a'.upper", "min(1, 2).real", "a.b()", "a.b.c(1)", "a[0].b"])
+def test_nothing_is_looked_up_in_anything(text: str) -> None:
+    with pytest.raises(StudyError, match="rejected"):
+        Expression(text)

@@ -100,3 +100,23 @@ def test_a_missing_file_tells_how_to_make_one(tmp_path: Path) -> None:
 
 def test_where_a_study_was_read_does_not_change_what_it_asks() -> None:
     assert parse_study(STUDY, Path("a.yaml")) == parse_study("# a comment\n" + STUDY, Path("b.yaml"))
+
+
+def test_levels_are_kept_as_they_are_written() -> None:
+    study = parse_study(
+        'study: s\nworkload: w\nsettings: {a: [1.0, 0.5], b: "007", c: 1024m, d: [true, false], e: [1e-3, 5]}\n'
+    )
+    assert [study.text("a", level) for level in (1, 0.5)] == ["1.0", "0.5"]
+    assert (study.text("b", 7), study.text("c", "1g"), study.text("a", 3)) == ("007", "1024m", "3")
+    assert [factor.levels for factor in study.factors if factor.name == "d"] == [("true", "false")]
+
+
+def test_the_block_with_the_name_of_the_workload_is_for_the_workload_alone() -> None:
+    text = "study: s\nworkload: acme\nacme: {any: [1, {b: c}]}\nsettings: {a: 1}\n"
+    study = parse_study(text)
+    assert study.options == {"any": [1, {"b": "c"}]}
+    assert study.lines["acme.any"] == 3
+    with pytest.raises(StudyError, match="unknown key 'acme'"):
+        parse_study(text.replace("workload: acme", "workload: other"))
+    with pytest.raises(StudyError, match="line 3: acme: not a list of `key: value`"):
+        parse_study("study: s\nworkload: acme\nacme: 5\nsettings: {a: 1}\n")

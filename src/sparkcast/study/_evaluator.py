@@ -93,6 +93,15 @@ def as_number(value: Any) -> float:
         return math.nan
 
 
+def dotted(node: ast.expr) -> str:
+    """The name that a part of an expression is: `cores`, or `spark.sql.shuffle.partitions`; "" when it is none."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
+
+
 def as_column(values: Iterable[Any]) -> Array:
     import numpy as np
 
@@ -171,8 +180,8 @@ class Evaluation:
         match node:
             case ast.Constant(value=value):
                 return np.broadcast_to(as_column([value]), len(rows))
-            case ast.Name(id=name):
-                return self._named(node, self.columns[name], rows)
+            case ast.Name() | ast.Attribute():
+                return self._named(node, self.columns[dotted(node)], rows)
             case ast.UnaryOp(op=sign, operand=operand):
                 return self._applied(node, type(sign), [operand], rows)
             case ast.BinOp(op=sign, left=left, right=right):

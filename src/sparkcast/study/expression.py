@@ -17,6 +17,7 @@ from sparkcast.study._evaluator import (
     Evaluation,
     as_column,
     as_number,
+    dotted,
     evaluate,
     truths,
 )
@@ -129,8 +130,9 @@ def _names(text: str) -> set[str]:
         reason = f"it is nested more than {MAX_DEPTH} levels deep" if depth > MAX_DEPTH else _objection(node)
         if reason:
             raise StudyError(f"expression {_shortened(text)} is rejected: {reason}", hint=f"allowed: {_ALLOWED}")
-        if isinstance(node, ast.Name):
-            names.add(node.id)
+        if name := dotted(node):
+            names.add(name)
+            continue
         parts = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
         waiting += [(part, depth + 1) for part in parts if isinstance(part, ast.expr)]
     return names
@@ -139,6 +141,8 @@ def _names(text: str) -> set[str]:
 def _objection(node: ast.expr) -> str:
     """Why this part of an expression is not allowed, its own parts aside; "" when it is."""
     match node:
+        case ast.Attribute() if dotted(node):
+            return ""  # the name of a Spark property; nothing is looked up in anything
         case ast.Name() | ast.BoolOp() | ast.IfExp() | ast.Constant(value=str()):
             return ""
         case ast.Constant(value=int() | float() as value):

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study.configuration import Configuration, Level
+from sparkcast.study.configuration import Configuration, Level, normal_level
 from sparkcast.study.expression import Expression
 from sparkcast.study.model import DOLLARS, DesignChoice, Factor, Limits, Price, SparkOptions, Study
 from sparkcast.study.names import TIME, usual_unit
@@ -41,16 +41,30 @@ def load_study(path: Path) -> Study:
 
 def parse_study(text: str, path: Path = Path("study.yaml")) -> Study:
     values, lines = _read_yaml(text, path)
+    values, options = _without_options(values, path, lines)
     try:
         parsed = _StudyFile.model_validate(values)
     except ValidationError as error:
         raise _first_complaint(error, path, lines) from error
     try:
-        return _to_study(parsed, path, lines)
+        return _to_study(parsed, options, path, lines)
     except StudyError as error:
         if str(path.name) in error.problem:
             raise
         raise type(error)(f"{path.name}: {error.problem}", hint=error.hint) from error
+
+
+def _without_options(
+    values: Mapping[str, Any], path: Path, lines: Mapping[str, int]
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The file without the block that has the name of its workload, and that block, which only the workload reads."""
+    name = values.get("workload")
+    if not isinstance(name, str) or name in _StudyFile.model_fields or name not in values:
+        return dict(values), {}
+    block = values[name]
+    if not isinstance(block, dict) or not all(isinstance(key, str) for key in block):
+        raise StudyError(f"{path.name} line {lines.get(name, 1)}: {name}: not a list of `key: value`")
+    return {key: value for key, value in values.items() if key != name}, block
 
 
 # ---------------------------------------------------------------- the shape of the file
@@ -102,7 +116,12 @@ class _Spark(_Part):
     conf: dict[str, Annotated[str, BeforeValidator(_conf_text)]] = {}
 
 
-_Scalar = Annotated[int, Field(ge=-(2**63), lt=2**63)] | float | str
+def _level(value: object) -> object:
+    """YAML's true and false are what Spark and most jobs write: texts."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+_Scalar = Annotated[Annotated[int, Field(ge=-(2**63), lt=2**63)] | float | str, BeforeValidator(_level)]
 
 
 class _Response(_Part):
@@ -125,7 +144,7 @@ class _StudyFile(_Part):
     price: _Price | None = None
 
 
-def _to_study(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> Study:
+def _to_study(parsed: _StudyFile, options: Mapping[str, Any], path: Path, lines: Mapping[str, int]) -> Study:
     factors: list[Factor] = []
     fixed: dict[str, Level] = {}
     for name, value in parsed.settings.items():
@@ -150,7 +169,15 @@ def _to_study(parsed: _StudyFile, path: Path, lines: Mapping[str, int]) -> Study
         path=path,
         lines=lines,
         roles=parsed.roles,
+        options=options,
+        written={name: texts for name, value in parsed.settings.items() if (texts := _written(value))},
     )
+
+
+def _written(value: Level | list[Level]) -> dict[Level, str]:
+    """The levels of a setting that the file writes in another way than `str` would, such as 1.0, "007" and 1024m."""
+    texts = {normal_level(level): str(level) for level in (value if isinstance(value, list) else [value])}
+    return {level: text for level, text in texts.items() if text != str(level)}
 
 
 def _design(part: _Design) -> DesignChoice:

@@ -11,7 +11,7 @@ from sparkcast.errors import StudyError
 from sparkcast.study.configuration import Configuration, Level, normal_level, repeated
 from sparkcast.study.expression import Expression
 from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed, in_usual_units
-from sparkcast.study.redaction import redact
+from sparkcast.study.redaction import redact, redact_plain
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary
 
@@ -173,6 +173,10 @@ class Study:
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     roles: Mapping[str, str] = field(default_factory=dict)  # what names mean, as its author says
     vocabulary: Vocabulary = field(default=Vocabulary(), compare=False, repr=False)  # what all names mean
+    # What it says to its workload alone: the block of the study file that has the workload's name.
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    # Levels as the file writes them, where that is another way: {"rate": {1: "1.0"}}. A job may tell them apart.
+    written: Mapping[str, Mapping[Level, str]] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fixed", Configuration(self.fixed))
@@ -192,6 +196,10 @@ class Study:
     def allows(self, configuration: Configuration) -> bool:
         return bool(self.space().allows([configuration])[0])
 
+    def text(self, name: str, level: Level) -> str:
+        """A level of a setting as the study file writes it."""
+        return self.written.get(name, {}).get(level, str(level))
+
     def varied(self, configuration: Configuration) -> Configuration:
         """The settings of a configuration that the study varies."""
         return configuration.only(factor.name for factor in self.factors)
@@ -204,7 +212,8 @@ class Study:
 
     def measured_definition(self) -> dict[str, Any]:
         """What decides which runs are made and how, as plain data; a change here makes old runs another study's."""
-        return {
+        own = {"options": redact_plain(self.options)} if self.options else {}  # older studies have none
+        return own | {
             "workload": self.workload,
             "settings": {**{f.name: list(f.levels) for f in self.factors}, **self.fixed},
             "rules": [rule.text for rule in self.rules],

@@ -57,6 +57,9 @@ class TaskTotals:
     shuffle_write_bytes: int
     spilled_bytes: int
     first_task_s: float | None = None  # first task's launch, as seconds since the Unix epoch
+    first_job_s: float | None = None  # the first Spark job's submission, likewise
+    last_job_s: float | None = None  # the last Spark job's end
+    master: str = ""  # that the application ran on, as Spark was told
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """What must not be written down: passwords, tokens and keys among the properties of a job."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 REDACTED = "*********(redacted)"  # Spark's own word for it
 # Spark's own rule (the default of spark.redaction.regex), and what it forgets.
@@ -55,3 +56,39 @@ def split_secrets(properties: Mapping[str, str]) -> tuple[dict[str, str], dict[s
     shown = redact(properties)
     public = {name: text for name, text in properties.items() if shown[name] == text}
     return public, {name: text for name, text in properties.items() if name not in public}
+
+
+def is_secret(name: str) -> bool:
+    """Whether what has this name must not be written down.
+
+    >>> is_secret("db_password"), is_secret("--rows")
+    (True, False)
+    """
+    return _NAME.search(name) is not None
+
+
+def redact_arguments(words: Sequence[str]) -> list[str]:
+    """The words of a command line, as they may be shown: also what follows an option with the name of a secret.
+
+    >>> redact_arguments(["--db-password", "x", "--token=y", "--rows", "5"])
+    ['--db-password', '*********(redacted)', '--token=*********(redacted)', '--rows', '5']
+    """
+    shown = []
+    for before, word in zip(("", *words), words, strict=False):
+        follows = before.startswith("-") and "=" not in before and is_secret(before) and not word.startswith("--")
+        shown.append(REDACTED if follows and word else redact_word(word))
+    return shown
+
+
+def redact_plain(value: Any) -> Any:
+    """Plain data (mappings, lists, texts) as they may be shown."""
+    if isinstance(value, Mapping):
+        return {
+            name: REDACTED if isinstance(part, str) and part and is_secret(str(name)) else redact_plain(part)
+            for name, part in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        if all(isinstance(part, str) for part in value):
+            return redact_arguments(value)
+        return [redact_plain(part) for part in value]
+    return redact_text(value) if isinstance(value, str) else value

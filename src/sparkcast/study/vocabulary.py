@@ -127,7 +127,15 @@ class Vocabulary:
     def as_plain(self) -> dict[str, Any]:
         """As plain data, to be written down."""
         return {
-            "settings": [{"name": s.name, "role": s.role.value, "unit": s.unit} for s in self.settings],
+            "settings": [
+                {
+                    "name": s.name,
+                    "role": s.role.value,
+                    "unit": s.unit,
+                    **({"argument": s.argument} if s.argument else {}),
+                }
+                for s in self.settings
+            ],
             "responses": [
                 {"name": r.name, "kind": r.kind.value, "better": r.better, "unit": r.unit} for r in self.responses
             ],
@@ -136,7 +144,10 @@ class Vocabulary:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Vocabulary":
         return cls(
-            tuple(Setting(s["name"], role=Role(s["role"]), unit=s["unit"]) for s in plain["settings"]),
+            tuple(
+                Setting(s["name"], role=Role(s["role"]), unit=s["unit"], argument=s.get("argument", ""))
+                for s in plain["settings"]
+            ),
             tuple(
                 Response(r["name"], kind=Kind(r["kind"]), better=r["better"], unit=r["unit"])
                 for r in plain["responses"]
