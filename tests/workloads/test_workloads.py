@@ -10,14 +10,21 @@ import pytest
 
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration, Factor, Level, Study
-from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve, settings_of
+from sparkcast.study.file import parse_study
+from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve, settings_of, workload_of
+from sparkcast.workloads.starter import starter_study
 
 MNIST = WORKLOADS.get("mnist-training")()
 
 
 @pytest.fixture(params=WORKLOADS.names())
-def workload(request: pytest.FixtureRequest) -> Workload:
-    return WORKLOADS.get(request.param)()
+def study(request: pytest.FixtureRequest) -> Study:
+    return resolve(parse_study(starter_study(request.param)))
+
+
+@pytest.fixture
+def workload(study: Study) -> Workload:
+    return workload_of(study)
 
 
 def mnist(**settings: Level) -> Configuration:
@@ -47,15 +54,15 @@ def test_the_names_of_a_workloads_settings_are_its_own(workload: Workload) -> No
     assert "time_s" in [response.name for response in workload.responses]
 
 
-def test_every_combination_of_the_example_can_run(workload: Workload) -> None:
+def test_every_combination_of_the_example_can_run(workload: Workload, study: Study) -> None:
     levels: dict[str, list[Any]] = {
         name: value if isinstance(value, list) else [value] for name, value in workload.example.items()
     }
     for combination in itertools.product(*levels.values()):
         workload.check(complete(workload, dict(zip(levels, combination, strict=True))))
     factors = tuple(Factor(name, tuple(value)) for name, value in levels.items() if len(value) > 1)
-    name = next(name for name in WORKLOADS.names() if WORKLOADS.get(name) is type(workload))
-    resolve(Study("example", name, factors, Configuration({n: v[0] for n, v in levels.items() if len(v) == 1})))
+    fixed = Configuration({name: value[0] for name, value in levels.items() if len(value) == 1})
+    resolve(Study("example", study.workload, factors, fixed, options=study.options))
 
 
 def test_a_workload_has_a_line_for_the_list(workload: Workload) -> None:

@@ -100,6 +100,8 @@ def describe(study: Study, plan: Plan, *, effect_sd: float = 1.0) -> Description
 def _resolution_text(found: Fraction | str) -> str:
     if isinstance(found, str):
         return f"not a regular two-level design: {found}"
+    if not found.k:
+        return "nothing is varied: make a setting a list to vary it"
     resolution = found.resolution()
     if resolution is None:
         return f"full 2^{found.k}: nothing is aliased"
@@ -200,7 +202,7 @@ def _largest_first(columns: Sequence[_Effect], correlations: Floats) -> list[Cor
 def _correlate(columns: Sequence[_Effect]) -> Floats:
     import numpy as np
 
-    if all(effect.columns.shape[1] == 1 for effect in columns):
+    if columns and all(effect.columns.shape[1] == 1 for effect in columns):
         matrix = np.hstack([effect.columns for effect in columns])
         return np.abs(matrix.T @ matrix).clip(0, 1)
     result = np.eye(len(columns))

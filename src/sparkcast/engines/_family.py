@@ -13,6 +13,7 @@ import psutil
 
 from sparkcast.engines import Submission, _warden
 from sparkcast.engines.conf import property_line
+from sparkcast.errors import StudyError
 
 
 class Family:
@@ -30,15 +31,24 @@ class Family:
             start_new_session=True,  # a Ctrl-C at the terminal is for us alone
         )
 
-    def start(self, argv: tuple[str, ...], env: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
-        """Start a member with its output in `log`."""
-        with log.open("ab") as output:
+    def start(
+        self,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        log: Path,
+        *,
+        output: Path | None = None,
+        directory: Path | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Start a member with its output in `log`, or only its errors when there is a file for the rest."""
+        with log.open("ab") as errors, (output or log).open("ab") as printed:
             process = subprocess.Popen(
                 argv,
                 env={**os.environ, **env, _warden.MARK: self.mark},
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
+                stdout=printed,
+                stderr=errors,
+                cwd=directory,
                 start_new_session=True,
             )
         self._started.append(process)
@@ -47,16 +57,21 @@ class Family:
     def submit(self, submission: Submission, log: Path, *, defaults: str = "") -> subprocess.Popen[bytes]:
         """Start a spark-submit whose secrets go through a file that only this user can read.
 
-        Given such a file, Spark does not read its spark-defaults.conf: `defaults` is the text of it.
+        Given such a file, Spark does not read its spark-defaults.conf: `defaults` is the text of it. Nor does it read
+        a second one: the user's properties file goes into ours.
         """
-        argv = submission.argv
+        argv, users = submission.argv, submission.properties_file
+        if users is not None:
+            defaults = _text_of(users)
+            argv = (argv[0], "--properties-file", str(users), *argv[1:])
         if submission.secrets:
+            argv = submission.argv
             lines = [defaults, *(property_line(key, value) for key, value in submission.secrets.items()), ""]
             descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=".conf")  # readable by its owner only
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write("\n".join(lines))
             argv = (argv[0], "--properties-file", name, *argv[1:])
-        return self.start(argv, submission.env, log)
+        return self.start(argv, submission.env, log, output=submission.output, directory=submission.directory)
 
     def has_member(self, word: str) -> bool:
         """Whether a living member has `word` in its command line."""
@@ -75,6 +90,13 @@ class Family:
         self._warden.wait()
         for process in self._started:
             process.wait()  # already dead: this only collects the exit code
+
+
+def _text_of(properties_file: Path) -> str:
+    try:
+        return properties_file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"cannot read the properties file {str(properties_file)!r}: {error}") from error
 
 
 def stop_process(process: subprocess.Popen[bytes], *, patience_s: float = 5.0) -> None:

@@ -17,7 +17,7 @@ def build_submission(
     *,
     env: Mapping[str, str] | None = None,
 ) -> Submission:
-    argv = [str(spark.home / "bin" / "spark-submit"), "--master", master, "--name", job.name]
+    argv = [str(spark.home / "bin" / "spark-submit"), "--master", master, "--name", job.name, *job.options]
     conf, secrets = split_secrets(job.conf)
     for key, value in sorted(conf.items()):
         argv += ["--conf", f"{key}={value}"]
@@ -28,4 +28,7 @@ def build_submission(
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    return Submission(tuple(argv), base | dict(env or {}), secrets)
+    environment = base | dict(job.environment) | dict(env or {})
+    return Submission(
+        tuple(argv), environment, secrets, job.properties_file, directory=job.directory, output=job.output
+    )

@@ -15,7 +15,7 @@ from typing import Protocol, Self
 from sparkcast.errors import CapacityError
 from sparkcast.registry import Registry
 from sparkcast.study import SparkOptions
-from sparkcast.study.redaction import redact
+from sparkcast.study.redaction import redact, redact_arguments
 from sparkcast.units import parse_bytes, show_bytes
 from sparkcast.workloads import Shape
 
@@ -26,10 +26,15 @@ __all__ = ["ENGINES", "Capacity", "ClusterFacts", "Engine", "Shape", "SparkJob",
 class SparkJob:
     """One application to submit. `conf` is complete: defaults, workload and user have been merged."""
 
-    application: Path
+    application: Path | str  # a text where it is no file of this machine
     arguments: tuple[str, ...]
     conf: Mapping[str, str]
     name: str
+    options: tuple[str, ...] = ()  # more of spark-submit's: ("--class", "org.example.Train")
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    directory: Path | None = None  # to run in; None is where sparkcast runs
+    output: Path | None = None  # where its stdout goes; None is the log
+    properties_file: Path | None = None  # of the user, below `conf`
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +42,24 @@ class Submission:
     """A spark-submit command and the environment variables it needs beside the caller's own.
 
     `secrets` are Spark properties that the command line does not have, because every user of the machine can read it.
-    An engine hands them over in a file that only its owner can read.
+    An engine hands them over in a file that only its owner can read. Those of `properties_file` rank below.
     """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    properties_file: Path | None = None
+    directory: Path | None = None
+    output: Path | None = None
 
     def shell(self) -> str:
         """To be read and pasted: one option a line, secrets redacted."""
-        assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(self.env.items())]
+        assignments = [f"{name}={shlex.quote(value)}" for name, value in sorted(redact(self.env).items())]
         hidden = [word for name, text in redact(self.secrets).items() for word in ("--conf", f"{name}={text}")]
-        words = [shlex.quote(word) for word in (self.argv[0], *hidden, *self.argv[1:])]
-        lines, pending = [" ".join([*assignments, words[0]])], ""
+        file = ["--properties-file", str(self.properties_file)] if self.properties_file else []
+        words = [shlex.quote(word) for word in (self.argv[0], *file, *hidden, *redact_arguments(self.argv[1:]))]
+        place = [f"cd {shlex.quote(str(self.directory))} &&"] if self.directory else []
+        lines, pending = [" ".join([*place, *assignments, words[0]])], ""
         for word in words[1:]:
             if pending:
                 lines.append(f"{pending} {word}")

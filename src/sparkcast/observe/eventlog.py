@@ -40,6 +40,9 @@ def total(log: "LogRead") -> TaskTotals:
         shuffle_write_bytes=tasks.total("shuffle_write_bytes"),
         spilled_bytes=tasks.total("disk_spilled_bytes"),
         first_task_s=int(launched.min()) / 1e3 if len(launched) else None,
+        first_job_s=min((job.submitted_ms / 1e3 for job in log.jobs if job.submitted_ms), default=None),
+        last_job_s=max((job.completed_ms / 1e3 for job in log.jobs if job.completed_ms), default=None),
+        master=log.environment.spark.get("spark.master", ""),
     )
 
 

@@ -7,9 +7,11 @@ from statistics import fmean
 
 from sparkcast.observe.eventlog import read_task_totals
 from sparkcast.observe.outcome import JobEnd, classify
+from sparkcast.observe.output import read_output
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.study import Fingerprint, Observation, Outcome, TaskTotals, Trial, Utilisation
 from sparkcast.study.names import STARTUP_TIME, TOTAL_TIME
+from sparkcast.workloads import Application
 
 _TAIL_BYTES = 20_000
 _WORST_FIRST = (Outcome.LOST, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.OK)
@@ -26,11 +28,12 @@ class Run:
     ended_at: float
     utilisation: Utilisation | None
     fingerprint: Fingerprint | None
+    program: Application | None = None  # that was submitted in place of sparkcast's driver
 
 
 def observe(run: Run, *, run_id: str = "", artefacts: str = "") -> Observation:
     """Read everything the run wrote. With several jobs, responses are means over them and the worst outcome counts."""
-    jobs = [_observe_job(folder, end) for folder, end in zip(run.folders, run.ends, strict=True)]
+    jobs = [_observe_job(run, folder, end) for folder, end in zip(run.folders, run.ends, strict=True)]
     worst = min(jobs, key=lambda job: _WORST_FIRST.index(job.outcome))
     responses = _mean_responses(jobs, run) if worst.outcome is Outcome.OK else {}
     return Observation(
@@ -58,9 +61,13 @@ class _ObservedJob:
     tasks: TaskTotals | None
 
 
-def _observe_job(folder: Path, end: JobEnd) -> _ObservedJob:
-    report = read_report(folder / "report.jsonl")
+def _observe_job(run: Run, folder: Path, end: JobEnd) -> _ObservedJob:
     tasks = read_task_totals(folder / "eventlog") if (folder / "eventlog").is_dir() else None
+    if run.program is None:
+        report = read_report(folder / "report.jsonl")
+    else:
+        cluster = run.fingerprint.cluster if run.fingerprint else ""
+        report = read_output(folder, run.program, tasks, end.exit_code, cluster=cluster)
     outcome, cause = classify(end, report, tasks, _tail(folder / "driver.log"))
     return _ObservedJob(outcome, cause, report, tasks)
 

@@ -1,5 +1,7 @@
 """Settings as people paste them: options of spark-submit, and arguments of the job."""
 
+import shlex
+
 from sparkcast.study import Configuration, Role, Vocabulary
 from sparkcast.study.setting import CLUSTER
 from sparkcast.units import as_number, shortest_size
@@ -26,7 +28,12 @@ def conf_lines(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
     lines = [f"--conf {name}={value:g}" for name, value in properties.items() if value]
     if memory := words.first(Role.MEMORY, among=settings):
         lines.append(f"--conf spark.executor.memory={shortest_size(words.setting(memory).bytes(settings[memory]))}")
+    lines += [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in settings.items() if _is_property(name)]
     return tuple(lines)
+
+
+def _is_property(name: str) -> bool:
+    return name.startswith("spark.")
 
 
 def _number(settings: Configuration, words: Vocabulary, role: Role) -> float | None:
@@ -39,6 +46,13 @@ def job_arguments(settings: Configuration, words: Vocabulary) -> tuple[str, ...]
 
     >>> job_arguments(Configuration({"batch_size": 64, "data_path": ""}), Vocabulary())
     ('--batch-size 64',)
+    >>> from sparkcast.study import Setting
+    >>> job_arguments(Configuration({"arg1": 10}), Vocabulary((Setting("arg1", argument="{}"),)))
+    ('10',)
     """
     own = {name: value for name, value in settings.items() if words.role(name) not in CLUSTER and value != ""}
-    return tuple(f"--{name.replace('_', '-')} {value}" for name, value in own.items())
+    return tuple(
+        (words.setting(name).argument or f"--{name.replace('_', '-')} {{}}").replace("{}", shlex.quote(str(value)))
+        for name, value in own.items()
+        if not _is_property(name)
+    )

@@ -10,7 +10,7 @@ from sparkcast.runs.session import OnProgress, Progress, Session, Stopped, hold_
 from sparkcast.runs.site import Site, checked, require_capacity
 from sparkcast.store import Store
 from sparkcast.study import Observation, Plan, Study, Trial
-from sparkcast.workloads import WORKLOADS, shape_of
+from sparkcast.workloads import shape_of, workload_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class CampaignResult:
 def dry_run(study: Study, plan: Plan, folder: Path) -> list[str]:
     """The spark-submit line of every trial, in run order."""
     engine = engine_for(study.spark)
-    workload = WORKLOADS.get(study.workload)()
+    workload = workload_of(study)
     settings = [checked(workload, trial.configuration) for trial in plan.trials]
     require_capacity(engine, [shape_of(workload, values) for values in settings])
     lines = []

@@ -4,9 +4,10 @@ from pathlib import Path
 
 from sparkcast.engines import Engine, SparkJob
 from sparkcast.engines.conf import join_conf, merge_conf, shape_conf
+from sparkcast.observe.output import OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE
 from sparkcast.study import Configuration, Study
 from sparkcast.study.redaction import SECRET
-from sparkcast.workloads import Workload, driver, shape_of
+from sparkcast.workloads import Application, Submitted, Workload, driver, properties_of, shape_of
 
 
 def make_job(
@@ -23,10 +24,29 @@ def make_job(
         "spark.redaction.regex": SECRET,  # the event log has all properties
     }
     shape = shape_conf(shape_of(workload, settings))
-    ours = join_conf(engine.defaults(), workload.spark_conf(settings), measuring, shape)
+    ours = join_conf(engine.defaults(), workload.spark_conf(settings), properties_of(study, settings), measuring, shape)
     conf, notes = merge_conf(ours, study.spark.conf)
+    name = f"sparkcast {study.name}"
+    if isinstance(workload, Submitted):
+        return _users_job(workload.application(settings, folder.resolve()), conf, name, folder), notes
     arguments = (str(folder / "job.json"), str(folder / "report.jsonl"))
-    return SparkJob(Path(driver.__file__), arguments, conf, f"sparkcast {study.name}"), notes
+    return SparkJob(Path(driver.__file__), arguments, conf, name), notes
+
+
+def _users_job(program: Application, conf: dict[str, str], name: str, folder: Path) -> SparkJob:
+    """A program that knows nothing of sparkcast, beside where it may leave its results."""
+    environment = {**program.environment, RESULT_VARIABLE: str((folder / RESULT_FILE).resolve())}
+    return SparkJob(
+        program.file,
+        program.arguments,
+        conf,
+        program.name or name,
+        program.options,
+        environment,
+        program.directory,
+        output=folder / OUTPUT_FILE,
+        properties_file=program.properties_file,
+    )
 
 
 def job_folders(folder: Path, jobs: int) -> tuple[Path, ...]:

@@ -24,6 +24,7 @@ from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler
 from sparkcast.observe.outcome import JobEnd
+from sparkcast.observe.output import OutputGrowth
 from sparkcast.runs.job import job_folders, make_job
 from sparkcast.runs.site import Site
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
@@ -31,7 +32,7 @@ from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Study, Trial
 from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
-from sparkcast.workloads import complete, shape_of
+from sparkcast.workloads import Submitted, complete, shape_of
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 3  # a lost run is tried again this often
@@ -253,11 +254,15 @@ class Session:
         run_id, artefacts = self._store.begin_run(self._study.name, trial, search_id=self._search_id)
         settings = complete(self._workload, trial.configuration)
         folders = job_folders(self._folder / artefacts, shape_of(self._workload, settings).jobs)
+        program = None
+        if isinstance(self._workload, Submitted):
+            program = self._workload.application(settings, folders[0])
+        growth = [OutputGrowth(folder) for folder in folders if program is not None and program.promised]
         launched_at = time.time()
         with HostSampler() as sampler:
             processes = [self._launch(engine, settings, folder) for folder in folders]
             try:
-                stopped_because = self._wait(run_id, engine, processes, allowances)
+                stopped_because = self._wait(run_id, engine, processes, allowances, growth)
             except Stopped:
                 self._store.abandon_run(run_id)
                 raise
@@ -269,6 +274,7 @@ class Session:
             ended_at=time.time(),
             utilisation=sampler.utilisation(),
             fingerprint=fingerprint(engine.facts(), self._data[trial.key]),
+            program=program,
         )
         observation = observe(run, run_id=run_id, artefacts=artefacts)
         self._store.finish_run(self._study.name, trial, observation)
@@ -280,7 +286,9 @@ class Session:
         for note in notes:
             self.note(note)
         request = {"workload": self._study.workload, "settings": dict(settings), "data_dir": str(self._folder / "data")}
-        (folder / "job.json").write_text(json.dumps(request))
+        if not isinstance(self._workload, Submitted):
+            request |= {"options": self._study.options} if self._study.options else {}
+            (folder / "job.json").write_text(json.dumps(request))
         submission = engine.submission(job)
         (folder / "command.sh").write_text(submission.shell() + "\n")
         process = engine.start(submission, folder / "driver.log")
@@ -299,6 +307,7 @@ class Session:
         engine: Engine,
         processes: list[subprocess.Popen[bytes]],
         allowances: Sequence[Allowance],
+        growth: Sequence[OutputGrowth] = (),
     ) -> str:
         """Wait for all; returns why the run had to end, or "". Raises Stopped when that says nothing of the trial."""
         begun = time.monotonic()
@@ -318,7 +327,11 @@ class Session:
                 raise Stopped(stop)
             if end:
                 return end
+            for output in growth:
+                output.look()
             time.sleep(_POLL_S)
+        for output in growth:
+            output.look()
         return ""
 
     def _end(self, lookout: _Lookout, elapsed_s: float, allowances: Sequence[Allowance]) -> tuple[str, str]:

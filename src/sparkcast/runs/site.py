@@ -1,11 +1,12 @@
 """Where a study runs, before anything does."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from sparkcast.engines import Capacity, Engine, engine_for
 from sparkcast.errors import CapacityError, SparkcastError, StudyError
 from sparkcast.study import Configuration, Study
-from sparkcast.workloads import WORKLOADS, Shape, Workload, complete, settings_of, shape_of
+from sparkcast.workloads import Shape, Submitted, Workload, complete, is_property, settings_of, shape_of, workload_of
 
 
 class Site:
@@ -13,7 +14,7 @@ class Site:
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self.workload = WORKLOADS.get(study.workload)()
+        self.workload = workload_of(study)
         self._engine: Engine | None = None
         self._capacity: Capacity | None = None
 
@@ -48,7 +49,8 @@ class Site:
         known = {setting.name: setting for setting in settings_of(self.workload)}
         try:
             for name, level in configuration.items():
-                known[name].check(level)
+                if not is_property(name):
+                    known[name].check(level)
             checked(self.workload, configuration)
             if self._capacity is not None:
                 self._capacity.require(shape_of(self.workload, configuration))
@@ -64,6 +66,8 @@ def checked(workload: Workload, configuration: Configuration) -> Configuration:
     """The complete settings; raises StudyError when the workload cannot run them."""
     settings = complete(workload, configuration)
     workload.check(settings)
+    if isinstance(workload, Submitted):
+        workload.application(settings, Path())  # is it there?
     return settings
 
 

@@ -1,14 +1,16 @@
 """What every workload must hold before it is run."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
+from sparkcast.errors import StudyError
 from sparkcast.study import Kind, Role, Study
 from sparkcast.study.file import parse_study
-from sparkcast.workloads import complete, resolve, settings_of, shape_of
-from sparkcast.workloads.base import WORKLOADS, Workload
+from sparkcast.workloads import complete, resolve, settings_of, shape_of, workload_of
+from sparkcast.workloads.base import WORKLOADS, FromStudy, Submitted, Workload
 from sparkcast.workloads.starter import starter_study
 
 
@@ -25,12 +27,13 @@ class WorkloadSuite:
         return self.plug
 
     @pytest.fixture
-    def workload(self, name: str) -> Workload:
-        return WORKLOADS.get(name)()
+    def study(self, name: str, tmp_path: Path) -> Study:
+        return resolve(parse_study(starter_study(name), tmp_path / "study.yaml"))
 
     @pytest.fixture
-    def study(self, name: str) -> Study:
-        return resolve(parse_study(starter_study(name)))
+    def workload(self, study: Study) -> Workload:
+        """As its own example of a study makes it."""
+        return workload_of(study)
 
     def test_every_setting_has_a_default_that_it_accepts_and_says_what_it_is(self, workload: Workload) -> None:
         for setting in workload.settings:
@@ -67,3 +70,26 @@ class WorkloadSuite:
         settings = complete(workload, {})
         first = workload.prepare(settings, tmp_path)
         assert workload.prepare(settings, tmp_path) == first
+
+    def test_a_study_gives_it_settings_and_leaves_the_plug_as_it_was(self, name: str, study: Study) -> None:
+        plug = WORKLOADS.get(name)()
+        before = plug.settings, plug.responses
+        if isinstance(plug, FromStudy):
+            made = plug.for_study(study)
+            assert made is not plug
+            assert made.settings == plug.for_study(study).settings
+            given = {*(factor.name for factor in study.factors), *study.fixed}
+            assert given <= {setting.name for setting in settings_of(made)}
+            assert {*getattr(made, "asked", ())} <= {response.name for response in made.responses}
+        assert (plug.settings, plug.responses) == before
+
+    def test_a_program_of_its_own_is_texts_for_spark_submit_or_said_to_be_missing(
+        self, workload: Workload, tmp_path: Path
+    ) -> None:
+        if isinstance(workload, Submitted):
+            settings = complete(workload, {})
+            with suppress(StudyError):  # the program of an example need not exist
+                program = workload.application(settings, tmp_path)
+                assert program.file
+                assert all(isinstance(word, str) for word in (*program.arguments, *program.options))
+                assert "--master" not in program.options

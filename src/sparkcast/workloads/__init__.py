@@ -1,6 +1,6 @@
 """Jobs that sparkcast can run and measure, one file each. What one must be is in `sparkcast.workloads.base`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -10,22 +10,63 @@ from sparkcast.study import Configuration, Kind, Level, Response, Role, Setting,
 from sparkcast.study.configuration import Levels
 from sparkcast.study.derive import machine_hour, machine_type_setting
 from sparkcast.study.names import TIME
-from sparkcast.workloads.base import CLUSTER_SETTINGS, WORKLOADS, Guessable, Job, Workload
+from sparkcast.study.redaction import is_secret
+from sparkcast.workloads.base import (
+    CLUSTER_SETTINGS,
+    WORKLOADS,
+    Application,
+    FromStudy,
+    Guessable,
+    HasStarter,
+    Job,
+    Submitted,
+    Workload,
+)
 
 __all__ = [
     "CLUSTER_SETTINGS",
     "WORKLOADS",
+    "Application",
+    "FromStudy",
     "Guessable",
+    "HasStarter",
     "Job",
     "Shape",
+    "Submitted",
     "Workload",
     "check_price",
     "complete",
+    "is_property",
+    "properties_of",
     "resolve",
     "settings_of",
     "shape_of",
     "vocabulary_of",
+    "workload_of",
 ]
+
+# Spark properties that are no settings: what they say is said by settings of the cluster, or needed to measure.
+_SAID_BY = {
+    "spark.executor.instances": Role.MACHINES,
+    "spark.cores.max": Role.MACHINES,
+    "spark.executor.cores": Role.CORES,
+    "spark.executor.memory": Role.MEMORY,
+}
+_OURS = ("spark.eventLog.", "spark.master", "spark.redaction.regex", "spark.submit.deployMode")
+
+
+def workload_of(study: Study) -> Workload:
+    """The workload of a study, with the settings that it takes from there, if it does."""
+    made = WORKLOADS.get(study.workload)()
+    if isinstance(made, FromStudy):
+        return made.for_study(study)
+    if study.options:
+        with _at(study, study.workload):
+            raise StudyError(
+                f"workload {study.workload!r} takes no options",
+                hint=f"remove `{study.workload}:` and what belongs to it",
+            )
+    return made
 
 
 def settings_of(workload: Workload) -> tuple[Setting, ...]:
@@ -35,6 +76,23 @@ def settings_of(workload: Workload) -> tuple[Setting, ...]:
     return (*cluster, *workload.settings)
 
 
+def is_property(name: str) -> bool:
+    """Whether a setting is a Spark property, which every workload has: spark.sql.shuffle.partitions."""
+    return name.startswith("spark.")
+
+
+def properties_of(study: Study, configuration: Levels) -> dict[str, str]:
+    """The Spark properties among the settings, as texts. Raises StudyError for one that is given elsewhere too."""
+    for name in filter(is_property, configuration):
+        if name in study.spark.conf:
+            with _at(study, "settings", name):
+                raise StudyError(
+                    f"{name} is a setting and stands among the Spark properties of all runs as well",
+                    hint="keep it in settings to vary it, or in spark.conf (or --conf) to hold it",
+                )
+    return {name: study.text(name, level) for name, level in configuration.items() if is_property(name)}
+
+
 def vocabulary_of(workload: Workload) -> Vocabulary:
     return Vocabulary(settings_of(workload), workload.responses)
 
@@ -42,7 +100,8 @@ def vocabulary_of(workload: Workload) -> Vocabulary:
 def complete(workload: Workload, configuration: Levels) -> Configuration:
     """The configuration with every default filled in."""
     given = {s.name: configuration.get(s.name, s.default) for s in settings_of(workload)}
-    return Configuration({name: level for name, level in given.items() if level is not None})
+    properties = {name: level for name, level in configuration.items() if is_property(name)}
+    return Configuration({name: level for name, level in (given | properties).items() if level is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +132,13 @@ def resolve(study: Study) -> Study:
 
     Raises StudyError, naming the line, for a setting, level, rule or role that the workload does not know.
     """
-    workload = WORKLOADS.get(study.workload)()
+    workload = workload_of(study)
     known = {setting.name: setting for setting in settings_of(workload)}
     levels = {**{f.name: f.levels for f in study.factors}, **{name: (v,) for name, v in study.fixed.items()}}
     for name, values in levels.items():
         with _at(study, "settings", name):
+            if is_property(name):
+                known[name] = _property(name, known)
             if name not in known:
                 hint = did_you_mean(name, tuple(known))
                 raise StudyError(f"workload {study.workload!r} has no setting {name!r}", hint=hint)
@@ -91,15 +152,36 @@ def resolve(study: Study) -> Study:
     resolved = replace(study, fixed=fixed, responses=_responses(study, workload), vocabulary=vocabulary_of(workload))
     _check_roles(resolved, replace(resolved, roles={}, vocabulary=vocabulary_of(workload)).vocabulary)
     check_price(resolved)
+    properties_of(resolved, {name: values[0] for name, values in levels.items()})
     return resolved
 
 
+def _property(name: str, known: Mapping[str, Setting]) -> Setting:
+    """A Spark property as a setting. Raises StudyError for one that cannot be varied."""
+    if role := _SAID_BY.get(name):
+        said_by = next((setting.name for setting in known.values() if setting.role is role), "")
+        raise StudyError(f"{name} cannot be a setting", hint=f"the setting {said_by!r} says it")
+    if name.startswith(_OURS):
+        raise StudyError(f"{name} cannot be a setting: sparkcast needs it itself to measure")
+    if is_secret(name):
+        raise StudyError(
+            f"{name} cannot be a setting: settings are written down with every result",
+            hint="put it in spark.conf or a properties file, where it is kept secret",
+        )
+    return Setting(name, help="Spark property")
+
+
 def _responses(study: Study, workload: Workload) -> tuple[Response, ...]:
-    """As the study names them; where it names none, the time of its workload, whatever it is called."""
+    """As the study names them; where it names none, the time of its workload, whatever it is called.
+
+    And what the study asks of its workload itself.
+    """
     own = vocabulary_of(workload)
-    if study.responses != (Response(TIME),) or own.time is None or TIME in own.names:
-        return study.responses
-    return (own.response(own.time),)
+    named = study.responses
+    if named == (Response(TIME),) and own.time is not None and TIME not in own.names:
+        named = (own.response(own.time),)
+    known = {response.name for response in named}
+    return (*named, *(own.response(name) for name in getattr(workload, "asked", ()) if name not in known))
 
 
 def _check_roles(study: Study, declared: Vocabulary) -> None:

@@ -11,14 +11,20 @@ calls `run`. It declares what its settings and responses mean (`Role`, `Kind`), 
         settings = (Setting("files", 10, "text files to read", minimum=1, role=Role.DATA_SIZE),)
         responses = (TIME,)
         ...
+
+Three things a workload may do beside that, each by having one method more: take its settings from the study
+(`FromStudy`), be a program of its own that is submitted as it is (`Submitted`), and write its own starter study
+(`HasStarter`).
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from sparkcast.registry import Registry
-from sparkcast.study import Configuration, Kind, Response, Role, Setting
+from sparkcast.study import Configuration, Kind, Response, Role, Setting, Study
 
 __all__ = [
     "ACCURACY",
@@ -26,13 +32,18 @@ __all__ = [
     "THROUGHPUT",
     "TIME",
     "WORKLOADS",
+    "Application",
     "Configuration",
+    "FromStudy",
     "Guessable",
+    "HasStarter",
     "Job",
     "Kind",
     "Response",
     "Role",
     "Setting",
+    "Study",
+    "Submitted",
     "Workload",
 ]
 
@@ -55,6 +66,11 @@ class Job(Protocol):
 
     @property
     def settings(self) -> Configuration: ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The block of the study file that has the workload's name; empty without one."""
+        ...
 
     @property
     def data_dir(self) -> Path:
@@ -97,6 +113,57 @@ class Workload(Protocol):
 
     def run(self, job: Job) -> None:
         """Do the work on the cluster. Runs inside the Spark driver."""
+        ...
+
+
+@runtime_checkable
+class FromStudy(Protocol):
+    """A workload whose settings, responses or options depend on the study."""
+
+    def for_study(self, study: Study) -> Workload:
+        """The workload of this study; raise StudyError for what the study has wrong.
+
+        `study.options` is the block of the study file that has the workload's name, and `study.where(...)` the place of
+        a key for messages. A workload with `asked`, a tuple of names, has these responses analyzed without the study
+        naming them.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A program for spark-submit, as it is, and how to find in its output what it measured."""
+
+    file: str  # as spark-submit takes it: a path, hdfs://...
+    arguments: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # of spark-submit, but for --master, --conf and --properties-file
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    directory: Path | None = None  # to run in
+    properties_file: Path | None = None
+    name: str = ""  # of the Spark application
+    promised: tuple[str, ...] = ()  # responses it has to report itself; without one of them the run is an error
+    # Numbers in what it prints, by response: the one group, beside a group `epoch`, is the number.
+    patterns: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Submitted(Protocol):
+    """A workload that is a program of its own: it is submitted in place of sparkcast's driver, and never `run`.
+
+    Its times come from its event log. It can report responses as docs/guides/own-jobs.md tells.
+    """
+
+    def application(self, settings: Configuration, folder: Path) -> Application:
+        """What to submit, with `folder` for the run's own files. Raise StudyError when it is not there."""
+        ...
+
+
+@runtime_checkable
+class HasStarter(Protocol):
+    """A workload that `sparkcast init` cannot describe by its settings alone."""
+
+    def starter(self) -> str:
+        """The text of a commented study file."""
         ...
 
 

@@ -2,8 +2,8 @@
 
     spark-submit [options] driver.py JOB.json REPORT.jsonl
 
-JOB.json holds `workload` (a name), `settings` (complete) and `data_dir`. REPORT.jsonl gets one JSON object a line, each
-with `kind` and `at` (seconds since the Unix epoch):
+JOB.json holds `workload` (a name), `settings` (complete), `data_dir`, and `options` where the study has some for its
+workload. REPORT.jsonl gets one JSON object a line, each with `kind` and `at` (seconds since the Unix epoch):
 
     driver                          this process is up
     started                         start-up is over, the measured work begins
@@ -69,8 +69,11 @@ class Report:
 class DriverJob:
     """The `Job` of a workload that runs inside a Spark driver."""
 
-    def __init__(self, settings: Configuration, data_dir: Path, report: Report) -> None:
+    def __init__(
+        self, settings: Configuration, data_dir: Path, report: Report, options: Mapping[str, Any] | None = None
+    ) -> None:
         self.settings = settings
+        self.options = options or {}
         self.data_dir = data_dir
         self.has_result = False
         self._report = report
@@ -134,7 +137,7 @@ def run_job(order: Path, report: Report) -> int:
     try:
         wanted = json.loads(order.read_text(encoding="utf-8"))
         workload = WORKLOADS.get(wanted["workload"])()
-        job = DriverJob(Configuration(wanted["settings"]), Path(wanted["data_dir"]), report)
+        job = DriverJob(Configuration(wanted["settings"]), Path(wanted["data_dir"]), report, wanted.get("options"))
         workload.run(job)
         if not job.has_result:
             raise RunError(f"workload {wanted['workload']!r} ended without a result")

@@ -3,7 +3,7 @@
 import textwrap
 
 from sparkcast.study import Role, Setting
-from sparkcast.workloads import WORKLOADS, settings_of
+from sparkcast.workloads import WORKLOADS, HasStarter, settings_of
 
 _WIDTH = 80
 _TEMPLATE = """\
@@ -43,6 +43,8 @@ price:
 def starter_study(workload_name: str) -> str:
     """The text of a study file for a workload, with every setting it takes explained."""
     workload = WORKLOADS.get(workload_name)()
+    if isinstance(workload, HasStarter):
+        return workload.starter()
     known = {setting.name: setting for setting in settings_of(workload)}
     lines = [_line(known[name], value) for name, value in workload.example.items()]
     lines += [_line(s, s.default, commented=True) for name, s in known.items() if name not in workload.example]

@@ -1,0 +1,285 @@
+"""What a program that knows nothing of sparkcast told: its event log, what it printed, and the file it may have left.
+
+A job that is submitted as it is has three ways to report a number, of which the later ones win:
+
+    a pattern of the study          accuracy: 'AUC = ([0-9.]+)'; the last match counts
+    a printed line                  sparkcast: {"accuracy": 0.93}
+    a JSON file at its variable     {"accuracy": 0.93}
+
+With `epoch` beside it (a group of the pattern, a key of the object), a number is a point of the curve as well.
+"""
+
+import math
+import re
+import time
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from sparkcast.observe.report import JobReport
+from sparkcast.study import Epoch, TaskTotals
+from sparkcast.study.environment import kind_of
+from sparkcast.study.names import TIME
+from sparkcast.workloads import Application
+
+OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE = "stdout.log", "result.json", "SPARKCAST_RESULT"
+_LOG_FILE, _GROWTH_FILE = "driver.log", "stdout.times"
+_OBJECT = re.compile(r"sparkcast: *(\{.*\})\s*$")
+_JAVA_ERROR = re.compile(r"Exception in thread|Error: ")
+_LAST_LINES, _TAIL_BYTES = 8, 20_000
+_LONGEST = 2000  # characters of a line or a cause that are shown
+EPOCH = "epoch"
+_LOCAL = ("local", "local-cluster")
+
+# Totals of the event log that are responses too.
+_TOTALS = {
+    "task_count": "tasks",
+    "stage_count": "stages",
+    "task_s": "run_s",
+    "cpu_s": "cpu_s",
+    "gc_s": "gc_s",
+    "shuffle_read_bytes": "shuffle_read_bytes",
+    "shuffle_write_bytes": "shuffle_write_bytes",
+    "spilled_bytes": "spilled_bytes",
+}
+
+
+class OutputGrowth:
+    """Notes when a job printed something, and how much there was then: printed lines have no time of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._output, self._notes, self._size = folder / OUTPUT_FILE, folder / _GROWTH_FILE, 0
+
+    def look(self) -> None:
+        size = self._output.stat().st_size if self._output.exists() else 0
+        if size != self._size:
+            self._size = size
+            with self._notes.open("a", encoding="utf-8") as notes:
+                notes.write(f"{size} {time.time():.3f}\n")
+
+
+def read_output(
+    folder: Path, program: Application, tasks: TaskTotals | None, exit_code: int, *, cluster: str = ""
+) -> JobReport:
+    """What one job told. Without something it promised, or on another cluster, a report of failure alone."""
+    begun = None if tasks is None else tasks.first_job_s
+    if exit_code != 0:
+        return JobReport(begun, failure=_why(folder, exit_code))
+    told = _told(folder, program)
+    responses = {**_measured(tasks), **told.numbers}
+    problem = _elsewhere(tasks, cluster) or _missing(program, told, responses) or _no_time(tasks, responses)
+    if problem:
+        return JobReport(begun, failure=f"{problem}\nIts last lines:\n{_last_lines(folder)}")
+    return JobReport(begun, told.curve(folder, begun), responses)
+
+
+# ---------------------------------------------------------------- the event log
+
+
+def _measured(tasks: TaskTotals | None) -> dict[str, float]:
+    """Responses of any Spark application, without its help."""
+    if tasks is None or tasks.first_job_s is None or tasks.last_job_s is None:
+        return {}
+    totals = {name: float(getattr(tasks, total)) for name, total in _TOTALS.items()}
+    return {TIME: tasks.last_job_s - tasks.first_job_s, **totals}
+
+
+def _no_time(tasks: TaskTotals | None, responses: Mapping[str, float]) -> str:
+    if TIME in responses:
+        return ""
+    if tasks is None:
+        return "the job left no event log: does it start Spark, and leave spark.eventLog.* as it is?"
+    return "the job ran no Spark job to its end, so there is no time to measure"
+
+
+def _elsewhere(tasks: TaskTotals | None, cluster: str) -> str:
+    """A program that names a local master in its code takes no notice of the cluster, nor of its settings."""
+    if tasks is None or not cluster or kind_of(tasks.master) not in _LOCAL or kind_of(cluster) in _LOCAL:
+        return ""
+    return (
+        f"the job ran on {tasks.master} and not on the cluster, because its own code says so: remove "
+        f'.master("{tasks.master}") there, or the settings of the cluster have no effect'
+    )
+
+
+# ---------------------------------------------------------------- what it printed or wrote
+
+
+@dataclass(slots=True)
+class _Told:
+    """Numbers by response, the last of each; points by epoch, with where in the output they ended."""
+
+    numbers: dict[str, float] = field(default_factory=dict)
+    points: dict[int, dict[str, float]] = field(default_factory=dict)
+    times: dict[int, float] = field(default_factory=dict)  # of an epoch, as the job itself said
+    ends: dict[int, int] = field(default_factory=dict)  # of an epoch, the byte of the output where it stands
+    matched: dict[str, str] = field(default_factory=dict)  # what a response matched that was no number
+
+    def add(self, name: str, value: object, epoch: object, end: int | None) -> None:
+        number = _number(value)
+        if number is None:
+            self.matched[name] = str(value)
+            return
+        self.matched.pop(name, None)
+        self.numbers[name] = number
+        if (at := _number(epoch)) is not None:
+            self.points.setdefault(int(at), {})[name] = number
+            if end is not None:
+                self.ends[int(at)] = end
+
+    def add_object(self, entry: Mapping[str, Any], end: int | None) -> None:
+        epoch = entry.get(EPOCH)
+        at = _number(epoch)
+        for name, value in entry.items():
+            if name == TIME and at is not None:  # of a point: the time so far, not of the run
+                self.times[int(at)] = _number(value) or 0.0
+            elif name != EPOCH:
+                self.add(name, value, epoch, end)
+
+    def curve(self, folder: Path, begun: float | None) -> tuple[Epoch, ...]:
+        noted = _growth(folder)
+        points = []
+        for number, values in sorted(self.points.items()):
+            seen = _time_of(self.ends.get(number), noted)
+            since = max(seen - begun, 0.0) if seen is not None and begun is not None else None
+            at = self.times.get(number, since)
+            if at is not None:
+                points.append(Epoch(number, at, values))
+        return tuple(points)
+
+
+def _told(folder: Path, program: Application) -> _Told:
+    told = _Told()
+    _read_printed(folder / OUTPUT_FILE, program.patterns, told, has_times=True)
+    left = {name: pattern for name, pattern in program.patterns.items() if name not in told.numbers}
+    if left or any(name not in told.numbers for name in program.promised):
+        _read_printed(folder / _LOG_FILE, left, told, has_times=False)  # it may have logged it instead
+    _read_file(folder / RESULT_FILE, told)
+    return told
+
+
+def _read_printed(file: Path, patterns: Mapping[str, re.Pattern[str]], told: _Told, *, has_times: bool) -> None:
+    objects = []
+    for line, end in _lines(file):
+        place = end if has_times else None
+        for name, pattern in patterns.items():
+            for match in pattern.finditer(line):
+                told.add(name, *_groups(match), place)
+        if found := _OBJECT.search(line):
+            objects.append((found[1], place))
+    for text, place in objects:  # after the patterns, because they win
+        if isinstance(entry := _json(text), dict):
+            told.add_object(entry, place)
+
+
+def _groups(match: re.Match[str]) -> tuple[str | None, str | None]:
+    """The number, and the epoch it belongs to."""
+    epoch = match.re.groupindex.get(EPOCH)
+    [value] = [group for group in range(1, match.re.groups + 1) if group != epoch]
+    return match[value], None if epoch is None else match[epoch]
+
+
+def _read_file(file: Path, told: _Told) -> None:
+    entry = _json(file.read_bytes()) if file.is_file() else None
+    if not isinstance(entry, dict):
+        return
+    points = entry.pop("epochs", ())
+    told.add_object(entry, None)
+    last = dict(told.numbers)
+    for point in points if isinstance(points, list) else ():
+        if isinstance(point, dict):
+            told.add_object(point, None)
+    told.numbers |= last  # points give what the object itself does not say
+
+
+def _missing(program: Application, told: _Told, responses: Mapping[str, float]) -> str:
+    """What the first promised response lacks, or ""."""
+    name = next((name for name in program.promised if name not in responses), None)
+    if name is None:
+        return ""
+    pattern = program.patterns.get(name)
+    said = f"no {name}: "
+    if name in told.matched:
+        where = f"the pattern {pattern.pattern!r} matches" if pattern else "the job says"
+        return f"{said}{where} {told.matched[name][:100]!r}, which is not a number"
+    if pattern is not None:
+        return f"{said}the pattern {pattern.pattern!r} matches nothing that the job printed"
+    line = f'sparkcast: {{"{name}": 0.5}}'
+    return f"{said}the job printed no line like {line}, and left no such number in the file ${RESULT_VARIABLE}"
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _json(text: str | bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+# ---------------------------------------------------------------- times of printed lines
+
+
+def _growth(folder: Path) -> list[tuple[int, float]]:
+    file = folder / _GROWTH_FILE
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return [(int(size), float(at)) for size, _, at in (line.partition(" ") for line in lines)]
+
+
+def _time_of(end: int | None, noted: list[tuple[int, float]]) -> float | None:
+    """When the output first reached this byte."""
+    place = len(noted) if end is None else bisect_left(noted, (end, 0.0))
+    return noted[place][1] if place < len(noted) else None
+
+
+# ---------------------------------------------------------------- texts
+
+
+def _lines(file: Path) -> Iterator[tuple[str, int]]:
+    """Each line, and where it ends."""
+    if not file.is_file():
+        return
+    end = 0
+    with file.open("rb") as raw:
+        for line in raw:
+            end += len(line)
+            yield line.decode(errors="replace").rstrip("\r\n"), end
+
+
+def _why(folder: Path, exit_code: int) -> str:
+    """The error that ended it in front, if there is one, then the last lines."""
+    lines = _tail(folder / _LOG_FILE)
+    starts = [i for i, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
+    after = lines[starts[-1] + 1 :] if starts else []
+    errors = [line for line in after if not line[:1].isspace()] or [line for line in lines if _JAVA_ERROR.match(line)]
+    error = errors[0] if errors else f"the job ended with exit code {exit_code}"
+    return f"{error}\n{_last_lines(folder)}".strip()
+
+
+def _last_lines(folder: Path) -> str:
+    printed, logged = (_shown(_tail(folder / name)) for name in (OUTPUT_FILE, _LOG_FILE))
+    return "\n".join(printed + logged) or "(it printed nothing)"
+
+
+def _shown(lines: Iterable[str]) -> list[str]:
+    return [line[:_LONGEST] for line in lines if line.strip()][-_LAST_LINES:]
+
+
+def _tail(file: Path) -> list[str]:
+    if not file.is_file():
+        return []
+    with file.open("rb") as raw:
+        raw.seek(max(0, file.stat().st_size - _TAIL_BYTES))
+        return raw.read().decode(errors="replace").splitlines()

@@ -1,0 +1,142 @@
+"""Running programs that know nothing of sparkcast, with an engine that starts them without Spark."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import pytest
+
+from sparkcast import api
+from sparkcast.designs import make_plan
+from sparkcast.engines import SparkJob, Submission
+from sparkcast.engines._family import Family
+from sparkcast.runs import site
+from sparkcast.runs.campaign import run_campaign
+from sparkcast.study import Observation, Outcome
+from sparkcast.study.file import parse_study
+from sparkcast.workloads import resolve
+from tests_support import PlayedEngine
+
+PROGRAM = """\
+import json, os, sys, time
+with open(os.environ["EVENTS"] + "/app-1", "w") as log:
+    for name, field, after in (("Start", "Submission", 0), ("End", "Completion", 2500)):
+        at = int(time.time() * 1000) + after
+        print(json.dumps({"Event": "SparkListenerJob" + name, "Job ID": 0, field + " Time": at}), file=log)
+print("arguments:", json.dumps(sys.argv[1:]), "in", os.getcwd())
+print("to be read", file=sys.stderr)
+print('sparkcast: {"epoch": 1, "loss": 2}', flush=True)
+print("AUC = " + sys.argv[1])
+"""
+STUDY = """\
+study: s
+workload: command
+command:
+  application: job.py
+  arguments: ["{score}", "two 'words' \\"é\\"", "$HOME", "; rm -rf x", ""]
+  responses: {auc: 'AUC = (.+)'}
+settings: {score: [0.5, 0.75], jobs: 2}
+design: {replicates: 1, seed: 1}
+"""
+
+
+class WithoutSpark(PlayedEngine):
+    """Starts the program itself."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda settings: {})
+
+    def submission(self, job: SparkJob) -> Submission:
+        env = {**job.environment, "EVENTS": urlparse(job.conf["spark.eventLog.dir"]).path}
+        argv = (sys.executable, str(job.application), *job.arguments)
+        return Submission(argv, env, directory=job.directory, output=job.output)
+
+    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        assert submission.output is not None
+        with submission.output.open("ab") as output, log.open("ab") as errors:
+            return subprocess.Popen(
+                submission.argv,
+                env={**os.environ, **submission.env},
+                cwd=submission.directory,
+                stdout=output,
+                stderr=errors,
+            )
+
+
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, program: str = PROGRAM, text: str = STUDY) -> list[Observation]:
+    (folder / "job.py").write_text(program)
+    study = resolve(parse_study(text, folder / "s.yaml"))
+    monkeypatch.setattr(site, "engine_for", lambda options: WithoutSpark())
+    return [*run_campaign(study, make_plan(study), folder / "s.results").new]
+
+
+def test_a_program_is_run_as_it_is_and_what_it_tells_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = run(tmp_path, monkeypatch)
+    assert [r.outcome for r in runs] == [Outcome.OK, Outcome.OK]
+    for observation in runs:
+        assert observation.responses["auc"] == observation.configuration["score"]
+        assert 2.4 < observation.responses["time_s"] < 2.6
+        assert observation.responses["loss"] == 2
+        assert [point.number for point in observation.curve] == [1]
+        assert observation.curve[0].time_s >= 0
+        printed = tmp_path / "s.results" / observation.artefacts / "job-2" / "stdout.log"
+        words = json.dumps([str(observation.configuration["score"]), "two 'words' \"é\"", "$HOME", "; rm -rf x", ""])
+        assert f"arguments: {words} in {tmp_path}" in printed.read_text()
+        assert (printed.parent / "driver.log").read_text() == "to be read\n"
+
+
+def test_a_promise_that_is_not_kept_is_an_error_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = STUDY.replace("[0.5, 0.75]", "0.5").replace("'AUC = (.+)'", "'accuracy (.+)'")
+    [observation] = run(tmp_path, monkeypatch, text=text)
+    assert observation.outcome is Outcome.ERROR
+    first, *rest = observation.cause.splitlines()
+    assert first == "no auc: the pattern 'accuracy (.+)' matches nothing that the job printed"
+    assert "AUC = 0.5" in rest
+
+
+def test_a_program_that_fails_shows_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = STUDY.replace("[0.5, 0.75]", "0.5")
+    [observation] = run(tmp_path, monkeypatch, program="print('hello')\nraise ValueError('no rows')\n", text=text)
+    assert observation.outcome is Outcome.ERROR
+    assert observation.cause.splitlines()[0] == "ValueError: no rows"
+
+
+@pytest.mark.parametrize("secrets", [{}, {"spark.my.password": "hush"}])
+def test_a_properties_file_of_the_user_is_given_to_spark_with_the_secrets(
+    tmp_path: Path, secrets: dict[str, str]
+) -> None:
+    (tmp_path / "p.conf").write_text("spark.a 1\n")
+    show = "import sys; print(sys.argv[1], open(sys.argv[2]).read())"
+    (tmp_path / "show").write_text(f"#!{sys.executable}\n{show}\n")
+    (tmp_path / "show").chmod(0o700)
+    family = Family()
+    try:
+        argv: tuple[Any, ...] = (str(tmp_path / "show"), "app.py")
+        submission = Submission(argv, {}, secrets, tmp_path / "p.conf", tmp_path, tmp_path / "out.log")
+        assert family.submit(submission, tmp_path / "log").wait() == 0
+    finally:
+        family.close()
+    shown = (tmp_path / "out.log").read_text()
+    assert shown.startswith("--properties-file spark.a 1\n")
+    assert ("spark.my.password=hush" in shown) == bool(secrets)
+    assert "hush" not in submission.shell()
+    assert submission.shell().startswith(f"cd {tmp_path} && ")
+
+
+def test_a_spark_property_is_tuned_like_any_other_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = STUDY.replace("jobs: 2", '"spark.sql.shuffle.partitions": [50, 200]')
+    (tmp_path / "job.py").write_text(PROGRAM)
+    (tmp_path / "s.yaml").write_text(text)
+    monkeypatch.setattr(site, "engine_for", lambda options: WithoutSpark())
+    result = api.tune(tmp_path / "s.yaml", searcher="exhaustive", maximize="auc", max_runs=4)
+    assert result.best is not None
+    assert result.best.configuration["score"] == 0.75
+    assert "--conf spark.sql.shuffle.partitions=" in " ".join(result.conf)
+    found = api.predict(
+        api.load_data(tmp_path / "s.yaml"), {"score": 0.5, "spark.sql.shuffle.partitions": 100}, response="auc"
+    )
+    assert found.prediction.value == pytest.approx(0.5, abs=0.2)
