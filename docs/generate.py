@@ -177,7 +177,8 @@ def _workloads() -> str:
     for name in WORKLOADS.names():
         workload = WORKLOADS.get(name)()
         measured = ", ".join(f"`{r.name}` ({r.kind})" for r in workload.responses)
-        parts += [f"## {name}", WORKLOADS.summaries()[name], f"Measures {measured}.", _settings(workload.settings)]
+        parts += [f"## {name}", WORKLOADS.summaries()[name], f"Measures {measured}."]
+        parts.append(_settings(workload.settings) if workload.settings else "Its settings are those of the study.")
     return "\n\n".join(parts) + "\n"
 
 

@@ -42,11 +42,12 @@ def test_every_command_shows_an_example_in_its_help(name: str) -> None:
     assert f"Example: sparkcast {name}" in GENERATED["_help"](name)
 
 
-def test_the_study_of_the_guide_is_valid(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["study-file.md", "own-jobs.md"])
+def test_the_study_of_the_guide_is_valid(name: str) -> None:
     from sparkcast.study.file import parse_study
     from sparkcast.workloads import resolve
 
-    guide = (ROOT / "docs" / "guides" / "study-file.md").read_text()
+    guide = (ROOT / "docs" / "guides" / name).read_text()
     resolve(parse_study(guide.split("```yaml\n")[1].split("```")[0]))
 
 

@@ -66,6 +66,7 @@ __all__ = [
     "run",
     "save_model",
     "starter_study",
+    "study_of_line",
     "tune",
     "validate",
     "with_spark",
@@ -124,9 +125,9 @@ def _make_plan(study: Study) -> Plan:
 
 def _impossible_centres(study: Study, made: Plan) -> tuple[str, ...]:
     """Centre points that the workload will refuse: nobody listed these levels, so nobody has seen them run."""
-    from sparkcast.workloads import WORKLOADS, complete
+    from sparkcast.workloads import complete, workload_of
 
-    workload = WORKLOADS.get(study.workload)()
+    workload = workload_of(study)
     notes: dict[str, None] = {}
     for trial in made.trials:
         if trial.kind == "centre":
@@ -1180,6 +1181,26 @@ def starter_study(workload: str) -> str:
     from sparkcast.workloads.starter import starter_study as make
 
     return make(workload)
+
+
+def study_of_line(words: Sequence[str]) -> str:
+    """The text of a commented study file for a job of your own, from the line that starts it.
+
+    Args:
+        words: The words of a `spark-submit` line, as a program gets them: no shell is involved.
+
+    Returns:
+        YAML: what Spark knows and the options of the job as settings, everything else kept as it is.
+
+    Raises:
+        StudyError: `spark-submit` would refuse the line, or it submits no job.
+
+    >>> study_of_line(["spark-submit", "train.py", "--rows", "1000"]).splitlines()[9].strip()
+    'arguments: [--rows, "{rows}"]'
+    """
+    from sparkcast.workloads.pasted import study_of_line as make
+
+    return make(words)
 
 
 def list_plugs(kind: str) -> dict[str, str]:

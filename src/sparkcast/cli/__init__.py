@@ -53,13 +53,14 @@ def _options(
 
 
 def main() -> None:
-    arguments = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
+    words = studies.with_pasted_line_apart(sys.argv[1:])
+    arguments = words[: words.index("--")] if "--" in words else words
     is_json, is_verbose = "--json" in arguments, "-v" in arguments or "--verbose" in arguments
     begin_output()
     if is_verbose:
         _show_logs()
     try:
-        code = app(standalone_mode=False, prog_name="sparkcast") or 0
+        code = app(words, standalone_mode=False, prog_name="sparkcast") or 0
         if code and is_json:
             emit_error(code, "interrupted", "the same command with --resume continues")
         sys.stdout.flush()  # a full disk is told as one

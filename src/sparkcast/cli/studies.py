@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,18 +43,32 @@ class Kinds:
     kinds: dict[str, tuple[str, ...]]
 
 
-WorkloadName = Annotated[str, typer.Argument(metavar="WORKLOAD", help="See: sparkcast list workloads.")]
+StartingPoint = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="WORKLOAD | -- spark-submit ...",
+        help="A workload (see: sparkcast list workloads), or the line that starts your own job.",
+    ),
+]
 
 
-def init(workload: WorkloadName, as_json: Json = False, verbose: Verbose = False) -> None:
-    """Write a commented study file to stdout.
+def with_pasted_line_apart(words: Sequence[str]) -> list[str]:
+    """The words of our own command line, with `--` in front of a pasted one whose options would be taken for ours."""
+    is_pasted = [*words[:1]] == ["init"] and PurePath(*words[1:2]).name == "spark-submit"
+    return [*words[:1], "--", *words[1:]] if is_pasted else [*words]
 
-    Example: sparkcast init mnist-training > mnist.yaml
+
+def init(start: StartingPoint, as_json: Json = False, verbose: Verbose = False) -> None:
+    """Write a commented study file to stdout, of a workload or of your own job.
+
+    Example: sparkcast init -- spark-submit --num-executors 4 train.py --rows 1000000 > train.yaml
     """
     from sparkcast import api
 
-    text = api.starter_study(workload)
-    emit(Starter(workload, text), as_json, lambda _: verbatim(text.removesuffix("\n")))
+    is_line = len(start) > 1 or "spark-submit" in start[0]
+    text = api.study_of_line(start) if is_line else api.starter_study(start[0])
+    name = "command" if is_line else start[0]
+    emit(Starter(name, text), as_json, lambda _: verbatim(text.removesuffix("\n")))
 
 
 def list_plugs(
@@ -131,7 +145,8 @@ def _show_plan(plan: "PlanSummary", study: str, details: bool) -> None:
     else:
         tell(f"{plan.study}: {plan.design} design, {counted}")
         tell(plan.description.resolution_text)
-    _show_power(plan.description.power, details)
+    if plan.description.effects:
+        _show_power(plan.description.power, details)
     _show_cost(plan)
     for note in plan.notes:
         tell(f"note: {note}")
