@@ -176,7 +176,11 @@ def test_the_job_runs_beside_its_study_or_in_a_folder_of_its_choice(tmp_path: Pa
     ("change", "problem", "hint"),
     [
         (("{rows}", "{row}"), "s.yaml line 5: the placeholder {row} has no setting 'row'", "did you mean 'rows'?"),
-        (("[1000, 2000]", "[1, 2]\n  depth: 3"), "s.yaml line 9: the setting 'depth' is in no placeholder", "{depth}"),
+        (
+            ("[1000, 2000]", "[1, 2]\n  depth: 3"),
+            "s.yaml line 9: the setting 'depth' is not used by any placeholder",
+            "{depth}",
+        ),
         (("{{literal}}", "{literal"), "s.yaml line 5: '{literal' has a single {", "{{ and }}"),
         (("{{literal}}", "{}"), "has a single {}", "{{ and }}"),
         (("  application", "  aplication"), "s.yaml line 4: unknown key 'command.aplication'", "'application'?"),
@@ -187,14 +191,18 @@ def test_the_job_runs_beside_its_study_or_in_a_folder_of_its_choice(tmp_path: Pa
         (
             ("  application", "  responses: {a: 'x = ('}\n  application"),
             "not a regular expression: missing )",
-            "bracket",
+            "parenthesis",
         ),
         (
             ("  application", "  responses: {a: 'AUC'}\n  application"),
             "s.yaml line 4: the pattern 'AUC' has no group",
             "a =",
         ),
-        (("  application", "  responses: {a: '(x)(y)'}\n  application"), "has 2 groups, and one is the number", "(?:"),
+        (
+            ("  application", "  responses: {a: '(x)(y)'}\n  application"),
+            "has 2 groups, but only one can be the number",
+            "(?:",
+        ),
         (("  application", "  responses: {a: '(?P<epoch>x)'}\n  application"), "has no group around the number", "a ="),
         (
             ("  application", "  responses: {a: {knd: x}}\n  application"),
@@ -206,7 +214,7 @@ def test_the_job_runs_beside_its_study_or_in_a_folder_of_its_choice(tmp_path: Pa
             "sampling names no setting: 'row'",
             "'rows'?",
         ),
-        (("rows", "task_s"), "'task_s' is the name of a response", "otherwise"),
+        (("rows", "task_s"), "'task_s' is the name of a response", "rename"),
         (('"spark.sql.shuffle.partitions"', "spark.executor.memory"), "cannot be a setting", "'memory' says it"),
         (('"spark.sql.shuffle.partitions"', "spark.eventLog.dir"), "sparkcast needs it itself", ""),
         (
@@ -233,7 +241,7 @@ def test_a_study_that_cannot_be_meant_is_refused_with_its_line(
 
 
 def test_a_study_without_a_command_is_told_how_to_write_one() -> None:
-    with pytest.raises(StudyError, match="needs to know what to submit") as caught:
+    with pytest.raises(StudyError, match="does not say what to submit") as caught:
         resolve(parse_study("study: s\nworkload: command\nsettings: {executors: 1}\n"))
     assert "application: train.py" in caught.value.hint
 

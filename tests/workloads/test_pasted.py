@@ -159,7 +159,7 @@ def test_a_secret_of_the_job_is_no_setting_and_is_not_shown(tmp_path: Path) -> N
 def test_what_would_take_the_event_log_elsewhere_is_left_out(tmp_path: Path) -> None:
     text = study_of_line(["spark-submit", "--conf", "spark.eventLog.dir=hdfs:///logs", "a.py"])
     assert resolve(parse_study(text, tmp_path / "s.yaml")).spark.conf == {}
-    assert "# left out, because sparkcast keeps the log of each run itself: spark.eventLog.dir" in text
+    assert "# left out, because sparkcast collects the event log of each run itself: spark.eventLog.dir" in text
 
 
 def test_files_that_the_line_names_are_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,16 +176,16 @@ def test_files_that_the_line_names_are_the_data(tmp_path: Path, monkeypatch: pyt
     [
         ("spark-submit --num-executor 4 a.py", "no option '--num-executor'", "did you mean '--num-executors'?"),
         ("spark-submit --executor-memry=4g a.py", "no option '--executor-memry'", "did you mean '--executor-memory'?"),
-        ("spark-submit --master yarn --master yarn a.py", "--master is given twice", "keep that one"),
-        ("spark-submit --class A --class B a.jar", "--class is given twice", "keep that one"),
-        ("spark-submit --conf spark.a=1 --conf spark.a=2 a.jar", "spark.a is given twice", "keep that one"),
+        ("spark-submit --master yarn --master yarn a.py", "--master is given twice", "keep only that one"),
+        ("spark-submit --class A --class B a.jar", "--class is given twice", "keep only that one"),
+        ("spark-submit --conf spark.a=1 --conf spark.a=2 a.jar", "spark.a is given twice", "keep only that one"),
         ("spark-submit --master yarn", "names no application", "train.py"),
         ("spark-submit --conf", "--conf has no value", "missing"),
         ("spark-submit --conf shuffle=2 a.py", "is not spark.some.key=value", "e.g."),
-        ("spark-submit --kill 1", "submits no job", "paste"),
-        ("spark-submit --version", "submits no job", "paste"),
-        ("spark-submit --remote sc://h a.py", "Spark Connect", "paste"),
-        ("python train.py", "begins with 'python'", "spark-submit"),
+        ("spark-submit --kill 1", "does not submit a job", "paste"),
+        ("spark-submit --version", "does not submit a job", "paste"),
+        ("spark-submit --remote sc://h a.py", "Spark Connect client", "paste"),
+        ("python train.py", "starts with 'python'", "spark-submit"),
         ("spark-submit 'a.py", "No closing quotation", "quote"),
     ],
 )

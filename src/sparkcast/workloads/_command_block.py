@@ -122,7 +122,7 @@ def read_block(study: Study) -> Block:
     """The block of a study. Raises StudyError with its line."""
     if not study.options:
         raise StudyError(
-            f"{study.where('workload')}workload {study.workload!r} needs to know what to submit",
+            f"{study.where('workload')}workload {study.workload!r} does not say what to submit",
             hint=_EXAMPLES["application"],
         )
     try:
@@ -156,7 +156,7 @@ def compile_pattern(name: str, text: str) -> re.Pattern[str]:
         pattern = re.compile(text)
     except re.error as error:
         raise StudyError(
-            f"{text!r} is not a regular expression: {error}", hint="write \\( for a bracket of the output itself"
+            f"{text!r} is not a regular expression: {error}", hint="write \\( to match a literal parenthesis"
         ) from error
     groups = pattern.groups - (_EPOCH in pattern.groupindex)
     if groups == 1:
@@ -166,6 +166,6 @@ def compile_pattern(name: str, text: str) -> re.Pattern[str]:
             f"the pattern {text!r} has no group around the number", hint=f"e.g. {name}: '{name} = ([0-9.]+)'"
         )
     raise StudyError(
-        f"the pattern {text!r} has {groups} groups, and one is the number",
-        hint="write (?:...) for the others; only a group (?P<epoch>...) may stand beside it",
+        f"the pattern {text!r} has {groups} groups, but only one can be the number",
+        hint="use (?:...) for the others; the only extra group allowed is (?P<epoch>...)",
     )

@@ -28,13 +28,13 @@ _KEPT = (
 ).split()
 _SWITCHES = {"--supervise": "supervise", "--verbose": "verbose", "-v": "verbose"}
 _NO_JOBS = {
-    "--kill": "it ends a job",
+    "--kill": "it kills a job",
     "--status": "it asks about a job",
     "--help": "it asks for help",
     "-h": "it asks for help",
     "--usage-error": "it asks for help",
     "--version": "it asks for the version",
-    "--remote": "with Spark Connect the driver is elsewhere, and has no settings of its own",
+    "--remote": "a Spark Connect client has no driver to measure",
 }
 _KNOWN = ("--master", "--conf", "-c", *_AS_PROPERTY, *_KEPT, *_SWITCHES, *_NO_JOBS)
 _WITH_EQUALS = re.compile(r"(--[^=]+)=(.+)", re.DOTALL)  # as in Spark's SparkSubmitOptionParser
@@ -63,7 +63,9 @@ def parse_line(words: Sequence[str]) -> SubmitLine:
         equals = _WITH_EQUALS.fullmatch(word)
         option = equals[1] if equals else word
         if option in _NO_JOBS:
-            raise StudyError(f"{option} submits no job: {_NO_JOBS[option]}", hint="paste the line that starts your job")
+            raise StudyError(
+                f"{option} does not submit a job: {_NO_JOBS[option]}", hint="paste the line that starts your job"
+            )
         if not equals and word in _SWITCHES:
             line.switches = tuple(dict.fromkeys((*line.switches, _SWITCHES[word])))
         elif option not in _KNOWN or option in _SWITCHES:
@@ -82,7 +84,7 @@ def parse_line(words: Sequence[str]) -> SubmitLine:
                 _once(given, option, value)
     if not line.application:
         raise StudyError(
-            "the line names no application", hint="it ends like this: spark-submit ... train.py --rows 1000000"
+            "the line names no application", hint="it should end like this: spark-submit ... train.py --rows 1000000"
         )
     _sort(line, given, confs)
     return line
@@ -111,7 +113,7 @@ def _after_the_command(words: Sequence[str], line: SubmitLine) -> Iterator[str]:
             break
     shown = words[0] if words else ""
     raise StudyError(
-        f"a job is pasted as its spark-submit line, and this begins with {shown!r}",
+        f"paste the spark-submit line of your job; this one starts with {shown!r}",
         hint="sparkcast init -- spark-submit [options] train.py ..., or a workload: see sparkcast list workloads",
     )
 
@@ -136,7 +138,7 @@ def _once(given: dict[str, str], name: str, value: str) -> None:
 
 
 def _twice(name: str) -> StudyError:
-    return StudyError(f"{name} is given twice", hint="spark-submit would take the last one: keep that one only")
+    return StudyError(f"{name} is given twice", hint="spark-submit would use the last one: keep only that one")
 
 
 def _sort(line: SubmitLine, given: dict[str, str], confs: dict[str, str]) -> None:

@@ -180,7 +180,7 @@ def _check_placeholders(study: Study, block: "Block", settings: tuple[str, ...])
     for name in settings:
         if name not in used and name not in cluster and not name.startswith("spark."):
             raise StudyError(
-                f"{study.where('settings', name)}the setting {name!r} is in no placeholder, so it changes nothing",
+                f"{study.where('settings', name)}the setting {name!r} is not used by any placeholder, so it has no effect",
                 hint=f"write {{{name}}} in its place among the arguments, or remove the setting",
             )
     for name in block.sampling:
@@ -201,7 +201,7 @@ def _settings(study: Study, block: "Block", levels: Mapping[str, tuple[Level, ..
         if name in reserved:
             raise StudyError(
                 f"{study.where('settings', name)}{name!r} is the name of a response",
-                hint="call the setting otherwise, here and in its placeholder",
+                hint="rename the setting, here and in its placeholder",
             )
         role = Role(block.sampling[name]) if name in block.sampling else usual.role(name)
         # What the job calls workers or memory is not what Spark gives it.
@@ -256,7 +256,7 @@ def _require_file(study: Study, key: str, directory: Path, file: str) -> None:
     if not _ELSEWHERE.match(file) and not (directory / file).is_file():
         raise StudyError(
             f"{study.where(study.workload, key)}there is no file {file!r} in {directory}",
-            hint=f"{key} is looked for beside the study file, or in `directory`",
+            hint=f"{key} is resolved relative to the study file, or to `directory`",
         )
 
 
@@ -269,7 +269,7 @@ def _stamps(study: Study, directory: Path, text: str) -> Iterator[str]:
     if not path.exists():
         raise StudyError(
             f"{study.where(study.workload, 'data')}there is no file or folder {text!r} in {directory}",
-            hint="data is looked for beside the study file, or in `directory`",
+            hint="data is resolved relative to the study file, or to `directory`",
         )
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     for file in files:

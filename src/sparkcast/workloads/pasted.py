@@ -17,7 +17,7 @@ from sparkcast.workloads.base import CLUSTER_SETTINGS
 from sparkcast.workloads.command import FROM_THE_LOG, RUN_FOLDER
 
 _TEMPLATE = """\
-# A study of your own job, submitted as it is:
+# A study of your own job, submitted as is:
 {pasted}
 # A list is a factor: every level is tried. A single value is fixed.
 # Then: sparkcast design FILE, sparkcast run FILE, sparkcast recommend FILE --within 60s
@@ -30,7 +30,7 @@ command:
 settings:
 {settings}
 
-# Combinations that make no sense are never run.
+# Combinations that break a rule are never run.
 # rules: [executors * cores <= 16]
 
 design:
@@ -257,11 +257,13 @@ def _command(line: SubmitLine, job: _Arguments) -> list[str]:
         lines.append("  environment:")
         lines += [f"    {_yaml(name)}: {_yaml(escape(value))}" for name, value in line.environment.items()]
     if job.data:
-        lines.append(_flow("data", job.data) + "  # sizes and times of these are kept with each result")
+        lines.append(_flow("data", job.data) + "  # their sizes and modification times are stored with each result")
     else:
-        lines.append("  # data: [input.csv]              # files or folders it reads: sizes and times are kept")
+        lines.append(
+            "  # data: [input.csv]              # files or folders it reads: sizes and modification times are stored"
+        )
     lines += [
-        "  # sampling: {fraction: fraction} # the setting by which the job takes a part of its data, if it can",
+        "  # sampling: {fraction: fraction} # the setting that makes the job use only part of its data, if any",
         "  # responses: {accuracy: 'AUC = ([0-9.]+)'}   # numbers it prints; the last match counts",
     ]
     return lines
@@ -286,7 +288,7 @@ def _setting(name: str, text: str, comment: str) -> str:
 def _conf(held: Mapping[str, str], left_out: Mapping[str, str]) -> str:
     lines = [f"    {_yaml(key)}: {_yaml(value)}" for key, value in held.items()]
     lines += [
-        f"    # left out, because sparkcast keeps the log of each run itself: {_yaml(key)}: {_yaml(value)}"
+        f"    # left out, because sparkcast collects the event log of each run itself: {_yaml(key)}: {_yaml(value)}"
         for key, value in redact(left_out).items()
     ]
     note = "# any Spark property; yours win over sparkcast's. To vary one, write it among the settings"
