@@ -178,7 +178,7 @@ def test_the_job_runs_beside_its_study_or_in_a_folder_of_its_choice(tmp_path: Pa
         (("{rows}", "{row}"), "s.yaml line 5: the placeholder {row} has no setting 'row'", "did you mean 'rows'?"),
         (
             ("[1000, 2000]", "[1, 2]\n  depth: 3"),
-            "s.yaml line 9: the setting 'depth' is not used by any placeholder",
+            "s.yaml line 9: setting 'depth' is not used by any",
             "{depth}",
         ),
         (("{{literal}}", "{literal"), "s.yaml line 5: '{literal' has a single {", "{{ and }}"),

@@ -50,7 +50,9 @@ def job_arguments(settings: Configuration, words: Vocabulary) -> tuple[str, ...]
     >>> job_arguments(Configuration({"arg1": 10}), Vocabulary((Setting("arg1", argument="{}"),)))
     ('10',)
     """
-    own = {name: value for name, value in settings.items() if words.role(name) not in CLUSTER and value != ""}
+    known = [setting.name for setting in words.settings]  # declared in the order in which a job takes them
+    order = sorted(settings, key=lambda name: known.index(name) if name in known else len(known))
+    own = {name: settings[name] for name in order if words.role(name) not in CLUSTER and settings[name] != ""}
     return tuple(
         (words.setting(name).argument or f"--{name.replace('_', '-')} {{}}").replace("{}", shlex.quote(str(value)))
         for name, value in own.items()

@@ -180,7 +180,7 @@ def _check_placeholders(study: Study, block: "Block", settings: tuple[str, ...])
     for name in settings:
         if name not in used and name not in cluster and not name.startswith("spark."):
             raise StudyError(
-                f"{study.where('settings', name)}the setting {name!r} is not used by any placeholder, so it has no effect",
+                f"{study.where('settings', name)}setting {name!r} is not used by any placeholder, so it has no effect",
                 hint=f"write {{{name}}} in its place among the arguments, or remove the setting",
             )
     for name in block.sampling:
@@ -193,7 +193,10 @@ def _check_placeholders(study: Study, block: "Block", settings: tuple[str, ...])
 
 def _settings(study: Study, block: "Block", levels: Mapping[str, tuple[Level, ...]]) -> tuple[Setting, ...]:
     cluster = {setting.name for setting in CLUSTER_SETTINGS}
-    own = [name for name in levels if name not in cluster and not name.startswith("spark.")]
+    used = [name for _, text in block.texts() for name in names_in(text)]  # in the order in which the job takes them
+    own = [
+        name for name in dict.fromkeys(used) if name in levels and name not in cluster and not name.startswith("spark.")
+    ]
     usual = usual_vocabulary(own, ())
     reserved = {response.name for response in FROM_THE_LOG} | set(block.responses)
     made = []

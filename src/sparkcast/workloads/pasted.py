@@ -259,9 +259,7 @@ def _command(line: SubmitLine, job: _Arguments) -> list[str]:
     if job.data:
         lines.append(_flow("data", job.data) + "  # their sizes and modification times are stored with each result")
     else:
-        lines.append(
-            "  # data: [input.csv]              # files or folders it reads: sizes and modification times are stored"
-        )
+        lines.append("  # data: [input.csv]              # files or folders it reads: sizes and times are stored")
     lines += [
         "  # sampling: {fraction: fraction} # the setting that makes the job use only part of its data, if any",
         "  # responses: {accuracy: 'AUC = ([0-9.]+)'}   # numbers it prints; the last match counts",
