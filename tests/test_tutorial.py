@@ -45,7 +45,7 @@ def test_every_command_of_the_tutorial_works_from_an_empty_folder(
             change(tmp_path / target, lines)
     assert list(answers) == ["init", "design", "run", "analyze", "predict", "recommend", "report"]
     assert "6 of 6 trials have a result (6 new, 0 failed)" in answers["run"]
-    assert "executors=2, rows=300000: time_s" in answers["predict"]
+    assert "executors=2, rows=80000" in answers["predict"]
     assert "--conf spark.executor.memory=1g" in answers["recommend"]
-    assert "--rows 400000 --iterations 5" in answers["recommend"]
+    assert "--rows 100000 --iterations 5" in answers["recommend"]
     assert (tmp_path / "train.html").stat().st_size > 10_000
