@@ -1,0 +1,161 @@
+"""What tasks spend time on beside their work: spill, garbage collection, failures, slow hosts, Python."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from sparkcast.observe.eventlogs import Stage
+from sparkcast.observe.profile.findings.base import (
+    Evidence,
+    Finding,
+    costliest,
+    duration,
+    ids,
+    named,
+    of,
+    part_of,
+    size,
+)
+from sparkcast.observe.profile.parts import Part, Seconds
+
+_RUN = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
+
+
+def spill(evidence: Evidence) -> Iterator[Finding]:
+    """Memory was short, so that sorting and joining went over the disk."""
+    stages = [stage for stage in evidence.stages if stage.spilled_bytes > 0]
+    if not stages:
+        return
+    worst = costliest(stages, lambda stage: part_of(stage, Part.SPILL))
+    total = sum(stage.spilled_bytes for stage in stages)
+    cost = sum(part_of(stage, Part.SPILL) for stage in stages)
+    yield Finding(
+        "spill",
+        f"{named(worst)}: {size(total)} spilled to disk for want of memory, about {duration(cost)} "
+        f"({size(worst[0].median_bytes)} read by a task, median)",
+        "more partitions (spark.sql.shuffle.partitions), more spark.executor.memory, or fewer cores per executor",
+        cost,
+        evidence={"spilled_bytes": total, "median_bytes": worst[0].median_bytes},
+        stage_ids=ids(worst),
+    )
+
+
+def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
+    share = evidence.thresholds.gc_share
+    stages = [stage for stage in evidence.stages if part_of(stage, Part.GC) >= share * max(part_of(stage, *_RUN), 1e-9)]
+    cost = sum(part_of(stage, Part.GC) for stage in stages)
+    if not stages or cost <= 0:
+        return
+    worst = costliest(stages, lambda stage: part_of(stage, Part.GC))
+    of_run = cost / sum(part_of(stage, *_RUN) for stage in stages)
+    yield Finding(
+        "gc-pressure",
+        f"{named(worst)}: garbage collection takes {of_run:.0%} of the run time, {duration(cost)}",
+        "more spark.executor.memory, or fewer cores per executor; cache less, or with a serialized storage level",
+        cost,
+        evidence={"share_of_run_time": of_run},
+        stage_ids=ids(worst),
+    )
+
+
+def lost_work(evidence: Evidence) -> Iterator[Finding]:
+    """Tasks that failed, were killed, or did again what had been done."""
+    lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
+    cost = evidence.seconds(Part.LOST)
+    if not lost.any() or cost <= 0:
+        return
+    gone = [one for one in evidence.log.executors if one.removed_ms and is_lost(one.removed_reason)]
+    copies = int((lost & tasks.flags("is_speculative")).sum())
+    reasons = Counter(tasks.text("end_reason")[lost].tolist())
+    reasons["done again"] = reasons.pop("Success", 0)
+    told = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common(3) if count)
+    details = Counter(text for text in tasks.text("end_detail")[lost].tolist() if text)
+    cause = f"; most often: {details.most_common(1)[0][0][:120]}" if details else ""
+    executors = f"; {of(len(gone), 'executor')} lost ({gone[0].removed_reason.splitlines()[0][:80]})" if gone else ""
+    is_copies = copies * 2 > int(lost.sum())
+    yield Finding(
+        "speculation" if is_copies else "executor-lost" if gone else "failed-tasks",
+        f"{of(int(lost.sum()), 'task')} for nothing ({told}), {duration(cost)}{executors}{cause}",
+        "fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier"
+        if is_copies
+        else "find out why executors die (memory limits of containers: spark.executor.memoryOverhead; spot machines)"
+        if gone
+        else "mend what fails: the logs of the executors have its stack trace",
+        cost,
+        evidence.cores.lost,
+        {"lost_tasks": float(lost.sum()), "speculative": float(copies), "lost_executors": float(len(gone))},
+        tuple(np.unique(tasks["stage_id"][lost]).tolist()),
+    )
+
+
+_LET_GO = ("killed by driver", "idle", "finished", "shutdown", "decommission")
+
+
+def is_lost(removed_reason: str) -> bool:
+    """Executors that Spark itself lets go are not lost."""
+    return bool(removed_reason) and not any(word in removed_reason.lower() for word in _LET_GO)
+
+
+def slow_host(evidence: Evidence) -> Iterator[Finding]:
+    """One host on which the same tasks take longer than on the others."""
+    tasks, limits = evidence.log.tasks, evidence.thresholds
+    host = tasks.texts["host"].astype(np.int64)
+    if len(np.unique(host)) < 2:
+        return
+    took = (evidence.attribution.times.finish - evidence.attribution.times.launch) / 1e3
+    usual = _stage_medians(evidence)
+    known = (usual > 0) & ~evidence.attribution.times.is_lost
+    for code in np.unique(host[known]):
+        here, there = known & (host == code), known & (host != code)
+        if here.sum() < limits.host_tasks or there.sum() < limits.host_tasks:
+            continue
+        ratio = float(
+            np.median((took / np.maximum(usual, 1e-9))[here]) / np.median((took / np.maximum(usual, 1e-9))[there])
+        )
+        if ratio < limits.host_ratio:
+            continue
+        more_s = float(took[here].sum()) * (1 - 1 / ratio)
+        yield Finding(
+            "slow-host",
+            f"host {tasks.words['host'][int(code)]}: its {of(int(here.sum()), 'task')} take {ratio:.1f} times "
+            "as long as the "
+            f"same stages' tasks elsewhere, {duration(more_s)} of slots",
+            "look at that host (disk, neighbours, clock of the CPU); spark.excludeOnFailure.enabled or "
+            "speculation avoid it",
+            more_s / evidence.n_slots,
+            more_s / 3600,
+            {"ratio": ratio, "tasks": float(here.sum())},
+        )
+
+
+def _stage_medians(evidence: Evidence) -> Seconds:
+    medians = {stage.key: stage.median_task_s for stage in evidence.stages}
+    tasks = evidence.log.tasks
+    pairs = zip(tasks["stage_id"].tolist(), tasks["stage_attempt"].tolist(), strict=True)
+    return np.array([medians.get(pair, 0.0) for pair in pairs])
+
+
+def python_workers(evidence: Evidence) -> Iterator[Finding]:
+    """Time that the JVM waited for Python. It is work, but work that Spark's own functions do many times faster."""
+    stages = [stage for stage in evidence.stages if is_python(evidence.logged.get(stage.key))]
+    cost = sum(part_of(stage, Part.UNINSTRUMENTED) for stage in stages)
+    if cost < evidence.thresholds.python_share * evidence.wall_s:
+        return
+    worst = costliest(stages, lambda stage: part_of(stage, Part.UNINSTRUMENTED))
+    yield Finding(
+        "python-workers",
+        f"{named(worst)}: {duration(cost)} in Python workers ({cost / evidence.wall_s:.0%} of the time), "
+        "mostly outside the JVM",
+        "Spark's own functions instead of Python ones; where that cannot be, pandas_udf or mapInPandas with Arrow",
+        cost,
+        evidence={"share": cost / evidence.wall_s},
+        stage_ids=ids(worst),
+    )
+
+
+def is_python(stage: Stage | None) -> bool:
+    if stage is None:
+        return False
+    names = (*(text for rdd in stage.rdds for text in (rdd.name, rdd.scope)), *stage.accumulators)
+    return any("Python" in name or "InPandas" in name or "ArrowEval" in name for name in names)
