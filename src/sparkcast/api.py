@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from sparkcast.queues.simulate import Discipline
     from sparkcast.queues.slowdown import Slowdown
     from sparkcast.queues.times import Times
+    from sparkcast.observe.eventlogs import LogRead
+    from sparkcast.observe.profile import Comparison, Profile
     from sparkcast.recommend import Recommendation, RunningJob
     from sparkcast.registry import Registry
     from sparkcast.replications import Replicated
@@ -48,6 +50,7 @@ __all__ = [
     "Source",
     "admit",
     "analyze",
+    "compare_profiles",
     "dry_run",
     "export",
     "fit",
@@ -60,6 +63,7 @@ __all__ = [
     "plan",
     "predict",
     "queue",
+    "profile",
     "recommend",
     "replicate",
     "report",
@@ -346,6 +350,68 @@ def tune(
         allow_changed=allow_changed,
         on_progress=on_progress,
     )
+
+
+# ---------------------------------------------------------------- event logs
+
+
+def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "Profile":
+    """Where the time of one Spark application went, what was paid for, and what could be better.
+
+    Args:
+        log: An event log of any kind that Spark writes: a file, the folder of a rolling log, a URL.
+        thresholds: From which number on a finding is told, where it should differ from
+            `sparkcast.observe.profile.Thresholds`.
+
+    Returns:
+        Seconds by part, which add up to the life of the application, core-hours, findings (worst first) and stages.
+
+    Raises:
+        StudyError: There is no such log, several are meant, or it cannot be read.
+        UnknownNameError: There is no such threshold.
+
+    >>> found = profile("log.zstd")
+    >>> round(sum(found.parts.values()) - found.wall_s, 3)
+    0.0
+    """
+    from sparkcast.observe.profile import profile_log, with_thresholds
+
+    limits = with_thresholds(thresholds or {})
+    return profile_log(_read_one(log), limits)
+
+
+def _read_one(source: Source) -> "LogRead":
+    from sparkcast.observe.eventlogs import find_logs, read_log
+
+    logs = find_logs(source)
+    if len(logs) != 1:
+        raise StudyError(
+            f"{str(source)!r} holds {len(logs)} logs" if logs else f"{str(source)!r} holds no event log",
+            hint="give one of them: " + ", ".join(log.name for log in logs[:3]) if logs else "give an event log",
+        )
+    return read_log(logs[0])
+
+
+def compare_profiles(before: Source, after: Source, *, thresholds: Mapping[str, float] | None = None) -> "Comparison":
+    """Two runs of a job side by side: what changed in settings and in time, by part and by stage.
+
+    Args:
+        before: An event log, as in `profile`.
+        after: Another one.
+        thresholds: As in `profile`.
+
+    Returns:
+        Both profiles, and their differences.
+
+    Raises:
+        StudyError, UnknownNameError: As in `profile`.
+
+    >>> compare_profiles("log.zstd", "log.zstd").more_s
+    0.0
+    """
+    from sparkcast.observe.profile import compare
+
+    return compare(profile(before, thresholds=thresholds), profile(after, thresholds=thresholds))
 
 
 # ---------------------------------------------------------------- data and models

@@ -54,6 +54,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import QueueAnswer
+    from sparkcast.observe.profile import Comparison, Profile
     from sparkcast.recommend import Recommendation
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
@@ -71,6 +72,7 @@ def documents() -> dict[str, Any]:
         "predict": PredictionAt,
         "queue": QueueAnswer,
         "queue admit": Decision,
+        "profile": Profile | Comparison,
         "recommend": Recommendation,
         "replicate": Replicated,
         "report": Written,

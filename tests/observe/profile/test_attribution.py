@@ -141,7 +141,7 @@ def test_core_hours_are_paid_for_as_long_as_executors_live() -> None:
 def test_a_log_without_any_time_says_what_to_give() -> None:
     with pytest.raises(StudyError, match="does not tell when"):
         attribute(log_of([], end=0, application=Application("app")))
-    with pytest.raises(StudyError, match="a.log"):
+    with pytest.raises(StudyError, match="not an event log"):
         profile_log(LogRead("a.log", "failed", "not an event log"))
 
 

@@ -162,7 +162,8 @@ class _Timeline:
         if not stage.submitted_ms:
             return None
         end = stage.completed_ms or self._span.end_ms
-        return int(self._clip(np.int64(stage.submitted_ms))), int(self._clip(np.int64(max(end, stage.submitted_ms))))
+        start, end = self._clip(np.array([stage.submitted_ms, max(end, stage.submitted_ms)], dtype=np.int64)).tolist()
+        return start, end
 
     def _count(
         self, starts: Sequence[int] | Integers, ends: Sequence[int] | Integers, weights: Sequence[float] | None = None
@@ -173,7 +174,7 @@ class _Timeline:
 
     def _steps(self, moments: Integers, changes: Seconds) -> Seconds:
         places = np.searchsorted(self._at, self._clip(moments.astype(np.int64)))
-        return np.cumsum(np.bincount(places, changes, minlength=len(self._at)))[:-1]
+        return np.cumsum(np.bincount(places, changes, minlength=len(self._at)).astype(np.float64))[:-1]
 
     def _waits(self) -> Seconds:
         """How many slots wait for slow tasks of any stage, as far as the stages alone can tell."""

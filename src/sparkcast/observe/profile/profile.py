@@ -11,6 +11,7 @@ from sparkcast.observe.profile.findings import Evidence, Finding, find
 from sparkcast.observe.profile.parts import Part
 from sparkcast.observe.profile.stages import StageProfile, profile_stages
 from sparkcast.observe.profile.thresholds import Thresholds
+from sparkcast.study.redaction import redact
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +74,5 @@ def profile_log(log: LogRead, thresholds: Thresholds | None = None) -> Profile:
         n_slots=evidence.n_slots,
         findings=find(evidence),
         stages=stages,
-        settings=dict(log.environment.spark),
+        settings=redact(log.environment.spark),
     )

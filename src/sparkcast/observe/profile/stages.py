@@ -73,9 +73,9 @@ def profile_stages(log: LogRead, found: Attribution) -> tuple[StageProfile, ...]
     ids, attempts = stage[order], attempt[order]
     profiles = []
     for key, parts in found.stages.items():
-        low, high = np.searchsorted(ids, key[0], "left"), np.searchsorted(ids, key[0], "right")
-        low, high = (int(low + np.searchsorted(attempts[low:high], key[1], side)) for side in ("left", "right"))
-        rows = order[low:high]
+        low, high = int(np.searchsorted(ids, key[0], "left")), int(np.searchsorted(ids, key[0], "right"))
+        same = attempts[low:high]
+        rows = order[low:high][int(np.searchsorted(same, key[1], "left")) : int(np.searchsorted(same, key[1], "right"))]
         profiles.append(_profile(key, known.get(key), tuple(jobs.get(key[0], ())), parts, rows, columns, found))
     return tuple(sorted(profiles, key=lambda one: (one.started_s, one.key)))
 

@@ -104,21 +104,3 @@ def ids(stages: Iterable[StageProfile]) -> tuple[int, ...]:
 def of(count: float, noun: str) -> str:
     """`1 task`, `1,200 tasks`."""
     return f"{count:,.0f} {noun}" + ("" if round(count) == 1 else "s")
-
-
-def duration(seconds: float) -> str:
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 600:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 36000 else f"{seconds / 3600:.1f} h"
-
-
-def size(n_bytes: float) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if n_bytes < 1024 or unit == "GiB":
-            return f"{n_bytes:.0f} {unit}" if unit == "bytes" or n_bytes >= 10 else f"{n_bytes:.1f} {unit}"
-        n_bytes /= 1024
-    return ""

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sparkcast.observe.profile.findings.base import GIB_PER_CORE, Evidence, Finding, duration, of, size
+from sparkcast.observe.profile.findings.base import GIB_PER_CORE, Evidence, Finding, of
 from sparkcast.observe.profile.findings.partitions import few_tasks, small_partitions
 from sparkcast.observe.profile.parts import Part
+from sparkcast.units import show_bytes, show_seconds
 
 
 def slow_start(evidence: Evidence) -> Iterator[Finding]:
@@ -18,9 +19,9 @@ def slow_start(evidence: Evidence) -> Iterator[Finding]:
     if cost > 0:
         yield Finding(
             "slow-start",
-            f"the first job begins after {duration(before)}; after that, jobs wait {duration(waiting)} for the "
+            f"the first job begins after {show_seconds(before)}; after that, jobs wait {show_seconds(waiting)} for the "
             "first executor, "
-            f"and later ones cost {duration(late)}",
+            f"and later ones cost {show_seconds(late)}",
             "keep executors ready (spark.dynamicAllocation.minExecutors, a warm pool), smaller images and "
             "fewer --packages",
             cost,
@@ -55,7 +56,7 @@ def idle_slots(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         "idle-slots",
-        f"{idle / working:.0%} of the slots are free while stages run, {duration(idle)} of the time in all",
+        f"{100 * idle / working:.0f} % of the slots are free while stages run, {show_seconds(idle)} of the time in all",
         "fewer executors or cores, spark.dynamicAllocation.enabled=true, a smaller spark.locality.wait, or "
         "jobs in threads",
         idle,
@@ -74,7 +75,7 @@ def never_used_executors(evidence: Evidence) -> Iterator[Finding]:
             f"{cores.paid:.2f}",
             "ask for fewer (spark.executor.instances, spark.dynamicAllocation.maxExecutors)",
             cost_core_hours=cores.never_used,
-            evidence={"executors": float(cores.n_never_used), "core_hours": cores.never_used},
+            evidence={"unused": float(cores.n_never_used), "core_hours": cores.never_used},
         )
 
 
@@ -94,7 +95,8 @@ def unused_memory(evidence: Evidence) -> Iterator[Finding]:
     gib_hours = sum(heap / 1024**3 * (one.end_ms - one.start_ms) / 3.6e6 for one in seen) * unused
     yield Finding(
         "unused-memory",
-        f"executors have {size(heap)} of heap and never use more than {size(peak)}: {gib_hours:.1f} GiB-hours, "
+        f"executors have {show_bytes(heap)} of heap and never use more than {show_bytes(peak)}: "
+        f"{gib_hours:.1f} GiB-hours, "
         f"the price of about {gib_hours / GIB_PER_CORE:.2f} core-hours",
         f"spark.executor.memory={_rounded_up(1.3 * peak)}",
         cost_core_hours=gib_hours / GIB_PER_CORE,

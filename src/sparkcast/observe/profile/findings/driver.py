@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from sparkcast.observe.profile.findings.base import Evidence, Finding, duration, of, size
+from sparkcast.observe.profile.findings.base import Evidence, Finding, of
 from sparkcast.observe.profile.parts import Part
+from sparkcast.units import show_bytes, show_seconds
 
 
 def driver_bound(evidence: Evidence) -> Iterator[Finding]:
@@ -14,9 +15,9 @@ def driver_bound(evidence: Evidence) -> Iterator[Finding]:
     longest, when = _longest_gap(evidence)
     yield Finding(
         "driver-bound",
-        f"for {duration(cost)} ({cost / evidence.wall_s:.0%} of the time) no stage runs and the driver is "
+        f"for {show_seconds(cost)} ({100 * cost / evidence.wall_s:.0f} % of the time) no stage runs and the driver is "
         "alone, longest "
-        f"{duration(longest)} from {duration(when)} after the start on",
+        f"{show_seconds(longest)} from {show_seconds(when)} after the start on",
         "move that code into Spark, run independent jobs in threads, or release executors while it runs "
         "(spark.dynamicAllocation.enabled=true)",
         cost,
@@ -52,8 +53,8 @@ def large_broadcast(evidence: Evidence) -> Iterator[Finding]:
     if count:
         yield Finding(
             "large-broadcast",
-            f"{of(count, 'broadcast')} of up to {size(largest)}: collecting, building and sending takes "
-            f"{duration(total_ms / 1e3)}",
+            f"{of(count, 'broadcast')} of up to {show_bytes(largest)}: collecting, building and sending takes "
+            f"{show_seconds(total_ms / 1e3)}",
             "lower spark.sql.autoBroadcastJoinThreshold, or drop the broadcast hint, and let Spark sort and merge",
             total_ms / 1e3,
             evidence={"largest_bytes": largest, "broadcasts": float(count)},

@@ -2,19 +2,10 @@
 
 from collections.abc import Iterator
 
-from sparkcast.observe.profile.findings.base import (
-    Evidence,
-    Finding,
-    costliest,
-    duration,
-    ids,
-    named,
-    of,
-    part_of,
-    size,
-)
+from sparkcast.observe.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
 from sparkcast.observe.profile.parts import Part
 from sparkcast.observe.profile.stages import StageProfile
+from sparkcast.units import show_bytes, show_seconds
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _MORE_DATA = 2.0  # the slowest task reads that many times the median: then it is the data
@@ -29,7 +20,7 @@ def skew(evidence: Evidence) -> Iterator[Finding]:
         ratio = stage.longest_task_s / max(stage.median_task_s, 1e-3)
         by_data = stage.longest_bytes >= _MORE_DATA * max(stage.median_bytes, 1.0)
         why = (
-            f"it reads {size(stage.longest_bytes)}, the median {size(stage.median_bytes)}"
+            f"it reads {show_bytes(stage.longest_bytes)}, the median {show_bytes(stage.median_bytes)}"
             if by_data
             else "not for its data"
         )
@@ -37,8 +28,8 @@ def skew(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "skew" if by_data else "slow-tasks",
             f"{stage.label}: the slowest of {of(stage.n_tasks, 'task')} takes "
-            f"{duration(stage.longest_task_s)}, the median "
-            f"{duration(stage.median_task_s)} ({why}); evenly spread, {duration(cost)} less",
+            f"{show_seconds(stage.longest_task_s)}, the median "
+            f"{show_seconds(stage.median_task_s)} ({why}); evenly spread, {show_seconds(cost)} less",
             _against_skew(evidence)
             if by_data
             else "look at that task's host and log; spark.speculation=true starts a copy of it",
@@ -83,8 +74,9 @@ def few_tasks(evidence: Evidence) -> Iterator[Finding]:
     first = worst[0]
     yield Finding(
         "few-tasks",
-        f"{named(worst)}: too few tasks for {of(slots, 'slot')} ({first.label} has {of(first.n_tasks, 'task')}, "
-        f"{duration(first.median_task_s)} each), so that slots are free for {duration(cost)} in all",
+        f"{named(worst)}: too few tasks to fill {of(slots, 'slot')} evenly ({first.label} has "
+        f"{of(first.n_tasks, 'task')} of "
+        f"{show_seconds(first.median_task_s)}); slots are free for {show_seconds(cost)} in all",
         f"cut the data finer: repartition(), {_SHUFFLE}, smaller spark.sql.files.maxPartitionBytes; or take "
         "fewer cores",
         cost,
@@ -118,9 +110,10 @@ def small_partitions(evidence: Evidence) -> Iterator[Finding]:
     cost = sum(_overhead(stage) for stage in stages) - kept
     yield Finding(
         "small-partitions",
-        f"{named(worst)}: {of(n_tasks, 'task')} of {duration(worst[0].median_task_s)} (median), of which starting and "
-        f"ending them takes {sum(map(_overhead, stages)) / max(sum(map(_in_tasks, stages)), 1e-9):.0%}: "
-        f"{duration(cost)}",
+        f"{named(worst)}: {of(n_tasks, 'task')} of {show_seconds(worst[0].median_task_s)} (median), of which "
+        "starting and "
+        f"ending them takes {100 * (sum(map(_overhead, stages)) / max(sum(map(_in_tasks, stages)), 1e-9)):.0f} %: "
+        f"{show_seconds(cost)}",
         f"fewer partitions: coalesce(), a smaller {_SHUFFLE}, or spark.sql.adaptive.coalescePartitions.enabled=true",
         cost,
         evidence={"tasks": n_tasks, "median_task_s": worst[0].median_task_s},
@@ -152,8 +145,8 @@ def large_partitions(evidence: Evidence) -> Iterator[Finding]:
     if worst:
         yield Finding(
             "large-partitions",
-            f"{named(worst)}: a task reads {size(worst[0].median_bytes)} (median), with "
-            f"{duration(sum(map(_size_cost, worst)))} "
+            f"{named(worst)}: a task reads {show_bytes(worst[0].median_bytes)} (median), with "
+            f"{show_seconds(sum(map(_size_cost, worst)))} "
             "of garbage collection and waiting for the last ones",
             f"more partitions: repartition(), a larger {_SHUFFLE}, smaller spark.sql.files.maxPartitionBytes",
             sum(map(_size_cost, worst)),

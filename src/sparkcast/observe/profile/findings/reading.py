@@ -2,19 +2,10 @@
 
 from collections.abc import Iterator
 
-from sparkcast.observe.profile.findings.base import (
-    Evidence,
-    Finding,
-    costliest,
-    duration,
-    ids,
-    named,
-    of,
-    part_of,
-    size,
-)
+from sparkcast.observe.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
 from sparkcast.observe.profile.parts import Part
 from sparkcast.observe.profile.stages import StageProfile
+from sparkcast.units import show_bytes, show_seconds
 
 _FILES, _SIZE = "number of files read", "size of files read"
 
@@ -39,8 +30,8 @@ def small_files(evidence: Evidence) -> Iterator[Finding]:
     cost = opening * sum(part_of(stage, Part.UNINSTRUMENTED, Part.SCHEDULING, Part.SERIALIZATION) for stage in stages)
     yield Finding(
         "small-files",
-        f"{of(n_files, 'file')} of {size(n_bytes / n_files)} on average are read; opening them takes about "
-        f"{duration(cost)}",
+        f"{of(n_files, 'file')} of {show_bytes(n_bytes / n_files)} on average are read; opening them takes about "
+        f"{show_seconds(cost)}",
         "write fewer, larger files (repartition before writing, OPTIMIZE or compaction of the table)",
         cost,
         evidence={"files": n_files, "mean_bytes": n_bytes / n_files},
@@ -62,9 +53,9 @@ def repeated_stages(evidence: Evidence) -> Iterator[Finding]:
         cost = sum(stage.wall_s for stage in again)
         yield Finding(
             "repeated-stages",
-            f"{named(again)} ({stages[0].name.split(' at ')[0]}) read the same {size(stages[0].input_bytes)} "
+            f"{named(again)} ({stages[0].name.split(' at ')[0]}) read the same {show_bytes(stages[0].input_bytes)} "
             "and do the same "
-            f"as stage {stages[0].stage_id}: {duration(cost)}",
+            f"as stage {stages[0].stage_id}: {show_seconds(cost)}",
             "cache() or persist() what they share, or write it once",
             cost,
             evidence={"times": float(len(stages)), "input_bytes": float(stages[0].input_bytes)},

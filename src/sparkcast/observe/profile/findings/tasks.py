@@ -6,18 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from sparkcast.observe.eventlogs import Stage
-from sparkcast.observe.profile.findings.base import (
-    Evidence,
-    Finding,
-    costliest,
-    duration,
-    ids,
-    named,
-    of,
-    part_of,
-    size,
-)
+from sparkcast.observe.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
 from sparkcast.observe.profile.parts import Part, Seconds
+from sparkcast.units import show_bytes, show_seconds
 
 _RUN = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
@@ -32,8 +23,8 @@ def spill(evidence: Evidence) -> Iterator[Finding]:
     cost = sum(part_of(stage, Part.SPILL) for stage in stages)
     yield Finding(
         "spill",
-        f"{named(worst)}: {size(total)} spilled to disk for want of memory, about {duration(cost)} "
-        f"({size(worst[0].median_bytes)} read by a task, median)",
+        f"{named(worst)}: {show_bytes(total)} spilled to disk for want of memory, about {show_seconds(cost)} "
+        f"({show_bytes(worst[0].median_bytes)} read by a task, median)",
         "more partitions (spark.sql.shuffle.partitions), more spark.executor.memory, or fewer cores per executor",
         cost,
         evidence={"spilled_bytes": total, "median_bytes": worst[0].median_bytes},
@@ -51,7 +42,7 @@ def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
     of_run = cost / sum(part_of(stage, *_RUN) for stage in stages)
     yield Finding(
         "gc-pressure",
-        f"{named(worst)}: garbage collection takes {of_run:.0%} of the run time, {duration(cost)}",
+        f"{named(worst)}: garbage collection takes {100 * of_run:.0f} % of the run time, {show_seconds(cost)}",
         "more spark.executor.memory, or fewer cores per executor; cache less, or with a serialized storage level",
         cost,
         evidence={"share_of_run_time": of_run},
@@ -76,7 +67,7 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
     is_copies = copies * 2 > int(lost.sum())
     yield Finding(
         "speculation" if is_copies else "executor-lost" if gone else "failed-tasks",
-        f"{of(int(lost.sum()), 'task')} for nothing ({told}), {duration(cost)}{executors}{cause}",
+        f"{of(int(lost.sum()), 'task')} for nothing ({told}), {show_seconds(cost)}{executors}{cause}",
         "fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier"
         if is_copies
         else "find out why executors die (memory limits of containers: spark.executor.memoryOverhead; spot machines)"
@@ -120,7 +111,7 @@ def slow_host(evidence: Evidence) -> Iterator[Finding]:
             "slow-host",
             f"host {tasks.words['host'][int(code)]}: its {of(int(here.sum()), 'task')} take {ratio:.1f} times "
             "as long as the "
-            f"same stages' tasks elsewhere, {duration(more_s)} of slots",
+            f"same stages' tasks elsewhere, {show_seconds(more_s)} of slots",
             "look at that host (disk, neighbours, clock of the CPU); spark.excludeOnFailure.enabled or "
             "speculation avoid it",
             more_s / evidence.n_slots,
@@ -145,7 +136,7 @@ def python_workers(evidence: Evidence) -> Iterator[Finding]:
     worst = costliest(stages, lambda stage: part_of(stage, Part.UNINSTRUMENTED))
     yield Finding(
         "python-workers",
-        f"{named(worst)}: {duration(cost)} in Python workers ({cost / evidence.wall_s:.0%} of the time), "
+        f"{named(worst)}: {show_seconds(cost)} in Python workers ({100 * cost / evidence.wall_s:.0f} % of the time), "
         "mostly outside the JVM",
         "Spark's own functions instead of Python ones; where that cannot be, pandas_udf or mapInPandas with Arrow",
         cost,

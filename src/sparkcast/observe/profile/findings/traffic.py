@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from sparkcast.observe.profile.findings.base import Evidence, Finding, costliest, duration, ids, named, part_of, size
+from sparkcast.observe.profile.findings.base import Evidence, Finding, costliest, ids, named, part_of
 from sparkcast.observe.profile.findings.tasks import is_python
 from sparkcast.observe.profile.parts import Part
 from sparkcast.observe.profile.stages import StageProfile
+from sparkcast.units import show_bytes, show_seconds
 
 _KRYO = "org.apache.spark.serializer.KryoSerializer"
 
@@ -20,8 +21,9 @@ def shuffle_bound(evidence: Evidence) -> Iterator[Finding]:
     wait, write = (evidence.seconds(part) for part in (Part.FETCH_WAIT, Part.SHUFFLE_WRITE))
     yield Finding(
         "shuffle-bound",
-        f"{named(worst)}: {duration(cost)} for shuffles of {size(moved)} (waiting {duration(wait)}, writing "
-        f"{duration(write)})",
+        f"{named(worst)}: {show_seconds(cost)} for shuffles of {show_bytes(moved)} (waiting "
+        f"{show_seconds(wait)}, writing "
+        f"{show_seconds(write)})",
         "move less: filter and aggregate earlier, broadcast small sides of joins; faster local disks and network",
         cost,
         evidence={"fetch_wait_s": wait, "shuffle_write_s": write, "shuffle_bytes": moved},
@@ -49,7 +51,8 @@ def serializer(evidence: Evidence) -> Iterator[Finding]:
         worst = costliest(stages, _shuffling)
         yield Finding(
             "serializer",
-            f"{named(worst)}: RDDs of {size(moved)} are shuffled by Java's serializer, up to {duration(cost)}",
+            f"{named(worst)}: RDDs of {show_bytes(moved)} are shuffled by Java's serializer, up to "
+            f"{show_seconds(cost)}",
             f"spark.serializer={_KRYO}",
             cost,
             evidence={"shuffle_bytes": moved},
