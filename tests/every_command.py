@@ -57,6 +57,7 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
         ("s.yaml", "--response", "time_s", "--details"),
     ],
+    "ingest": [("pi.zstd", "log", "--into", "in.csv"), ("pi.zstd", "--into", "in2.csv", "--details")],
     "init": [("pi",), ("mnist-training",)],
     "list": [(), ("models",), ("workloads",), ("protocols",), ("replications",)],
     "predict": [
@@ -98,6 +99,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     ],
     "export": [(2, ("rnus.csv", "-o", "x.csv")), (2, ("runs.csv", "-o", "no/x.csv")), (2, ("runs.csv",))],
     "fit": [(2, ("rnus.csv",)), (2, ("runs.csv", "--model", "rigde")), (4, ("few.csv",)), (2, ("log",))],
+    "ingest": [
+        (2, ("pi.zst", "--into", "new.csv")),
+        (2, ("pi.zstd", "--into", "runs.csv")),
+        (2, ("pi.zstd", "--into", "new.txt")),
+        (2, ("pi.zstd", "--into", "new.csv", "--setting", "rows")),
+        (2, ("pi.zstd",)),
+    ],
     "init": [(2, ("mnist",)), (2, ())],
     "list": [(2, ("model",))],
     "predict": [

@@ -6,7 +6,7 @@ name the subclasses. Files are given as paths or strings. DATA below is what `lo
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from sparkcast.study import Configuration, Dataset, Level, Plan, Price, SparkOpt
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
+    from sparkcast.data.ingest import Ingested, IngestedLog
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.fit import FitResult, GridSearch
     from sparkcast.learned.knowledge import FromRuns, Knowledge
@@ -54,6 +55,7 @@ __all__ = [
     "dry_run",
     "export",
     "fit",
+    "ingest",
     "list_kinds",
     "list_plugs",
     "load_data",
@@ -378,6 +380,56 @@ def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "P
 
     limits = with_thresholds(thresholds or {})
     return profile_log(_read_one(log), limits)
+
+
+def ingest(
+    paths: Source | Sequence[Source],
+    into: Source,
+    *,
+    settings: Sequence[str] = (),
+    job: str | None = None,
+    price: Price | None = None,
+    processes: int | None = None,
+    force: bool = False,
+    on_log: "Callable[[IngestedLog], None]" = lambda log: None,
+) -> "Ingested":
+    """Make runs of a table from logs: Spark's event logs, or the driver logs of BigDL. Twice is as good as once.
+
+    Args:
+        paths: Logs, folders of them, patterns, URLs.
+        into: A .csv file. Runs of a second job go to a file of their own beside it.
+        settings: Parameters of the job's own, as `NAME=REGEX`; the first group is the value. They are looked for in
+            the command line, the name of the application, the descriptions of jobs and the path of the log.
+            Properties that begin with `spark.sparkcast.` are taken without.
+        job: A regular expression that the name of the application must match; its first group names the job.
+        price: Per core-hour and GiB-hour; the cost of a run is that of its executors from first to last.
+        processes: Logs read at once; by default as many as there are cores.
+        force: Replace a table that was not written by `ingest`, or changed since.
+        on_log: Called after each log.
+
+    Returns:
+        How it went with each log, and the tables.
+
+    Raises:
+        StudyError: A path does not exist, an expression is malformed, or the table is somebody else's.
+
+    >>> [log.status.value for log in ingest("log.zstd", "ingested.csv").logs]
+    ['ok']
+    """
+    from sparkcast.data.ingest import ingest_logs, parse_pattern
+
+    if price is not None and (price.machine_hours or price.hour is not None):
+        raise StudyError("a log knows cores and memory, not machines", hint="give --price core_hour=0.05,gib_hour=0.01")
+    return ingest_logs(
+        [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths],
+        Path(into),
+        patterns=[parse_pattern(text) for text in settings],
+        job=job,
+        price=price,
+        processes=processes,
+        force=force,
+        on_log=on_log,
+    )
 
 
 def _read_one(source: Source) -> "LogRead":

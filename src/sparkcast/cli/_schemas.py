@@ -49,6 +49,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.cli.answers import Exported, Learned
     from sparkcast.cli.report import Written
     from sparkcast.cli.studies import Kinds, Starter
+    from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.predict import PredictionAt
@@ -67,6 +68,7 @@ def documents() -> dict[str, Any]:
         "design": PlanSummary,
         "export": Exported,
         "fit": Learned,
+        "ingest": Ingested,
         "init": Starter,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
