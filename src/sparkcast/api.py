@@ -79,6 +79,7 @@ __all__ = [
     "write_plan",
     "write_plan_figures",
     "write_queue_figures",
+    "write_profile_figures",
     "write_recommendation_figures",
     "write_validation_figures",
 ]
@@ -380,6 +381,28 @@ def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "P
 
     limits = with_thresholds(thresholds or {})
     return profile_log(_read_one(log), limits)
+
+
+def write_profile_figures(log: Source, folder: Source, *, force: bool = False) -> list[Path]:
+    """Draw one application: where its time went, stages and jobs, tasks by executor, running tasks against slots.
+
+    Args:
+        log: An event log, as in `profile`.
+        folder: Where PNG, SVG and Vega-Lite files go.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: As in `profile`; or a file exists and `force` is not given.
+
+    >>> sorted(file.name for file in write_profile_figures("log.zstd", "profile") if file.suffix == ".svg")
+    ['attribution.svg', 'slots.svg', 'stages.svg', 'tasks.svg']
+    """
+    from sparkcast.report.figures import application_figures, write_figures
+
+    return write_figures(application_figures(_read_one(log)), Path(folder), force=force)
 
 
 def ingest(

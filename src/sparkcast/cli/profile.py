@@ -1,11 +1,12 @@
 """Where the time of a run went: profile."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Json, Verbose, emit, say, shell, table, tell
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, shell, table, tell
 from sparkcast.cli.answers import this_command
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def profile(
     threshold: Annotated[
         list[str] | None, typer.Option(help="From when on a finding is told, e.g. skew_ratio=5. Repeatable.")
     ] = None,
+    figures: Annotated[Path | None, typer.Option(help="Write figures of the (second) log to this folder.")] = None,
+    force: Force = False,
     details: Details = False,
     as_json: Json = False,
     verbose: Verbose = False,
@@ -49,6 +52,9 @@ def profile(
         most = None if fail_above is None else _share(fail_above)
         compared = api.compare_profiles(log, other, thresholds=limits)
         emit(compared, as_json, lambda found: _show_comparison(found, details))
+    if figures is not None:
+        written = api.write_profile_figures(other or log, figures, force=force)
+        say(f"wrote {len(written)} files to {figures}")
     if other is not None and most is not None and compared.more_share > most:
         say(f"{100 * compared.more_share:+.1f} % is more than {100 * most:.1f} %")
         raise typer.Exit(5)
