@@ -93,6 +93,16 @@ def test_a_lost_executor_is_named_before_the_tasks_it_cost() -> None:
     assert found.name == "executor-lost"
     assert "exited with code 137" in found.problem
     assert found.cost_core_hours == pytest.approx(40 / 3600)
+    assert "slots were missing for 19.0 s" in found.problem  # 4 of 8, from 12 s to the end of the job at 50 s
+
+
+def test_an_executor_that_died_is_told_first_although_little_was_lost() -> None:
+    executors = [
+        Executor("1", "a", 4, 0, at(0)),
+        Executor("2", "a", 4, 0, at(0), at(51), "Command exited with code 137"),
+    ]
+    found = profile_log(log_of(waves(40, 5.0), end=51, executors=executors)).findings
+    assert [one.name for one in found][:2] == ["executor-lost", "idle-slots"]
 
 
 def test_failed_tasks_without_a_lost_executor() -> None:
@@ -158,10 +168,10 @@ def test_slots_that_nobody_uses() -> None:
 
 def test_memory_that_was_never_used() -> None:
     executors = [Executor("1", "a", 4, 0, at(0), peak_heap_bytes=900 * MIB)]
-    log = log_of(waves(40, 5.0), end=51, executors=executors, profiles=[ResourceProfile(0, 4, 16 * 1024)])
+    log = log_of(waves(40, 50.0), end=510, executors=executors, profiles=[ResourceProfile(0, 4, 16 * 1024)])
     found = first(log)
     assert (found.name, found.fix) == ("unused-memory", "spark.executor.memory=2g")
-    assert found.cost_core_hours == pytest.approx(51 / 3600 * (16 - 900 / 1024) / 7.5)
+    assert found.cost_core_hours == pytest.approx(510 / 3600 * (16 - 900 / 1024) / 7.5)
 
 
 def test_small_files_by_what_opening_them_costs() -> None:
@@ -208,4 +218,4 @@ def test_thresholds_can_be_changed_by_name() -> None:
 
 def test_every_family_survives_an_application_without_tasks() -> None:
     assert len(FAMILIES) == 19
-    assert names(log_of([], end=10)) == ["unused-executors"]
+    assert names(log_of([], end=1000)) == ["unused-executors"]

@@ -100,7 +100,9 @@ def _kept(
 ) -> Iterator[tuple[IngestedLog, Kept | None]]:
     for taken in read_logs(logs, partial(keep, patterns=patterns, price=price), processes=processes):
         one = taken.summary
-        row = IngestedLog(one.log, one.status, one.reason, "", "", "")
+        # Of an error of ours the first line, without the name of its class.
+        reason = one.reason.removeprefix("StudyError: ").partition("\n")[0]
+        row = IngestedLog(one.log, one.status, reason, "", "", "")
         path = Path(one.log)
         if one.status is LogStatus.SKIPPED and path.is_file() and is_bigdl_log(path):
             try:

@@ -21,10 +21,13 @@ FAMILIES: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     *(slow_start, idle_slots, never_used_executors, unused_memory),
 )
 
-__all__ = ["FAMILIES", "Evidence", "Finding", "find"]
+ALWAYS_TOLD = ("executor-lost",)  # an executor that dies is news, even when little was lost this time
+
+__all__ = ["ALWAYS_TOLD", "FAMILIES", "Evidence", "Finding", "find"]
 
 
 def find(evidence: Evidence) -> tuple[Finding, ...]:
-    """The findings that cost enough to tell, worst first."""
-    found = [finding for family in FAMILIES for finding in family(evidence) if evidence.is_worth_telling(finding)]
-    return tuple(sorted(found, key=lambda one: -evidence.weight(one)))
+    """The findings that cost enough to tell: what broke, then what costs most."""
+    every = [finding for family in FAMILIES for finding in family(evidence)]
+    found = [one for one in every if one.name in ALWAYS_TOLD or evidence.is_worth_telling(one)]
+    return tuple(sorted(found, key=lambda one: (not one.is_failure, -evidence.weight(one))))

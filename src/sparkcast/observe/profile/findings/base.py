@@ -27,6 +27,7 @@ class Finding:
     cost_core_hours: float = 0.0
     evidence: Mapping[str, float] | None = None
     stage_ids: tuple[int, ...] = ()
+    is_failure: bool = False  # something broke: told first
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,12 @@ class Evidence:
         return of_time or of_cores
 
     def is_worth_telling(self, finding: Finding) -> bool:
-        is_long = finding.cost_s >= self.thresholds.cost_s or not finding.cost_s
-        return is_long and self.weight(finding) >= self.thresholds.cost
+        limits = self.thresholds
+        if finding.cost_s:
+            is_much = finding.cost_s >= limits.cost_s
+        else:
+            is_much = finding.cost_core_hours >= limits.cost_core_hours
+        return is_much and self.weight(finding) >= limits.cost
 
     def is_local(self) -> bool:
         return [one.executor.executor_id for one in self.attribution.slots] == ["driver"]

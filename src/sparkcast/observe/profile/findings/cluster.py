@@ -11,6 +11,8 @@ from sparkcast.units import show_bytes, show_seconds
 
 def slow_start(evidence: Evidence) -> Iterator[Finding]:
     """The application waits for its session, or jobs wait for executors."""
+    if not evidence.log.jobs:
+        return
     limits = evidence.thresholds
     before, waiting = evidence.seconds(Part.BEFORE_FIRST_JOB), evidence.seconds(Part.NO_EXECUTORS)
     is_long = before >= max(limits.startup_share * evidence.wall_s, limits.startup_s)
@@ -106,4 +108,5 @@ def unused_memory(evidence: Evidence) -> Iterator[Finding]:
 
 def _rounded_up(n_bytes: float) -> str:
     gib = n_bytes / 1024**3
-    return f"{-int(-gib // 1)}g" if gib > 1 else f"{-int(-n_bytes / 1024**2 // 128) * 128}m"
+    # Spark itself refuses less than 1.5 times the 300 MiB that it reserves.
+    return f"{-int(-gib // 1)}g" if gib > 1 else f"{max(-int(-n_bytes / 1024**2 // 128) * 128, 512)}m"

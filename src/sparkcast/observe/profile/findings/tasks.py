@@ -1,11 +1,12 @@
 """What tasks spend time on beside their work: spill, garbage collection, failures, slow hosts, Python."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from sparkcast.observe.eventlogs import Stage
+from sparkcast.observe.profile.attribution import Slots
 from sparkcast.observe.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
 from sparkcast.observe.profile.parts import Part, Seconds
 from sparkcast.units import show_bytes, show_seconds
@@ -51,33 +52,68 @@ def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
 
 
 def lost_work(evidence: Evidence) -> Iterator[Finding]:
-    """Tasks that failed, were killed, or did again what had been done."""
+    """Tasks that failed, were killed, or did again what had been done; executors that died."""
     lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
-    cost = evidence.seconds(Part.LOST)
-    if not lost.any() or cost <= 0:
+    gone = [
+        one for one in evidence.attribution.slots if is_lost(one.executor.removed_reason) and one.executor.removed_ms
+    ]
+    if not lost.any() and not gone:
         return
-    gone = [one for one in evidence.log.executors if one.removed_ms and is_lost(one.removed_reason)]
-    copies = int((lost & tasks.flags("is_speculative")).sum())
-    reasons = Counter(tasks.text("end_reason")[lost].tolist())
-    reasons["done again"] = reasons.pop("Success", 0)
-    told = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common(3) if count)
-    details = Counter(text for text in tasks.text("end_detail")[lost].tolist() if text)
-    cause = f"; most often: {details.most_common(1)[0][0][:120]}" if details else ""
-    executors = f"; {of(len(gone), 'executor')} lost ({gone[0].removed_reason.splitlines()[0][:80]})" if gone else ""
-    is_copies = copies * 2 > int(lost.sum())
+    n_lost, copies = int(lost.sum()), int((lost & tasks.flags("is_speculative")).sum())
+    without_s = _missing_slots(evidence, gone)
+    cost = evidence.seconds(Part.LOST) + without_s
+    name = "executor-lost" if gone else "speculation" if copies * 2 > n_lost else "failed-tasks"
+    died = f"{of(len(gone), 'executor')} died ({_first_line(gone[0].executor.removed_reason)}); " if gone else ""
+    missing = f", and its slots were missing for {show_seconds(without_s)}" if without_s >= 0.1 else ""
+    work = f"{of(n_lost, 'task')} for nothing{_reasons(evidence)}, {show_seconds(evidence.seconds(Part.LOST))}"
     yield Finding(
-        "speculation" if is_copies else "executor-lost" if gone else "failed-tasks",
-        f"{of(int(lost.sum()), 'task')} for nothing ({told}), {show_seconds(cost)}{executors}{cause}",
-        "fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier"
-        if is_copies
-        else "find out why executors die (memory limits of containers: spark.executor.memoryOverhead; spot machines)"
-        if gone
-        else "mend what fails: the logs of the executors have its stack trace",
+        name,
+        f"{died}{work}{missing}",
+        _FIXES[name],
         cost,
         evidence.cores.lost,
-        {"lost_tasks": float(lost.sum()), "speculative": float(copies), "lost_executors": float(len(gone))},
+        {
+            "lost_tasks": float(n_lost),
+            "speculative": float(copies),
+            "lost_slots_s": without_s,
+            "died": float(len(gone)),
+        },
         tuple(np.unique(tasks["stage_id"][lost]).tolist()),
+        is_failure=name != "speculation",
     )
+
+
+_FIXES = {
+    "speculation": "fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier",
+    "executor-lost": "find out why executors die: memory limits of containers "
+    "(spark.executor.memoryOverhead), spot machines",
+    "failed-tasks": "mend what fails: the logs of the executors have its stack trace",
+}
+
+
+def _reasons(evidence: Evidence) -> str:
+    """Why tasks were in vain, the most common reasons first."""
+    lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
+    reasons = Counter("done again" if text == "Success" else text for text in tasks.text("end_reason")[lost].tolist())
+    details = Counter(text for text in tasks.text("end_detail")[lost].tolist() if text)
+    told = [f"{count:,} {reason}" for reason, count in reasons.most_common(3)]
+    told += [f"most often: {_first_line(details.most_common(1)[0][0])}"] if details else []
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _missing_slots(evidence: Evidence, gone: Sequence[Slots]) -> float:
+    """Seconds lost until another executor came in the place of one that died, or the last job ended."""
+    last = evidence.log.application.last_job_end_ms or evidence.attribution.span.end_ms
+    total = 0.0
+    starts = sorted(one.start_ms for one in evidence.attribution.slots)
+    for one in gone:
+        following = next((start for start in starts if start >= one.end_ms), last)
+        total += max(min(following, last) - one.end_ms, 0) / 1e3 * one.n / evidence.n_slots
+    return total
+
+
+def _first_line(text: str) -> str:
+    return (text.splitlines() or [""])[0][:90]
 
 
 _LET_GO = ("killed by driver", "idle", "finished", "shutdown", "decommission")
