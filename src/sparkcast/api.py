@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
+    from sparkcast.observe.eventlogs import LogRead
+    from sparkcast.observe.profile import Comparison, Profile
     from sparkcast.queues.admission import Decision, Job, JobTimes
     from sparkcast.queues.answer import OnStep as OnQueueStep
     from sparkcast.queues.answer import QueueAnswer
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from sparkcast.queues.simulate import Discipline
     from sparkcast.queues.slowdown import Slowdown
     from sparkcast.queues.times import Times
-    from sparkcast.observe.eventlogs import LogRead
-    from sparkcast.observe.profile import Comparison, Profile
     from sparkcast.recommend import Recommendation, RunningJob
     from sparkcast.registry import Registry
     from sparkcast.replications import Replicated
@@ -64,8 +64,8 @@ __all__ = [
     "load_study",
     "plan",
     "predict",
-    "queue",
     "profile",
+    "queue",
     "recommend",
     "replicate",
     "report",
@@ -78,8 +78,8 @@ __all__ = [
     "write_figures",
     "write_plan",
     "write_plan_figures",
-    "write_queue_figures",
     "write_profile_figures",
+    "write_queue_figures",
     "write_recommendation_figures",
     "write_validation_figures",
 ]

@@ -53,9 +53,9 @@ def documents() -> dict[str, Any]:
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.predict import PredictionAt
+    from sparkcast.observe.profile import Comparison, Profile
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import QueueAnswer
-    from sparkcast.observe.profile import Comparison, Profile
     from sparkcast.recommend import Recommendation
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult

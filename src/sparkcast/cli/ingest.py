@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, shell, table, tell
-from sparkcast.cli.answers import this_command
 
 if TYPE_CHECKING:
     from sparkcast.data.ingest import Ingested
@@ -81,7 +80,7 @@ def _show(found: "Ingested", details: bool) -> None:
     if rows:
         table("", ("log", "status", "taken", "job", "time", "reason"), rows, optional=("time", "job"))
     if len(odd) > len(shown):
-        shell(f"{len(odd) - len(shown)} more:", this_command("--details"))
+        tell(f"{len(odd) - len(shown)} more: --details")
     for one in found.tables:
         names = ", ".join(one.settings) or "nothing"
         tell(f"{one.path}: {one.n_runs} run{'' if one.n_runs == 1 else 's'} of {one.job!r}; what differs: {names}")

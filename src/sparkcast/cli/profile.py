@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, shell, table, tell
-from sparkcast.cli.answers import this_command
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
 
 if TYPE_CHECKING:
     from sparkcast.observe.profile import Comparison, Finding, Profile
@@ -105,7 +104,7 @@ def _show(found: "Profile", details: bool) -> None:
         tell("Healthy: nothing found that costs enough to be worth a change.")
     if not details:
         more = len(found.findings) - len(shown)
-        shell(f"{f'{more} more, ' if more > 0 else ''}parts and stages:", this_command("--details"))
+        tell(f"{f'{more} more, ' if more > 0 else ''}all parts and stages: --details")
 
 
 def _show_head(found: "Profile") -> None:
@@ -211,7 +210,7 @@ def _show_comparison(found: "Comparison", details: bool) -> None:
     if gone or new:
         tell(f"findings: {', '.join([*(f'+ {name}' for name in new), *(f'- {name}' for name in gone)])}")
     if not details:
-        shell("everything that changed:", this_command("--details"))
+        tell("everything that changed: --details")
 
 
 def _show_part_changes(found: "Comparison", details: bool) -> None:
