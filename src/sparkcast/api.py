@@ -69,6 +69,7 @@ __all__ = [
     "recommend",
     "replicate",
     "report",
+    "report_log",
     "run",
     "save_model",
     "starter_study",
@@ -403,6 +404,28 @@ def write_profile_figures(log: Source, folder: Source, *, force: bool = False) -
     from sparkcast.report.figures import application_figures, write_figures
 
     return write_figures(application_figures(_read_one(log)), Path(folder), force=force)
+
+
+def report_log(log: Source, output: Source) -> None:
+    """Write one self-contained HTML file about one application: findings, figures, parts and stages.
+
+    Args:
+        log: An event log, as in `profile`.
+        output: The HTML file; an existing one is replaced.
+
+    Raises:
+        StudyError: As in `profile`.
+        StoreError: The file cannot be written.
+
+    >>> report_log("log.zstd", "log.html")
+    """
+    from datetime import datetime
+
+    from sparkcast import __version__
+    from sparkcast.report.page import render_application, write_page
+
+    created = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    write_page(Path(output), render_application(_read_one(log), created=created, version=__version__))
 
 
 def ingest(

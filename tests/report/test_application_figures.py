@@ -1,12 +1,16 @@
 """Pictures of one application are valid Vega-Lite and show what ran."""
 
+from pathlib import Path
+
 import pytest
 
-from eventlogs_support import REAL_LOG
+from eventlogs_support import REAL_LOG, START
 from profile_support import T, log_of
-from sparkcast.observe.eventlogs import read_log
+from sparkcast import api
+from sparkcast.observe.eventlogs import Application, read_log
 from sparkcast.observe.profile import attribute, profile_log
 from sparkcast.report.figures import application_figures, attribution_bar, slot_usage, task_gantt
+from sparkcast.report.page import render_application
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -21,6 +25,22 @@ def test_every_figure_of_a_real_log_is_drawn(narrow: bool) -> None:
             spec, validate=True
         )
         assert one.svg(narrow=narrow).startswith("<svg")
+
+
+def test_the_page_about_a_log_is_one_file_with_findings_and_pictures(tmp_path: Path) -> None:
+    api.report_log(REAL_LOG, tmp_path / "log.html")
+    page = (tmp_path / "log.html").read_text()
+    assert page.count("<svg") == 8  # four figures, each for a desk and for a phone
+    assert "What could be better" in page
+    assert "src=" not in page
+    assert "<script" not in page
+
+
+def test_texts_of_a_log_are_escaped_in_its_page() -> None:
+    evil = Application("app", "", "<script>alert(1)</script>", started_ms=START, ended_ms=START + 9000)
+    page = render_application(log_of([T(1, 5)], end=9, application=evil), created="", version="")
+    assert "<script" not in page
+    assert "&lt;script" in page
 
 
 def test_the_bar_is_as_long_as_the_application() -> None:
