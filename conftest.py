@@ -1,6 +1,7 @@
-"""Examples in docstrings run in a folder with the two files they speak of: `runs.csv` and `study.yaml`."""
+"""Examples in docstrings run in a folder with the files they speak of: `runs.csv`, `study.yaml` and `log.zstd`."""
 
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ def folder_of_examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     (folder / "runs.csv").write_text(_runs())
     (folder / "study.yaml").write_text(_STUDY)
+    shutil.copy(Path(__file__).parent / "tests" / "data" / "eventlog-3.5-pi.zstd", folder / "log.zstd")
     return folder
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from eventlogs_support import REAL_LOG
 from sparkcast import api, demo
 from sparkcast.report import Check
 from sparkcast.runs.campaign import CampaignResult
@@ -56,6 +57,7 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
         ("s.yaml", "--response", "time_s", "--details"),
     ],
+    "ingest": [("pi.zstd", "log", "--into", "in.csv"), ("pi.zstd", "--into", "in2.csv", "--details")],
     "init": [("pi",), ("mnist-training",)],
     "list": [(), ("models",), ("workloads",), ("protocols",), ("replications",)],
     "predict": [
@@ -70,6 +72,7 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "queue admit": [
         ("--running", "time=300s,elapsed=120s,within=400s", "--new", "time=60s,within=200s", "--servers", "2"),
     ],
+    "profile": [("pi.zstd",), ("pi.zstd", "--details"), ("pi.zstd", "pi.zstd"), ("pi.zstd", "pi.zstd", "--details")],
     "recommend": [
         ("runs.csv", *QUICK, "--within", "100s"),
         ("runs.csv", *QUICK, "--within", "100s", "--price", "core_hour=0.05", "--budget", "1", "--details"),
@@ -96,6 +99,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     ],
     "export": [(2, ("rnus.csv", "-o", "x.csv")), (2, ("runs.csv", "-o", "no/x.csv")), (2, ("runs.csv",))],
     "fit": [(2, ("rnus.csv",)), (2, ("runs.csv", "--model", "rigde")), (4, ("few.csv",)), (2, ("log",))],
+    "ingest": [
+        (2, ("pi.zst", "--into", "new.csv")),
+        (2, ("pi.zstd", "--into", "runs.csv")),
+        (2, ("pi.zstd", "--into", "new.txt")),
+        (2, ("pi.zstd", "--into", "new.csv", "--setting", "rows")),
+        (2, ("pi.zstd",)),
+    ],
     "init": [(2, ("mnist",)), (2, ())],
     "list": [(2, ("model",))],
     "predict": [
@@ -111,6 +121,14 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (5, ("--service-time", "30s", "--arrival-rate", "1/s", *SHORT)),
     ],
     "queue admit": [(2, ()), (2, ("--new", "time=soon"))],
+    "profile": [
+        (2, ("pi.zst",)),
+        (2, ("runs.csv",)),
+        (2, ("log",)),
+        (2, ("pi.zstd", "--threshold", "skew=2")),
+        (2, ("pi.zstd", "--fail-above", "10%")),
+        (2, ("pi.zstd", "pi.zstd", "--fail-above", "ten")),
+    ],
     "recommend": [
         (2, ("rnus.csv",)),
         (5, ("runs.csv", *QUICK, "--within", "1s")),
@@ -157,8 +175,11 @@ def make(folder: Path) -> None:
     (folder / "runs.csv").write_text(TABLE)
     (folder / "few.csv").write_text("executors,time_s\n1,5\n2,3\n")
     (folder / "log").write_text('{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}\n')
+    shutil.copy(REAL_LOG, folder / "pi.zstd")
     for name, text in (("s", STUDY), ("fraction", FRACTION), ("tuned", STUDY), ("empty", STUDY), ("huge", HUGE)):
         (folder / f"{name}.yaml").write_text(text)
+    for name in ("in", "in2"):  # ingested once: what is told of it does not change any more
+        api.ingest(folder / "pi.zstd", folder / f"{name}.csv", processes=1)
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
     api.save_model(api.fit(api.load_data(folder / "runs.csv"), model="ridge").model, folder / "m.sparkcast")

@@ -6,7 +6,7 @@ name the subclasses. Files are given as paths or strings. DATA below is what `lo
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,15 @@ from sparkcast.study import Configuration, Dataset, Level, Plan, Price, SparkOpt
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
+    from sparkcast.data.ingest import Ingested, IngestedLog
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.fit import FitResult, GridSearch
     from sparkcast.learned.knowledge import FromRuns, Knowledge
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
+    from sparkcast.observe.eventlogs import LogRead
+    from sparkcast.observe.profile import Comparison, Profile
     from sparkcast.queues.admission import Decision, Job, JobTimes
     from sparkcast.queues.answer import OnStep as OnQueueStep
     from sparkcast.queues.answer import QueueAnswer
@@ -48,9 +51,11 @@ __all__ = [
     "Source",
     "admit",
     "analyze",
+    "compare_profiles",
     "dry_run",
     "export",
     "fit",
+    "ingest",
     "list_kinds",
     "list_plugs",
     "load_data",
@@ -59,10 +64,12 @@ __all__ = [
     "load_study",
     "plan",
     "predict",
+    "profile",
     "queue",
     "recommend",
     "replicate",
     "report",
+    "report_log",
     "run",
     "save_model",
     "starter_study",
@@ -73,6 +80,7 @@ __all__ = [
     "write_figures",
     "write_plan",
     "write_plan_figures",
+    "write_profile_figures",
     "write_queue_figures",
     "write_recommendation_figures",
     "write_validation_figures",
@@ -348,6 +356,162 @@ def tune(
         allow_changed=allow_changed,
         on_progress=on_progress,
     )
+
+
+# ---------------------------------------------------------------- event logs
+
+
+def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "Profile":
+    """Where the time of one Spark application went, what was paid for, and what could be better.
+
+    Args:
+        log: An event log of any kind that Spark writes: a file, the folder of a rolling log, a URL.
+        thresholds: From which number on a finding is told, where it should differ from
+            `sparkcast.observe.profile.Thresholds`.
+
+    Returns:
+        Seconds by part, which add up to the life of the application, core-hours, findings (worst first) and stages.
+
+    Raises:
+        StudyError: There is no such log, several are meant, or it cannot be read.
+        UnknownNameError: There is no such threshold.
+
+    >>> found = profile("log.zstd")
+    >>> round(sum(found.parts.values()) - found.wall_s, 3)
+    0.0
+    """
+    from sparkcast.observe.profile import profile_log, with_thresholds
+
+    limits = with_thresholds(thresholds or {})
+    return profile_log(_read_one(log), limits)
+
+
+def write_profile_figures(log: Source, folder: Source, *, force: bool = False) -> list[Path]:
+    """Draw one application: where its time went, stages and jobs, tasks by executor, running tasks against slots.
+
+    Args:
+        log: An event log, as in `profile`.
+        folder: Where PNG, SVG and Vega-Lite files go.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: As in `profile`; or a file exists and `force` is not given.
+
+    >>> sorted(file.name for file in write_profile_figures("log.zstd", "profile") if file.suffix == ".svg")
+    ['attribution.svg', 'slots.svg', 'stages.svg', 'tasks.svg']
+    """
+    from sparkcast.report.figures import application_figures, write_figures
+
+    return write_figures(application_figures(_read_one(log)), Path(folder), force=force)
+
+
+def report_log(log: Source, output: Source) -> None:
+    """Write one self-contained HTML file about one application: findings, figures, parts and stages.
+
+    Args:
+        log: An event log, as in `profile`.
+        output: The HTML file; an existing one is replaced.
+
+    Raises:
+        StudyError: As in `profile`.
+        StoreError: The file cannot be written.
+
+    >>> report_log("log.zstd", "log.html")
+    """
+    from datetime import datetime
+
+    from sparkcast import __version__
+    from sparkcast.report.page import render_application, write_page
+
+    created = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    write_page(Path(output), render_application(_read_one(log), created=created, version=__version__))
+
+
+def ingest(
+    paths: Source | Sequence[Source],
+    into: Source,
+    *,
+    settings: Sequence[str] = (),
+    job: str | None = None,
+    price: Price | None = None,
+    processes: int | None = None,
+    force: bool = False,
+    on_log: "Callable[[IngestedLog], None]" = lambda log: None,
+) -> "Ingested":
+    """Make runs of a table from logs: Spark's event logs, or the driver logs of BigDL. Twice is as good as once.
+
+    Args:
+        paths: Logs, folders of them, patterns, URLs.
+        into: A .csv file. Runs of a second job go to a file of their own beside it.
+        settings: Parameters of the job's own, as `NAME=REGEX`; the first group is the value. They are looked for in
+            the command line, the name of the application, the descriptions of jobs and the path of the log.
+            Properties that begin with `spark.sparkcast.` are taken without.
+        job: A regular expression that the name of the application must match; its first group names the job.
+        price: Per core-hour and GiB-hour; the cost of a run is that of its executors from first to last.
+        processes: Logs read at once; by default as many as there are cores.
+        force: Replace a table that was not written by `ingest`, or changed since.
+        on_log: Called after each log.
+
+    Returns:
+        How it went with each log, and the tables.
+
+    Raises:
+        StudyError: A path does not exist, an expression is malformed, or the table is somebody else's.
+
+    >>> [log.status.value for log in ingest("log.zstd", "ingested.csv").logs]
+    ['ok']
+    """
+    from sparkcast.data.ingest import ingest_logs, parse_pattern
+
+    if price is not None and (price.machine_hours or price.hour is not None):
+        raise StudyError("a log knows cores and memory, not machines", hint="give --price core_hour=0.05,gib_hour=0.01")
+    return ingest_logs(
+        [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths],
+        Path(into),
+        patterns=[parse_pattern(text) for text in settings],
+        job=job,
+        price=price,
+        processes=processes,
+        force=force,
+        on_log=on_log,
+    )
+
+
+def _read_one(source: Source) -> "LogRead":
+    from sparkcast.observe.eventlogs import find_logs, read_log
+
+    logs = find_logs(source)
+    if len(logs) != 1:
+        raise StudyError(
+            f"{str(source)!r} holds {len(logs)} logs" if logs else f"{str(source)!r} holds no event log",
+            hint="give one of them: " + ", ".join(log.name for log in logs[:3]) if logs else "give an event log",
+        )
+    return read_log(logs[0])
+
+
+def compare_profiles(before: Source, after: Source, *, thresholds: Mapping[str, float] | None = None) -> "Comparison":
+    """Two runs of a job side by side: what changed in settings and in time, by part and by stage.
+
+    Args:
+        before: An event log, as in `profile`.
+        after: Another one.
+        thresholds: As in `profile`.
+
+    Returns:
+        Both profiles, and their differences.
+
+    Raises:
+        StudyError, UnknownNameError: As in `profile`.
+
+    >>> compare_profiles("log.zstd", "log.zstd").more_s
+    0.0
+    """
+    from sparkcast.observe.profile import compare
+
+    return compare(profile(before, thresholds=thresholds), profile(after, thresholds=thresholds))
 
 
 # ---------------------------------------------------------------- data and models

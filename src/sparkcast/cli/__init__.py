@@ -9,7 +9,19 @@ from typing import Any
 import typer
 import typer.core
 
-from sparkcast.cli import analysis, answers, queueing, recommendation, replicate, report, running, studies, tuning
+from sparkcast.cli import (
+    analysis,
+    answers,
+    ingest,
+    profile,
+    queueing,
+    recommendation,
+    replicate,
+    report,
+    running,
+    studies,
+    tuning,
+)
 from sparkcast.cli._failures import failure_of
 from sparkcast.cli._output import COMMAND, begin_output, emit_error, say_error
 from sparkcast.cli._overview import show_overview
@@ -32,7 +44,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _group in (running, tuning, studies, analysis, answers, recommendation, queueing, replicate, report):
+for _group in (
+    running,
+    tuning,
+    studies,
+    analysis,
+    answers,
+    recommendation,
+    queueing,
+    ingest,
+    profile,
+    replicate,
+    report,
+):
     _group.register(app)
 
 

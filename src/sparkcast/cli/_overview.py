@@ -16,7 +16,7 @@ _WAYS = {
     ),
     "Event logs of runs you made": (
         ("profile", "sparkcast profile LOG"),
-        ("ingest", "sparkcast ingest LOGS --into job.yaml"),
+        ("ingest", "sparkcast ingest LOGS --into runs.csv"),
     ),
     "A CSV of runs you made, one a row": (
         ("analyze", "sparkcast analyze runs.csv"),

@@ -49,9 +49,11 @@ def documents() -> dict[str, Any]:
     from sparkcast.cli.answers import Exported, Learned
     from sparkcast.cli.report import Written
     from sparkcast.cli.studies import Kinds, Starter
+    from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.predict import PredictionAt
+    from sparkcast.observe.profile import Comparison, Profile
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.recommend import Recommendation
@@ -66,11 +68,13 @@ def documents() -> dict[str, Any]:
         "design": PlanSummary,
         "export": Exported,
         "fit": Learned,
+        "ingest": Ingested,
         "init": Starter,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
         "queue": QueueAnswer,
         "queue admit": Decision,
+        "profile": Profile | Comparison,
         "recommend": Recommendation,
         "replicate": Replicated,
         "report": Written,

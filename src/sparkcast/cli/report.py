@@ -35,14 +35,19 @@ def report(
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """One self-contained HTML file.
+    """One self-contained HTML file about a study or a table of runs, or about one event log.
 
     Example: sparkcast report mnist.yaml -o report.html --within 60s
     """
     from sparkcast import api
+    from sparkcast.observe.recognise import is_event_log
     from sparkcast.units import parse_seconds
 
     require_free(output, force)
+    if is_event_log(Path(data)):
+        api.report_log(data, output)
+        emit(Written(output), as_json, lambda written: say(f"wrote {written.path}"))
+        return
     loaded = load(data, reading, response or (), as_json)
     api.report(loaded, output, within_s=None if within is None else parse_seconds(within))
     emit(Written(output), as_json, lambda written: say(f"wrote {written.path}"), understood(loaded))

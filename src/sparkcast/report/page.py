@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sparkcast.errors import StoreError
 from sparkcast.report import words
 from sparkcast.report.content import ReportContent, describe
-from sparkcast.report.figures import Figure, Section
+from sparkcast.report.figures import Figure, Section, application_figures
 from sparkcast.report.figures.choice import verdicts
 from sparkcast.report.labels import (
     axis_title,
@@ -28,6 +28,8 @@ from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from sparkcast.observe.eventlogs import LogRead
 
 _MOST_ROWS = 200  # of a table below a figure; the results store has them all
 _DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
@@ -53,9 +55,31 @@ def lead_figure(figures: Sequence[Figure]) -> Figure | None:
     return next((figure for section in order for figure in figures if figure.section is section), None)
 
 
+def render_application(log: "LogRead", *, created: str, version: str) -> str:
+    """The page about one application."""
+    from sparkcast.observe.profile import profile_log
+
+    profile = profile_log(log)
+    return (
+        _environment()
+        .get_template("application.html.jinja")
+        .render(
+            profile=profile,
+            figures=application_figures(log),
+            stages=sorted(profile.stages, key=lambda stage: -stage.wall_s)[:_MOST_ROWS],
+            created=created,
+            version=version,
+        )
+    )
+
+
 def write_report(path: Path, content: ReportContent) -> Path:
     """Write the page to `path`, whole or not at all."""
-    text = render(content)
+    return write_page(path, render(content))
+
+
+def write_page(path: Path, text: str) -> Path:
+    """Write a page to `path`, whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")

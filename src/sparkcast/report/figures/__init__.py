@@ -3,6 +3,13 @@
 from sparkcast.report.figures._figure import Figure, Section
 from sparkcast.report.figures._write import write_figures
 from sparkcast.report.figures.analysis import analysis_figures
+from sparkcast.report.figures.applications import (
+    application_figures,
+    attribution_bar,
+    slot_usage,
+    stage_timeline,
+    task_gantt,
+)
 from sparkcast.report.figures.choice import candidates
 from sparkcast.report.figures.designs import alias_map, power_curve
 from sparkcast.report.figures.effects import main_effects, variation
@@ -26,6 +33,8 @@ __all__ = [
     "Section",
     "alias_map",
     "analysis_figures",
+    "application_figures",
+    "attribution_bar",
     "candidates",
     "error_curve",
     "half_normal",
@@ -44,6 +53,9 @@ __all__ = [
     "results",
     "scaling_curve",
     "simple_regressions",
+    "slot_usage",
+    "stage_timeline",
+    "task_gantt",
     "utilisation",
     "validation_figures",
     "variation",

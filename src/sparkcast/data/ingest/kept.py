@@ -1,0 +1,80 @@
+"""What was ingested, in a file beside the table, from which the table is written anew each time.
+
+A table has a column only for what differs among its runs. When a run comes in that differs in something else, the
+earlier runs' values are needed too: they are here.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sparkcast.data.ingest.applications import Kept
+from sparkcast.errors import StoreError, StudyError
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Runs by key, in the order in which they came; `tables` are the files written from them, with their hashes."""
+
+    runs: dict[str, Kept]
+    tables: dict[str, str]
+
+
+def ledger_file(table: Path) -> Path:
+    return table.with_suffix(".ingested.json")
+
+
+def read_ledger(table: Path, *, force: bool = False) -> Ledger:
+    """What came in before.
+
+    Raises:
+        StudyError: the table exists and was not written by `ingest`, or was changed since.
+    """
+    file = ledger_file(table)
+    if not file.exists():
+        if table.exists() and not force:
+            raise StudyError(
+                f"{str(table)!r} exists and is not from `ingest`", hint="choose another name, or add --force"
+            )
+        return Ledger({}, {})
+    try:
+        plain = json.loads(file.read_text(encoding="utf-8"))
+        if plain["version"] != _VERSION:
+            raise ValueError(f"version {plain['version']}")
+        runs = {one["key"]: Kept.from_plain(one) for one in plain["runs"]}
+        tables = {str(name): str(mark) for name, mark in plain["tables"].items()}
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise StudyError(f"cannot read {str(file)!r}: {error}", hint="remove it and ingest all logs again") from error
+    for name, mark in tables.items():
+        written = table.with_name(name)
+        if written.exists() and hash_of(written) != mark and not force:
+            raise StudyError(
+                f"{str(written)!r} was changed since it was ingested",
+                hint="choose another name, or --force replaces it",
+            )
+    return Ledger(runs, tables)
+
+
+def write_ledger(table: Path, runs: Sequence[Kept], tables: Sequence[Path]) -> None:
+    plain = {
+        "version": _VERSION,
+        "runs": [asdict(run) for run in runs],
+        "tables": {path.name: hash_of(path) for path in tables},
+    }
+    file = ledger_file(table)
+    draft = file.with_name(f"{file.name}.new")
+    try:
+        draft.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+        draft.replace(file)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {str(file)!r}: {error.strerror or error}", hint="choose another folder"
+        ) from error
+
+
+def hash_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,33 @@
+"""What could be better, one file for each family. A family is a function in FAMILIES: evidence in, findings out.
+
+Costs do not overlap by intent: each family takes other parts of the attribution, or other stages.
+"""
+
+from collections.abc import Callable, Iterable
+
+from sparkcast.observe.profile.findings.base import Evidence, Finding
+from sparkcast.observe.profile.findings.cluster import idle_slots, never_used_executors, slow_start, unused_memory
+from sparkcast.observe.profile.findings.driver import driver_bound, large_broadcast
+from sparkcast.observe.profile.findings.partitions import few_tasks, large_partitions, skew, small_partitions
+from sparkcast.observe.profile.findings.reading import repeated_stages, small_files
+from sparkcast.observe.profile.findings.tasks import gc_pressure, lost_work, python_workers, slow_host, spill
+from sparkcast.observe.profile.findings.traffic import serializer, shuffle_bound
+
+FAMILIES: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
+    *(skew, few_tasks, small_partitions, large_partitions),
+    *(spill, gc_pressure, lost_work, slow_host, python_workers),
+    *(shuffle_bound, serializer, small_files, repeated_stages),
+    *(driver_bound, large_broadcast),
+    *(slow_start, idle_slots, never_used_executors, unused_memory),
+)
+
+ALWAYS_TOLD = ("executor-lost",)  # an executor that dies is news, even when little was lost this time
+
+__all__ = ["ALWAYS_TOLD", "FAMILIES", "Evidence", "Finding", "find"]
+
+
+def find(evidence: Evidence) -> tuple[Finding, ...]:
+    """The findings that cost enough to tell: what broke, then what costs most."""
+    every = [finding for family in FAMILIES for finding in family(evidence)]
+    found = [one for one in every if one.name in ALWAYS_TOLD or evidence.is_worth_telling(one)]
+    return tuple(sorted(found, key=lambda one: (not one.is_failure, -evidence.weight(one))))

@@ -1,0 +1,112 @@
+"""What was paid for: executors that come late, are idle, are never used, or have memory they never fill."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sparkcast.observe.profile.findings.base import GIB_PER_CORE, Evidence, Finding, of
+from sparkcast.observe.profile.findings.partitions import few_tasks, small_partitions
+from sparkcast.observe.profile.parts import Part
+from sparkcast.units import show_bytes, show_seconds
+
+
+def slow_start(evidence: Evidence) -> Iterator[Finding]:
+    """The application waits for its session, or jobs wait for executors."""
+    if not evidence.log.jobs:
+        return
+    limits = evidence.thresholds
+    before, waiting = evidence.seconds(Part.BEFORE_FIRST_JOB), evidence.seconds(Part.NO_EXECUTORS)
+    is_long = before >= max(limits.startup_share * evidence.wall_s, limits.startup_s)
+    late = _missing_slots(evidence)
+    cost = waiting + late + (before if is_long else 0.0)
+    if cost > 0:
+        yield Finding(
+            "slow-start",
+            f"the first job begins after {show_seconds(before)}; after that, jobs wait {show_seconds(waiting)} for the "
+            "first executor, "
+            f"and later ones cost {show_seconds(late)}",
+            "keep executors ready (spark.dynamicAllocation.minExecutors, a warm pool), smaller images and "
+            "fewer --packages",
+            cost,
+            evidence={"before_first_job_s": before, "waiting_s": waiting, "missing_slots_s": late},
+        )
+
+
+def _missing_slots(evidence: Evidence) -> float:
+    """Seconds lost between the first executor and most of them, while jobs ran."""
+    if evidence.settings.get("spark.dynamicAllocation.enabled") == "true" or not evidence.log.application.first_job_ms:
+        return 0.0  # they come when they are asked for
+    slots = sorted((one.start_ms, one.n) for one in evidence.attribution.slots if one.n)
+    wanted = sum(n for _, n in slots)
+    first_job, now, lost = evidence.log.application.first_job_ms, 0.0, 0.0
+    for (start, n), (following, _) in pairwise(slots):
+        now += n
+        if now >= evidence.thresholds.executor_start_share * wanted:
+            break
+        lost += max(following - max(start, first_job), 0) / 1e3 * (1 - now / wanted)
+    return lost if wanted <= evidence.n_slots else 0.0  # those that replace lost ones are not late
+
+
+def idle_slots(evidence: Evidence) -> Iterator[Finding]:
+    """Slots free while stages run, for another reason than too few or too small tasks."""
+    explained = [one for family in (few_tasks, small_partitions) for one in family(evidence)]
+    stages = {stage_id for one in explained for stage_id in one.stage_ids}
+    idle = evidence.seconds(Part.IDLE) - sum(
+        stage.parts[Part.IDLE.value] for stage in evidence.stages if stage.stage_id in stages
+    )
+    working = evidence.wall_s - evidence.seconds(Part.BEFORE_FIRST_JOB, Part.DRIVER_ONLY)
+    if working <= 0 or idle < evidence.thresholds.idle_share * working:
+        return
+    yield Finding(
+        "idle-slots",
+        f"{100 * idle / working:.0f} % of the slots are free while stages run, {show_seconds(idle)} of the time in all",
+        "fewer executors or cores, spark.dynamicAllocation.enabled=true, a smaller spark.locality.wait, or "
+        "jobs in threads",
+        idle,
+        idle * evidence.cores.mean_cores / 3600,
+        {"idle_share": idle / working},
+    )
+
+
+def never_used_executors(evidence: Evidence) -> Iterator[Finding]:
+    cores = evidence.cores
+    if cores.n_never_used:
+        yield Finding(
+            "unused-executors",
+            f"{cores.n_never_used} of {of(cores.n_executors, 'executor')} never ran a task: "
+            f"{cores.never_used:.2f} core-hours of "
+            f"{cores.paid:.2f}",
+            "ask for fewer (spark.executor.instances, spark.dynamicAllocation.maxExecutors)",
+            cost_core_hours=cores.never_used,
+            evidence={"unused": float(cores.n_never_used), "core_hours": cores.never_used},
+        )
+
+
+def unused_memory(evidence: Evidence) -> Iterator[Finding]:
+    """Heap that no executor ever filled, where Spark looked (spark.eventLog.logStageExecutorMetrics)."""
+    heaps = {profile.profile_id: profile.memory_mib * 1024**2 for profile in evidence.log.resource_profiles}
+    seen = [
+        one for one in evidence.attribution.slots if one.executor.peak_heap_bytes and heaps.get(one.executor.profile_id)
+    ]
+    if not seen or evidence.is_local():
+        return
+    fullest = max(seen, key=lambda one: one.executor.peak_heap_bytes / heaps[one.executor.profile_id])
+    heap, peak = heaps[fullest.executor.profile_id], fullest.executor.peak_heap_bytes
+    unused = 1 - peak / heap
+    if unused < evidence.thresholds.unused_memory_share:
+        return
+    gib_hours = sum(heap / 1024**3 * (one.end_ms - one.start_ms) / 3.6e6 for one in seen) * unused
+    yield Finding(
+        "unused-memory",
+        f"executors have {show_bytes(heap)} of heap and never use more than {show_bytes(peak)}: "
+        f"{gib_hours:.1f} GiB-hours, "
+        f"the price of about {gib_hours / GIB_PER_CORE:.2f} core-hours",
+        f"spark.executor.memory={_rounded_up(1.3 * peak)}",
+        cost_core_hours=gib_hours / GIB_PER_CORE,
+        evidence={"heap_bytes": heap, "peak_bytes": peak, "gib_hours": gib_hours},
+    )
+
+
+def _rounded_up(n_bytes: float) -> str:
+    gib = n_bytes / 1024**3
+    # Spark itself refuses less than 1.5 times the 300 MiB that it reserves.
+    return f"{-int(-gib // 1)}g" if gib > 1 else f"{max(-int(-n_bytes / 1024**2 // 128) * 128, 512)}m"

@@ -1,0 +1,221 @@
+"""Each illness is named by its own finding, with numbers, and a healthy application has none."""
+
+from dataclasses import replace
+
+import pytest
+
+from profile_support import T, at, log_of
+from sparkcast.errors import UnknownNameError
+from sparkcast.observe.eventlogs import Executor, Job, LogRead, Rdd, ResourceProfile, SqlExecution, SqlMetric, Stage
+from sparkcast.observe.profile import Finding, Thresholds, profile_log, with_thresholds
+from sparkcast.observe.profile.findings import FAMILIES
+
+MIB = 1024**2
+
+
+def waves(n: int, seconds: float, *, slots: int = 4, start: float = 0.0, stage: int = 0, **columns: int) -> list[T]:
+    """`n` equal tasks, one wave after the other."""
+    return [
+        T(start + i // slots * seconds, start + (i // slots + 1) * seconds, stage, index=i + 1, columns=dict(columns))
+        for i in range(n)
+    ]
+
+
+def first(log: LogRead, thresholds: Thresholds | None = None) -> Finding:
+    return profile_log(log, thresholds).findings[0]
+
+
+def names(log: LogRead) -> list[str]:
+    return [finding.name for finding in profile_log(log).findings]
+
+
+def test_a_healthy_application_has_no_finding() -> None:
+    assert names(log_of(waves(40, 5.0, start=5), end=56)) == []
+
+
+def test_skew_is_named_with_what_it_costs() -> None:
+    tasks = [T(0, 2, index=i, columns={"input_bytes": 10 * MIB}) for i in range(1, 4)]
+    tasks += [T(0, 31, index=9, columns={"input_bytes": 400 * MIB})]
+    found = first(log_of(tasks, end=31))
+    assert found.name == "skew"
+    assert found.cost_s == pytest.approx(29 * 3 / 4)
+    assert "slowest of 4 tasks takes 31.0 s, the median 2.00 s" in found.problem
+    assert "reads 400.0 MiB, the median 10.0 MiB" in found.problem
+
+
+def test_the_fix_of_skew_is_adaptive_execution_where_that_is_off() -> None:
+    tasks = [T(0, 2, index=i) for i in range(1, 4)] + [T(0, 31, index=9, columns={"input_bytes": 400 * MIB})]
+    assert "adaptive.enabled=true" in first(log_of(tasks, end=31, spark={"spark.sql.adaptive.enabled": "false"})).fix
+
+
+def test_a_slow_task_with_no_more_data_than_others_is_not_called_skew() -> None:
+    tasks = [T(0, 2, index=i) for i in range(1, 4)] + [T(0, 31, index=9)]
+    assert first(log_of(tasks, end=31)).name == "slow-tasks"
+
+
+def test_too_few_tasks_for_the_slots() -> None:
+    found = first(log_of([T(0, 60), T(0, 60)], end=60))
+    assert found.name == "few-tasks"
+    assert found.cost_s == pytest.approx(30)
+
+
+def test_many_tiny_tasks() -> None:
+    tasks = waves(2000, 0.05, deserialize_ms=20, run_ms=10, cpu_ns=8_000_000)
+    found = first(log_of(tasks, end=26))
+    assert found.name == "small-partitions"
+    assert "2,000 tasks" in found.problem
+
+
+def test_spill_is_told_with_its_bytes() -> None:
+    tasks = waves(20, 5.0, cpu_ns=10**9, disk_spilled_bytes=500 * MIB, remote_read_bytes=100 * MIB)
+    found = first(log_of(tasks, end=26))
+    assert found.name == "spill"
+    assert "9.8 GiB" in found.problem
+
+
+def test_large_partitions_without_spill() -> None:
+    tasks = waves(20, 50.0, input_bytes=3000 * MIB, gc_ms=4000)
+    assert first(log_of(tasks, end=251)).name == "large-partitions"
+
+
+def test_garbage_collection() -> None:
+    assert first(log_of(waves(20, 5.0, cpu_ns=2 * 10**9, gc_ms=2000), end=26)).name == "gc-pressure"
+
+
+def test_a_lost_executor_is_named_before_the_tasks_it_cost() -> None:
+    executors = [
+        Executor("1", "a", 4, 0, at(0)),
+        Executor("2", "a", 4, 0, at(0), at(12), "Command exited with code 137"),
+    ]
+    tasks = waves(40, 5.0)
+    tasks += [T(2, 12, index=90 + i, executor="2", reason="ExecutorLostFailure", detail="heartbeat") for i in range(4)]
+    found = first(log_of(tasks, end=51, executors=executors))
+    assert found.name == "executor-lost"
+    assert "exited with code 137" in found.problem
+    assert found.cost_core_hours == pytest.approx(40 / 3600)
+    assert "slots were missing for 19.0 s" in found.problem  # 4 of 8, from 12 s to the end of the job at 50 s
+
+
+def test_an_executor_that_died_is_told_first_although_little_was_lost() -> None:
+    executors = [
+        Executor("1", "a", 4, 0, at(0)),
+        Executor("2", "a", 4, 0, at(0), at(51), "Command exited with code 137"),
+    ]
+    found = profile_log(log_of(waves(40, 5.0), end=51, executors=executors)).findings
+    assert [one.name for one in found][:2] == ["executor-lost", "idle-slots"]
+
+
+def test_failed_tasks_without_a_lost_executor() -> None:
+    tasks = [replace(task, reason="ExceptionFailure") if task.index < 9 else task for task in waves(40, 5.0)]
+    found = first(log_of(tasks, end=51))
+    assert found.name == "failed-tasks"
+    assert "8 ExceptionFailure" in found.problem
+
+
+def test_copies_that_lost_the_race() -> None:
+    copies = [
+        T(0, 20, index=i + 1, reason="TaskKilled", columns={"is_speculative": 1, "is_killed": 1}) for i in range(4)
+    ]
+    assert names(log_of([*waves(40, 5.0), *copies], end=51)) == ["speculation"]
+
+
+def test_a_slow_host() -> None:
+    executors = [Executor("1", "a", 2, 0, at(0)), Executor("2", "b", 2, 0, at(0))]
+    slow = [replace(task, host="b", executor="2", index=100 + task.index) for task in waves(20, 10.0, slots=2)]
+    fast = waves(40, 5.0, slots=2)
+    found = {one.name: one for one in profile_log(log_of([*fast, *slow], end=101, executors=executors)).findings}
+    assert found["slow-host"].problem.startswith("host b")
+
+
+def test_waiting_for_shuffles() -> None:
+    tasks = waves(40, 5.0, cpu_ns=10**9, fetch_wait_ms=3000, shuffle_write_bytes=100, remote_read_bytes=100)
+    assert first(log_of(tasks, end=51)).name == "shuffle-bound"
+
+
+def test_javas_serializer_is_only_told_of_where_rdds_are_shuffled() -> None:
+    tasks = waves(40, 5.0, cpu_ns=10**9, shuffle_write_ns=500_000_000, shuffle_write_bytes=100)
+    assert "serializer" in names(log_of(tasks, end=51))
+    assert "serializer" not in names(log_of(tasks, end=51, spark={"spark.serializer": "x.KryoSerializer"}))
+    sql = [Job(0, at(0), at(50), True, stage_ids=(0,), sql_execution_id=1)]
+    assert "serializer" not in names(log_of(tasks, end=51, jobs=sql))
+
+
+def test_time_in_python_workers() -> None:
+    stage = Stage(0, submitted_ms=at(0), completed_ms=at(50), rdds=(Rdd(1, "PythonRDD"),))
+    assert first(log_of(waves(40, 5.0, cpu_ns=10**8), end=51, stages=[stage])).name == "python-workers"
+
+
+def test_a_sleeping_driver_is_told_with_its_longest_sleep() -> None:
+    log = log_of([*waves(8, 5.0, start=2), *waves(8, 5.0, start=42, stage=1)], end=53)
+    found = first(log)
+    assert found.name == "driver-bound"
+    assert "longest 30.0 s from 12.0 s after the start on" in found.problem
+
+
+def test_executors_that_come_late() -> None:
+    jobs, stages = [Job(0, at(5), at(90), True, stage_ids=(0,))], [Stage(0, submitted_ms=at(5), completed_ms=at(90))]
+    late = [Executor("1", "a", 4, 0, at(40))]
+    found = first(log_of(waves(40, 5.0, start=40), end=91, executors=late, jobs=jobs, stages=stages))
+    assert found.name == "slow-start"
+    assert found.cost_s == pytest.approx(35)
+
+
+def test_slots_that_nobody_uses() -> None:
+    executors = [Executor("1", "a", 4, 0, at(0)), Executor("2", "a", 4, 0, at(0))]
+    found = names(log_of(waves(80, 5.0), end=101, executors=executors))
+    assert found == ["idle-slots", "unused-executors"]
+
+
+def test_memory_that_was_never_used() -> None:
+    executors = [Executor("1", "a", 4, 0, at(0), peak_heap_bytes=900 * MIB)]
+    log = log_of(waves(40, 50.0), end=510, executors=executors, profiles=[ResourceProfile(0, 4, 16 * 1024)])
+    found = first(log)
+    assert (found.name, found.fix) == ("unused-memory", "spark.executor.memory=2g")
+    assert found.cost_core_hours == pytest.approx(510 / 3600 * (16 - 900 / 1024) / 7.5)
+
+
+def test_small_files_by_what_opening_them_costs() -> None:
+    metrics = (
+        SqlMetric("Scan parquet", "number of files read", "sum", 1, 5000.0),
+        SqlMetric("Scan parquet", "size of files read", "size", 2, 5000.0 * MIB),
+    )
+    sql = [SqlExecution(1, job_ids=(0,), metrics=metrics)]
+    found = first(log_of(waves(40, 5.0, cpu_ns=10**9, input_bytes=MIB), end=51, sql=sql))
+    assert found.name == "small-files"
+    assert "5,000 files of 1.0 MiB" in found.problem
+
+
+def test_a_stage_done_again_for_want_of_a_cache() -> None:
+    tasks = [*waves(40, 5.0, input_bytes=10), *waves(40, 5.0, start=50, stage=1, input_bytes=10)]
+    spans = ((0, 0, 50), (1, 50, 100))
+    rdds = (Rdd(1, "FileScanRDD"),)
+    stages = [Stage(n, submitted_ms=at(a), completed_ms=at(b), rdds=rdds) for n, a, b in spans]
+    found = first(log_of(tasks, end=101, stages=stages))
+    assert found.name == "repeated-stages"
+    assert found.cost_s == pytest.approx(50, rel=0.01)
+    cached = [replace(stage, rdds=(Rdd(1, "FileScanRDD", is_cached=True),)) for stage in stages]
+    assert names(log_of(tasks, end=101, stages=cached)) == []
+
+
+def test_a_broadcast_that_is_too_large() -> None:
+    node = "BroadcastExchange"
+    metrics = (
+        SqlMetric(node, "data size", "size", 1, 800.0 * MIB),
+        SqlMetric(node, "time to collect", "timing", 2, 9000.0),
+    )
+    found = first(log_of(waves(40, 5.0), end=51, sql=[SqlExecution(1, metrics=metrics)]))
+    assert (found.name, found.cost_s) == ("large-broadcast", 9.0)
+
+
+def test_thresholds_can_be_changed_by_name() -> None:
+    tasks = [T(0, 2, index=i) for i in range(1, 4)] + [T(0, 31, index=9, columns={"input_bytes": 400 * MIB})]
+    log = log_of(tasks, end=31)
+    assert "skew" not in [one.name for one in profile_log(log, with_thresholds({"skew_ratio": 50})).findings]
+    with pytest.raises(UnknownNameError, match="skew_ration") as error:
+        with_thresholds({"skew_ration": 5})
+    assert "skew_ratio" in error.value.hint
+
+
+def test_every_family_survives_an_application_without_tasks() -> None:
+    assert len(FAMILIES) == 19
+    assert names(log_of([], end=1000)) == ["unused-executors"]
