@@ -66,7 +66,7 @@ def run_demo(out: Path, *, quick: bool = False, on_progress: OnProgress = lambda
     report = out / "report.html"
     api.report(study_file, report, within_s=deadline, check=check)
     return DemoResult(
-        report, result.finished, recommendation, check, _story(result, data, recommendation, check, report)
+        report, result.finished, recommendation, check, _story(result, data, recommendation, check, study_file, report)
     )
 
 
@@ -109,7 +109,12 @@ def _check_study(study_file: Path, chosen: Configuration) -> str:
 
 
 def _story(
-    result: CampaignResult, data: api.Data, recommendation: Recommendation, check: Check, report: Path
+    result: CampaignResult,
+    data: api.Data,
+    recommendation: Recommendation,
+    check: Check,
+    study_file: Path,
+    report: Path,
 ) -> tuple[str, ...]:
     analysis = api.analyze(data)
     chosen = str(recommendation.chosen.configuration)
@@ -123,4 +128,5 @@ def _story(
         f"Check run    predicted {check.predicted:.1f} s ({check.low:.1f} to {check.high:.1f}), "
         f"measured {check.measured:.1f} s: {inside} the {check.level:.0%} interval",
         f"Report       {report}",
+        f"Next         sparkcast recommend {study_file} --within {recommendation.within_s:g}s",
     )
