@@ -110,7 +110,7 @@ def test_recommend_leaves_out_what_is_too_far_and_says_how_many(tmp_path: Path) 
     )
     careful, bold = (api.recommend(wide, minimize="time_s", extrapolate=insist) for insist in (False, True))
     assert len(bold.candidates) == len(careful.candidates) + 4 == 16  # 900 executors with four batch sizes
-    assert "4 candidates left out for being too far from what was measured" in careful.why
+    assert "4 candidates left out because they are too far from what was measured" in careful.why
     assert "too far" not in bold.why
 
 

@@ -182,7 +182,7 @@ def test_the_same_mistake_has_the_same_exit_code_in_every_command(
     ("study", "words"),
     [
         ("s.yml", "did you mean 's.yaml'?"),
-        ("runs.csv", "runs.csv is a table of runs, and this needs a study file"),
+        ("runs.csv", "runs.csv is a table of runs, but this command needs a study file"),
         ("log", "log is a Spark event log, and this needs a study file"),
         ("nothing", "cannot read 'nothing': Is a directory"),
     ],

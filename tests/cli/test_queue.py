@@ -34,12 +34,12 @@ def test_plain_numbers_get_the_formula_the_simulation_and_the_capacity(call: Cal
         "4 servers, first come first served",
         "6/min arrive (Poisson); stable below 8/min",
         "M/M/4",
-        "the deadline of 300 s is kept with 4",
-        "what servers can take",
+        "the deadline of 300 s is met with 4",
+        "capacity by number of servers",
         "cost/job",
     ):
         assert words in answer.out
-    assert f"95 % of jobs end within {MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s" in answer.out
+    assert f"95 % of jobs finish within {MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s" in answer.out
 
 
 def test_json_has_everything(call: Call) -> None:
@@ -68,7 +68,7 @@ def test_runs_tell_times_and_slowdown(call: Call, runs: Path) -> None:
 def test_runs_can_be_served_one_after_another(call: Call, runs: Path) -> None:
     answer = call("queue", runs, "--arrival-rate", "20/h", "--discipline", "fifo", "--servers", "2", *SMALL)
     assert "2 servers, first come first served" in answer.out
-    assert "jobs are a mix of the 3 configurations" in answer.err
+    assert "the jobs are a mix of the 3 configurations" in answer.err
 
 
 def test_settings_that_were_never_run_are_predicted(call: Call, runs: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_job_is_admitted_shrunk_delayed_or_refused(call: Call) -> None:
     answer = call(*running, "--new", "time=60s,within=400s")
     assert (answer.code, answer.out.splitlines()[0]) == (
         0,
-        "delay: start new job when one of the jobs has ended, in about 3 min 00 s",
+        "delay: start new job once one job has finished, in about 3 min 00 s",
     )
     answer = call(*running, "--new", "time=60s,within=100s")
     assert answer.code == 5

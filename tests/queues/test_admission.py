@@ -211,7 +211,7 @@ def test_a_line_describes_a_job() -> None:
     ("line", "words"),
     [
         ("time", "'time' is not name=value"),
-        ("time=1s,time=2s", "time stands twice"),
+        ("time=1s,time=2s", "time appears twice"),
         ("time=0s", "no job takes 0 s"),
         ("time=1s,within=0s", "a deadline of 0 s cannot be met"),
         ("time=1s,done=140%", "done=140% is not between"),

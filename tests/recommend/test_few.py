@@ -17,7 +17,7 @@ from tests_support import Call, recommend
 
 GRID = [Configuration({"executors": e, "batch_size": b}) for e, b in product((1, 2, 4, 8), (64, 128, 256))]
 RUN = ((1, 64), (2, 128), (4, 64), (1, 256), (8, 128), (4, 256))
-OTHERS = "learned from {n} configurations: the probabilities rest mostly on how other jobs behave; "
+OTHERS = "trained on {n} configurations: the probabilities rest mostly on how other jobs behave; "
 
 
 def measured(n: int, **responses: float) -> Dataset:

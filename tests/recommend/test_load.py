@@ -215,7 +215,7 @@ def test_a_running_job_is_read_from_a_line() -> None:
         ("executors=2", "elapsed, how long it has run, is missing"),
         ("executors,elapsed=3s", "'executors' is not name=value"),
         ("executors=,elapsed=3s", "is not name=value"),
-        ("executors=2,executors=3,elapsed=3s", "executors stands twice"),
+        ("executors=2,executors=3,elapsed=3s", "executors appears twice"),
         ("elapsed=3 parsecs", "unknown unit 'parsecs'"),
         ("elapsed=-3s", "is not a duration"),
         ("elapsed=1e999", "not a finite time"),

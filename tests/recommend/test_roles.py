@@ -74,13 +74,13 @@ def test_a_limit_is_read_with_its_sign_and_unit(text: str, limit: Limit) -> None
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "is no limit"),
-        ("auc", "is no limit"),
-        ("auc = 0.9", "is no limit"),
-        ("auc == 0.9", "is no limit"),
-        (">= 0.9", "is no limit"),
-        ("auc >=", "is no limit"),
-        ("0.5 < auc < 0.9", "is no limit"),
+        ("", "is not a limit"),
+        ("auc", "is not a limit"),
+        ("auc = 0.9", "is not a limit"),
+        ("auc == 0.9", "is not a limit"),
+        (">= 0.9", "is not a limit"),
+        ("auc >=", "is not a limit"),
+        ("0.5 < auc < 0.9", "is not a limit"),
         ("acu >= 0.9", "there is no response 'acu'"),
         ("0.9 <= auc", "there is no response '0.9'"),
         ("auc >= high", "'high' is not a number"),
@@ -137,7 +137,7 @@ def test_a_limit_of_nothing_at_all_is_compared_like_any_other() -> None:
 
 def test_two_limits_of_one_side_are_refused() -> None:
     for twice in (["auc >= 0.9", "auc >= 0.95"], ["minutes <= 5", "minutes < 4"]):
-        with pytest.raises(StudyError, match="is limited twice on the same side"):
+        with pytest.raises(StudyError, match="has two limits on the same side"):
             ask(limits=twice)
     with pytest.raises(StudyError, match="minutes is limited twice"):
         ask(within_s=300.0, limits=["minutes <= 4"])

@@ -155,7 +155,7 @@ def test_a_report_of_failures_only_says_so_and_shows_one_picture_of_them(example
         example.failures, created="today", version="0.1.0", study=example.study, fitted=example.fitted
     )
     page = Page(render(content))
-    assert "No run ended well: 12 runs ran out of memory." in page.text
+    assert "No run succeeded: 12 runs ran out of memory." in page.text
     assert "exit 137" in page.text
     assert [figure.name for figure in content.figures] == ["results-time_s"]
 
@@ -266,15 +266,15 @@ def test_the_checks_are_told_with_their_verdicts_and_what_to_do(text: str) -> No
     order = [
         "What makes the time vary",
         "Mean time at each level",
-        "How settings act together on the time",
-        "What the analysis takes for granted",
+        "How settings interact in their effect on the time",
+        "Assumptions of the analysis",
         "normality holds The residuals look normal.",
         "equal variance does not hold The variances differ. take logarithms",
         "influence in doubt",
         "lack of fit not tested",
         "batch_size matters: see batch_size × executors.",
         "Can this be trusted? The checks in pictures",
-        "Which effects on the time stand out",
+        "Which effects on the time are significant",
         "What the model leaves of the time",
         "The analysis of variance, term by term",
         "Mind: only 2 replicates",

@@ -130,7 +130,7 @@ def test_a_point_tells_its_configuration_when_the_mouse_rests_on_it(example: Sim
     assert "<title>batch_size=64, executors=1: measured" in figure.svg()
 
 
-# ---------------------------------------------------------------- promised against kept
+# ---------------------------------------------------------------- promised versus observed
 
 
 def test_promises_of_the_best_models_are_drawn_against_what_was_kept(example: SimpleNamespace) -> None:

@@ -146,7 +146,7 @@ def test_the_chosen_and_the_runner_up_are_marked_even_when_they_are_not_on_the_f
     marks = {row["place"]: (row["configuration"], row["on_front"]) for row in figure.rows if row["place"]}
     assert marks == {"chosen": ("7 · 1", False), "runner-up": ("511 · 4", True)}
     assert "chosen: batch_size=7, executors=1" in json.dumps(figure.spec)
-    assert legend_of(figure) == ["not beaten", "other candidates", "chosen", "runner-up"]
+    assert legend_of(figure) == ["Pareto-optimal", "other candidates", "chosen", "runner-up"]
 
 
 def test_no_candidate_is_drawn_twice() -> None:
@@ -158,7 +158,7 @@ def test_no_candidate_is_drawn_twice() -> None:
 
 def test_limits_are_lines_on_their_axes_and_shapes_tell_who_keeps_to_them() -> None:
     figure = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), limits=ALL_LIMITS)))
-    kinds = ["not beaten, keeps to the limits", "not beaten, too likely to break one"]
+    kinds = ["Pareto-optimal, meets the limits", "Pareto-optimal, too likely to break one"]
     lines = ["deadline of 1 min 00 s", "accuracy of at least 0.900"]
     assert legend_of(figure) == [*kinds, "chosen", "runner-up", *lines]
     assert [row["kind"] for row in figure.rows] == [kinds[0]] * 6 + [kinds[1]] * 3
@@ -172,7 +172,7 @@ def test_a_deadline_alone_is_a_limit_and_one_far_away_is_told_and_not_drawn() ->
     assert legend_of(near)[-1] == "deadline of 1 min 00 s"
     far = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), limits=(Limit("time_s", 36_000.0),))))
     assert not any("deadline of" in name for name in legend_of(far))
-    assert "The deadline of 10 h 00 min lies outside the picture." in far.caption
+    assert "The deadline of 10 h 00 min is outside the figure." in far.caption
 
 
 def test_an_axis_is_logarithmic_from_a_decade_on() -> None:
@@ -222,7 +222,7 @@ def test_tooltips_tell_settings_intervals_and_probability() -> None:
         "time (90 % interval)",
         "accuracy (90 % interval)",
         "cost (90 % interval)",
-        "probability of keeping to the limits",
+        "probability of meeting the limits",
     ]
 
 
@@ -242,8 +242,8 @@ def test_a_recommendation_is_drawn_as_candidates_and_as_a_front_where_there_is_o
     ("limits", "kinds"),
     [
         ((DEADLINE,), ("meets the deadline", "too likely to miss it")),
-        ((BUDGET,), ("keeps to the limit", "too likely to break it")),
-        (ALL_LIMITS, ("keeps to the limits", "too likely to break one")),
+        ((BUDGET,), ("meets the limit", "too likely to break it")),
+        (ALL_LIMITS, ("meets the limits", "too likely to break one")),
         ((), ("", "")),
     ],
 )
@@ -334,7 +334,7 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
         chosen=replace(front[0], failure_probability=0.03),
         runner_up=None,
         limits=ALL_LIMITS,
-        alternatives=(Alternative(BUDGET, 0.31, front[1], 4.0, "0.06 more and batch_size=511 fits: time_s 20 -> 16"),),
+        alternatives=(Alternative(BUDGET, 0.31, front[1], 4.0, "0.06 more buys batch_size=511: time_s 20 -> 16"),),
         nearest=Nearest(Configuration({"batch_size": 256, "executors": 4}), 0.25),
     )
     lines = recommendation_details(asked)
@@ -342,8 +342,9 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
         "It keeps to the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, to the least "
         "likely of these with 97 % probability; 95 % was asked for.",
         "A run with these settings fails with 3 % probability.",
-        "What the budget of 0.25 costs: 0.06 more and batch_size=511 fits: time_s 20 -> 16.",
-        "These settings were never run. The most similar that were: batch_size=256, executors=4, 25 % of a setting's "
+        "Trade-off for the budget of 0.25: 0.06 more buys batch_size=511: time_s 20 -> 16.",
+        "These settings were never run. The closest measured configuration: batch_size=256, executors=4, 25 % "
+        "of a setting's "
         "measured range away.",
     )
 
@@ -363,7 +364,7 @@ def test_one_limit_is_told_in_its_own_words_and_none_is_not_told() -> None:
 def test_settings_that_were_run_are_not_compared_with_others() -> None:
     front = on_the_front(3, THREE)
     asked = recommended(front, chosen=replace(front[0], measured_runs=3), nearest=Nearest(front[0].configuration, 0.0))
-    assert recommendation_details(asked)[-1] == "Next best: batch_size=512, executors=4."
+    assert recommendation_details(asked)[-1] == "Runner-up: batch_size=512, executors=4."
     assert "Exactly these settings were run 3 times." in recommendation_details(asked)
 
 
@@ -377,12 +378,13 @@ def test_a_running_job_that_would_miss_its_deadline_is_a_warning_and_others_are_
     front = on_the_front(3, THREE)
     both = recommended(front, running=(running(would_miss=True), running(would_miss=False)))
     assert recommendation_warnings(both) == (
-        "The running job batch_size=64 would miss its deadline of 5 min 00 s with this one beside it: it would end "
-        "after 5 min 30 s, not 4 min 40 s, and its chance of being in time falls from 97 % to 40 %.",
+        "The running job batch_size=64 would miss its deadline of 5 min 00 s with the new job running: it "
+        "would finish after 5 min 30 s, not 4 min 40 s, and its probability of being on time drops from 97 % "
+        "to 40 %.",
     )
     fine = recommended(front, running=(running(would_miss=False), running(would_miss=False, within_s=None)))
     assert recommendation_warnings(fine) == ()
-    assert recommendation_details(fine)[-1] == "No running job that has a deadline would miss it because of this one."
+    assert recommendation_details(fine)[-1] == "No running job would miss its deadline because of the new job."
     free = recommended(front, running=(running(would_miss=False, within_s=None),))
     assert not any("running" in line for line in recommendation_details(free))
     assert missed_sentence(running(would_miss=True, within_s=None)).endswith("not 4 min 40 s.")
