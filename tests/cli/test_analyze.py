@@ -80,7 +80,7 @@ GOOD = "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n1,x,3.5\n2,y,9.5\n"
     ("table", "options", "code", "words"),
     [
         (GOOD, ("--factors", "a,c"), 2, ["no column 'c'", "known: a, b"]),
-        (GOOD, ("--factors", "a,a"), 2, ["named twice"]),
+        (GOOD, ("--factors", "a,a"), 2, ["listed twice"]),
         (GOOD, ("--response", "time"), 2, ["no column 'time'", "did you mean 'time_s'"]),
         (GOOD, ("--formula", "a + bb"), 2, ["'bb', which is not a factor", "did you mean 'b'"]),
         (GOOD, ("--formula", "a:b"), 2, ["a:b without", "include the main effects too"]),

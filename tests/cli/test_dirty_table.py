@@ -334,7 +334,7 @@ def test_a_status_tells_which_runs_failed(call: Call, tmp_path: Path) -> None:
     rows = [f"{e},{90 / e},{'FAILED' if e == 8 else 'SUCCEEDED'}" for e in (1, 2, 3, 4, 8, 1, 2, 3, 4)]
     (tmp_path / "runs.csv").write_text("executors,time_s,Status\n" + "\n".join(rows))
     answer = call("export", "runs.csv", "-o", "out.csv")
-    assert "Status tells how runs ended: 1 failed" in answer.err
+    assert "Status says how runs ended: 1 failed" in answer.err
     assert (tmp_path / "out.csv").read_text().count(",error,") == 1
 
 

@@ -43,7 +43,7 @@ def model(learned: bytes, runs: Path) -> Path:
 def test_fit_says_what_was_learned(call: Call, runs: Path) -> None:
     answer = call("fit", "runs.csv", "--model", "ridge")
     assert answer.code == 0
-    assert "time_s: model ridge, learned from 16 runs of 8 configurations; left-out runs are typically" in answer.out
+    assert "time_s: model ridge, trained on 16 runs of 8 configurations; typical error on held-out runs" in answer.out
     assert "accuracy: model ridge" in answer.out
     assert not list(runs.parent.glob("*.sparkcast"))
 

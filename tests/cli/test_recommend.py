@@ -34,7 +34,7 @@ def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, r
     assert first.startswith("maximize accuracy: executors=8, batch_size=")
     assert "met with probability" in why
     assert "trade-off: " in answer.out
-    assert "s more and executors=8, batch_size=" in answer.out
+    assert "s more buys executors=8, batch_size=" in answer.out
     assert "--conf spark.executor.instances=8" in answer.out
     assert "job arguments:\n  --batch-size " in answer.out
     assert "Pareto-optimal ones" in answer.out
@@ -110,9 +110,9 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--within", "0s"], 2, "a deadline of 0 s cannot be met"),
+        (["--within", "0s"], 2, "a deadline of 0 s is not positive"),
         (["--within", "-5s"], 2, "'-5s' is not a duration"),
-        (["--budget", "0", "--price", "core_hour=1"], 2, "buys nothing"),
+        (["--budget", "0", "--price", "core_hour=1"], 2, "is not positive"),
         (["--budget", "1"], 2, "price: {core_hour: 0.05}"),
         (["--minimize", "cost"], 2, "--price core_hour=0.05"),
         (["--minimize", "acuracy"], 2, "did you mean 'accuracy'"),
@@ -134,7 +134,7 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--jobs-running", "2", "--fix", "jobs=1"], 2, "jobs cannot be 1"),
         (["--running", "executors=1"], 2, "elapsed"),
         (["--price", "core_hour=much"], 2, "much"),
-        (["--free-epochs"], 4, "no run tells its epochs"),
+        (["--free-epochs"], 4, "no run reports its epochs"),
     ],
 )
 def test_a_mistake_gets_its_exit_code_and_a_hint(

@@ -185,7 +185,7 @@ def test_a_fitted_model_names_the_missing_load_and_answers_when_somebody_insists
 def test_a_malformed_question_is_refused() -> None:
     with pytest.raises(StudyError, match="confidence 95"):
         forecast(60.0, confidence=95.0)
-    with pytest.raises(StudyError, match="1 running jobs are described, but only 0"):
+    with pytest.raises(StudyError, match="1 running jobs are described, but --jobs-running is 0"):
         forecast(60.0, n=0)
     assert forecast_running(Exact(), [], factor="jobs", n_running=0, confidence=0.9) == ()
 

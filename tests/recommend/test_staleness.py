@@ -79,7 +79,7 @@ def test_without_anything_to_compare_the_verdict_is_unknown_and_says_why() -> No
     assert (nothing.verdict, nothing.reasons) == ("unknown", ("The runs do not record the hardware they ran on.",))
     remote = staleness([replace(HERE, cluster="spark://head:7077")], None)
     assert remote.verdict == "unknown"
-    assert "made on spark://head:7077, about whose hardware this machine says nothing" in remote.reasons[0]
+    assert "made on spark://head:7077, whose hardware cannot be checked from this machine" in remote.reasons[0]
     assert "no Spark on this machine" in staleness([HERE], None).reasons[0]
 
 

@@ -193,7 +193,7 @@ def test_residuals_hold_one_row_per_run_in_the_unit_of_the_model(example: Simple
     log = replace(example.analysis, transform="log", formula="log(time_s) ~ executors")
     assert drawn(figures.residual_panels(log)).heads["residual"] == "residual of log(time_s)"
     assert len(figure.spec["concat"]) == 4
-    assert "A good picture" in figure.caption
+    assert "What good looks like" in figure.caption
 
 
 def test_runs_without_an_order_have_no_panel_for_it(example: SimpleNamespace) -> None:

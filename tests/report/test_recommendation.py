@@ -153,7 +153,7 @@ def test_no_candidate_is_drawn_twice() -> None:
     front = on_the_front(50, THREE)
     figure = drawn(figures.pareto_front(recommended(front)))
     assert len(figure.rows) == len({row["configuration"] for row in figure.rows}) == 50
-    assert "At most 50 of the front are known here" in figure.caption
+    assert "At most 50 points of the front are shown" in figure.caption
 
 
 def test_limits_are_lines_on_their_axes_and_shapes_tell_who_keeps_to_them() -> None:
@@ -162,7 +162,7 @@ def test_limits_are_lines_on_their_axes_and_shapes_tell_who_keeps_to_them() -> N
     lines = ["deadline of 1 min 00 s", "accuracy of at least 0.900"]
     assert legend_of(figure) == [*kinds, "chosen", "runner-up", *lines]
     assert [row["kind"] for row in figure.rows] == [kinds[0]] * 6 + [kinds[1]] * 3
-    assert "The budget of 0.25 is on no axis" in figure.caption
+    assert "The budget of 0.25 is not on an axis" in figure.caption
     by_cost = drawn(figures.pareto_front(recommended(on_the_front(9, ("time_s", "cost")), limits=(BUDGET,))))
     assert legend_of(by_cost)[-1] == "budget of 0.25"
 
@@ -303,7 +303,7 @@ def test_an_interval_a_thousand_times_as_long_goes_to_the_edge_and_the_caption_s
     wide = replace(front[0], predictions=(Prediction("time_s", 20.0, 2.0, 1e9, 0.9), front[0].predictions[1]))
     figure = drawn(figures.candidates(recommended([wide, *front[1:]])))
     assert scale_of(figure, "x")["domain"][1] < 1000
-    assert "Intervals that touch the edge go on beyond it (1)." in figure.caption
+    assert "Intervals that touch the edge extend beyond it (1)." in figure.caption
 
 
 def test_small_amounts_of_money_are_counted_in_cents_on_axes_and_in_tables() -> None:
@@ -339,8 +339,8 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
     )
     lines = recommendation_details(asked)
     assert lines[3:] == (
-        "It keeps to the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, to the least "
-        "likely of these with 97 % probability; 95 % was asked for.",
+        "It meets the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, the least "
+        "likely of these with 97 % probability; 95 % was required.",
         "A run with these settings fails with 3 % probability.",
         "Trade-off for the budget of 0.25: 0.06 more buys batch_size=511: time_s 20 -> 16.",
         "These settings were never run. The closest measured configuration: batch_size=256, executors=4, 25 % "
@@ -351,13 +351,13 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
 
 def test_one_limit_is_told_in_its_own_words_and_none_is_not_told() -> None:
     front = on_the_front(3, THREE)
-    assert "It keeps to the budget of 0.25 with 97 % probability; 95 % was asked for." in recommendation_details(
+    assert "It meets the budget of 0.25 with 97 % probability; 95 % was required." in recommendation_details(
         recommended(front, limits=(BUDGET,))
     )
     assert not any("asked for" in line for line in recommendation_details(recommended(front)))
-    assert asked_sentence(recommended(front)) == "Asked: minimize time."
+    assert asked_sentence(recommended(front)) == "Question: minimize time."
     assert asked_sentence(recommended(front, limits=(BUDGET, LEAST))) == (
-        "Asked: minimize time, keeping to a budget of 0.25 and an accuracy of at least 0.900 with 95 % probability."
+        "Question: minimize time, meeting a budget of 0.25 and an accuracy of at least 0.900 with 95 % probability."
     )
 
 
@@ -406,7 +406,7 @@ def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_conside
     front = on_the_front(3, THREE)
     few = recommended(
         front,
-        notes=("learned from 4 configurations: run this one first: executors=8",),
+        notes=("trained on 4 configurations: run this one first: executors=8",),
         staleness=Staleness("unknown", ("The runs do not say where they were made.",)),
         considered=Considered(48, 12, False, "48 combinations of the measured levels, 12 of them measured"),
         no_failure=NoFailure(12),
@@ -464,9 +464,9 @@ def test_the_page_shows_the_front_the_arguments_the_warnings_and_the_chance_of_f
         '<figure id="candidates">',
         "spark-submit \\\n  --conf spark.cores.max=4</code>",
         "--batch-size 512 \\\n--name &lt;b&gt;</code>",
-        "Asked: minimize time, keeping to a deadline of 1 min 00 s, a budget of 0.25 and an accuracy of at least 0.900",
+        "Question: minimize time, meeting a deadline of 1 min 00 s, a budget of 0.25 and an accuracy of at least 0.900",
         '<figure id="pareto-front">',
-        "keeps to the<br>limits</th>",
+        "meets the<br>limits</th>",
         ">fails</th>",
         '<td class="n">2 %</td>',
         "The 4 best of 5,000 configurations.",

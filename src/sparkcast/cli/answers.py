@@ -217,7 +217,7 @@ def predict(
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, lambda found: _show_prediction(found, _vocabulary(loaded)), understood(loaded))
     if not as_json:
-        follow = "sparkcast recommend finds settings for a deadline"
+        follow = "sparkcast recommend finds what meets a deadline"
         can_test = "sparkcast validate shows how far to trust this; " if isinstance(loaded, api.Data) else ""
         tell(f"next: {can_test}{follow}")
 

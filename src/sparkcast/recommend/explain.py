@@ -35,11 +35,11 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reaso
     if chosen.failure_probability is not None:
         parts.append(f"fails with probability {chosen.failure_probability:.2g}")
     if n_failed := int((asked.wanted & asked.view.broke).sum()):
-        parts.append(f"{_candidates(n_failed)} left out because they failed")
+        parts.append(f"{_candidates(n_failed)} left out after failing")
     if n_unsafe := int((asked.allowed & ~asked.kept).sum()):
-        parts.append(f"{_candidates(n_unsafe)} left out because they are likely to fail")
+        parts.append(f"{_candidates(n_unsafe)} left out as likely to fail")
     if n_beyond := int((asked.wanted & ~asked.view.broke & ~asked.allowed).sum()):
-        parts.append(f"{_candidates(n_beyond)} left out because they are too far from what was measured")
+        parts.append(f"{_candidates(n_beyond)} left out as too far from what was measured")
     return f"{chosen.configuration}: {'; '.join([*parts, *reasons])}"
 
 

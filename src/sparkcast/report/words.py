@@ -14,7 +14,7 @@ from sparkcast.validate import PROTOCOLS, Validation
 from sparkcast.validate.score import baseline
 
 _OUTCOMES = {
-    str(Outcome.OK): "ended well",
+    str(Outcome.OK): "succeeded",
     str(Outcome.OOM): "ran out of memory",
     str(Outcome.TIMEOUT): "hit the time limit",
     str(Outcome.LOST): "lost a process or machine",
@@ -199,7 +199,7 @@ def outcomes(runs: Iterable[PlannedRun]) -> str:
     """How many runs ended in which way.
 
     >>> outcomes([PlannedRun(1, {}, 1, "ok", {}), PlannedRun(2, {}, 1, "oom", {})])
-    '1 run ended well and 1 run ran out of memory'
+    '1 run succeeded and 1 run ran out of memory'
     """
     counts = Counter(run.outcome for run in runs)
     parts = [f"{n} run{'s' if n > 1 else ''} {outcome_words(kind)}" for kind, n in counts.most_common()]
