@@ -482,6 +482,6 @@ def test_a_page_of_a_plain_recommendation_has_neither_warnings_nor_empty_columns
     )
     text = render(replace(content, figures=()))
     assert "verdict warning" not in text
-    assert "The arguments of the job" not in text
+    assert "Job arguments:" not in text
     assert ">fails</th>" not in text
-    assert "keeps to the" not in text
+    assert "meets the<br>" not in text
