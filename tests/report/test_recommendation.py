@@ -412,7 +412,7 @@ def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_conside
         no_failure=NoFailure(12),
     )
     assert recommendation_doubts(few) == (
-        "Learned from 4 configurations: run this one first: executors=8.",
+        "Trained on 4 configurations: run this one first: executors=8.",
         "The runs do not say where they were made.",
     )
     lines = recommendation_details(few)

@@ -359,7 +359,7 @@ def _show_validation(result: "Validation", details: bool) -> None:
         if result.noise_floor_interval is not None:
             low, high = result.noise_floor_interval
             floor += f" ({100 * result.level:g} % interval {low:.1f} to {high:.1f} %)"
-        what = " (error of a model that knows the mean of every configuration)" if details else ""
+        what = " (a model that knows the mean of every configuration)" if details else ""
         tell(f"noise floor{what}: {floor}")
     _show_kept(result, details)
     for model, reason in result.refused[: None if details else _FEW]:
