@@ -110,7 +110,7 @@ def test_recommend_leaves_out_what_is_too_far_and_says_how_many(tmp_path: Path) 
     )
     careful, bold = (api.recommend(wide, minimize="time_s", extrapolate=insist) for insist in (False, True))
     assert len(bold.candidates) == len(careful.candidates) + 4 == 16  # 900 executors with four batch sizes
-    assert "4 candidates left out for being too far from what was measured" in careful.why
+    assert "4 candidates left out as too far from what was measured" in careful.why
     assert "too far" not in bold.why
 
 
@@ -131,7 +131,7 @@ def test_a_model_file_recommends_with_its_own_price_and_failures(tmp_path: Path)
     found = api.recommend(api.load_model(tmp_path / "m.sparkcast"), minimize="cost")
     time, cost = found.chosen.predicted("time_s"), found.chosen.predicted("cost")
     assert cost.value == pytest.approx(time.value / 3600 * int(found.chosen.configuration["executors"]) * 2 * 0.1)
-    assert "1 candidate left out because of failing" in found.why
+    assert "1 candidate left out after failing" in found.why
     assert found.models == {"time_s": "ridge", "accuracy": "ridge"}
     assert "--conf spark.executor.cores=2" in found.conf
 

@@ -143,7 +143,7 @@ def test_in_balanced_runs_the_means_are_the_plain_ones_and_nothing_is_said_of_it
         assert mean.mean == pytest.approx(np.mean(own), rel=1e-9)
         assert mean.raw is None
     assert all(cell.raw is None for cell in found.cells)
-    assert "plain means" not in " ".join((*found.summary, *(v.sentence for v in found.factors)))
+    assert "raw means" not in " ".join((*found.summary, *(v.sentence for v in found.factors)))
     assert all("raw" not in row for row in main_effect_rows(found))
 
 
@@ -151,8 +151,8 @@ def test_the_picture_of_level_means_shows_both_where_they_differ_and_says_which_
     found = analyze(unbalanced(), transform="none")
     drawn = figures.main_effects(found)
     assert drawn is not None
-    assert "Points are adjusted means, with all other settings alike" in drawn.caption
-    assert "Grey rings are plain means of the runs" in drawn.caption
+    assert "Points are adjusted means, with all other settings equal" in drawn.caption
+    assert "Gray rings are raw means of the runs" in drawn.caption
     [a, b] = [row for row in drawn.rows if row["factor"] == "worker"]
     assert a["mean"] < b["mean"]  # type: ignore[operator]
     assert a["raw"] > b["raw"]  # type: ignore[operator]

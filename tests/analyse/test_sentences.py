@@ -89,7 +89,7 @@ def test_no_share_is_above_100_percent_where_settings_changed_together() -> None
 
 def test_a_failed_test_of_lack_of_fit_is_not_called_nothing_serious() -> None:
     noise = random.Random(2)
-    level = {1: 10.0, 2: 22.0, 4: 38.0, 8: 80.0}  # nearly straight: what a line misses is little, and beyond the noise
+    level = {1: 10.0, 2: 22.0, 4: 38.0, 8: 80.0}  # nearly straight: what a line misses is little, and above the noise
     data = dataset(("executors",), [((e,), level[e] + noise.gauss(0, 0.2)) for e in level for _ in range(4)])
     found = analyze(data, formula="executors", transform="none")
     lack = next(check for check in found.checks if check.name == "lack of fit")

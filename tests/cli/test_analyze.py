@@ -80,7 +80,7 @@ GOOD = "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n1,x,3.5\n2,y,9.5\n"
     ("table", "options", "code", "words"),
     [
         (GOOD, ("--factors", "a,c"), 2, ["no column 'c'", "known: a, b"]),
-        (GOOD, ("--factors", "a,a"), 2, ["named twice"]),
+        (GOOD, ("--factors", "a,a"), 2, ["listed twice"]),
         (GOOD, ("--response", "time"), 2, ["no column 'time'", "did you mean 'time_s'"]),
         (GOOD, ("--formula", "a + bb"), 2, ["'bb', which is not a factor", "did you mean 'b'"]),
         (GOOD, ("--formula", "a:b"), 2, ["a:b without", "include the main effects too"]),
@@ -95,7 +95,7 @@ GOOD = "a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n2,y,9\n1,x,3.5\n2,y,9.5\n"
         (GOOD.replace("2,x,4", "2,x,-4"), ("--transform", "log"), 2, ["time_s = -4 in row 2 (a=2, b=x)"]),
         (GOOD.replace("2,x,4", "2,,4"), (), 2, ["row 3, column 'b': a setting has no value here"]),
         ("a,b,time_s\n1,x,3\n1,y,4\n", ("--factors", "a,b"), 2, ["column 'a' is 1 in every row"]),
-        ("a,a,time_s\n1,x,3\n", (), 2, ["stands twice in the header"]),
+        ("a,a,time_s\n1,x,3\n", (), 2, ["appears twice in the header"]),
         ("a,b,time_s\n", (), 2, ["0 rows"]),
         ("a,b,time_s\n1,x,3\n2,x,4\n1,y,5\n", ("--formula", "a*b"), 2, ["4 parameters, more than the 3 runs"]),
         (
@@ -143,5 +143,5 @@ def test_the_text_ends_with_five_lines(run: Run) -> None:
     assert code == 0
     summary = out[out.index("In short\n") :].strip().split("\n")
     assert len(summary) == 6
-    for title in ("Means by level", "Tukey's honest differences", "Coefficients in original units", "alone"):
+    for title in ("Means by level", "Tukey's HSD", "Coefficients in original units", "alone"):
         assert title in out

@@ -65,7 +65,7 @@ def test_predict_checks_its_question_first(call: Call, runs: Path, question: lis
         (["--limit", "auc >= 0.9"], 2, "there is no response 'auc'"),
         (["--maximize", "acuracy"], 2, "acuracy"),
         (["--fix", "exectors=2"], 2, "cannot fix 'exectors'"),
-        (["--levels", "exectors=1..4"], 2, "'exectors' is no factor"),
+        (["--levels", "exectors=1..4"], 2, "'exectors' is not a factor"),
         (["--budget", "1"], 2, "the cost is unknown without a price"),
         (["--min-accuracy", "95"], 2, "accuracy never reaches 95: it is a share here"),
         (["--fix", "executors=1000"], 4, "executors = 1000 is too far from the measured range"),

@@ -64,10 +64,10 @@ def test_the_plan_is_told_with_resolution_aliases_power_time_price_and_what_is_l
     assert "learning_rate = executors*cores*batch_size*epochs" in out
     assert "I = executors:cores:batch_size:epochs:learning_rate" in out
     assert "clear of each other: executors, cores" in out
-    assert "main effects and pairs are uncorrelated" in out
+    assert "main effects and two-factor interactions are uncorrelated" in out
     assert "power: " in out
-    assert "replicates needed to see an effect of 1 standard deviation of the noise: " in out
-    assert "about 17 min 00 s in all" in out
+    assert "replicates needed to detect an effect of 1 standard deviation of the noise: " in out
+    assert "about 17 min 00 s in total" in out
     assert "at the study's price" in out
     assert "leaves out about 7 runs: runs 11 to 17" in out
     assert "centre" in out
@@ -77,9 +77,9 @@ def test_what_a_saturated_fraction_leaves_out_to_judge_the_noise_is_named(design
     code, out, _ = design("--details", design="design: {kind: fractional, resolution: V}")
     assert code == 0
     assert "% for an interaction that stays in the model (level 0.05, 3 degrees of freedom)" in out
-    assert "the effects that the runs can tell apart leave 0 degrees of freedom for the noise" in out
+    assert "the effects that the runs can estimate leave 0 degrees of freedom for the noise" in out
     left_out = "executors:cores, executors:batch_size, executors:epochs"
-    assert f"so these leave the model and count as noise: {left_out}\n" in out
+    assert f"so these are dropped from the model and count as noise: {left_out}\n" in out
     _, replicated, _ = design("--details", design="design: {kind: fractional, resolution: V, replicates: 2}")
     assert "count as noise" not in replicated
 

@@ -214,7 +214,7 @@ def test_a_deadline_holds_for_times_in_minutes_and_hours(
 def test_a_time_whose_unit_nothing_tells_is_said_to_be_taken_as_seconds(call: Call, tmp_path: Path) -> None:
     timed(tmp_path / "runs.csv", "duration", 60)
     answer = call("predict", "runs.csv", "--model", "ridge", "--at", "executors=2,memory=4g,rows=1000000")
-    assert "responses: duration (time, taken as seconds, else --time-unit)" in answer.err
+    assert "responses: duration (time, assumed to be seconds; see --time-unit)" in answer.err
 
 
 # ---------------------------------------------------------------- corrections
@@ -282,10 +282,10 @@ def test_of_many_problems_the_first_twenty_are_listed(call: Call, tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--time-unit", "moons"], ["--time-unit 'moons' is no unit of time", "ms, s, min, h or d"]),
-        (["--decimal", "dot"], ["--decimal 'dot' is no decimal mark", "comma or point"]),
+        (["--time-unit", "moons"], ["--time-unit 'moons' is not a unit of time", "ms, s, min, h or d"]),
+        (["--decimal", "dot"], ["--decimal 'dot' is not a decimal mark", "comma or point"]),
         (["--ignore", "usr"], ["runs.csv has no column 'usr'", "did you mean 'user'"]),
-        (["--ignore", "user", "--factors", "user"], ["user is to be ignored and has another option"]),
+        (["--ignore", "user", "--factors", "user"], ["user is ignored, but another option uses it"]),
     ],
 )
 def test_an_option_that_makes_no_sense_is_refused(
@@ -334,7 +334,7 @@ def test_a_status_tells_which_runs_failed(call: Call, tmp_path: Path) -> None:
     rows = [f"{e},{90 / e},{'FAILED' if e == 8 else 'SUCCEEDED'}" for e in (1, 2, 3, 4, 8, 1, 2, 3, 4)]
     (tmp_path / "runs.csv").write_text("executors,time_s,Status\n" + "\n".join(rows))
     answer = call("export", "runs.csv", "-o", "out.csv")
-    assert "Status tells how runs ended: 1 failed" in answer.err
+    assert "Status says how runs ended: 1 failed" in answer.err
     assert (tmp_path / "out.csv").read_text().count(",error,") == 1
 
 

@@ -43,7 +43,7 @@ def model(learned: bytes, runs: Path) -> Path:
 def test_fit_says_what_was_learned(call: Call, runs: Path) -> None:
     answer = call("fit", "runs.csv", "--model", "ridge")
     assert answer.code == 0
-    assert "time_s: model ridge, learned from 16 runs of 8 configurations; left-out runs are typically" in answer.out
+    assert "time_s: model ridge, trained on 16 runs of 8 configurations; typical error on held-out runs" in answer.out
     assert "accuracy: model ridge" in answer.out
     assert not list(runs.parent.glob("*.sparkcast"))
 
@@ -58,7 +58,7 @@ def test_fit_of_one_response_learns_that_one(call: Call, runs: Path) -> None:
 
 def test_auto_tells_its_choice_and_the_scores_of_its_candidates(call: Call, runs: Path) -> None:
     answer = call("fit", "runs.csv", "--response", "time_s")
-    assert "inside the measured range: answered by" in answer.out
+    assert "inside the measured range: predicted by" in answer.out
     assert "mean errors by loo:" in answer.out
     told = json.loads(call("fit", "runs.csv", "--response", "time_s", "--json").out)
     [choice] = told["responses"][0]["choices"]
@@ -295,7 +295,7 @@ def test_a_model_file_is_no_substitute_for_runs(call: Call, tmp_path: Path) -> N
     (tmp_path / "m.sparkcast").write_bytes(b"PK\x03\x04")
     answer = call("validate", "m.sparkcast")
     assert answer.code == 2
-    assert "m.sparkcast is a model file, and this needs runs" in answer.err
+    assert "m.sparkcast is a model file, but this command needs runs" in answer.err
 
 
 def test_trials_without_a_grid_are_refused(call: Call, tmp_path: Path) -> None:

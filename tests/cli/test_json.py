@@ -182,8 +182,8 @@ def test_the_same_mistake_has_the_same_exit_code_in_every_command(
     ("study", "words"),
     [
         ("s.yml", "did you mean 's.yaml'?"),
-        ("runs.csv", "runs.csv is a table of runs, and this needs a study file"),
-        ("log", "log is a Spark event log, and this needs a study file"),
+        ("runs.csv", "runs.csv is a table of runs, but this command needs a study file"),
+        ("log", "log is a Spark event log, but this command needs a study file"),
         ("nothing", "cannot read 'nothing': Is a directory"),
     ],
 )
@@ -199,8 +199,8 @@ def test_what_is_no_study_file_is_named(call: Call, tmp_path: Path, command: str
     ("error", "code", "words"),
     [
         (OSError(28, os.strerror(28), "/full/disk"), 2, ["No space left on device: '/full/disk'", "hint: free some"]),
-        (PermissionError(13, os.strerror(13), "secret"), 2, ["Permission denied: 'secret'", "you may read and write"]),
-        (OSError(30, os.strerror(30)), 2, ["Read-only file system", "that can be written"]),
+        (PermissionError(13, os.strerror(13), "secret"), 2, ["Permission denied: 'secret'", "you can read and write"]),
+        (OSError(30, os.strerror(30)), 2, ["Read-only file system", "writable file system"]),
         (IsADirectoryError(21, os.strerror(21), "d"), 2, ["Is a directory: 'd'", "not a folder"]),
         (OSError(36, os.strerror(36), "x" * 50), 2, ["File name too long", "a shorter name"]),
         (OSError("no one knows"), 2, ["no one knows", "hint: "]),

@@ -78,7 +78,7 @@ def test_a_file_is_never_replaced_silently(call: Call, tmp_path: Path) -> None:
 def test_an_impossible_deadline_exits_with_5_and_names_the_nearest(call: Call) -> None:
     answer = call("recommend", "runs.csv", "--within", "1s")
     assert answer.code == 5
-    assert "the nearest deadline met with probability" in answer.err
+    assert "the shortest deadline met with probability" in answer.err
 
 
 @pytest.mark.parametrize("workload", ["pi", "mnist-training"])

@@ -34,12 +34,12 @@ def test_plain_numbers_get_the_formula_the_simulation_and_the_capacity(call: Cal
         "4 servers, first come first served",
         "6/min arrive (Poisson); stable below 8/min",
         "M/M/4",
-        "the deadline of 300 s is kept with 4",
-        "what servers can take",
+        "the deadline of 300 s is met with 4",
+        "capacity by number of servers",
         "cost/job",
     ):
         assert words in answer.out
-    assert f"95 % of jobs end within {MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s" in answer.out
+    assert f"95 % of jobs finish within {MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s" in answer.out
 
 
 def test_json_has_everything(call: Call) -> None:
@@ -68,7 +68,7 @@ def test_runs_tell_times_and_slowdown(call: Call, runs: Path) -> None:
 def test_runs_can_be_served_one_after_another(call: Call, runs: Path) -> None:
     answer = call("queue", runs, "--arrival-rate", "20/h", "--discipline", "fifo", "--servers", "2", *SMALL)
     assert "2 servers, first come first served" in answer.out
-    assert "jobs are a mix of the 3 configurations" in answer.err
+    assert "the jobs are a mix of the 3 configurations" in answer.err
 
 
 def test_settings_that_were_never_run_are_predicted(call: Call, runs: Path) -> None:
@@ -114,14 +114,14 @@ def test_figures_are_written(call: Call, tmp_path: Path) -> None:
         (("--service-time", "30s", "--arrival-rate=-3/h"), 2, ["a rate of -3/h cannot be"]),
         (("--service-time", "0s", "--arrival-rate", "3/h"), 2, ["a mean time cannot be 0 s"]),
         (("--service-time", "30s", "--arrival-rate", "3/min"), 5, ["can do at most 2/min", "stable below 2/min"]),
-        (("--service-time", "30s", "--arrival-rate", "1/h", "--servers", "0"), 2, ["needs 1 core"]),
+        (("--service-time", "30s", "--arrival-rate", "1/h", "--servers", "0"), 2, ["needs at least 1 core"]),
         (("--service-time", "30s"), 2, ["neither an arrival rate nor a deadline"]),
         (("--arrival-rate", "3/h"), 2, ["nothing says how long a job takes", "--service-time"]),
         (("--service-time", "30s", "--arrival-rate", "1/h", "--scv", "-1"), 2, ["variation of times cannot be -1"]),
         (("--service-time", "30s", "--arrival-rate", "1/h", "--percentile", "100"), 2, ["the percentile is 1"]),
         (("--service-time", "30s", "--arrival-rate", "1/h", "--discipline", "lifo"), 2, ["no discipline 'lifo'"]),
         (("--service-time", "30s", "--arrival-rate", "1/h", "--slo", "1s"), 5, ["no number of servers"]),
-        (("--service-time", "30s", "--compare", "two", "--slo", "1h"), 2, ["no list of numbers"]),
+        (("--service-time", "30s", "--compare", "two", "--slo", "1h"), 2, ["not a list of numbers"]),
         (("--service-time", "30s", "--arrivals", "nowhere.txt"), 2, ["nowhere.txt cannot be read"]),
         (("--service-time", "30s", "--arrival-rate", "1/h", "--width", "2"), 2, ["holds 2 cores"]),
     ],
@@ -169,11 +169,11 @@ def test_a_job_is_admitted_shrunk_delayed_or_refused(call: Call) -> None:
     answer = call(*running, "--new", "time=60s,within=400s")
     assert (answer.code, answer.out.splitlines()[0]) == (
         0,
-        "delay: start new job when one of the jobs has ended, in about 3 min 00 s",
+        "delay: start new job once one job has finished, in about 3 min 00 s",
     )
     answer = call(*running, "--new", "time=60s,within=100s")
     assert answer.code == 5
-    assert answer.out.startswith("refuse: no way to start the new job keeps every deadline")
+    assert answer.out.startswith("refuse: no way to start the new job meets every deadline")
     assert "BREAKS" in answer.out
 
 
@@ -189,7 +189,7 @@ def test_admission_by_runs(call: Call, runs: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "no job wants to start"),
+        ((), "the new job is missing"),
         (("--new", "executors=2"), "nothing says how long new job (executors=2) takes"),
         (("--new", "time=3s,executors=2"), "settings mean nothing without runs"),
         (("--new", "time=soon"), "'soon' is not a duration"),

@@ -33,14 +33,12 @@ def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, r
     first, why, *_ = answer.out.splitlines()
     assert first.startswith("maximize accuracy: executors=8, batch_size=")
     assert "met with probability" in why
-    assert "what it costs: " in answer.out
-    assert "s more and executors=8, batch_size=" in answer.out
+    assert "trade-off: " in answer.out
+    assert "s more buys executors=8, batch_size=" in answer.out
     assert "--conf spark.executor.instances=8" in answer.out
-    assert "arguments of the job:\n  --batch-size " in answer.out
+    assert "job arguments:\n  --batch-size " in answer.out
     assert "Pareto-optimal ones" in answer.out
-    assert (
-        "not beaten in time_s, accuracy at once" in call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out
-    )
+    assert "Pareto-optimal in time_s, accuracy (" in call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out
 
 
 def test_json_has_every_part_of_the_answer(call: Call, runs: str) -> None:
@@ -78,7 +76,7 @@ def test_jobs_that_run_now_slow_the_new_one_and_may_miss_their_deadlines(call: C
     [forecast] = loaded["running"]
     assert forecast["ends_with_new_s"] > forecast["ends_s"]
     shown = call(*ridge("--running", running, "--jobs-running", "2")).out
-    assert "running job executors=1, batch_size=64: ends after" in shown
+    assert "running job executors=1, batch_size=64: finishes after" in shown
 
 
 def test_more_jobs_than_were_ever_measured_ask_for_new_runs(call: Call, runs: str) -> None:
@@ -112,9 +110,9 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--within", "0s"], 2, "a deadline of 0 s cannot be met"),
+        (["--within", "0s"], 2, "a deadline of 0 s is not positive"),
         (["--within", "-5s"], 2, "'-5s' is not a duration"),
-        (["--budget", "0", "--price", "core_hour=1"], 2, "buys nothing"),
+        (["--budget", "0", "--price", "core_hour=1"], 2, "is not positive"),
         (["--budget", "1"], 2, "price: {core_hour: 0.05}"),
         (["--minimize", "cost"], 2, "--price core_hour=0.05"),
         (["--minimize", "acuracy"], 2, "did you mean 'accuracy'"),
@@ -125,10 +123,10 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--fix", "executors=4000"], 4, "too far from the measured range"),
         (["--levels", "executors"], 2, "is not name=levels"),
         (["--levels", "executors=8..1"], 2, "is not a range"),
-        (["--levels", "cores=1..4"], 2, "'cores' is no factor"),
+        (["--levels", "cores=1..4"], 2, "'cores' is not a factor"),
         (["--min-accuracy", "95"], 2, "write 0.95"),
         (["--min-accuracy", "0.999"], 5, "the highest accuracy reached"),
-        (["--within", "1s"], 5, "the nearest deadline met with probability 0.95 is"),
+        (["--within", "1s"], 5, "the shortest deadline met with probability 0.95 is"),
         (["--within", "30s", "--fix", "executors=1"], 5, "without --fix executors=1"),
         (["--confidence", "1.5"], 2, "confidence 1.5 is not between 0 and 1"),
         (["--jobs-running", "many"], 2, "is not a number of jobs"),
@@ -136,7 +134,7 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--jobs-running", "2", "--fix", "jobs=1"], 2, "jobs cannot be 1"),
         (["--running", "executors=1"], 2, "elapsed"),
         (["--price", "core_hour=much"], 2, "much"),
-        (["--free-epochs"], 4, "no run tells its epochs"),
+        (["--free-epochs"], 4, "no run reports its epochs"),
     ],
 )
 def test_a_mistake_gets_its_exit_code_and_a_hint(

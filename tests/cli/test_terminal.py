@@ -169,7 +169,7 @@ def test_a_long_command_can_still_be_pasted() -> None:
 def test_the_program_alone_shows_the_ways_in_and_every_command(call: Call) -> None:
     answer = call()
     assert answer.code == 0
-    for text in ("Your own job", "A CSV of runs", "sparkcast run job.yaml", "sparkcast predict runs.csv"):
+    for text in ("Your own job", "A CSV of past runs", "sparkcast run job.yaml", "sparkcast predict runs.csv"):
         assert text in answer.out
     commands = answer.out.split("Commands\n")[1]
     for name in _helps():

@@ -134,7 +134,7 @@ def both(separator: str = ",", decimal: str | None = None, **cells: list[str]) -
 
 def test_a_comma_that_nothing_explains_is_refused() -> None:
     found = both(x=["1,234", "2,345"])["x"]
-    assert "'1,234' may be 1234 or 1.234" in found.problems["1,234"]
+    assert "'1,234' can be 1234 or 1.234" in found.problems["1,234"]
     assert "--decimal" in found.hints[0]
 
 

@@ -52,14 +52,14 @@ def test_without_names_the_columns_that_vary_are_the_factors(tmp_path: Path) -> 
     [
         (GOOD, {"factors": ["executor"]}, ["no column 'executor'", "did you mean 'executors'"]),
         (GOOD, {"responses": ["time"]}, ["no column 'time'", "did you mean 'time_s'"]),
-        (GOOD, {"factors": ["executors", "executors"]}, ["named twice"]),
+        (GOOD, {"factors": ["executors", "executors"]}, ["listed twice"]),
         (GOOD.replace("10.5", "fast"), {}, ["row 2, column 'time_s': 'fast' is not a number", "--na"]),
         (GOOD.replace("10.5", "inf"), {}, ["row 2, column 'time_s': 'inf' is not finite"]),
         (GOOD.replace("1,lenet5", ",lenet5"), {"factors": ["executors"]}, ["row 2, column 'executors'", "no value"]),
-        (GOOD + "3,lenet5\n", {}, ["row 5: 2 values, and the header names 4 columns"]),
-        (GOOD.replace("note", "executors"), {}, ["stands twice"]),
+        (GOOD + "3,lenet5\n", {}, ["row 5: 2 values, but the header has 4 columns"]),
+        (GOOD.replace("note", "executors"), {}, ["appears twice"]),
         ("time_s\n1\n", {}, ["no column that could be a factor"]),
-        ("hosts,foo\n1,9\n2,5\n", {}, ["no column of runs.csv is known to be what the runs", "--role NAME=time"]),
+        ("hosts,foo\n1,9\n2,5\n", {}, ["no column of runs.csv is known to be a response", "--role NAME=time"]),
     ],
 )
 def test_a_bad_table_is_named_by_row_and_column(
@@ -258,7 +258,7 @@ def test_without_its_last_column_a_table_is_like_any_other(tmp_path: Path) -> No
 def test_a_last_column_that_says_nothing_is_refused(tmp_path: Path, cell: str) -> None:
     _, path = exported(tmp_path)
     edit(path, lambda rows: [{**row, "sparkcast": cell if i == 0 else ""} for i, row in enumerate(rows)])
-    with pytest.raises(StudyError, match=r"'sparkcast' does not say what the others are(.|\n)*remove that column"):
+    with pytest.raises(StudyError, match=r"'sparkcast' does not describe the other columns(.|\n)*remove that column"):
         read_csv(path)
 
 

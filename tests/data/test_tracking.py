@@ -91,7 +91,7 @@ def test_parameters_are_settings_metrics_responses_and_steps_curves(folder: str,
     assert shown[0] == shown[1]
     assert call("predict", "mlflow:sqlite:///back.db", *question).out == answer.out
     again = call("export", "mlflow:mlruns", "--to", "mlflow", "-o", "back.db")
-    assert (again.code, "experiment 'mnist' with runs already" in again.err) == (2, True)
+    assert (again.code, "already has an experiment 'mnist' with runs" in again.err) == (2, True)
 
 
 @pytest.mark.slow

@@ -114,5 +114,5 @@ def test_a_centre_point_that_the_workload_will_refuse_is_named_before_anything_r
         "design: {centre_points: 1}\n"
     )
     notes = api.plan(path).notes
-    assert "a center point cannot be run: batch_size = 160 cannot be shared equally by 3 executors" in notes[-1]
+    assert "a center point cannot be run: batch_size = 160 cannot be divided equally among 3 executors" in notes[-1]
     assert "add the rule" in notes[-1]

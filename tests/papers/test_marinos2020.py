@@ -176,7 +176,7 @@ def test_with_data_every_number_of_figure_2_is_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [('1,1,1,1,0.001,64,"0.04, x"', "line 2: Cost"), ("1,1,1,1,0.001", "row 2: 5 values, and the header names 7")],
+    [('1,1,1,1,0.001,64,"0.04, x"', "line 2: Cost"), ("1,1,1,1,0.001", "row 2: 5 values, but the header has 7")],
 )
 def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, row: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):

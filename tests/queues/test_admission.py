@@ -181,9 +181,9 @@ def test_what_is_left_goes_on_at_the_new_speed() -> None:
 def test_jobs_that_cannot_be_are_refused() -> None:
     with pytest.raises(StudyError, match="the deadline of a cannot be 0"):
         job("a", 10, within_s=0)
-    with pytest.raises(StudyError, match="a is done to 100%"):
+    with pytest.raises(StudyError, match="a is 100% done"):
         job("a", 10, done=1.0)
-    with pytest.raises(StudyError, match="cannot have run for -1 s"):
+    with pytest.raises(StudyError, match="cannot have been running for -1 s"):
         job("a", 10, -1)
     with pytest.raises(StudyError, match="same name"):
         forecast([job("a", 10), job("a", 20)])
@@ -211,11 +211,11 @@ def test_a_line_describes_a_job() -> None:
     ("line", "words"),
     [
         ("time", "'time' is not name=value"),
-        ("time=1s,time=2s", "time stands twice"),
+        ("time=1s,time=2s", "time appears twice"),
         ("time=0s", "no job takes 0 s"),
-        ("time=1s,within=0s", "a deadline of 0 s cannot be met"),
+        ("time=1s,within=0s", "a deadline of 0 s is not positive"),
         ("time=1s,done=140%", "done=140% is not between"),
-        ("time=1s,done=most", "'most' is not a share"),
+        ("time=1s,done=most", "'most' is not a percentage"),
         ("time=soon", "'soon' is not a duration"),
         ("batch_size=1e999", "is not finite"),
     ],

@@ -135,7 +135,7 @@ def test_questions_that_cannot_be_answered_are_refused() -> None:
         answer(question(slo_s=-1.0))
     with pytest.raises(StudyError, match="the percentile is 95"):
         answer(question(share=95.0))
-    with pytest.raises(StudyError, match="show too little"):
+    with pytest.raises(StudyError, match="are too few"):
         answer(question(n_jobs=10))
     with pytest.raises(InfeasibleError, match="3 servers can do at most 6/min"):
         answer(question(cluster=Cluster(3)))

@@ -285,9 +285,9 @@ def test_rates_that_cannot_be_are_refused(rate: float) -> None:
 def test_other_numbers_that_cannot_be_are_refused() -> None:
     with pytest.raises(StudyError, match="service time cannot be 0 s"):
         MMc(1.0, 0.0)
-    with pytest.raises(StudyError, match="0 servers cannot serve"):
+    with pytest.raises(StudyError, match="0 servers are not possible"):
         MMc(1.0, 0.1, 0)
-    with pytest.raises(StudyError, match="2 servers and 1 places cannot be"):
+    with pytest.raises(StudyError, match="2 servers and 1 places are not possible"):
         MMcK(1.0, 1.0, 2, 1)
     with pytest.raises(StudyError, match="squared coefficient of variation of service times cannot be -1"):
         MG1(0.5, 1.0, -1.0)

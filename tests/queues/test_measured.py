@@ -53,7 +53,7 @@ def test_jobs_that_always_ran_beside_two_others_were_never_alone() -> None:
 def test_what_was_not_measured_is_refused() -> None:
     with pytest.raises(NotEnoughDataError, match="no run was alone"):
         measured_jobs(runs(jobs=(2, 4)))
-    with pytest.raises(StudyError, match="'hosts' is no factor"):
+    with pytest.raises(StudyError, match="'hosts' is not a factor"):
         measured_jobs(runs(), {"hosts": 1})
 
 

@@ -120,5 +120,5 @@ def test_a_formula_named_cost_is_the_cost_and_not_the_price(study: Path) -> None
 
 def test_levels_of_what_is_no_factor_are_refused(study: Path) -> None:
     run(study)
-    with pytest.raises(StudyError, match="'memory' is no factor"):
+    with pytest.raises(StudyError, match="'memory' is not a factor"):
         ask(study, levels={"memory": ["1g", "2g"]})

@@ -17,7 +17,7 @@ from tests_support import Call, recommend
 
 GRID = [Configuration({"executors": e, "batch_size": b}) for e, b in product((1, 2, 4, 8), (64, 128, 256))]
 RUN = ((1, 64), (2, 128), (4, 64), (1, 256), (8, 128), (4, 256))
-OTHERS = "learned from {n} configurations: the probabilities rest mostly on how other jobs behave; "
+OTHERS = "trained on {n} configurations: the probabilities rest mostly on how other jobs behave; "
 
 
 def measured(n: int, **responses: float) -> Dataset:
@@ -56,16 +56,20 @@ def test_from_six_configurations_on_nothing_is_said() -> None:
 
 def test_a_model_that_counts_errors_is_held_to_what_so_many_can_show() -> None:
     [note] = notes(5, model="ridge")
-    assert note.startswith("with 5 configurations no promise above 0.83 can be kept by ridge; run these two first: ")
+    assert note.startswith(
+        "with 5 configurations, ridge cannot support probabilities above 0.83; run these two first: "
+    )
     [note] = notes(4, model="ridge", confidence=0.8)
-    assert note.startswith("learned from 4 configurations: the probabilities rest on as many errors of ridge; run ")
+    assert note.startswith(
+        "trained on 4 configurations: the probabilities rest on only that many errors of ridge; run "
+    )
     [note] = notes(4, model="ridge", extrapolate=True)
-    assert note.startswith("with 4 configurations no promise above 0.8 can be kept by ridge; ")
+    assert note.startswith("with 4 configurations, ridge cannot support probabilities above 0.8; ")
 
 
 def test_without_a_limit_nothing_was_promised() -> None:
     [note] = notes(5, model="ridge", within_s=None)
-    assert note.startswith("learned from 5 configurations: the probabilities rest on as many errors of ridge")
+    assert note.startswith("trained on 5 configurations: the probabilities rest on only that many errors of ridge")
 
 
 def test_the_model_that_knows_other_jobs_says_that_it_relies_on_them() -> None:
@@ -88,7 +92,7 @@ def test_what_is_likely_to_fail_is_not_suggested() -> None:
     failed = [Observation({"executors": 8, "batch_size": b}, {}, outcome=Outcome.OOM) for b in (64, 256)]
     data = Dataset(data.factors, (*data.observations, *failed), responses=data.responses)
     [note] = recommend(data, GRID, within_s=45.0).notes
-    assert "learned from 4 configurations" in note, "those that only failed taught nothing of the time"
+    assert "trained on 4 configurations" in note, "those that only failed taught nothing of the time"
     assert not any(run.startswith("executors=8") for run in suggested(note)), "128 is between two that failed"
     [note] = recommend(data, GRID, within_s=45.0, max_failure=0.999).notes
     assert "executors=8, batch_size=128" in suggested(note), "it is what would teach most"
@@ -103,13 +107,13 @@ def test_the_response_that_was_learned_from_least_decides() -> None:
     data = Dataset(data.factors, (*told, *data.observations[8:]), responses=("time_s", "accuracy"))
     assert recommend(data, GRID, minimize="time_s", within_s=45.0).notes == ()
     [note] = recommend(data, GRID, within_s=45.0, min_accuracy=0.5).notes
-    assert note.startswith("learned from 4 configurations")
+    assert note.startswith("trained on 4 configurations")
 
 
 def test_a_cost_is_known_as_well_as_the_time_that_it_is_made_of() -> None:
     data = measured(5)
     [note] = recommend(data, GRID, minimize="cost", price=parse_price("hour = executors * 0.1")).notes
-    assert note.startswith("learned from 5 configurations")
+    assert note.startswith("trained on 5 configurations")
 
 
 def test_the_second_run_differs_in_most_settings_before_it_is_the_widest() -> None:
@@ -132,7 +136,8 @@ def test_widths_are_relative_and_a_prediction_of_zero_has_none() -> None:
 def test_the_bound_is_never_rounded_up(n: int, bound: str) -> None:
     note = few_note(n, "ridge", is_by_errors=True, confidence=0.95, teaching=())
     assert (
-        note == f"with {n} configurations no promise above {bound} can be kept by ridge; run more configurations first"
+        note
+        == f"with {n} configurations, ridge cannot support probabilities above {bound}; run more configurations first"
     )
 
 
@@ -160,7 +165,7 @@ def test_the_command_shows_the_note_and_json_has_it(runs: Path, call: Call) -> N
     )
     answer = call(*asked)
     assert answer.code == 0, answer.err
-    assert "note: learned from 4 configurations: " in answer.err
+    assert "note: trained on 4 configurations: " in answer.err
     assert "run these two first: executors=" in answer.err
     [note] = json.loads(call(*asked, "--json").out)["notes"]
     assert f"note: {note}" in answer.err

@@ -185,7 +185,7 @@ def test_a_fitted_model_names_the_missing_load_and_answers_when_somebody_insists
 def test_a_malformed_question_is_refused() -> None:
     with pytest.raises(StudyError, match="confidence 95"):
         forecast(60.0, confidence=95.0)
-    with pytest.raises(StudyError, match="1 running jobs are described, but only 0"):
+    with pytest.raises(StudyError, match="1 running jobs are described, but --jobs-running is 0"):
         forecast(60.0, n=0)
     assert forecast_running(Exact(), [], factor="jobs", n_running=0, confidence=0.9) == ()
 
@@ -215,7 +215,7 @@ def test_a_running_job_is_read_from_a_line() -> None:
         ("executors=2", "elapsed, how long it has run, is missing"),
         ("executors,elapsed=3s", "'executors' is not name=value"),
         ("executors=,elapsed=3s", "is not name=value"),
-        ("executors=2,executors=3,elapsed=3s", "executors stands twice"),
+        ("executors=2,executors=3,elapsed=3s", "executors appears twice"),
         ("elapsed=3 parsecs", "unknown unit 'parsecs'"),
         ("elapsed=-3s", "is not a duration"),
         ("elapsed=1e999", "not a finite time"),

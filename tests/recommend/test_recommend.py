@@ -87,7 +87,7 @@ def test_the_margin_is_what_the_confidence_needs_beyond_the_prediction() -> None
 def test_why_names_the_settings_the_margin_and_the_probability() -> None:
     found = ask(within_s=25.0, fix={"executors": 3})
     assert found.why.startswith("executors=3, batch_size=64: predicted 13.")
-    assert "of margin needed for 95 %; deadline 25.0 s met with probability 1.00; accuracy 0.96" in found.why
+    assert "margin needed for 95 %; deadline 25.0 s met with probability 1.00; accuracy 0.96" in found.why
     assert found.why.endswith("this configuration was never run")
     assert found.chosen.measured_runs == 0
     assert ask(within_s=25.0).chosen.measured_runs == 2
@@ -160,8 +160,8 @@ def test_a_configuration_that_only_ever_failed_is_not_recommended() -> None:
     broken = Dataset(data.factors, (*others, Observation(best, {}, outcome=Outcome.OOM)), responses=data.responses)
     found = recommend(broken, GRID, within_s=25.0, model="ridge")
     assert {"executors": 4, "batch_size": 64} not in [c.configuration for c in found.candidates]
-    assert "1 candidate left out because of failing" in found.why
-    with pytest.raises(InfeasibleError, match="failed when they were run"):
+    assert "1 candidate left out after failing" in found.why
+    with pytest.raises(InfeasibleError, match="failed every time they were run"):
         recommend(broken, [best], within_s=25.0, model="ridge")
     lost = Dataset(data.factors, (*others, Observation(best, {}, outcome=Outcome.LOST)), responses=data.responses)
     assert recommend(lost, [best], within_s=25.0, model="ridge").chosen.configuration["executors"] == 4

@@ -74,13 +74,13 @@ def test_a_limit_is_read_with_its_sign_and_unit(text: str, limit: Limit) -> None
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "is no limit"),
-        ("auc", "is no limit"),
-        ("auc = 0.9", "is no limit"),
-        ("auc == 0.9", "is no limit"),
-        (">= 0.9", "is no limit"),
-        ("auc >=", "is no limit"),
-        ("0.5 < auc < 0.9", "is no limit"),
+        ("", "is not a limit"),
+        ("auc", "is not a limit"),
+        ("auc = 0.9", "is not a limit"),
+        ("auc == 0.9", "is not a limit"),
+        (">= 0.9", "is not a limit"),
+        ("auc >=", "is not a limit"),
+        ("0.5 < auc < 0.9", "is not a limit"),
         ("acu >= 0.9", "there is no response 'acu'"),
         ("0.9 <= auc", "there is no response '0.9'"),
         ("auc >= high", "'high' is not a number"),
@@ -88,8 +88,8 @@ def test_a_limit_is_read_with_its_sign_and_unit(text: str, limit: Limit) -> None
         ("auc >= nan", "nan is not finite"),
         ("loss <= inf", "inf is not finite"),
         ("minutes <= 5 parsecs", "unknown unit 'parsecs'"),
-        ("minutes <= 0", "no run takes or costs so little"),
-        ("minutes <= -3", "no run takes or costs so little"),
+        ("minutes <= 0", "not positive, so no run can meet it"),
+        ("minutes <= -3", "not positive, so no run can meet it"),
     ],
 )
 def test_what_is_no_limit_is_refused_with_a_hint(text: str, problem: str) -> None:
@@ -137,11 +137,11 @@ def test_a_limit_of_nothing_at_all_is_compared_like_any_other() -> None:
 
 def test_two_limits_of_one_side_are_refused() -> None:
     for twice in (["auc >= 0.9", "auc >= 0.95"], ["minutes <= 5", "minutes < 4"]):
-        with pytest.raises(StudyError, match="is limited twice on the same side"):
+        with pytest.raises(StudyError, match="has two limits on the same side"):
             ask(limits=twice)
-    with pytest.raises(StudyError, match="minutes is limited twice"):
+    with pytest.raises(StudyError, match="minutes has two limits"):
         ask(within_s=300.0, limits=["minutes <= 4"])
-    with pytest.raises(StudyError, match="auc is limited twice"):
+    with pytest.raises(StudyError, match="auc has two limits"):
         ask(min_accuracy=0.9, limits=["auc >= 0.95"])
 
 
@@ -167,7 +167,7 @@ def test_a_deadline_in_seconds_bounds_a_time_in_minutes() -> None:
     assert found.margin_s == pytest.approx(60 * (time.high - time.value))
     assert "deadline 2 min 30 s met with probability" in found.why
     assert found.objective == "maximize auc"
-    with pytest.raises(InfeasibleError, match=r"nearest deadline met with probability 0\.95 is 6"):
+    with pytest.raises(InfeasibleError, match=r"shortest deadline met with probability 0\.95 is 6"):
         ask(within_s=30.0)
 
 

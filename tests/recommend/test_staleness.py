@@ -49,7 +49,7 @@ def test_other_hardware_is_a_reason_to_retrain_that_says_what_differs(change: di
     assert found.verdict == "retrain"
     [reason] = found.reasons
     assert words in reason
-    assert reason.startswith("No training run was made on a machine like the present one: ")
+    assert reason.startswith("No training run was made on a machine like this one: ")
     assert reason.endswith(".")
 
 
@@ -76,10 +76,10 @@ def test_what_a_fingerprint_does_not_say_is_not_compared() -> None:
 
 def test_without_anything_to_compare_the_verdict_is_unknown_and_says_why() -> None:
     nothing = staleness([], None)
-    assert (nothing.verdict, nothing.reasons) == ("unknown", ("The runs do not say which hardware they were made on.",))
+    assert (nothing.verdict, nothing.reasons) == ("unknown", ("The runs do not record the hardware they ran on.",))
     remote = staleness([replace(HERE, cluster="spark://head:7077")], None)
     assert remote.verdict == "unknown"
-    assert "made on spark://head:7077, about whose hardware this machine says nothing" in remote.reasons[0]
+    assert "made on spark://head:7077, whose hardware cannot be checked from this machine" in remote.reasons[0]
     assert "no Spark on this machine" in staleness([HERE], None).reasons[0]
 
 
@@ -136,7 +136,7 @@ def test_recent_runs_that_agree_with_the_model_say_so() -> None:
 
 def test_runs_longer_than_predicted_are_told_with_their_numbers() -> None:
     found = drift(Exact(), recent([1.35, 1.4, 1.3, 1.35, 1.1, 1.36]), "time_s")
-    assert found == "5 of the last 6 runs were outside the 90 % interval, 35 % longer than predicted in the median"
+    assert found == "5 of the last 6 runs were outside the 90 % interval, 35 % longer than predicted (median)"
     stale = staleness([HERE], HERE, drifted=found)
     assert (stale.verdict, stale.reasons) == ("retrain", (f"{found}.",))
     faster = drift(Exact(), recent([0.7] * 4), "time_s")
@@ -152,7 +152,7 @@ def test_runs_that_scatter_more_than_the_intervals_allow_are_noticed_without_any
 
 def test_a_small_shift_of_all_runs_is_noticed_although_none_is_outside() -> None:
     found = drift(Exact(), recent([1.12] * 30), "time_s", n_learned=100)
-    assert found == "0 of the last 30 runs were outside the 90 % interval, 12 % longer than predicted in the median"
+    assert found == "0 of the last 30 runs were outside the 90 % interval, 12 % longer than predicted (median)"
 
 
 def test_replicates_of_one_configuration_count_once() -> None:

@@ -158,7 +158,7 @@ def test_half_normal_places_are_those_of_as_many_normal_numbers(example: SimpleN
     # qnorm(0.5 + 0.5 * (1:5 - 0.5) / 5) in R
     expected = [0.1256613, 0.3853205, 0.6744898, 1.0364334, 1.6448536]
     assert [row["quantile"] for row in rows] == pytest.approx(expected, abs=1e-6)
-    assert [row["kind"] for row in rows] == ["within the noise"] * 4 + ["beyond the noise"]
+    assert [row["kind"] for row in rows] == ["within the noise"] * 4 + ["above the noise"]
 
 
 def test_the_half_normal_line_follows_the_small_effects_and_not_the_large_ones(example: SimpleNamespace) -> None:
@@ -193,7 +193,7 @@ def test_residuals_hold_one_row_per_run_in_the_unit_of_the_model(example: Simple
     log = replace(example.analysis, transform="log", formula="log(time_s) ~ executors")
     assert drawn(figures.residual_panels(log)).heads["residual"] == "residual of log(time_s)"
     assert len(figure.spec["concat"]) == 4
-    assert "A good picture" in figure.caption
+    assert "What good looks like" in figure.caption
 
 
 def test_runs_without_an_order_have_no_panel_for_it(example: SimpleNamespace) -> None:
@@ -233,7 +233,7 @@ def test_regressions_list_the_strongest_setting_first_and_the_repetition_apart(e
         ("executors", -0.41),
         ("repetition", 0.02),
     ]
-    assert [row["kind"] for row in figure.rows][1:] == ["a setting", "the repetition, which nobody sets"]
+    assert [row["kind"] for row in figure.rows][1:] == ["a setting", "the repetition, which is not a setting"]
     assert figures.simple_regressions(replace(example.analysis, regressions=example.analysis.regressions[:1])) is None
 
 

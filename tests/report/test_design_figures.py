@@ -36,7 +36,7 @@ def test_a_map_of_many_effects_says_what_it_shows() -> None:
     made = figures.alias_map(description(20, resolution=3))
     assert made is not None
     assert len(made.rows) == 40 * 20
-    assert "Shown: the 20 main effects against the 40 of 190 pairs" in made.caption
+    assert "Shown: the 20 main effects against the 40 of 190 interactions" in made.caption
 
 
 def test_the_curve_marks_the_replicates_of_the_plan() -> None:

@@ -79,13 +79,13 @@ def test_the_full_report_answers_first_and_says_where_it_comes_from(text: str) -
     assert not page.open
     order = [
         "Use batch_size=128, executors=1: expect time 28.8 s and accuracy 0.921.",
-        "It meets the deadline of 36.0 s with 98 % probability; 95 % was asked for.",
+        "It meets the deadline of 36.0 s with 98 % probability; 95 % was required.",
         "measured a time of 29.4 s, inside the predicted 25.9 s to 31.6 s.",
         "2 configurations were ruled out.",
         "spark-submit \\ --num-executors 2 \\ --conf spark.executor.cores=1",
-        "12 runs ended well.",
+        "12 runs succeeded.",
         "very strong evidence",
-        "ernest misses the time by 4.3 % on average",
+        "ernest predicts the time with a mean error of 4.3 %",
         "noise floor",
         "courier was not tested: it needs the factor 'cores'",
         "Example CPU 3000, 8 cores",
@@ -155,7 +155,7 @@ def test_a_report_of_failures_only_says_so_and_shows_one_picture_of_them(example
         example.failures, created="today", version="0.1.0", study=example.study, fitted=example.fitted
     )
     page = Page(render(content))
-    assert "No run ended well: 12 runs ran out of memory." in page.text
+    assert "No run succeeded: 12 runs ran out of memory." in page.text
     assert "exit 137" in page.text
     assert [figure.name for figure in content.figures] == ["results-time_s"]
 
@@ -163,7 +163,7 @@ def test_a_report_of_failures_only_says_so_and_shows_one_picture_of_them(example
 def test_a_report_of_one_factor_needs_nothing_but_data(example: SimpleNamespace) -> None:
     content = build_content(example.bare, created="today", version="0.1.0", fitted=example.fitted)
     page = Page(render(content))
-    assert "4 runs ended well." in page.text
+    assert "4 runs succeeded." in page.text
     assert "scaling-time_s" in page.ids
 
 
@@ -171,7 +171,7 @@ def test_a_report_before_any_run_lists_the_plan(example: SimpleNamespace) -> Non
     empty = replace(example.data, observations=())
     content = build_content(empty, created="today", version="0.1.0", study=example.study, plan=example.plan)
     page = Page(render(content))
-    assert "12 of 12 planned runs were not made" in page.text
+    assert "12 of 12 planned runs are missing" in page.text
     assert [run.position for run in content.plan] == list(range(1, 13))
     assert {run.outcome for run in content.plan} == {"not run"}
 
@@ -216,7 +216,7 @@ def test_runs_from_two_machines_are_told_apart(example: SimpleNamespace) -> None
 
 @pytest.mark.parametrize(
     ("measured", "words"),
-    [(29.4, "inside the predicted"), (50.0, "outside the predicted"), (None, "did not end well")],
+    [(29.4, "inside the predicted"), (50.0, "outside the predicted"), (None, "failed, so its")],
 )
 def test_the_check_run_is_reported_whatever_it_showed(
     example: SimpleNamespace, measured: float | None, words: str
@@ -266,18 +266,18 @@ def test_the_checks_are_told_with_their_verdicts_and_what_to_do(text: str) -> No
     order = [
         "What makes the time vary",
         "Mean time at each level",
-        "How settings act together on the time",
-        "What the analysis takes for granted",
+        "How settings interact in their effect on the time",
+        "Assumptions of the analysis",
         "normality holds The residuals look normal.",
         "equal variance does not hold The variances differ. take logarithms",
         "influence in doubt",
         "lack of fit not tested",
         "batch_size matters: see batch_size × executors.",
         "Can this be trusted? The checks in pictures",
-        "Which effects on the time stand out",
-        "What the model leaves of the time",
+        "Which effects on the time are significant",
+        "Residuals of the time",
         "The analysis of variance, term by term",
-        "Mind: only 2 replicates",
+        "Note: only 2 replicates",
     ]
     places = [page.text.find(words) for words in order]
     assert -1 not in places
@@ -306,10 +306,11 @@ def test_a_transformed_response_is_shown_beside_the_untransformed_one(
     )
     page = Page(render(replace(full, analyses=(log,), figures=())))
     assert (
-        "Box-Cox suggests analyzing log(time_s). R² is 0.97 for time_s as it is and 0.99 for log(time_s)" in page.text
+        "Box-Cox suggests analyzing log(time_s). R² is 0.97 for time_s as measured and 0.99 for log(time_s)"
+        in page.text
     )
-    assert "As it is, equal variance does not hold; for log(time_s), no check fails." in page.text
-    assert "As it is," not in Page(render(replace(full, figures=()))).text
+    assert "As measured, equal variance does not hold; for log(time_s), no check fails." in page.text
+    assert "As measured," not in Page(render(replace(full, figures=()))).text
 
 
 # ---------------------------------------------------------------- what folds
@@ -344,12 +345,12 @@ def test_without_a_recommendation_the_picture_is_of_what_matters_and_else_of_the
 def test_each_part_says_in_a_line_what_is_in_it(text: str) -> None:
     gists = [" ".join(words.split()) for words in re.findall(r'<span class="gist">([^<]+)</span>', text)]
     assert [words.replace("\xa0", " ") for words in gists] == [
-        "12 runs ended well.",
+        "12 runs succeeded.",
         "Every run as it was measured: time and accuracy.",
         "batch_size explains 76 % of the variation of the time; executors another 16 %.",
-        "On configurations they had not seen, the best models miss the time by 4.3 % (ernest) on average.",
+        "Mean error of the best models on held-out configurations: 4.3 % for the time (ernest).",
         "What the best model predicts along a setting, with intervals.",
-        "Asked: maximize accuracy, keeping to a deadline of 36.0 s with 95 % probability.",
+        "Question: maximize accuracy, meeting a deadline of 36.0 s with 95 % probability.",
         "Example CPU 3000, 8 cores, Spark 3.5.1.",
     ]
 

@@ -130,7 +130,7 @@ def test_a_point_tells_its_configuration_when_the_mouse_rests_on_it(example: Sim
     assert "<title>batch_size=64, executors=1: measured" in figure.svg()
 
 
-# ---------------------------------------------------------------- promised against kept
+# ---------------------------------------------------------------- promised versus observed
 
 
 def test_promises_of_the_best_models_are_drawn_against_what_was_kept(example: SimpleNamespace) -> None:
@@ -153,7 +153,7 @@ def test_only_the_best_model_has_a_band_and_the_diagonal_runs_from_corner_to_cor
     assert band["transform"] == [{"filter": 'datum.model === "ernest"'}]
     corners = figure.spec["datasets"][diagonal["data"]["name"]]
     assert corners == [{"promised": 0, "kept": 0}, {"promised": 1, "kept": 1}]
-    assert "the line of ernest" in figure.caption
+    assert "interval for ernest" in figure.caption
 
 
 def test_without_probabilities_there_is_nothing_to_hold_against_promises(example: SimpleNamespace) -> None:
@@ -297,7 +297,7 @@ def test_a_band_that_never_ends_is_cut_off_and_the_caption_says_so() -> None:
 
     figure = drawn(figures.scaling_curve(observed({"executors": 1}, {"executors": 4}), "time_s", Endless()))
     assert max(row["high"] or 0 for row in figure.spec["datasets"]["rows"]) < 100
-    assert "Intervals that touch the edge go on beyond it (4)." in figure.caption
+    assert "Intervals that touch the edge extend beyond it (4)." in figure.caption
 
 
 class FlatAnswer:
@@ -325,7 +325,7 @@ def test_the_learning_curve_has_a_row_for_each_model_and_size_and_the_noise_floo
     figure = drawn(figures.error_curve(CURVE))
     assert figure.rows[1] == {"model": "ridge", "size": 12, "mape": 9.0, "low": 7.0, "high": 14.0, "draws": 5}
     assert '"text": "noise floor 3.1 %"' in json.dumps(figure.spec)
-    assert "1 of the models refused some sizes" in figure.caption
+    assert "1 of the models cannot handle some sizes" in figure.caption
     assert "noise floor" not in json.dumps(drawn(figures.error_curve(replace(CURVE, noise_floor_mape=None))).spec)
 
 

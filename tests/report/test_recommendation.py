@@ -146,23 +146,23 @@ def test_the_chosen_and_the_runner_up_are_marked_even_when_they_are_not_on_the_f
     marks = {row["place"]: (row["configuration"], row["on_front"]) for row in figure.rows if row["place"]}
     assert marks == {"chosen": ("7 · 1", False), "runner-up": ("511 · 4", True)}
     assert "chosen: batch_size=7, executors=1" in json.dumps(figure.spec)
-    assert legend_of(figure) == ["not beaten", "other candidates", "chosen", "runner-up"]
+    assert legend_of(figure) == ["Pareto-optimal", "other candidates", "chosen", "runner-up"]
 
 
 def test_no_candidate_is_drawn_twice() -> None:
     front = on_the_front(50, THREE)
     figure = drawn(figures.pareto_front(recommended(front)))
     assert len(figure.rows) == len({row["configuration"] for row in figure.rows}) == 50
-    assert "At most 50 of the front are known here" in figure.caption
+    assert "At most 50 points of the front are shown" in figure.caption
 
 
 def test_limits_are_lines_on_their_axes_and_shapes_tell_who_keeps_to_them() -> None:
     figure = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), limits=ALL_LIMITS)))
-    kinds = ["not beaten, keeps to the limits", "not beaten, too likely to break one"]
+    kinds = ["Pareto-optimal, meets the limits", "Pareto-optimal, too likely to break one"]
     lines = ["deadline of 1 min 00 s", "accuracy of at least 0.900"]
     assert legend_of(figure) == [*kinds, "chosen", "runner-up", *lines]
     assert [row["kind"] for row in figure.rows] == [kinds[0]] * 6 + [kinds[1]] * 3
-    assert "The budget of 0.25 is on no axis" in figure.caption
+    assert "The budget of 0.25 is not on an axis" in figure.caption
     by_cost = drawn(figures.pareto_front(recommended(on_the_front(9, ("time_s", "cost")), limits=(BUDGET,))))
     assert legend_of(by_cost)[-1] == "budget of 0.25"
 
@@ -172,7 +172,7 @@ def test_a_deadline_alone_is_a_limit_and_one_far_away_is_told_and_not_drawn() ->
     assert legend_of(near)[-1] == "deadline of 1 min 00 s"
     far = drawn(figures.pareto_front(recommended(on_the_front(9, THREE), limits=(Limit("time_s", 36_000.0),))))
     assert not any("deadline of" in name for name in legend_of(far))
-    assert "The deadline of 10 h 00 min lies outside the picture." in far.caption
+    assert "The deadline of 10 h 00 min is outside the figure." in far.caption
 
 
 def test_an_axis_is_logarithmic_from_a_decade_on() -> None:
@@ -222,7 +222,7 @@ def test_tooltips_tell_settings_intervals_and_probability() -> None:
         "time (90 % interval)",
         "accuracy (90 % interval)",
         "cost (90 % interval)",
-        "probability of keeping to the limits",
+        "probability of meeting the limits",
     ]
 
 
@@ -242,8 +242,8 @@ def test_a_recommendation_is_drawn_as_candidates_and_as_a_front_where_there_is_o
     ("limits", "kinds"),
     [
         ((DEADLINE,), ("meets the deadline", "too likely to miss it")),
-        ((BUDGET,), ("keeps to the limit", "too likely to break it")),
-        (ALL_LIMITS, ("keeps to the limits", "too likely to break one")),
+        ((BUDGET,), ("meets the limit", "too likely to break it")),
+        (ALL_LIMITS, ("meets the limits", "too likely to break one")),
         ((), ("", "")),
     ],
 )
@@ -303,7 +303,7 @@ def test_an_interval_a_thousand_times_as_long_goes_to_the_edge_and_the_caption_s
     wide = replace(front[0], predictions=(Prediction("time_s", 20.0, 2.0, 1e9, 0.9), front[0].predictions[1]))
     figure = drawn(figures.candidates(recommended([wide, *front[1:]])))
     assert scale_of(figure, "x")["domain"][1] < 1000
-    assert "Intervals that touch the edge go on beyond it (1)." in figure.caption
+    assert "Intervals that touch the edge extend beyond it (1)." in figure.caption
 
 
 def test_small_amounts_of_money_are_counted_in_cents_on_axes_and_in_tables() -> None:
@@ -334,36 +334,37 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
         chosen=replace(front[0], failure_probability=0.03),
         runner_up=None,
         limits=ALL_LIMITS,
-        alternatives=(Alternative(BUDGET, 0.31, front[1], 4.0, "0.06 more and batch_size=511 fits: time_s 20 -> 16"),),
+        alternatives=(Alternative(BUDGET, 0.31, front[1], 4.0, "0.06 more buys batch_size=511: time_s 20 -> 16"),),
         nearest=Nearest(Configuration({"batch_size": 256, "executors": 4}), 0.25),
     )
     lines = recommendation_details(asked)
     assert lines[3:] == (
-        "It keeps to the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, to the least "
-        "likely of these with 97 % probability; 95 % was asked for.",
+        "It meets the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, the least "
+        "likely of these with 97 % probability; 95 % was required.",
         "A run with these settings fails with 3 % probability.",
-        "What the budget of 0.25 costs: 0.06 more and batch_size=511 fits: time_s 20 -> 16.",
-        "These settings were never run. The most similar that were: batch_size=256, executors=4, 25 % of a setting's "
+        "Trade-off for the budget of 0.25: 0.06 more buys batch_size=511: time_s 20 -> 16.",
+        "These settings were never run. The closest measured configuration: batch_size=256, executors=4, 25 % "
+        "of a setting's "
         "measured range away.",
     )
 
 
 def test_one_limit_is_told_in_its_own_words_and_none_is_not_told() -> None:
     front = on_the_front(3, THREE)
-    assert "It keeps to the budget of 0.25 with 97 % probability; 95 % was asked for." in recommendation_details(
+    assert "It meets the budget of 0.25 with 97 % probability; 95 % was required." in recommendation_details(
         recommended(front, limits=(BUDGET,))
     )
     assert not any("asked for" in line for line in recommendation_details(recommended(front)))
-    assert asked_sentence(recommended(front)) == "Asked: minimize time."
+    assert asked_sentence(recommended(front)) == "Question: minimize time."
     assert asked_sentence(recommended(front, limits=(BUDGET, LEAST))) == (
-        "Asked: minimize time, keeping to a budget of 0.25 and an accuracy of at least 0.900 with 95 % probability."
+        "Question: minimize time, meeting a budget of 0.25 and an accuracy of at least 0.900 with 95 % probability."
     )
 
 
 def test_settings_that_were_run_are_not_compared_with_others() -> None:
     front = on_the_front(3, THREE)
     asked = recommended(front, chosen=replace(front[0], measured_runs=3), nearest=Nearest(front[0].configuration, 0.0))
-    assert recommendation_details(asked)[-1] == "Next best: batch_size=512, executors=4."
+    assert recommendation_details(asked)[-1] == "Runner-up: batch_size=512, executors=4."
     assert "Exactly these settings were run 3 times." in recommendation_details(asked)
 
 
@@ -377,12 +378,13 @@ def test_a_running_job_that_would_miss_its_deadline_is_a_warning_and_others_are_
     front = on_the_front(3, THREE)
     both = recommended(front, running=(running(would_miss=True), running(would_miss=False)))
     assert recommendation_warnings(both) == (
-        "The running job batch_size=64 would miss its deadline of 5 min 00 s with this one beside it: it would end "
-        "after 5 min 30 s, not 4 min 40 s, and its chance of being in time falls from 97 % to 40 %.",
+        "The running job batch_size=64 would miss its deadline of 5 min 00 s with the new job running: it "
+        "would finish after 5 min 30 s, not 4 min 40 s, and its probability of being on time drops from 97 % "
+        "to 40 %.",
     )
     fine = recommended(front, running=(running(would_miss=False), running(would_miss=False, within_s=None)))
     assert recommendation_warnings(fine) == ()
-    assert recommendation_details(fine)[-1] == "No running job that has a deadline would miss it because of this one."
+    assert recommendation_details(fine)[-1] == "No running job would miss its deadline because of the new job."
     free = recommended(front, running=(running(would_miss=False, within_s=None),))
     assert not any("running" in line for line in recommendation_details(free))
     assert missed_sentence(running(would_miss=True, within_s=None)).endswith("not 4 min 40 s.")
@@ -404,13 +406,13 @@ def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_conside
     front = on_the_front(3, THREE)
     few = recommended(
         front,
-        notes=("learned from 4 configurations: run this one first: executors=8",),
+        notes=("trained on 4 configurations: run this one first: executors=8",),
         staleness=Staleness("unknown", ("The runs do not say where they were made.",)),
         considered=Considered(48, 12, False, "48 combinations of the measured levels, 12 of them measured"),
         no_failure=NoFailure(12),
     )
     assert recommendation_doubts(few) == (
-        "Learned from 4 configurations: run this one first: executors=8.",
+        "Trained on 4 configurations: run this one first: executors=8.",
         "The runs do not say where they were made.",
     )
     lines = recommendation_details(few)
@@ -462,9 +464,9 @@ def test_the_page_shows_the_front_the_arguments_the_warnings_and_the_chance_of_f
         '<figure id="candidates">',
         "spark-submit \\\n  --conf spark.cores.max=4</code>",
         "--batch-size 512 \\\n--name &lt;b&gt;</code>",
-        "Asked: minimize time, keeping to a deadline of 1 min 00 s, a budget of 0.25 and an accuracy of at least 0.900",
+        "Question: minimize time, meeting a deadline of 1 min 00 s, a budget of 0.25 and an accuracy of at least 0.900",
         '<figure id="pareto-front">',
-        "keeps to the<br>limits</th>",
+        "meets the<br>limits</th>",
         ">fails</th>",
         '<td class="n">2 %</td>',
         "The 4 best of 5,000 configurations.",
@@ -480,6 +482,6 @@ def test_a_page_of_a_plain_recommendation_has_neither_warnings_nor_empty_columns
     )
     text = render(replace(content, figures=()))
     assert "verdict warning" not in text
-    assert "The arguments of the job" not in text
+    assert "Job arguments:" not in text
     assert ">fails</th>" not in text
-    assert "keeps to the" not in text
+    assert "meets the<br>" not in text

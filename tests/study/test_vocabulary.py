@@ -211,8 +211,13 @@ def test_a_response_with_a_formula_may_have_a_meaning() -> None:
     [
         ("rows: data-size", "row: data-size", 11, ["no setting or response 'row'", "did you mean 'rows'"]),
         ("rows: data-size", "rows: datasize", 11, ["rows cannot have the role 'datasize'", "did you mean 'data-size'"]),
-        ("rows: data-size", "rows: time", 11, ["rows is a setting, which cannot be 'time'", "data-size"]),
-        ("minutes: time", "minutes: machines", 10, ["minutes is a response, which cannot be 'machines'", "share"]),
+        ("rows: data-size", "rows: time", 11, ["rows is a setting and cannot have the role 'time'", "data-size"]),
+        (
+            "minutes: time",
+            "minutes: machines",
+            10,
+            ["minutes is a response and cannot have the role 'machines'", "share"],
+        ),
         ("minutes: time", "minutes: time:weeks", 10, ["a time in the unknown unit 'weeks'", "min"]),
         ("rows: data-size", "rows: [data-size]", 11, ["roles.rows", "hosts: machines"]),
         ("kind: share", "kind: shares", 8, ["kind = 'shares'", "'share'"]),

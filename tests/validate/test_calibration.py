@@ -1,4 +1,4 @@
-"""Promised against kept: what is counted, and what is said of it."""
+"""Promised versus observed: what is counted, and what is said of it."""
 
 import json
 import math
@@ -128,8 +128,8 @@ def test_validate_prints_promised_against_kept_for_auto_even_where_another_is_be
     answer = call("validate", "runs.csv", "--factors", "executors,batch_size", "--model", "auto,ridge", "--details")
     assert answer.code == 0, answer.err
     lines = [" ".join(line.split()) for line in answer.out.splitlines()]
-    at = lines.index("promised kept, of 9 configurations")
-    assert "at most what auto promised" in lines[at - 1]
+    at = lines.index("promised observed, of 9 configurations")
+    assert "within the limit that auto promised" in lines[at - 1]
     assert [line.split()[0] for line in lines[at + 2 : at + 6]] == ["0.5", "0.8", "0.9", "0.95"]
     assert all(" to " in line for line in lines[at + 2 : at + 6])
 

@@ -56,7 +56,7 @@ def test_configurations_of_which_nothing_can_be_known_are_named(call: Call) -> N
         *("--model", "median"),
     )
     assert answer.code == 0, answer.err
-    assert "not tested, for lack of runs like them to learn from: 1, e.g. executors=8, net=b" in answer.err
+    assert "not tested, because there are no similar runs to train on: 1, e.g. executors=8, net=b" in answer.err
 
 
 @pytest.mark.usefixtures("runs")

@@ -72,13 +72,13 @@ def test_a_workload_has_a_line_for_the_list(workload: Workload) -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"batch_size": 129, "executors": 2}, "cannot be shared equally by 2 executors of 1 cores"),
-        ({"batch_size": 130, "executors": 2, "cores": 2}, "cannot be shared equally by 2 executors of 2 cores"),
+        ({"batch_size": 129, "executors": 2}, "cannot be divided equally among 2 executors of 1 cores"),
+        ({"batch_size": 130, "executors": 2, "cores": 2}, "cannot be divided equally among 2 executors of 2 cores"),
         ({"batch_size": 4096}, "more than the 4000 training images of dataset 'mnist-5k' at sampling_rate = 1"),
         ({"batch_size": 512, "sampling_rate": 0.1}, "more than the 400 training images"),
-        ({"sampling_rate": 0.0}, "sampling_rate = 0 is not a share"),
-        ({"sampling_rate": 1.5}, "sampling_rate = 1.5 is not a share"),
-        ({"learning_rate": 0.0}, "teaches nothing"),
+        ({"sampling_rate": 0.0}, "sampling_rate = 0 is not between 0 and 1"),
+        ({"sampling_rate": 1.5}, "sampling_rate = 1.5 is not between 0 and 1"),
+        ({"learning_rate": 0.0}, "nothing is learned"),
         ({"seed": 2**32}, "is too large"),
         ({"dataset": "idx"}, "needs the setting data_path"),
         ({"dataset": "idx", "data_path": "/nonexistent"}, "/nonexistent has no train-images-idx3-ubyte"),

@@ -9,17 +9,17 @@ from sparkcast.errors import RunError, SparkcastError, StudyError
 
 _HINTS = {
     errno.ENOENT: "check the name, and the folder you are in",
-    errno.EACCES: "choose a file or folder that you may read and write, or change its permissions",
-    errno.EPERM: "choose a file or folder that you may read and write, or change its permissions",
-    errno.EROFS: "choose a folder on a file system that can be written",
+    errno.EACCES: "choose a file or folder that you can read and write, or change its permissions",
+    errno.EPERM: "choose a file or folder that you can read and write, or change its permissions",
+    errno.EROFS: "choose a folder on a writable file system",
     errno.ENOSPC: "free some space, or choose a folder on another disk; what was stored before is kept",
     errno.EDQUOT: "free some space, or choose a folder on another disk; what was stored before is kept",
     errno.EISDIR: "give a file, not a folder",
-    errno.ENOTDIR: "a part of the path is a file, not a folder",
+    errno.ENOTDIR: "part of the path is a file, not a folder",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.EMFILE: "too many files are open: raise the limit with `ulimit -n 4096`",
 }
-_BUG = "this is a bug in sparkcast; -v shows where"
+_BUG = "this is a bug in sparkcast; run with -v for details"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; messages go to stderr.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show logs, and the traceback of an error.")]
-Details = Annotated[bool, typer.Option("--details", help="Everything, not only the answer.")]
+Details = Annotated[bool, typer.Option("--details", help="Show everything, not only the answer.")]
 
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 

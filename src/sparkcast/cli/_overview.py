@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from sparkcast.cli._output import shell, tell
 
 _WAYS = {
-    "Your own job, which sparkcast will run for you": (
+    "Your own job, run by sparkcast": (
         ("init", "sparkcast init -- spark-submit ... > job.yaml"),
         ("init", "sparkcast init WORKLOAD > job.yaml"),
         ("run", "sparkcast run job.yaml"),
     ),
-    "Event logs of runs you made": (
+    "Event logs of past runs": (
         ("profile", "sparkcast profile LOG"),
         ("ingest", "sparkcast ingest LOGS --into runs.csv"),
     ),
-    "A CSV of runs you made, one a row": (
+    "A CSV of past runs, one per row": (
         ("analyze", "sparkcast analyze runs.csv"),
         ("predict", "sparkcast predict runs.csv --at NAME=VALUE,NAME=VALUE"),
         ("recommend", "sparkcast recommend runs.csv --within 5m"),

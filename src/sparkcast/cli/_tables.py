@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 Factors = Annotated[
     str | None,
     typer.Option(
-        help="Columns of a table that were varied, e.g. executors,batch_size. Default: those that vary and were not "
-        "measured.",
+        help=(
+            "Columns of a table that are factors, e.g. executors,batch_size. Default: those that vary and are "
+            "not measurements."
+        ),
         show_default=False,
     ),
 ]
@@ -33,18 +35,21 @@ Ignore = Annotated[str | None, typer.Option(metavar="NAMES", help="Columns of a 
 NoValue = Annotated[
     list[str] | None,
     typer.Option(
-        "--na", metavar="WORD", help="A word that means no value in a table, beside NA and its like. Repeatable."
+        "--na",
+        metavar="WORD",
+        help="A word that marks a missing value in a table, besides NA and the like. Repeatable.",
     ),
 ]
 TimeUnit = Annotated[
-    str | None, typer.Option(metavar="UNIT", help="Of times in a table that do not tell it: ms, s, min, h or d.")
+    str | None, typer.Option(metavar="UNIT", help="Unit of times in a table that have none: ms, s, min, h or d.")
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option(metavar="MARK", help="What stands before decimals, where a table does not tell: comma or point."),
+    typer.Option(metavar="MARK", help="Decimal mark, if the table leaves it open: comma or point."),
 ]
 StudyName = Annotated[
-    str | None, typer.Option("--study", help="Which study of a store, or experiment of MLflow, that holds several.")
+    str | None,
+    typer.Option("--study", help="Which study of a store, or which MLflow experiment, if there are several."),
 ]
 
 
@@ -121,7 +126,7 @@ def parse_roles(texts: "list[str] | tuple[str, ...]") -> dict[str, str]:
         if not (name and separator and role):
             raise StudyError(f"--role {part!r} is not NAME=ROLE", hint="e.g. --role hosts=machines --role auc=share")
         if roles.get(name, role) != role:
-            raise StudyError(f"--role gives {name} twice: {roles[name]} and {role}", hint="a name has one role")
+            raise StudyError(f"--role gives {name} twice: {roles[name]} and {role}", hint="give each name one role")
         roles[name] = role
     return roles
 

@@ -26,9 +26,9 @@ def analyze(
     data: DataSource,
     response: ResponseName = None,
     formula: Annotated[str | None, typer.Option(help="Terms, e.g. 'executors * batch_size'.")] = None,
-    anova_type: Annotated[int, typer.Option("--type", min=1, max=3, help="Type of sums of squares.")] = 2,
+    anova_type: Annotated[int, typer.Option("--type", min=1, max=3, help="Type of the sums of squares.")] = 2,
     transform: Annotated[
-        str, typer.Option(help="none, log or boxcox; auto: as measured, and again where Box-Cox proposes.")
+        str, typer.Option(help="none, log or boxcox; auto: as measured, and also transformed if Box-Cox suggests it.")
     ] = "auto",
     details: Details = False,
     figures: Figures = None,
@@ -78,7 +78,7 @@ def _show_doubts(result: "Analysis") -> None:
     for advice in dict.fromkeys(check.advice for check in reversed(doubts) if check.advice):
         tell(f"advice: {advice}")
     if result.untransformed is not None:
-        tell(f"scale: {result.formula.partition(' ~ ')[0]}, as Box-Cox proposes")
+        tell(f"scale: {result.formula.partition(' ~ ')[0]}, as Box-Cox suggests")
     elif result.proposal is not None:
         tell(f"scale: {result.proposal.sentence}")
 
@@ -166,8 +166,8 @@ def _show_details(result: "Analysis") -> None:
     means = [[m.factor, m.level, f"{m.mean:.4g}", f"{m.low:.4g} – {m.high:.4g}", m.n] for m in result.means]
     title = "Means by level"
     if any(m.raw is not None for m in result.means):
-        title += ", adjusted: all other settings alike; the plain means of the runs where they differ"
-        header.append("plain mean")
+        title += ", adjusted (all other settings equal); raw means where they differ"
+        header.append("raw mean")
         means = [[*row, "" if m.raw is None else f"{m.raw:.4g}"] for row, m in zip(means, result.means, strict=True)]
     table(title, header, means)
     slopes = [[e.term, f"{e.coefficient:+.4g}", e.unit] for e in result.effects if e.coefficient is not None]
@@ -177,12 +177,12 @@ def _show_details(result: "Analysis") -> None:
         for c in result.comparisons
     ]
     scale = result.formula.partition(" ~ ")[0]
-    table("Tukey's honest differences", ("factor", "levels", f"difference in {scale}", "95 % interval", "p"), pairs)
+    table("Tukey's HSD", ("factor", "levels", f"difference in {scale}", "95 % interval", "p"), pairs)
     lines = [
-        [r.variable if r.is_setting else f"{r.variable} (no setting)", f"{r.slope:+.4g}", f"{r.r:+.3f}", _p(r.p)]
+        [r.variable if r.is_setting else f"{r.variable} (not a setting)", f"{r.slope:+.4g}", f"{r.r:+.3f}", _p(r.p)]
         for r in result.regressions
     ]
-    table(f"{result.response} on one variable alone", ("variable", "slope", "r", "p"), lines)
+    table(f"{result.response} against one variable at a time", ("variable", "slope", "r", "p"), lines)
 
 
 def _cell(value: float | None, form: str) -> str:

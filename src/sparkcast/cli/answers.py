@@ -28,31 +28,31 @@ DataOrModel = Annotated[
     str,
     typer.Argument(
         metavar="DATA|MODEL",
-        help="A study file, a results folder or store, a table, mlflow:URI, or a model file of sparkcast fit --save.",
+        help="A study file, a results folder or store, a table, mlflow:URI, or a model file from sparkcast fit --save.",
     ),
 ]
 ResponseName = Annotated[
     str | None,
     typer.Option(
         "--response",
-        help="What to explain or predict; of a CSV also 'cost = time_s / accuracy'. Default: the time.",
+        help="What to explain or predict; for a CSV also 'cost = time_s / accuracy'. Default: the time.",
         show_default=False,
     ),
 ]
 ModelName = Annotated[
-    str, typer.Option("--model", help="See: sparkcast list models. auto: those that did best where the question lies.")
+    str, typer.Option("--model", help="See: sparkcast list models. auto: those that do best on this kind of question.")
 ]
 ProtocolName = Annotated[
     str,
     typer.Option(
         "--protocol",
-        help="What is left out: loo, kfold[:K], holdout[:SHARE], interpolate:FACTOR, 'extrapolate:FACTOR[>VALUE]', "
+        help="What to hold out: loo, kfold[:K], holdout[:SHARE], interpolate:FACTOR, 'extrapolate:FACTOR[>VALUE]', "
         "'cases:FACTOR=a+b|c'. See: sparkcast list protocols.",
     ),
 ]
 Extrapolate = Annotated[
     bool,
-    typer.Option("--extrapolate", help="Answer also where the runs say little, with a wide interval."),
+    typer.Option("--extrapolate", help="Answer even where the runs say little, with a wide interval."),
 ]
 USUAL_MODEL = "auto"  # the default of --model
 _FEW = 3  # of many models
@@ -87,8 +87,8 @@ def validate(
         str | None, typer.Option("--model", help="Models to test: ridge,ernest or all; default: the usual ones.")
     ] = None,
     response: ResponseName = None,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.9,
-    seed: Annotated[int, typer.Option(help="For protocols that draw at random.")] = 0,
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.9,
+    seed: Annotated[int, typer.Option(help="Random seed, for protocols with random draws.")] = 0,
     details: Details = False,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for figures of the three best models: PNG, SVG and Vega-Lite.")
@@ -97,7 +97,7 @@ def validate(
         bool,
         typer.Option(
             "--learning-curve",
-            help="With --figures: also the error by number of configurations; fits each model some 30 times more.",
+            help="With --figures: also the error by number of configurations; fits each model about 30 more times.",
         ),
     ] = False,
     force: Force = False,
@@ -114,7 +114,7 @@ def validate(
     from sparkcast.validate.fits import Fits
 
     if learning_curve and figures is None:
-        raise StudyError("--learning-curve draws a figure", hint="say where to: --figures DIR")
+        raise StudyError("--learning-curve needs --figures", hint="add --figures DIR")
     models = None if model is None else names(model)
     loaded = load(data, reading, [response] if response else [], as_json)
     name, fits = response_name(response), Fits()
@@ -125,7 +125,7 @@ def validate(
     if not result.scorecards and result.refused:
         raise NotEnoughDataError(
             f"no model could be tested; {result.refused[0][0]}: {result.refused[0][1]}",
-            hint="run more configurations, or leave out less: see sparkcast list protocols",
+            hint="run more configurations, or hold out less: see sparkcast list protocols",
         )
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
     emit(result, as_json, lambda found: _show_validation(found, details), understood(loaded))
@@ -145,23 +145,27 @@ def fit(
     data: DataSource,
     response: Annotated[
         str | None,
-        typer.Option(help="What to learn: time_s,accuracy or a formula. Default: those two, as far as measured."),
+        typer.Option(help="What to predict: time_s,accuracy or a formula. Default: those two, if they were measured."),
     ] = None,
     model: ModelName = USUAL_MODEL,
     grid: Annotated[
         str | None,
-        typer.Option(metavar="PAPER", help="Search the model's settings among a paper's. See: sparkcast list grids."),
+        typer.Option(metavar="PAPER", help="Search the hyperparameter grid of a paper. See: sparkcast list grids."),
     ] = None,
     search: Annotated[str, typer.Option(help="How to search: grid, or tpe (needs optuna).")] = "grid",
-    trials: Annotated[int | None, typer.Option(help="The most combinations to try; default: the whole grid.")] = None,
-    save: Annotated[Path | None, typer.Option(help="A file for what was learned, e.g. mnist.sparkcast.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(help="Maximum number of combinations to try; default: the whole grid.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Save the trained model to this file, e.g. mnist.sparkcast.")
+    ] = None,
     details: Details = False,
     force: Force = False,
     reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Learn from runs, once, and keep it.
+    """Train the models once and save them.
 
     Example: sparkcast fit mnist.yaml --save mnist.sparkcast
     """
@@ -187,7 +191,7 @@ def fit(
         if not as_json:
             shell("ask it:", f"sparkcast predict {shlex.quote(str(save))} --at {_at(measured)}")
     elif not as_json:
-        tell("--save FILE keeps it, to be asked by sparkcast predict and sparkcast recommend")
+        tell("--save FILE saves it for sparkcast predict and sparkcast recommend")
 
 
 def predict(
@@ -195,7 +199,7 @@ def predict(
     at: Annotated[str, typer.Option(help="The settings, e.g. executors=4,batch_size=256.")],
     response: ResponseName = None,
     model: ModelName = USUAL_MODEL,
-    level: Annotated[float, typer.Option(help="Level of the interval.")] = 0.9,
+    level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.9,
     extrapolate: Extrapolate = False,
     reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
@@ -213,7 +217,7 @@ def predict(
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
     emit(result, as_json, lambda found: _show_prediction(found, _vocabulary(loaded)), understood(loaded))
     if not as_json:
-        follow = "sparkcast recommend meets a deadline"
+        follow = "sparkcast recommend finds what meets a deadline"
         can_test = "sparkcast validate shows how far to trust this; " if isinstance(loaded, api.Data) else ""
         tell(f"next: {can_test}{follow}")
 
@@ -224,10 +228,12 @@ def export(
         str | None,
         typer.Option("--output", "-o", help="A .csv or .parquet file; with --to mlflow a tracking folder or URL."),
     ] = None,
-    to: Annotated[str, typer.Option(help="table or mlflow. MLflow gets one run for each, in an experiment.")] = "table",
+    to: Annotated[
+        str, typer.Option(help="table or mlflow. MLflow gets one run per observation, in one experiment.")
+    ] = "table",
     response: Annotated[
         list[str] | None,
-        typer.Option(help="Of a table: a column to keep as a response, or 'cost = time_s / accuracy'. Repeatable."),
+        typer.Option(help="For a table: a column to keep as a response, or 'cost = time_s / accuracy'. Repeatable."),
     ] = None,
     force: Force = False,
     reading: Reading = AS_IT_STANDS,
@@ -244,7 +250,7 @@ def export(
     if to not in ("table", "mlflow"):
         raise StudyError(f"--to {to!r} is unknown", hint="use table or mlflow")
     if to == "table" and output is None:
-        raise StudyError("where to write is missing", hint="give -o FILE.csv or FILE.parquet")
+        raise StudyError("no output file was given", hint="give -o FILE.csv or FILE.parquet")
     if to == "table":
         require_free(Path(str(output)), force)
     loaded = load(data, reading, response or (), as_json)
@@ -260,7 +266,7 @@ def _require_folder(path: Path) -> None:
     if not path.parent.is_dir():
         raise StudyError(
             f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}",
-            hint="choose a folder that exists and that you may write in",
+            hint="choose an existing folder that you can write to",
         )
 
 
@@ -285,7 +291,9 @@ def load_any(
         say_meanings(loaded, as_json)
         return loaded
     if model != USUAL_MODEL:
-        raise StudyError(f"{data} is a model file, so no model is fitted", hint="leave out --model, or give the data")
+        raise StudyError(
+            f"{data} is a model file, so --model does not apply", hint="leave out --model, or pass the data"
+        )
     for note in loaded.notes:
         say(f"{data}: {note}")
     return loaded
@@ -332,7 +340,7 @@ def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
         for name, value in parse_settings(text).items():
             if name in settings and not same_level(settings[name], value):
                 raise StudyError(
-                    f"--fix gives {name} twice: {settings[name]} and {value}", hint="a setting has one value"
+                    f"--fix gives {name} twice: {settings[name]} and {value}", hint="give each setting one value"
                 )
             settings[name] = value
     return settings
@@ -357,10 +365,10 @@ def _show_validation(result: "Validation", details: bool) -> None:
     for model, reason in result.refused[: None if details else _FEW]:
         say(f"{model}: not tested: {reason.splitlines()[0]}")
     if not details and len(result.refused) > _FEW:
-        say(f"not tested either: {', '.join(model for model, _ in result.refused[_FEW:])}")
+        say(f"also not tested: {', '.join(model for model, _ in result.refused[_FEW:])}")
     if result.untested:
         example = str(result.untested[0])
-        say(f"not tested, for lack of runs like them to learn from: {len(result.untested)}, e.g. {example}")
+        say(f"not tested, because there are no similar runs to train on: {len(result.untested)}, e.g. {example}")
 
 
 def _show_verdict(result: "Validation") -> None:
@@ -368,8 +376,8 @@ def _show_verdict(result: "Validation") -> None:
     cards = sorted(result.scorecards, key=lambda card: card.model != USUAL_MODEL)
     for card in cards[:1]:
         tell(
-            f"{card.model} misses {result.response} of left-out runs by {card.mape:.1f} % on average; "
-            f"{100 * card.coverage:.0f} % of them lie in its {100 * result.level:g} % intervals"
+            f"{card.model} predicts {result.response} of held-out runs with a mean error of {card.mape:.1f} %; "
+            f"{100 * card.coverage:.0f} % of them are inside its {100 * result.level:g} % intervals"
         )
 
 
@@ -392,7 +400,7 @@ def _show_scorecards(result: "Validation", details: bool) -> None:
 
 
 def _show_kept(result: "Validation", details: bool) -> None:
-    """Promised against kept: of `auto`, which answers unless another is named, else of the best."""
+    """Promised versus observed: of `auto`, which answers unless another is named, else of the best."""
     from sparkcast.validate.calibration import broken_promise
 
     cards = sorted((card for card in result.scorecards if card.kept), key=lambda card: card.model != USUAL_MODEL)
@@ -403,11 +411,11 @@ def _show_kept(result: "Validation", details: bool) -> None:
     counted = f"{n} configuration{'' if n == 1 else 's'}"
     if details:
         rows = [[f"{one.promised:g}", f"{one.share:.2f} ({one.low:.2f} to {one.high:.2f})"] for one in kept]
-        tell(f"\npromised against kept: was {result.response} at most what {model} promised with some probability?")
-        table("", ["promised", f"kept, of {counted}"], rows)
+        tell(f"\npromised versus observed: how often was {result.response} within the limit that {model} promised?")
+        table("", ["promised", f"observed, of {counted}"], rows)
     else:
-        told = ", ".join(f"{one.promised:g} kept {one.share:.2f}" for one in kept)
-        tell(f"promised against kept, of {model} over {counted}: {told}")
+        told = ", ".join(f"{one.promised:g} observed {one.share:.2f}" for one in kept)
+        tell(f"promised versus observed, {model} over {counted}: {told}")
     if (sentence := broken_promise(model, kept)) is not None:
         tell(sentence)
 
@@ -438,7 +446,7 @@ def _show_fit(result: "FitResult", details: bool) -> None:
 
 def _show_learned(learned: "FittedResponse", details: bool) -> None:
     tell(
-        f"{learned.response}: model {learned.model}, learned from {learned.runs} runs of {learned.configurations} "
+        f"{learned.response}: model {learned.model}, trained on {learned.runs} runs of {learned.configurations} "
         f"configurations; {_missed(learned)}"
     )
     for choice in learned.choices:
@@ -448,13 +456,13 @@ def _show_learned(learned: "FittedResponse", details: bool) -> None:
 def _missed(learned: "FittedResponse") -> str:
     """One number, so that no two contradict each other: the mean of left-out configurations, else the median."""
     if learned.choices and learned.choices[0].error is not None:
-        return f"left-out runs are missed by {learned.choices[0].error:.1f} % on average"
-    return f"left-out runs are typically missed by {learned.typical_error:.1f} %"
+        return f"mean error on held-out runs {learned.choices[0].error:.1f} %"
+    return f"typical error on held-out runs {learned.typical_error:.1f} %"
 
 
 def _show_scores(choice: "Scores", details: bool) -> None:
     together = "" if choice.error is None else f"; together {choice.error:.1f} %"
-    tell(f"  {choice.question}: answered by {', '.join(choice.answered_by)}")
+    tell(f"  {choice.question}: predicted by {', '.join(choice.answered_by)}")
     if choice.errors:
         errors = [f"{name} {error:.1f} %" for name, error in choice.errors.items()]
         hidden = 0 if details or len(errors) <= _FEW + 1 else len(errors) - _FEW
@@ -474,8 +482,8 @@ def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
     tell(f"{result.configuration}: {told}; mean {mean}  (model {result.model})")
     if result.question:
         error = result.left_out_error
-        missed = "" if error is None else f"; left-out runs there were missed by {error:.1f} %"
-        tell(f"  {result.question}: answered by {', '.join(result.answered_by)}{missed}")
+        missed = "" if error is None else f"; mean error there on held-out runs {error:.1f} %"
+        tell(f"  {result.question}: predicted by {', '.join(result.answered_by)}{missed}")
     if result.failed_runs and result.failure_probability is not None:
         tell(f"  fails with probability {result.failure_probability:.2g}")
     if result.no_failure is not None:

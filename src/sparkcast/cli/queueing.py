@@ -45,44 +45,46 @@ def register(app: typer.Typer) -> None:
 
 def queue(
     data: OptionalData = None,
-    service_time: Annotated[str | None, typer.Option(help="How long a job takes alone, on average: 30s.")] = None,
+    service_time: Annotated[str | None, typer.Option(help="Mean time of a job running alone: 30s.")] = None,
     scv: Annotated[
         float | None,
         typer.Option(
             help="Variance of the service times over their squared mean: 0 all equal, 1 exponential. "
-            "Default: as measured; 1 for plain numbers.",
+            "Default: as measured; 1 without DATA.",
             show_default=False,
         ),
     ] = None,
     arrival_rate: Annotated[
-        str | None, typer.Option(metavar="N/UNIT", help="Jobs that come: 12/h, 3/min or 0.02/s.")
+        str | None, typer.Option(metavar="N/UNIT", help="Arrival rate of jobs: 12/h, 3/min or 0.02/s.")
     ] = None,
     arrival_scv: Annotated[
-        float, typer.Option(help="Of the times between arrivals: 1 Poisson, more in bursts, less regular.")
+        float, typer.Option(help="SCV of the times between arrivals: 1 Poisson, above 1 bursty, below 1 regular.")
     ] = 1.0,
     arrivals: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Times of arrival in seconds, one a line, instead of random ones."),
+        typer.Option(metavar="FILE", help="A file of arrival times in seconds, one per line, instead of random ones."),
     ] = None,
-    servers: Annotated[int, typer.Option(help="Jobs that run at once; with --width, cores.")] = 1,
-    width: Annotated[int, typer.Option(help="Cores that one job holds.")] = 1,
+    servers: Annotated[int, typer.Option(help="Number of jobs that run at once; with --width, cores.")] = 1,
+    width: Annotated[int, typer.Option(help="Cores per job.")] = 1,
     discipline: Annotated[
         str | None,
         typer.Option(
             help="fifo: first come first served; fair: all at once with equal shares. "
-            "Default: fair where DATA vary the number of jobs, else fifo.",
+            "Default: fair if DATA varies the number of jobs, otherwise fifo.",
             show_default=False,
         ),
     ] = None,
-    places: Annotated[int | None, typer.Option(help="Jobs in the system at most; others are turned away.")] = None,
-    slo: Annotated[str | None, typer.Option(help="The deadline that the percentile must keep to: 300s.")] = None,
-    percentile: Annotated[float, typer.Option(help="Of the response time.")] = 95.0,
+    places: Annotated[
+        int | None, typer.Option(help="Maximum number of jobs in the system; others are turned away.")
+    ] = None,
+    slo: Annotated[str | None, typer.Option(help="The deadline that the percentile must meet: 300s.")] = None,
+    percentile: Annotated[float, typer.Option(help="Percentile of the response time.")] = 95.0,
     compare: Annotated[str | None, typer.Option(help="Numbers of servers to compare: 2,4,8.")] = None,
-    price: Annotated[float | None, typer.Option(help="What one server costs in an hour.")] = None,
+    price: Annotated[float | None, typer.Option(help="Cost of one server per hour.")] = None,
     at: Annotated[str | None, typer.Option(help="Settings of the job in DATA: executors=2,batch_size=64.")] = None,
-    jobs: Annotated[int, typer.Option(help="Jobs in each simulated run.")] = 20_000,
+    jobs: Annotated[int, typer.Option(help="Number of jobs per simulated run.")] = 20_000,
     replications: Annotated[int, typer.Option(help="Simulated runs.")] = 10,
-    seed: Annotated[int, typer.Option(help="Of the simulation.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the simulation.")] = 0,
     details: Details = False,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for response times by rate and a simulated day: PNG, SVG, Vega-Lite.")
@@ -131,7 +133,7 @@ def queue(
         )
     emit(result, as_json, lambda found: _show_queue(found, details), understood(loaded))
     if not as_json and not details:
-        tell("--details shows the formulas beside the simulation")
+        tell("--details shows the formulas next to the simulation")
     if figures is not None:
         written = api.write_queue_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
@@ -142,29 +144,35 @@ def admit(
     running: Annotated[
         list[str] | None,
         typer.Option(
-            help="A job that runs now: batch_size=128,elapsed=120s,within=300s; without DATA: time=300s,elapsed=120s. "
-            "done=40% where that is known. Repeatable."
+            help=(
+                "A job running now: batch_size=128,elapsed=120s,within=300s; without DATA: "
+                "time=300s,elapsed=120s. Add done=40% if known. Repeatable."
+            )
         ),
     ] = None,
     new: Annotated[
-        str, typer.Option(help="The job that wants to start: batch_size=256,within=300s; without DATA: time=200s.")
+        str, typer.Option(help="The job to be started: batch_size=256,within=300s; without DATA: time=200s.")
     ] = "",
     smaller: Annotated[
-        list[str] | None, typer.Option(help="Another form of the new job, the most wanted first. Repeatable.")
+        list[str] | None, typer.Option(help="An alternative form of the new job, in order of preference. Repeatable.")
     ] = None,
-    servers: Annotated[int, typer.Option(help="Without DATA: jobs that run at once without slowing down.")] = 1,
+    servers: Annotated[
+        int, typer.Option(help="Without DATA: number of jobs that can run at once without slowing down.")
+    ] = 1,
     scv: Annotated[float, typer.Option(help="Without DATA: variance of the times over their squared mean.")] = 0.0,
-    slots: Annotated[int | None, typer.Option(help="Jobs at once; others wait in line. Default: any number.")] = None,
-    others: Annotated[int, typer.Option(help="Jobs that also run, of which nothing else is known.")] = 0,
+    slots: Annotated[
+        int | None, typer.Option(help="Maximum number of jobs at once; others wait in line. Default: no limit.")
+    ] = None,
+    others: Annotated[int, typer.Option(help="Number of other running jobs about which nothing else is known.")] = 0,
     confidence: Annotated[float, typer.Option(help="Probability with which deadlines must be met.")] = 0.95,
-    delay: Annotated[bool, typer.Option("--delay/--no-delay", help="Whether to look for a later start.")] = True,
+    delay: Annotated[bool, typer.Option("--delay/--no-delay", help="Whether to consider starting later.")] = True,
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
     reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Admit, shrink or delay a job, given those that run now.
+    """Admit, shrink or delay a job, given those running now.
 
     Exit code 5 when no way to start it keeps every deadline.
 
@@ -175,7 +183,7 @@ def admit(
     from sparkcast.queues.described import parse_described
 
     if not new:
-        raise StudyError("no job wants to start", hint="describe it: --new batch_size=256,within=300s, or time=200s")
+        raise StudyError("the new job is missing", hint="describe it: --new batch_size=256,within=300s, or time=200s")
     loaded = _loaded(data, reading, model, as_json)
     result = api.admit(
         [parse_described(text) for text in running or ()],
@@ -203,7 +211,7 @@ def read_arrivals(path: Path) -> list[float]:
     try:
         lines = [line.strip() for line in path.read_text().splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path} cannot be read: {error}", hint="give a text file with one time in a line") from None
+        raise StudyError(f"{path} cannot be read: {error}", hint="give a text file with one time per line") from None
     found = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -211,10 +219,10 @@ def read_arrivals(path: Path) -> list[float]:
         except ValueError:
             if number > 1:
                 raise StudyError(
-                    f"{path.name} line {number}: {line!r} is not a number of seconds", hint="one time in a line"
+                    f"{path.name} line {number}: {line!r} is not a number of seconds", hint="write one time per line"
                 ) from None
     if not found:
-        raise StudyError(f"{path.name} has no times of arrival", hint="write one time in seconds in each line")
+        raise StudyError(f"{path.name} has no arrival times", hint="write one time in seconds per line")
     return found
 
 
@@ -236,7 +244,7 @@ def _whole_numbers(text: str) -> tuple[int, ...]:
 
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise StudyError(f"--compare {text!r} is no list of numbers of servers", hint="e.g. 2,4,8")
+        raise StudyError(f"--compare {text!r} is not a list of numbers of servers", hint="e.g. 2,4,8")
     return tuple(int(part) for part in parts)
 
 
@@ -316,9 +324,9 @@ def _show_mean(result: "QueueAnswer") -> None:
         found = result.simulation
         formula = f"; {formulas[0]}" if formulas else ""
         response, wait = _with_reach(found.mean_response_s), _with_reach(found.mean_wait_s)
-        tell(f"on average a job takes {response} s, of which it waits {wait} s (simulated{formula})")
+        tell(f"the mean response time is {response} s, including a wait of {wait} s (simulated{formula})")
     elif formulas:
-        tell(f"on average a job takes, by {formulas[0]}")
+        tell(f"mean response time by {formulas[0]}")
 
 
 def _show_measures(result: "QueueAnswer") -> None:
@@ -357,10 +365,10 @@ def _show_percentile(result: "QueueAnswer") -> None:
     found = result.response_s
     assert found is not None
     how = "" if found.low == found.high else f" ({found.low:.4g} to {found.high:.4g} with 95 % confidence)"
-    tell(f"{100 * result.share:g} % of jobs end within {found.value:.4g} s{how}")
+    tell(f"{100 * result.share:g} % of jobs finish within {found.value:.4g} s{how}")
     if result.slo_s is not None:
-        verdict = "is kept" if result.meets_slo else "IS NOT KEPT"
-        needed = "" if result.servers_needed in (None, result.servers) else f"; {result.servers_needed} would do"
+        verdict = "is met" if result.meets_slo else "IS NOT MET"
+        needed = "" if result.servers_needed in (None, result.servers) else f"; {result.servers_needed} would be enough"
         with_so_many = "" if result.is_slowdown_measured else f" with {result.servers}"
         tell(f"the deadline of {result.slo_s:g} s {verdict}{with_so_many}{needed}")
 
@@ -371,7 +379,7 @@ def _show_capacities(result: "QueueAnswer") -> None:
     header += [] if result.slo_s is None else [f"within {result.slo_s:g} s up to", "busy then"]
     header += [] if result.arrival_rate is None else [f"p{100 * result.share:g} s at this rate"]
     header += ["cost/h", "cost/job"] if has_cost else []
-    title = "what the cluster can take" if result.is_slowdown_measured else "what servers can take"
+    title = "capacity of the cluster" if result.is_slowdown_measured else "capacity by number of servers"
     table(title, header, [_capacity_row(one, result, has_cost) for one in result.capacities])
 
 
@@ -384,7 +392,7 @@ def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> lis
         busy = "–" if one.utilisation is None else f"{100 * one.utilisation:.0f} %"
         row += ["never" if one.most_rate is None else show_rate(one.most_rate, like=like), busy]
     if result.arrival_rate is not None:
-        row.append("grows without end" if one.response_s is None else f"{one.response_s.value:.4g}")
+        row.append("grows without bound" if one.response_s is None else f"{one.response_s.value:.4g}")
     if has_cost:
         row += [f"{one.cost_per_hour:.4g}", "–" if one.cost_per_job is None else f"{one.cost_per_job:.4g}"]
     return row
@@ -393,7 +401,7 @@ def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> lis
 def _show_decision(result: "Decision") -> None:
     chosen = result.chosen
     if chosen is None:
-        tell(f"refuse: no way to start the new job keeps every deadline with probability {result.confidence:g}")
+        tell(f"refuse: no way to start the new job meets every deadline with probability {result.confidence:g}")
     elif chosen.what == "delay":
         tell(f"delay: start {chosen.new} {_start(chosen)}")
     elif chosen.what == "shrink":
@@ -402,11 +410,11 @@ def _show_decision(result: "Decision") -> None:
         tell(f"admit: start {chosen.new} now")
     shown = chosen or result.options[0]
     before = {end.name: end for end in result.without}
-    title = "" if chosen else f"nearest: start {_start(shown)}"
+    title = "" if chosen else f"closest: start {_start(shown)}"
     rows = [_end_row(end, before.get(end.name), shown) for end in shown.ends]
     table(
         title,
-        ["job", "ends, without the new job", "with it", "80 % between", "deadline", "met with", ""],
+        ["job", "finishes without the new job", "with it", "80 % between", "deadline", "met with", ""],
         rows,
         ("80 % between",),
     )
@@ -420,8 +428,8 @@ def _start(option: "Option") -> str:
 
     if not option.start_after:
         return "now"
-    many = "one of the jobs has" if option.start_after == 1 else f"{option.start_after} of the jobs have"
-    return f"when {many} ended, in about {show_seconds(option.start_in_s)}"
+    many = "one job has" if option.start_after == 1 else f"{option.start_after} jobs have"
+    return f"once {many} finished, in about {show_seconds(option.start_in_s)}"
 
 
 def _end_row(end: "End", before: "End | None", option: "Option") -> list[str]:

@@ -34,45 +34,49 @@ def register(app: typer.Typer) -> None:
 def recommend(
     data: DataOrModel,
     within: Annotated[str | None, typer.Option(help="The deadline, e.g. 300s or 5m.")] = None,
-    budget: Annotated[float | None, typer.Option(help="The most that a run may cost; needs a price.")] = None,
-    min_accuracy: Annotated[float | None, typer.Option(help="The least accuracy, e.g. 0.95.")] = None,
+    budget: Annotated[float | None, typer.Option(help="The maximum cost of a run; needs a price.")] = None,
+    min_accuracy: Annotated[float | None, typer.Option(help="The minimum accuracy, e.g. 0.95.")] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
             metavar="'NAME >= VALUE'", help="A limit on any response: 'auc >= 0.9', 'time_s <= 300s'. Repeatable."
         ),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Probability with which each of these must be kept.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="The probability with which each limit must be met.")] = 0.95,
     maximize: Annotated[
-        str | None, typer.Option(help="A response, e.g. accuracy, a setting that is a number, or 'name = formula'.")
+        str | None, typer.Option(help="A response, e.g. accuracy, a numeric setting, or 'name = formula'.")
     ] = None,
     minimize: Annotated[
         str | None, typer.Option(help="A response, e.g. cost or time_s, a setting such as nodes, or 'name = formula'.")
     ] = None,
-    fix: Annotated[list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2.")] = None,
+    fix: Annotated[list[str] | None, typer.Option(help="A setting to hold at a value, e.g. executors=2.")] = None,
     levels: Annotated[
         list[str] | None,
         typer.Option(help="Other values to choose from, e.g. executors=1..16 or batch_size=64,96,128."),
     ] = None,
     free_epochs: Annotated[
-        bool, typer.Option("--free-epochs", help="Choose the number of epochs too, by the runs' curves.")
+        bool, typer.Option("--free-epochs", help="Choose the number of epochs too, from the per-epoch curves.")
     ] = False,
     price: Annotated[
         str | None,
-        typer.Option(help="Instead of the study's: core_hour=0.05,currency=EUR, m4.large=0.1 or 'hour = 0.2 * nodes'."),
+        typer.Option(
+            help="Overrides the study's price: core_hour=0.05,currency=EUR, m4.large=0.1 or 'hour = 0.2 * nodes'."
+        ),
     ] = None,
     max_failure: Annotated[
-        float, typer.Option(help="Leave out what was never run and is more likely to fail than this.")
+        float, typer.Option(help="Exclude settings that were never run and are more likely to fail than this.")
     ] = 0.1,
     jobs_running: Annotated[
-        str | None, typer.Option(help="Jobs on the cluster now, or 'store': those of a running sparkcast run.")
+        str | None,
+        typer.Option(help="Jobs on the cluster now, or 'store' to count those of a sparkcast run in progress."),
     ] = None,
     running: Annotated[
         list[str] | None,
-        typer.Option(help="A job that runs now: batch_size=128,elapsed=120s,within=300s. Would it miss its deadline?"),
+        typer.Option(help="A job running now: batch_size=128,elapsed=120s,within=300s. Would it miss its deadline?"),
     ] = None,
     recent: Annotated[
-        str | None, typer.Option(help="Runs made since the model was fitted (DATA): is it still right?")
+        str | None,
+        typer.Option(help="Runs made since the model was trained (DATA), to check whether it is still valid."),
     ] = None,
     details: Details = False,
     figures: Annotated[
@@ -82,7 +86,7 @@ def recommend(
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
     response: Annotated[
-        list[str] | None, typer.Option(help="Of a table: a column that is what runs yielded. Repeatable.")
+        list[str] | None, typer.Option(help="For a table: a column that is a response. Repeatable.")
     ] = None,
     reading: Reading = AS_IT_STANDS,
     as_json: Json = False,
@@ -151,7 +155,7 @@ def _expanded(item: str) -> "Sequence[Level]":
     except (TypeError, ValueError):
         values = range(0)
     if not values:
-        raise StudyError(f"{item!r} is not a range of whole numbers", hint="e.g. 1..16, or 64..512..64 in steps of 64")
+        raise StudyError(f"{item!r} is not a range of integers", hint="e.g. 1..16, or 64..512..64 in steps of 64")
     return values
 
 
@@ -173,19 +177,19 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
         tell(f"  {show_predicted(prediction, result.vocabulary)}")
     if result.nearest and result.nearest.distance > 0:
         near = str(result.nearest.configuration)
-        tell(f"  nearest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
+        tell(f"  closest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
     if result.no_failure:
         tell(f"  {result.no_failure}")
     if result.considered:
         optimal = f"; --details lists {len(result.pareto)} Pareto-optimal ones" if len(result.pareto) > 1 else ""
-        how = f"--fix NAME=VALUE narrows them, --levels NAME=1..16 gives others{'' if details else optimal}"
+        how = f"--fix NAME=VALUE narrows them, --levels NAME=1..16 adds others{'' if details else optimal}"
         tell(f"  chosen from {result.considered.text} ({how})")
     if result.runner_up:
         tell(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up, result)})")
     if result.as_good:
         tell(f"as good within the noise: {result.as_good.configuration} ({_short(result.as_good, result)})")
     for alternative in result.alternatives[: None if details else 1]:
-        tell(f"what it costs: {alternative.text}")
+        tell(f"trade-off: {alternative.text}")
     if details:
         _show_front(result)
     for forecast in result.running:
@@ -193,7 +197,7 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
     if result.conf:
         options("paste into spark-submit:", result.conf)
     if result.arguments:
-        shell("arguments of the job:", " ".join(result.arguments), below=True)
+        shell("job arguments:", " ".join(result.arguments), below=True)
     for note in result.notes:
         say(f"note: {note}")
     if result.staleness and result.staleness.verdict == "retrain":
@@ -211,7 +215,7 @@ def _show_front(result: "Recommendation") -> None:
     words = result.vocabulary
     known = [p.response for p in front[0].predictions]
     responses = [name for name in known if name in (words.time, words.money, words.quality)]
-    tell(f"not beaten in {', '.join(responses)} at once ({len(front)}):")
+    tell(f"Pareto-optimal in {', '.join(responses)} ({len(front)}):")
     for candidate in front[:_MOST_SHOWN]:
         mark = "*" if candidate.configuration == result.chosen.configuration else " "
         tell(f"  {mark} {candidate.configuration}: {_short(candidate, result)}")
@@ -226,13 +230,13 @@ def _running_line(forecast: "RunningForecast") -> str:
 
     job = forecast.job
     line = (
-        f"running job {job.configuration}: ends after {show_seconds(forecast.ends_s)}, "
+        f"running job {job.configuration}: finishes after {show_seconds(forecast.ends_s)}, "
         f"with the new job after {show_seconds(forecast.ends_with_new_s)}"
     )
     if job.within_s is None or forecast.probability is None or forecast.probability_with_new is None:
         return line
     chances = f"{forecast.probability:.2f} -> {forecast.probability_with_new:.2f}"
-    verdict = " WOULD MISS IT" if forecast.would_miss else ""
+    verdict = " (WOULD MISS IT)" if forecast.would_miss else ""
     return f"{line}; meets its deadline of {show_seconds(job.within_s)} with probability {chances}{verdict}"
 
 

@@ -25,7 +25,7 @@ def replicate(
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """A paper's numbers beside ours, and its mistakes.
+    """A paper's numbers compared with ours, and its mistakes.
 
     Example: sparkcast replicate marinos2020 --part anova
     """
@@ -44,10 +44,10 @@ def _show(result: "Replicated", details: bool) -> None:
         _show_differing(result)
         numbers = ", ".join(str(mistake.number) for mistake in result.mistakes)
         if numbers:
-            tell(f"mistakes of the paper that are shown with what is true: {numbers}")
+            tell(f"mistakes in the paper, shown with what is true: {numbers}")
         tell("--details shows all tables, mistakes and notes")
     agree, differ, shown = (result.counts[verdict] for verdict in Verdict)
-    tell(f"{result.paper} ({', '.join(result.parts)}): {agree} agree, {differ} differ, {shown} shown only")
+    tell(f"{result.paper} ({', '.join(result.parts)}): {agree} agree, {differ} differ, {shown} only shown")
 
 
 def _show_all(result: "Replicated") -> None:
@@ -55,7 +55,7 @@ def _show_all(result: "Replicated") -> None:
     for section in result.sections:
         _show_section(section)
     if result.mistakes:
-        tell("Mistakes of the paper, and what is true\n")
+        tell("Mistakes in the paper, and what is true\n")
     for mistake in result.mistakes:
         _show_mistake(mistake)
     for note in result.notes:
@@ -107,4 +107,4 @@ def _sides(figure: "Figure") -> str:
     if figure.paper is None or figure.right is None:
         value = figure.right if figure.paper is None else figure.paper
         return "-" if value is None else f"{value:.5g}"
-    return f"as in the paper {figure.paper:.5g}, right {figure.right:.5g}"
+    return f"paper {figure.paper:.5g}, correct {figure.right:.5g}"

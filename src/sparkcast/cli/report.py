@@ -28,7 +28,7 @@ def report(
     within: Annotated[str | None, typer.Option(help="A deadline to recommend settings for, e.g. 60s.")] = None,
     response: Annotated[
         list[str] | None,
-        typer.Option(help="Of a CSV: a column to tell about, or 'cost = time_s / accuracy'. Repeatable."),
+        typer.Option(help="For a CSV: a column to report on, or 'cost = time_s / accuracy'. Repeatable."),
     ] = None,
     reading: Reading = AS_IT_STANDS,
     force: Force = False,

@@ -20,7 +20,9 @@ _FEW = 5  # failed runs that are named
 INTERRUPTED = 130  # what shells report after Ctrl-C
 
 Master = Annotated[str | None, typer.Option(help="embedded, spark://host:7077, yarn, k8s://..., local[2].")]
-Conf = Annotated[list[str] | None, typer.Option(help="Spark property key=value; may be given again. Yours win.")]
+Conf = Annotated[
+    list[str] | None, typer.Option(help="Spark property key=value; repeatable. Overrides sparkcast's own.")
+]
 PropertiesFile = Annotated[Path | None, typer.Option(help="A file of Spark properties, as for spark-submit.")]
 
 
@@ -31,11 +33,11 @@ def register(app: typer.Typer) -> None:
 
 def run(
     study: StudyFile,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the spark-submit lines.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the spark-submit commands.")] = False,
     details: Details = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue: run what has no result yet.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue: run the trials without a result.")] = False,
     allow_changed: Annotated[
-        bool, typer.Option("--allow-changed", help="Keep results although the study file has changed.")
+        bool, typer.Option("--allow-changed", help="Keep results even though the study file has changed.")
     ] = False,
     master: Master = None,
     conf: Conf = None,

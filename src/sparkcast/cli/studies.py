@@ -75,7 +75,7 @@ def list_plugs(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="designs, workloads, engines, models, searchers, protocols, grids or replications; without, all.",
+            help="designs, workloads, engines, models, searchers, protocols, grids or replications; default: all.",
             show_default=False,
         ),
     ] = None,
@@ -91,7 +91,7 @@ def list_plugs(
     if kind is None:
         emit(Kinds(api.list_kinds()), as_json, _show_kinds)
     else:
-        emit(api.list_plugs(kind), as_json, lambda found: table("", ("name", "what it is"), list(found.items())))
+        emit(api.list_plugs(kind), as_json, lambda found: table("", ("name", "description"), list(found.items())))
 
 
 def _show_kinds(found: "Kinds") -> None:
@@ -99,23 +99,23 @@ def _show_kinds(found: "Kinds") -> None:
     for kind, names in found.kinds.items():
         label = f"{kind} ({len(names)})"
         tell(f"{label:<{longest}} {', '.join(names)}", hang=" " * (longest + 1))
-    shell("what each is:", "sparkcast list models")
+    shell("descriptions:", "sparkcast list models")
 
 
 def design(
     study: StudyFile,
-    budget: Annotated[str | None, typer.Option(help="The most time to spend, e.g. 30m.")] = None,
+    budget: Annotated[str | None, typer.Option(help="The maximum total time, e.g. 30m.")] = None,
     effect: Annotated[
-        str, typer.Option(help="The effect to see: 1.5 standard deviations of the noise, or 10% (needs replicates).")
+        str, typer.Option(help="The effect to detect: 1.5 standard deviations of the noise, or 10% (needs replicates).")
     ] = "1.0",
     details: Details = False,
-    csv: Annotated[Path | None, typer.Option(help="Write the plan here, in run order.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the plan to this file, in run order.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write figures (.png, .svg, .vl.json) to this folder.")] = None,
     force: Force = False,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """The plan: runs, order, what they can tell apart, power, estimated time and price.
+    """The plan: runs, order, aliases, power, estimated time and price.
 
     Example: sparkcast design mnist.yaml --budget 30m --effect 1.5 --csv plan.csv
     """
@@ -200,7 +200,7 @@ def _show_aliases(description: "Description") -> None:
             if chain[0].count(":") < 2
         ]
         if rows:
-            table("aliases: effects that are one and the same here", ("effect", "is also"), rows[:_MOST_LINES])
+            table("aliases: effects that this plan cannot separate", ("effect", "is also"), rows[:_MOST_LINES])
         if len(rows) > _MOST_LINES:
             tell(f"... and {len(rows) - _MOST_LINES} more; --json has all up to third order")
         if description.aliases and description.clear:
@@ -215,15 +215,15 @@ def _show_aliases(description: "Description") -> None:
 def _show_correlation(description: "Description") -> None:
     worst = description.largest
     if worst is not None and worst.value < 1e-6:
-        tell("main effects and pairs are uncorrelated")
+        tell("main effects and two-factor interactions are uncorrelated")
     elif worst is not None:
         tell(f"largest correlation: {worst.value:.2f}, of {worst.a} with {worst.b}")
     inflation = description.variance_inflation
     if inflation and max(inflation.values()) > 1.005:
         name = max(inflation, key=lambda name: inflation[name])
-        tell(f"main effects: variance x {inflation[name]:.2f} at most by correlation with each other ({name})")
+        tell(f"main effects: variance x {inflation[name]:.2f} at most, due to correlation with each other ({name})")
     if not description.is_regular and description.d_efficiency is not None:
-        tell(f"D-efficiency of main effects: {description.d_efficiency:.2f} of an orthogonal two-level design's")
+        tell(f"D-efficiency of main effects: {description.d_efficiency:.2f} of an orthogonal two-level design")
 
 
 def _show_power(power: "Power", details: bool) -> None:
@@ -231,24 +231,22 @@ def _show_power(power: "Power", details: bool) -> None:
     size = f"an effect of {power.effect_sd:.3g} {unit} of the noise"
     main, pair = power.lowest("main effect"), power.lowest("interaction")
     if power.reason:
-        tell(f"power: unknown; {power.reason}")
+        tell(f"power unknown: {power.reason}")
     elif main is not None:
         kept = " that stays in the model" if power.left_out else ""
         also = f", {100 * pair:.0f} % for an interaction{kept}" if pair is not None else ""
         test = f"level {power.alpha:g}, {_degrees(power.residual_df)} of freedom"
         tell(f"power: {100 * main:.0f} % for {size}{also} ({test})")
         if power.left_out and not details:
-            tell(f"  {len(power.left_out)} of the effects leave the model and count as noise")
+            tell(f"  {len(power.left_out)} of the effects are dropped from the model and count as noise")
         elif power.left_out:
-            left = (
-                f"  the effects that the runs can tell apart leave {_degrees(power.whole_df)} of freedom for the noise"
-            )
-            tell(f"{left}; so these leave the model and count as noise: {_some(power.left_out, 12, ', ')}")
+            left = f"  the effects that the runs can estimate leave {_degrees(power.whole_df)} of freedom for the noise"
+            tell(f"{left}, so these are dropped from the model and count as noise: {_some(power.left_out, 12, ', ')}")
     needed = [f"{n} for {100 * float(target):.0f} %" for target, n in power.replicates_for.items() if n is not None]
     if needed:
-        tell(f"replicates needed to see {size}: {', '.join(needed)}")
+        tell(f"replicates needed to detect {size}: {', '.join(needed)}")
     else:
-        tell(f"no number of replicates up to 100 makes {size} visible with 80 %")
+        tell(f"no number of replicates up to 100 detects {size} with 80 % power")
 
 
 def _degrees(count: int) -> str:
@@ -259,7 +257,7 @@ def _show_cost(plan: "PlanSummary") -> None:
     from sparkcast.units import show_money, show_seconds
 
     if plan.total_s is not None and plan.trial_s is not None:
-        tell(f"about {show_seconds(plan.total_s)} in all, {show_seconds(plan.trial_s)} each ({plan.estimated_from})")
+        tell(f"about {show_seconds(plan.total_s)} in total, {show_seconds(plan.trial_s)} each ({plan.estimated_from})")
     else:
         tell(f"time: {plan.estimated_from}")
     if plan.price is not None:

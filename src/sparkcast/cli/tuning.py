@@ -32,26 +32,26 @@ def tune(
         str | None, typer.Option(help="A response, e.g. cost. Default: time_s.", show_default=False)
     ] = None,
     maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy.")] = None,
-    within: Annotated[str | None, typer.Option(help="A run that takes longer is no answer, e.g. 60s.")] = None,
-    max_runs: Annotated[int, typer.Option(help="The most runs to make; what was measured before is free.")] = 20,
+    within: Annotated[str | None, typer.Option(help="A run that takes longer does not qualify, e.g. 60s.")] = None,
+    max_runs: Annotated[int, typer.Option(help="Maximum number of runs; earlier measurements are free.")] = 20,
     max_cost: Annotated[
-        float | None, typer.Option(metavar="MONEY", help="The most that all runs may cost by the study's price.")
+        float | None, typer.Option(metavar="MONEY", help="Maximum cost of all runs at the study's price.")
     ] = None,
     fix: Annotated[
-        list[str] | None, typer.Option(help="A setting that is given, e.g. executors=2; repeatable.")
+        list[str] | None, typer.Option(help="A setting to hold at a value, e.g. executors=2; repeatable.")
     ] = None,
     replicates: Annotated[
-        int | None, typer.Option(help="Runs of each setting. Default: the searcher's own.", show_default=False)
+        int | None, typer.Option(help="Runs per configuration. Default: the searcher's own.", show_default=False)
     ] = None,
     earlier: Annotated[
         list[str] | None,
         typer.Option(metavar="DATA", help="Runs of another workload (study, store or CSV) to learn from; repeatable."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of searchers that draw at random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed, for searchers with randomness.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a search that was stopped.")] = False,
     allow_changed: Annotated[
         bool,
-        typer.Option("--allow-changed", help="Keep results although the study file or the options have changed."),
+        typer.Option("--allow-changed", help="Keep results even though the study file or the options have changed."),
     ] = False,
     master: Master = None,
     conf: Conf = None,
@@ -105,7 +105,7 @@ def _show(result: "TuneResult", study: str) -> None:
         _show_best(result, result.best)
     parts = [f"{result.new} new", f"{result.already_measured} already measured", f"{result.failed} failed"]
     if result.impossible:
-        parts.append(f"{result.impossible} refused without running")
+        parts.append(f"{result.impossible} rejected without running")
     money = (
         "" if result.spent_cost is None else f", {show_money(result.spent_cost, result.currency)} at the study's price"
     )
@@ -136,7 +136,7 @@ def _show_best(result: "TuneResult", best: "Tried") -> None:
         change = 100 * (best.value / first.value - 1)
         more = "more" if change > 0 else "less"
         began = f"{show_value(response, first.value)} at {first.configuration}"
-        tell(f"  {abs(change):.0f} % {more} than the first: {began}")
+        tell(f"  {abs(change):.0f} % {more} than the first run: {began}")
 
 
 def _deciding(result: "TuneResult", study: str) -> list[str]:

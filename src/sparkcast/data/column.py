@@ -108,8 +108,8 @@ def _settled(column: Column, marks: set[Mark], words: Words, separator: str) -> 
     usual: set[Mark] = {"."} if column.mark == "." and not marks and separator != ";" else set()
     if not (others or usual):
         cell = next(cell for cell in column.values if ({",", "."} & set(cell)))
-        told = f"{shown(cell)} may be {_both(cell)}, and nothing in the file tells which"
-        hint = "say what stands before decimals: --decimal point or --decimal comma"
+        told = f"{shown(cell)} can be {_both(cell)}, and nothing in the file says which"
+        hint = "set the decimal mark: --decimal point or --decimal comma"
         return replace(column, problems={cell: told}, hints=(hint,))
     mark = next(iter(others or usual))
     return replace(read_column(column.name, column.cells, replace(words, decimal=mark)), doubt=False)
@@ -202,7 +202,7 @@ def _quantities(
     words: Words,
 ) -> Column:
     problems = {cell: _no_number(cell) for cell in words_in_it}
-    hints = ["correct the cell, drop the row, or say that it means no value: --na WORD"] if problems else []
+    hints = ["correct the cell, drop the row, or mark it as missing: --na WORD"] if problems else []
     good = {cell: parsed for cell, parsed in read.items() if cell not in problems}
     family = _family(good, counts, words)
     bare = {c for c, parsed in good.items() if isinstance(parsed, Quantity) and not parsed.families}
@@ -214,7 +214,7 @@ def _quantities(
     for cell in wrong:
         other = ("point", "comma") if mark == "," else ("comma", "point")
         problems[cell] = f"{shown(cell)} has a decimal {other[0]}, and other cells of the column a decimal {other[1]}"
-        hints.append("write all decimals of a column alike")
+        hints.append("use one decimal mark per column")
     kept = {cell: parsed for cell, parsed in good.items() if cell not in problems}
     currencies = _currencies(kept, counts) if family == MONEY else []
     for cell, parsed in kept.items():

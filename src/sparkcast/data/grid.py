@@ -14,7 +14,7 @@ from sparkcast.study.paths import no_such_file
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLE = 65536  # characters that tell what separates cells
 _BOMS = (("utf-8-sig", b"\xef\xbb\xbf"), ("utf-16", b"\xff\xfe"), ("utf-16", b"\xfe\xff"))
-_HINT = "a table as text is needed: CSV with a header, one run a row"
+_HINT = "it must be a text table: CSV with a header, one run per row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def read_grid(path: Path) -> Grid:
             records.insert(0, (skipped, [cell.strip() for cell in named]))
             comments.pop()
     if separator != ",":
-        notes.append(f"cells between {_SEPARATORS[separator]}")
+        notes.append(f"separated by {_SEPARATORS[separator]}")
     if comments:
         notes.append(f"{len(comments)} comment line{'s' if len(comments) > 1 else ''} above the header")
     return _grid(records, separator, path, notes)
@@ -70,7 +70,7 @@ def _grid(records: list[tuple[int, list[str]]], separator: str, path: Path, note
     header = [" ".join(name.strip("\ufeff ").split()) for name in records[0][1]] if records else []
     if header and len(records) > 1 and not _names_columns(header):
         raise StudyError(
-            f"{path.name}: row {records[0][0]} has nothing but numbers where the names of the columns should be",
+            f"{path.name}: row {records[0][0]} has only numbers where the column names should be",
             hint="put a header above the runs: executors,batch_size,time_s",
         )
     while header and not header[-1] and not any(row[len(header) - 1] for _, row in records if len(row) >= len(header)):
@@ -80,12 +80,12 @@ def _grid(records: list[tuple[int, list[str]]], separator: str, path: Path, note
         record for record in records[1:] if record[1][0] != first[0] or record[1][: len(header)] != first[: len(header)]
     ]
     if len(body) < len(records) - 1:
-        notes.append("the header stands again among the rows")
+        notes.append("the header is repeated among the rows")
     if not body:
         raise StudyError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
     width = len(header)
     ragged = [
-        Problem(number, "", f"{max(len(row), 1)} values, and the header names {width} columns")
+        Problem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
         for number, row in body
         if len(row) != width and (len(row) < width or any(row[width:]))
     ]
@@ -111,9 +111,9 @@ def _without_repeated_columns(
         if first == place:
             continue
         if columns[first] == columns[place]:
-            notes.append(f"{name} stands twice, with the same cells")
+            notes.append(f"{name} appears twice, with the same cells")
         else:
-            text = f"the name stands twice in the header, above different cells (columns {first + 1} and {place + 1})"
+            text = f"the name appears twice in the header, above different cells (columns {first + 1} and {place + 1})"
             problems.append(Problem(None, name, text))
     refuse(path.name, problems, hint="rename one of them")
     return Grid(tuple(kept), tuple(columns[place] for place in kept.values()), rows, separator, tuple(notes))
@@ -150,7 +150,7 @@ def _decoded(path: Path) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         raise StudyError(f"cannot read {str(path)!r}: {error.reason}", hint=_HINT) from error
     if "\0" in text:
-        raise StudyError(f"cannot read {str(path)!r}: it is not a text", hint=_HINT)
+        raise StudyError(f"cannot read {str(path)!r}: it is not a text file", hint=_HINT)
     return text, told
 
 
@@ -218,7 +218,7 @@ def _read_parquet(path: Path) -> Grid:
     except FileNotFoundError:
         raise no_such_file(path) from None
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise StudyError(f"cannot read {str(path)!r}: {error}", hint="a Parquet file is needed") from error
+        raise StudyError(f"cannot read {str(path)!r}: {error}", hint="it must be a Parquet file") from error
     if not table.num_rows:
         raise StudyError(f"{path.name} has 0 rows", hint="one row per run")
     rows = list(range(1, table.num_rows + 1))

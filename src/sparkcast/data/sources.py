@@ -53,8 +53,11 @@ def _require_study_file(path: Path) -> None:
         return  # said where it is read
     if path.suffix.lower() in TABLES:
         raise StudyError(
-            f"{path.name} is a table of runs, and this needs a study file",
-            hint=f"ask the table: sparkcast analyze {path.name}; or make a study: sparkcast init WORKLOAD > study.yaml",
+            f"{path.name} is a table of runs, but this command needs a study file",
+            hint=(
+                f"analyze the table: sparkcast analyze {path.name}; or create a study: sparkcast init WORKLOAD "
+                "> study.yaml"
+            ),
         )
     if is_event_log(path):
         raise _event_log(path, "a study file")
@@ -62,7 +65,7 @@ def _require_study_file(path: Path) -> None:
 
 def _event_log(path: Path, needed: str) -> StudyError:
     return StudyError(
-        f"{path.name} is a Spark event log, and this needs {needed}",
+        f"{path.name} is a Spark event log, but this command needs {needed}",
         hint=f"sparkcast profile {path} shows where its time went",
     )
 
@@ -103,20 +106,20 @@ def load_data(
     time_unit: str | None = None,
     decimal: str | None = None,
 ) -> Data:
-    """Runs to ask about: of a study, a table, a store or MLflow.
+    """Read the runs of a study, a table, a store or MLflow.
 
     Args:
         source: A study file (with its results), a table (CSV, TSV, Parquet), a store (folder, file or database URL), or
             runs of MLflow: "mlflow:" and a tracking folder or URL.
-        factors: The columns of a table that were varied; by default those that vary and were not measured. When they
-            are named, its other columns of numbers become metrics of the runs, which the model gray-box learns from.
-        responses: What the runs yielded, or formulas over it: "cost = time_s / (100 * accuracy) ** 2".
-        study: Which study of a store, or experiment of MLflow, that holds several.
+        factors: The columns of a table that are factors; by default those that vary and are not measurements. When they
+            are listed, its other numeric columns become metrics of the runs, which the model gray-box learns from.
+        responses: Columns that are responses, or formulas over them: "cost = time_s / (100 * accuracy) ** 2".
+        study: Which study of a store, or which MLflow experiment, if there are several.
         roles: What names mean: {"hosts": "machines", "auc": "share", "minutes": "time:min"}.
         ignore: Columns of a table to leave out.
-        na: Words that mean no value in a table, beside the usual ones.
-        time_unit: Of times in a table that do not tell their unit: "ms", "s", "min", "h" or "d".
-        decimal: What stands before decimals in a table that does not tell it: "comma" or "point".
+        na: Words that mark a missing value in a table, besides the usual ones.
+        time_unit: Unit of times in a table that have none: "ms", "s", "min", "h" or "d".
+        decimal: Decimal mark, if the table leaves it open: "comma" or "point".
 
     Returns:
         The observations, with what all names mean, the study where there is one, and how a table was understood.
@@ -138,7 +141,7 @@ def load_data(
         loaded = _tracked_data(str(source), options, study)
     elif is_model_file(path):
         raise StudyError(
-            f"{path.name} is a model file, and this needs runs", hint="give the study, store or CSV instead"
+            f"{path.name} is a model file, but this command needs runs", hint="pass the study, store or CSV instead"
         )
     elif path.suffix.lower() in TABLES:
         _require_runs(path)
@@ -164,7 +167,7 @@ def _refuse_table_options(path: Path, options: TableOptions) -> None:
     given = {"--ignore": options.ignore, "--na": options.na, "--time-unit": options.time_unit}
     for option, value in (given | {"--decimal": options.decimal}).items():
         if value:
-            raise StudyError(f"{option} is for tables, and {path.name} is none", hint=f"leave out {option}")
+            raise StudyError(f"{option} is only for tables, and {path.name} is not one", hint=f"leave out {option}")
 
 
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
@@ -209,7 +212,7 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     finally:
         store.close()
     if not stored:
-        raise NotEnoughDataError(f"study {name!r} has no results yet", hint="make some: sparkcast run STUDY")
+        raise NotEnoughDataError(f"study {name!r} has no results yet", hint="create some with: sparkcast run STUDY")
     varied = tuple(n for n in stored[0].configuration if len({o.configuration.get(n) for o in stored}) > 1)
     measured = tuple(dict.fromkeys(n for o in stored for n in o.responses))
     known = (*stored[0].configuration, *measured)
@@ -264,7 +267,7 @@ def is_model_file(path: Path) -> bool:
     if path.suffix.lower() in _WORKBOOKS or (is_archive and _is_workbook(path)):
         raise StudyError(
             f"{path.name} is a spreadsheet file, which sparkcast does not read",
-            hint="save its sheet as CSV (File > Save As > CSV UTF-8), and give that",
+            hint="save its sheet as CSV (File > Save As > CSV UTF-8) and use that",
         )
     return is_archive
 

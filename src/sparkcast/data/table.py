@@ -76,7 +76,7 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     columns.pop(ending or "", None)
     sorted_ = _sorted(columns, written, declared, options, yielded)
     if not sorted_.settings:
-        raise StudyError(f"{path.name} has no column that could be a factor", hint="name them: --factors a,b")
+        raise StudyError(f"{path.name} has no column that could be a factor", hint="list them: --factors a,b")
     fixed = [
         name
         for name in columns
@@ -114,8 +114,8 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
 
 def no_response(path: Path) -> StudyError:
     return StudyError(
-        f"no column of {path.name} is known to be what the runs yielded",
-        hint="say what one is: --role NAME=time (or money, share, count), or --response NAME",
+        f"no column of {path.name} is known to be a response",
+        hint="declare one with --role NAME=time (or money, share, count), or --response NAME",
     )
 
 
@@ -241,10 +241,10 @@ class _Reader:
         times = [response.name for response in self.words.responses if response.kind is Kind.TIME]
         forms = {name: self.columns[name].form for name in times}
         if not any(forms[n] == TIME or not unit_in_name(n) for n in times):
-            told = ", ".join(f"{n} ({unit_in_name(n)})" for n in times) or "there is none"
+            told = ", ".join(f"{n} ({unit_in_name(n)})" for n in times) or "there are none"
             raise StudyError(
-                f"--time-unit {unit} is for times that do not tell their unit, and in {self.path.name} {told}",
-                hint=f"to overrule a name: --role NAME=time:{unit}",
+                f"--time-unit {unit} is for times without a unit, and in {self.path.name} {told}",
+                hint=f"to override a name: --role NAME=time:{unit}",
             )
 
     # ------------------------------------------------------------ problems
@@ -276,7 +276,7 @@ class _Reader:
         """How to mend what the column alone did not know to be wrong."""
         column, hints = self.columns[name], []
         if column.bare & wrong.keys():
-            units = ", or tell it: --time-unit min" if column.form == TIME else ""
+            units = ", or set it: --time-unit min" if column.form == TIME else ""
             hints.append(f"write the unit into the cell{units}")
         if any(cell not in column.values and cell not in column.problems for cell in wrong):
             is_named = name in self.options.factors
@@ -291,7 +291,7 @@ class _Reader:
         wrong = dict(column.problems)
         unit = self._unit(name)
         if not unit:
-            wrong |= {c: f"{c!r} has no unit, and other cells of the column have one" for c in column.bare}
+            wrong |= {c: f"{c!r} has no unit, but other cells of the column have one" for c in column.bare}
         if is_response:
             words = (cell for cell, value in column.values.items() if isinstance(value, str))
             return {cell: f"{shown(cell)} is not a number" for cell in words} | wrong
@@ -429,7 +429,7 @@ class _Reader:
         if ending is not None and ending != OWN:
             ended = [outcomes(self.grid.cells(ending))[self.grid.cells(ending)[i]] for i in kept]
             failed = sum(outcome is not Outcome.OK for outcome in ended)
-            found.append(f"{ending} tells how runs ended: {failed} failed")
+            found.append(f"{ending} says how runs ended: {failed} failed")
         return found
 
 
@@ -479,7 +479,7 @@ def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, _Meaning]:
         found = meaning_from(plain)
     except (ValueError, KeyError, TypeError) as error:
         raise StudyError(
-            f"{path.name}: the column {MEANING!r} does not say what the others are", hint="remove that column"
+            f"{path.name}: the column {MEANING!r} does not describe the other columns", hint="remove that column"
         ) from error
     kept = [place for place, name in enumerate(grid.header) if name != MEANING]
     header = tuple(grid.header[place] for place in kept)
@@ -502,7 +502,7 @@ def write_table(data: Dataset, path: Path) -> None:
         _write_parquet(rows, columns, path)
         return
     if path.suffix.lower() != ".csv":
-        raise StudyError(f"cannot write {path.name!r}: unknown kind {path.suffix!r}", hint="use .csv or .parquet")
+        raise StudyError(f"cannot write {path.name!r}: unknown file type {path.suffix!r}", hint="use .csv or .parquet")
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns)
         writer.writeheader()

@@ -36,7 +36,9 @@ def read_runs(source: str, options: TableOptions, experiment: str | None = None)
         chosen, found = _experiment(client, source, experiment)
         ended = [run for run in found if run.info.status in _ENDS]
         if not ended:
-            raise NotEnoughDataError(f"no run of experiment {chosen.name!r} has ended", hint="ask again when one has")
+            raise NotEnoughDataError(
+                f"no run of experiment {chosen.name!r} has finished", hint="try again when one has"
+            )
         histories = [_history(client, run) for run in ended]
     grid, metrics, notes = _grid(ended, chosen.tags.get(MEANING, ""))
     if len(ended) < len(found):
@@ -67,8 +69,8 @@ def write_runs(data: Dataset, target: str) -> None:
         known = client.get_experiment_by_name(data.name)
         if known is not None and client.search_runs([known.experiment_id], max_results=1):
             raise StudyError(
-                f"MLflow has an experiment {data.name!r} with runs already",
-                hint="rename or delete that one, or write elsewhere: -o sqlite:///other.db",
+                f"MLflow already has an experiment {data.name!r} with runs",
+                hint="rename or delete it, or write to another place: -o sqlite:///other.db",
             )
         names = dict.fromkeys(name for run in data.observations for name in (*run.configuration, *run.responses))
         meaning = json.dumps(meaning_of(data, list(names)))
@@ -122,12 +124,13 @@ def _client(source: str, *, is_written: bool) -> Iterator[Any]:
         except ImportError as error:  # what only some of its stores need
             raise _missing(error) from error
         except MlflowException as error:
-            raise StudyError(f"MLflow: {str(error).splitlines()[0]}", hint=f"is {uri} what you mean?") from error
+            raise StudyError(f"MLflow: {str(error).splitlines()[0]}", hint=f"is {uri} correct?") from error
 
 
 def _missing(error: ImportError) -> StudyError:
     return StudyError(
-        f"runs of MLflow need its package, and {error.name} is not installed", hint="pip install 'sparkcast[mlflow]'"
+        f"reading MLflow runs needs the mlflow package, and {error.name} is not installed",
+        hint="pip install 'sparkcast[mlflow]'",
     )
 
 
@@ -187,7 +190,7 @@ def _grid(runs: Sequence[Any], meaning: str) -> tuple[Grid, tuple[str, ...], lis
     params = list(dict.fromkeys(name for run in runs for name in run.data.params))
     measured = dict.fromkeys(name for run in runs for name in run.data.metrics if not name.startswith("system/"))
     metrics = [name for name in measured if name not in params]
-    notes = [f"the metric {name} has the name of a parameter, left out" for name in measured if name in params]
+    notes = [f"metric {name} has the same name as a parameter, left out" for name in measured if name in params]
     columns = {name: [run.data.params.get(name, "").strip() for run in runs] for name in params}
     columns |= {name: [_as_text(run.data.metrics.get(name)) for run in runs] for name in metrics}
     if not any(response.kind is Kind.TIME for response in usual_vocabulary([], metrics).responses) and not meaning:

@@ -37,7 +37,7 @@ def classify(end: JobEnd, report: JobReport, tasks: TaskTotals | None, log_tail:
         return Outcome.OK, ""
     if end.exit_code == 0 and report.failure and not (tasks and tasks.lost_executors):
         return Outcome.ERROR, report.failure  # it ended well, and without what it should have told
-    cause = report.failure or _last_lines(log_tail) or f"the driver ended with exit code {end.exit_code}"
+    cause = report.failure or _last_lines(log_tail) or f"the driver exited with code {end.exit_code}"
     text = f"{report.failure}\n{log_tail}"
     if _OOM.search(text):
         return Outcome.OOM, cause

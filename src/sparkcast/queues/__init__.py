@@ -53,7 +53,7 @@ def require_positive(value: float, what: str, unit: str = "") -> None:
     """Raise StudyError for what is zero, negative, infinite or no number."""
     if not 0 < value < float("inf"):
         given = f"{value:g} {unit}".strip()
-        raise StudyError(f"{what} cannot be {given}", hint=f"{what} is a number above 0")
+        raise StudyError(f"{what} cannot be {given}", hint=f"{what} must be above 0")
 
 
 def require_share(value: float, what: str = "the share of jobs") -> None:
@@ -66,7 +66,7 @@ def require_stable(arrival_rate: float, service_time_s: float, servers: int) -> 
     require_positive(arrival_rate, "the arrival rate", "jobs per second")
     require_positive(service_time_s, "the service time", "s")
     if not (isinstance(servers, int) and servers >= 1):
-        raise StudyError(f"{servers} servers cannot serve", hint="give a whole number of servers, 1 or more")
+        raise StudyError(f"{servers} servers are not possible", hint="give an integer, 1 or more")
     load = arrival_rate * service_time_s
     if load >= servers:
         raise too_busy(arrival_rate, servers / service_time_s, servers, int(load) + 1)
@@ -78,6 +78,6 @@ def too_busy(arrival_rate: float, most: float, servers: int, needed: int | None 
     more = "" if needed is None else f", or with at least {needed} server{'' if needed == 1 else 's'}"
     return InfeasibleError(
         f"{servers} server{'' if servers == 1 else 's'} can do at most {show_rate(most)}, and "
-        f"{show_rate(arrival_rate)} arrive: the queue grows without end",
+        f"{show_rate(arrival_rate)} arrive: the queue grows without bound",
         hint=f"it is stable below {show_rate(most)}{more}",
     )

@@ -86,11 +86,11 @@ class Job:
 
     def __post_init__(self) -> None:
         if not 0 <= self.elapsed_s < float("inf"):
-            raise StudyError(f"{self.name} cannot have run for {self.elapsed_s:g} s", hint="give 0 or more")
+            raise StudyError(f"{self.name} cannot have been running for {self.elapsed_s:g} s", hint="give 0 or more")
         if self.within_s is not None:
             require_positive(self.within_s, f"the deadline of {self.name}", "s")
         if self.done is not None and not 0 <= self.done < 1:
-            raise StudyError(f"{self.name} is done to {self.done:.0%}", hint="leave out jobs that have ended")
+            raise StudyError(f"{self.name} is {self.done:.0%} done", hint="leave out jobs that have finished")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,8 @@ def _check(running: Sequence[Job], new: Job | None, slots: int | None, backgroun
         raise StudyError("two jobs have the same name", hint="give each its own")
     if background < 0 or (slots is not None and slots < max(1, len(running) + background)):
         raise StudyError(
-            f"{len(running) + background} jobs run on {slots} slots", hint="give as many slots as jobs run, or more"
+            f"{len(running) + background} jobs run on {slots} slots",
+            hint="give at least as many slots as there are running jobs",
         )
 
 
@@ -277,7 +278,7 @@ def _play(
         to_end = np.where(is_here, left * per, np.inf)
         step = to_end.min(axis=1)
         if (np.isinf(step) & is_waiting).any():
-            raise StudyError("the new job never finds a place", hint="give more slots")
+            raise StudyError("the new job never gets a slot", hint="give more slots")
         step = np.where(np.isinf(step), 0.0, step)
         now = now + step
         left = np.where(is_here, left - step[:, None] / per, left)

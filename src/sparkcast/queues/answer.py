@@ -156,18 +156,18 @@ def _check(question: Question) -> None:
     if question.slo_s is not None:
         require_positive(question.slo_s, "the deadline", "s")
     if question.price_per_server_hour is not None and question.price_per_server_hour < 0:
-        raise StudyError(f"a price of {question.price_per_server_hour:g} cannot be", hint="give 0 or more")
+        raise StudyError(f"a price of {question.price_per_server_hour:g} is not possible", hint="give 0 or more")
     if question.n_jobs < 1000 or question.replications < 2:
         raise StudyError(
-            f"{question.replications} runs of {question.n_jobs} jobs show too little",
-            hint="simulate 2 runs of 1000 jobs or more",
+            f"{question.replications} runs of {question.n_jobs} jobs are too few",
+            hint="simulate at least 2 runs of 1000 jobs",
         )
     if question.places is not None and question.cluster.discipline != "fifo":
         raise StudyError("places are limited only where jobs wait in line", hint="leave out --places, or ask for fifo")
     if not question.has_rate and question.slo_s is None:
         raise StudyError(
             "neither an arrival rate nor a deadline is given",
-            hint="say how many jobs come (--arrival-rate 12/h), what they must keep to (--slo 300s), or both",
+            hint="give the arrival rate (--arrival-rate 12/h), the deadline (--slo 300s), or both",
         )
 
 
@@ -241,12 +241,12 @@ def _at(times: Floats, values: Floats, moments: Array) -> Floats:
 def _notes(question: Question, can_resize: bool) -> tuple[str, ...]:
     notes = []
     if question.cluster.discipline == "priority" or not question.workload.is_uniform:
-        notes.append("no formula is about jobs of different width or priority: all numbers are simulated")
+        notes.append("there is no formula for jobs of different width or priority: all numbers are simulated")
     if not can_resize and question.slo_s is not None and question.places is None:
-        notes.append("the slowdown was measured on this cluster, so what more servers would bring is unknown")
+        notes.append("the slowdown was measured on this cluster, so the effect of more servers is unknown")
     if question.places is not None:
         notes.append(
-            "with a limited number of places the formula for exponential service and Poisson arrivals answers, without "
-            "percentiles of the response"
+            "with a limited number of places, the formula assumes exponential service and Poisson arrivals and "
+            "gives no percentiles of the response time"
         )
     return tuple(notes)

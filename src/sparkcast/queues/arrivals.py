@@ -73,8 +73,9 @@ class Modulated:
         require_positive(self.spell_s, "the length of a spell", "s")
         if not 0 < self.busy_share < 1 or not 1 < self.peak <= 1 / self.busy_share:
             raise StudyError(
-                f"busy spells of {self.peak:g} times the mean rate in {self.busy_share:.0%} of the time cannot be",
-                hint=f"the peak is between 1 and {1 / self.busy_share if self.busy_share else math.inf:g}",
+                f"busy spells of {self.peak:g} times the mean rate in {self.busy_share:.0%} of the time are not "
+                "possible",
+                hint=f"the peak must be between 1 and {1 / self.busy_share if self.busy_share else math.inf:g}",
             )
 
     @property
@@ -116,11 +117,11 @@ class Given:
     def __post_init__(self) -> None:
         if len(self.times_s) < 2:
             raise NotEnoughDataError(
-                f"{len(self.times_s)} arrival{'' if len(self.times_s) == 1 else 's'} show no rate",
-                hint="give two or more times of arrival",
+                f"{len(self.times_s)} arrival{'' if len(self.times_s) == 1 else 's'} cannot define a rate",
+                hint="give two or more arrival times",
             )
         if not all(math.isfinite(time) for time in self.times_s) or max(self.times_s) <= min(self.times_s):
-            raise StudyError("these are no times of arrival", hint="give finite seconds, not all the same")
+            raise StudyError("these are not arrival times", hint="give finite seconds, not all the same")
         object.__setattr__(self, "times_s", tuple(sorted(self.times_s)))
 
     @property

@@ -127,7 +127,7 @@ def servers_needed(simulator: Simulator, within_s: float, share: float) -> int:
         if high > _MOST_SERVERS or _alone(simulator, share, high) > within_s:
             alone = show_seconds(_alone(simulator, share, high))
             raise InfeasibleError(
-                f"no number of servers brings {share:.4g} of the jobs in within {show_seconds(within_s)}: "
+                f"no number of servers gets {share:.4g} of the jobs done within {show_seconds(within_s)}: "
                 f"alone on the cluster they take {alone}",
                 hint=f"allow at least {alone}, or make the jobs shorter",
             )

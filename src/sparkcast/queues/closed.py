@@ -50,7 +50,9 @@ def solve(stations: Sequence[Station], n_jobs: int) -> tuple[Round, ...]:
     [2.0, 2.5]
     """
     if not stations or n_jobs < 1:
-        raise StudyError(f"{len(stations)} stations with {n_jobs} jobs are no network", hint="give 1 or more of each")
+        raise StudyError(
+            f"{len(stations)} stations with {n_jobs} jobs do not make a network", hint="give 1 or more of each"
+        )
     if all(station.kind == "delay" or station.servers == 1 for station in stations):
         return _mean_values(stations, n_jobs)
     return _by_convolution(stations, n_jobs)
@@ -104,8 +106,8 @@ def _by_convolution(stations: Sequence[Station], n_jobs: int) -> tuple[Round, ..
 
     if n_jobs > _MOST_CONVOLVED:
         raise StudyError(
-            f"{n_jobs} jobs among stations of several servers are too many for exact numbers",
-            hint=f"ask for up to {_MOST_CONVOLVED}",
+            f"{n_jobs} jobs among stations of several servers are too many for an exact solution",
+            hint=f"use up to {_MOST_CONVOLVED}",
         )
     # In units of the time between rounds no constant exceeds e to the number of jobs.
     scale = 1 / min(bounds(stations, n_jobs))

@@ -33,11 +33,11 @@ def parse_described(text: str) -> Described:
         if not (name and sign and value):
             raise malformed(text, f"{part.strip()!r} is not name=value")
         if name in values:
-            raise malformed(text, f"{name} stands twice")
+            raise malformed(text, f"{name} appears twice")
         values[name] = value
     times = {name: _seconds(text, values.pop(name)) for name in (_ELAPSED, _WITHIN, _TIME) if name in values}
     if times.get(_WITHIN) == 0:
-        raise malformed(text, "a deadline of 0 s cannot be met")
+        raise malformed(text, "a deadline of 0 s is not positive")
     if times.get(_TIME) == 0:
         raise malformed(text, "no job takes 0 s")
     done = _share(text, values.pop(_DONE)) if _DONE in values else None
@@ -63,7 +63,7 @@ def _share(text: str, value: str) -> float:
     try:
         share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
     except ValueError:
-        raise malformed(text, f"{value!r} is not a share such as 40%") from None
+        raise malformed(text, f"{value!r} is not a percentage such as 40%") from None
     if not 0 <= share < 1:
         raise malformed(text, f"done={value} is not between 0 and 100 %")
     return share

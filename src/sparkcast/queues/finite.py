@@ -29,8 +29,8 @@ class MMcK:
         require_positive(self.service_time_s, "the service time", "s")
         if self.servers < 1 or self.places < self.servers:
             raise StudyError(
-                f"{self.servers} servers and {self.places} places cannot be",
-                hint="places count the jobs in service too, so there are at least as many as servers",
+                f"{self.servers} servers and {self.places} places are not possible",
+                hint="places include the jobs in service, so there must be at least as many as servers",
             )
 
     def probabilities(self) -> Floats:

@@ -43,9 +43,9 @@ def solve(stops: Sequence[Stop], routes: Sequence[Sequence[float]]) -> OpenNetwo
     try:
         through = np.linalg.solve(np.eye(len(stops)) - table.T, outside)
     except np.linalg.LinAlgError:
-        raise StudyError("some jobs never leave the network", hint="give every round trip a way out") from None
+        raise StudyError("some jobs never leave the network", hint="give every cycle an exit") from None
     if (through < -1e-12).any() or not np.isfinite(through).all():
-        raise StudyError("some jobs never leave the network", hint="give every round trip a way out")
+        raise StudyError("some jobs never leave the network", hint="give every cycle an exit")
     total = float(outside.sum())
     _require_stable(stops, through.tolist(), total)
     found = {
@@ -63,11 +63,13 @@ def _checked(stops: Sequence[Stop], routes: Sequence[Sequence[float]]) -> tuple[
 
     table, outside = np.asarray(routes, dtype=float), np.array([stop.arrival_rate for stop in stops])
     if table.shape != (len(stops), len(stops)) or not len(stops):
-        raise StudyError(f"routes between {len(stops)} stations are a square table", hint="one row for each station")
+        raise StudyError(
+            f"routes between {len(stops)} stations must be a square table", hint="one row for each station"
+        )
     if (table < 0).any() or (table.sum(axis=1) > 1 + 1e-12).any() or not np.isfinite(table).all():
-        raise StudyError("a row of the routes is no set of probabilities", hint="each row adds up to at most 1")
+        raise StudyError("a row of the routes is not a set of probabilities", hint="each row must add up to at most 1")
     if (outside < 0).any():
-        raise StudyError("an arrival rate is negative", hint="give 0 where nobody comes in from outside")
+        raise StudyError("an arrival rate is negative", hint="give 0 where no jobs arrive from outside")
     require_positive(float(outside.sum()), "the arrival rate from outside", "jobs per second")
     for stop in stops:
         require_positive(stop.service_time_s, f"the service time of {stop.name}", "s")
@@ -79,6 +81,6 @@ def _require_stable(stops: Sequence[Stop], through: Sequence[float], total: floa
     worst = max(range(len(stops)), key=loads.__getitem__)
     if loads[worst] >= 1:
         raise InfeasibleError(
-            f"{stops[worst].name} is asked for {loads[worst]:.3g} times what it can do: its queue grows without end",
+            f"{stops[worst].name} has {loads[worst]:.3g} times the load it can handle: its queue grows without bound",
             hint=f"the network is stable below {show_rate(total / loads[worst])} from outside",
         )

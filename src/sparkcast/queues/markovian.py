@@ -21,7 +21,7 @@ def erlang_b(servers: int, load: float) -> float:
     0.110054
     """
     if servers < 0 or load <= 0:
-        raise StudyError(f"{servers} servers with a load of {load:g} cannot be", hint="both must be above 0")
+        raise StudyError(f"{servers} servers with a load of {load:g} are not possible", hint="both must be above 0")
     inverse = 1.0
     for k in range(1, servers + 1):
         inverse = 1.0 + inverse * k / load

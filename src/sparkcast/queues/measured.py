@@ -35,7 +35,7 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     alone = [run for run in chosen if jobs is None or as_number(run.configuration.get(jobs, 1)) == 1]
     if not alone:
         raise NotEnoughDataError(
-            "no run was alone on the cluster, so how long a job takes by itself is unknown",
+            "no run was alone on the cluster, so the time of a job running alone is unknown",
             hint=f"measure it: `{jobs}: [1, 2, 4]`" if chosen else "choose settings that were run",
         )
     response = data.vocabulary.response(name)
@@ -43,13 +43,13 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     n = len({data.key(run) for run in alone})
     notes = []
     if n > 1:
-        notes.append(f"jobs are a mix of the {n} configurations that were run; --at NAME=VALUE,... asks for one")
+        notes.append(f"the jobs are a mix of the {n} configurations that were run; --at NAME=VALUE,... selects one")
     slowdown = None if jobs is None else _slowdown(data, chosen, jobs, name)
     if slowdown is not None:
         told = ", ".join(f"{n:g} × {f:.3g}" for n, f in zip(slowdown.jobs, slowdown.factors, strict=True))
         notes.append(
-            f"slowdown as measured (jobs at once × factor): {told}; beyond {slowdown.jobs[-1]:g} jobs no more work "
-            "gets done"
+            f"slowdown as measured (jobs at once × factor): {told}; beyond {slowdown.jobs[-1]:g} jobs, "
+            "throughput stops growing"
         )
     return Jobs(times, n, slowdown, tuple(notes))
 
@@ -57,7 +57,7 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
 def _at(data: Dataset, runs: Sequence[Observation], at: Mapping[str, Level]) -> list[Observation]:
     for name in at:
         if name not in data.factors:
-            raise StudyError(f"{name!r} is no factor", hint=did_you_mean(name, data.factors))
+            raise StudyError(f"{name!r} is not a factor", hint=did_you_mean(name, data.factors))
     return [run for run in runs if all(same_level(run.configuration[name], level) for name, level in at.items())]
 
 
@@ -67,7 +67,9 @@ def _slowdown(data: Dataset, runs: list[Observation], jobs: str, time: str) -> M
     for run in runs:
         n = as_number(run.configuration.get(jobs, 1))
         if n is None or n < 1:
-            raise StudyError(f"{jobs} = {run.configuration[jobs]} is no number of jobs", hint="correct or drop the run")
+            raise StudyError(
+                f"{jobs} = {run.configuration[jobs]} is not a number of jobs", hint="correct or drop the run"
+            )
         key = run.configuration.only([name for name in data.factors if name != jobs])
         groups.setdefault(key, {}).setdefault(n, []).append(run.responses[time])
     ratios: dict[float, list[float]] = {}

@@ -30,7 +30,7 @@ class Cluster:
 
     def __post_init__(self) -> None:
         if self.cores < 1 or (self.slots is not None and self.slots < 1):
-            raise StudyError("a cluster needs 1 core and 1 slot or more", hint="give a whole number above 0")
+            raise StudyError("a cluster needs at least 1 core and 1 slot", hint="give an integer above 0")
 
     @property
     def sharing(self) -> Slowdown:

@@ -57,7 +57,7 @@ class MeasuredSlowdown:
                 "a slowdown needs times of one job alone and of several at once", hint="vary `jobs: [1, 2, 4]`"
             )
         if self.jobs[0] != 1 or any(b <= a for a, b in pairwise(self.jobs)):
-            raise StudyError("a slowdown is measured at 1 job and more", hint="give numbers of jobs that ascend from 1")
+            raise StudyError("a slowdown starts at 1 job", hint="give ascending numbers of jobs, starting at 1")
         for factor in self.factors:
             require_positive(factor, "a slowdown")
 

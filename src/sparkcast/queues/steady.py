@@ -45,7 +45,9 @@ def over_replications(values: Sequence[float], level: float = 0.95) -> Estimate:
 
     n = len(values)
     if n < _LEAST:
-        raise NotEnoughDataError(f"{n} replication{'' if n == 1 else 's'} show no spread", hint="make 2 or more")
+        raise NotEnoughDataError(
+            f"{n} replication{'' if n == 1 else 's'} cannot show the variation", hint="run 2 or more"
+        )
     mean = math.fsum(values) / n
     error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
     reach = float(t.ppf((1 + level) / 2, n - 1)) * error

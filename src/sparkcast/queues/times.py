@@ -61,7 +61,9 @@ class TwoPhases:
     def __post_init__(self) -> None:
         require_positive(self.mean_s, "a mean time", "s")
         if not 1 < self.scv < math.inf:
-            raise StudyError(f"two phases cannot have the scv {self.scv:g}", hint="it is above 1; else use Spread")
+            raise StudyError(
+                f"two phases cannot have the scv {self.scv:g}", hint="it must be above 1; otherwise use Spread"
+            )
 
     def draw(self, rng: "Generator", n: int) -> Floats:
         import numpy as np
@@ -83,7 +85,7 @@ class Measured:
             raise NotEnoughDataError("there are no measured times", hint="run the job a few times")
         bad = next((value for value in self.values if not 0 < value < math.inf), None)
         if bad is not None:
-            raise StudyError(f"a measured time of {bad:g} s cannot be", hint="correct or drop the run")
+            raise StudyError(f"a measured time of {bad:g} s is not possible", hint="correct or drop the run")
 
     @property
     def mean_s(self) -> float:
@@ -111,7 +113,7 @@ class Predicted:
     def __post_init__(self) -> None:
         is_ascending = all(a <= b for values in (self.shares, self.values) for a, b in pairwise(values))
         if len(self.shares) != len(self.values) or len(self.shares) < 2 or not is_ascending:
-            raise StudyError("quantiles do not ascend", hint="give two or more, shares and times in order")
+            raise StudyError("quantiles are not ascending", hint="give two or more, shares and times in order")
         require_positive(self.values[0], "a predicted time", "s")
 
     @property

@@ -51,7 +51,7 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not self.classes:
-            raise StudyError("a workload without jobs", hint="give the service times of at least one sort of job")
+            raise StudyError("a workload without jobs", hint="give the service times of at least one kind of job")
 
     @classmethod
     def measured(cls, times_s: Sequence[float], arrivals: Arrivals, *, width: int = 1) -> "Workload":

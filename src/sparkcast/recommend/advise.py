@@ -56,7 +56,7 @@ def candidates_for(known: Knowledge, levels: Mapping[str, Sequence[Level]], *, f
     for name in wanted:
         if name not in (*about.factors, epochs):
             hint = did_you_mean(name, about.factors)
-            raise StudyError(f"{name!r} is no factor, so it has no other values", hint=hint)
+            raise StudyError(f"{name!r} is not a factor, so it has no other values", hint=hint)
     pool = about.pool()
     if isinstance(pool, Listed):  # what a table has: its levels, combined
         pool = crossed(pool, about.vocabulary)
@@ -69,7 +69,7 @@ def _with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> 
     factor = jobs_factor(recommender.known.factors, recommender.words)
     if factor in fix and not same_level(fix[factor], n_running + 1):
         raise StudyError(
-            f"{factor} cannot be {fix[factor]} when the new job is one beside {n_running} running ones",
+            f"{factor} cannot be {fix[factor]} when the new job joins {n_running} running ones",
             hint=f"leave out --fix {factor}={fix[factor]}, or the running jobs",
         )
     return {**fix, factor: n_running + 1}

@@ -134,7 +134,7 @@ class Recommender:
                 proven |= rows_like(candidates, seen.configuration, self.known.factors)
         if broke.all():
             raise InfeasibleError(
-                f"all {len(candidates)} candidates failed when they were run",
+                f"all {len(candidates)} candidates failed every time they were run",
                 hint="try settings with more memory or time",
             )
         return View(candidates, broke, proven)
@@ -145,7 +145,7 @@ class Recommender:
             supported = is_supported(fitted, view.candidates)
             if not (~view.broke & supported).any():
                 [error] = fitted.beyond([view.first_left()])
-                raise error or NotEnoughDataError("no candidate is near what was measured", hint="run more of them")
+                raise error or NotEnoughDataError("no candidate is close to what was measured", hint="run more of them")
             view.supported[response] = supported
             view.tables[response] = tabulate(fitted, view.candidates)
         return view.tables[response]
@@ -222,8 +222,8 @@ class Recommender:
         asked = Asked(question, objective, known, self.failures(view), view, wanted, words, settings, self._noise)
         if not asked.allowed.any():
             raise NotEnoughDataError(
-                f"no candidate is near enough to what was measured for all of {', '.join(asked.tables)}",
-                hint="run more configurations; --extrapolate answers all the same, with wide intervals",
+                f"no candidate is close enough to what was measured for all of {', '.join(asked.tables)}",
+                hint="run more configurations; --extrapolate answers anyway, with wide intervals",
             )
         return asked
 
@@ -246,7 +246,7 @@ class Recommender:
                 hint=did_you_mean(name, tuple(numbers)),
             )
         if name not in numbers:
-            raise StudyError(f"{name} is not a number, so none of its levels is the least", hint=f"--fix {name}=LEVEL")
+            raise StudyError(f"{name} is not a number, so it has no smallest level", hint=f"--fix {name}=LEVEL")
         return view.candidates.column(name).astype(float)
 
     def _resources_table(self, view: View, resources: Resources, time: Table) -> CostTable:
@@ -482,7 +482,7 @@ def measured_epochs(knowledge: Knowledge) -> tuple[int, ...]:
     """1 to the longest run; raises NotEnoughDataError when no run tells its epochs."""
     if knowledge.last_epoch < 1:
         raise NotEnoughDataError(
-            "no run tells its epochs, so their number cannot be free",
+            "no run reports its epochs, so their number cannot be free",
             hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
         )
     return tuple(range(1, knowledge.last_epoch + 1))
@@ -506,7 +506,7 @@ def _is_repeated(known: Known, name: str, value: Level) -> bool:
 def _never_varied(name: str, value: Level, seen: Level) -> NotEnoughDataError:
     return NotEnoughDataError(
         f"every run has {name} = {seen}, so nothing is known about {name} = {value}",
-        hint=f"run the study with {name} = {value} as another level",
+        hint=f"run the study with {name} = {value} as an additional level",
     )
 
 
@@ -518,8 +518,8 @@ def _nothing_left(pool: Pool, fix: Mapping[str, Level]) -> InfeasibleError:
         if len(pool.fixing({other: value for other, value in fix.items() if other != name}).candidates())
     ]
     relaxed = pool.fixing(fix).without_each_rule()
-    hints += [f"change the rule {rule.text!r}" for rule, left in relaxed if len(left.candidates())]
+    hints += [f"relax the rule {rule.text!r}" for rule, left in relaxed if len(left.candidates())]
     given = f" with {Configuration(fix)}" if fix else ""
     return InfeasibleError(
-        f"the rules leave no candidate{given}", hint=", or ".join(hints) or "more than one of the rules must change"
+        f"the rules leave no candidate{given}", hint=", or ".join(hints) or "relax more than one of the rules"
     )

@@ -23,7 +23,7 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reaso
     if asked.time is not None:
         parts.append(f"predicted {_seconds(asked, chosen.predicted(asked.time).value)}")
     if margin_s is not None:
-        parts.append(f"{show_seconds(max(margin_s, 0.0))} of margin needed for {100 * confidence:g} %")
+        parts.append(f"{show_seconds(max(margin_s, 0.0))} margin needed for {100 * confidence:g} %")
     for limit in asked.question.limits:
         parts.append(f"{show_limit(limit, asked.words)} met with probability {asked.chances(limit, at)[0]:.2f}")
     if objective.response != asked.time and objective.response in asked.tables:
@@ -35,11 +35,11 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reaso
     if chosen.failure_probability is not None:
         parts.append(f"fails with probability {chosen.failure_probability:.2g}")
     if n_failed := int((asked.wanted & asked.view.broke).sum()):
-        parts.append(f"{_candidates(n_failed)} left out because of failing when run")
+        parts.append(f"{_candidates(n_failed)} left out after failing")
     if n_unsafe := int((asked.allowed & ~asked.kept).sum()):
-        parts.append(f"{_candidates(n_unsafe)} left out for being likely to fail")
+        parts.append(f"{_candidates(n_unsafe)} left out as likely to fail")
     if n_beyond := int((asked.wanted & ~asked.view.broke & ~asked.allowed).sum()):
-        parts.append(f"{_candidates(n_beyond)} left out for being too far from what was measured")
+        parts.append(f"{_candidates(n_beyond)} left out as too far from what was measured")
     return f"{chosen.configuration}: {'; '.join([*parts, *reasons])}"
 
 
@@ -91,7 +91,7 @@ def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: in
     settings = str(candidate.configuration)
     gained = _show_gain(asked.objective, asked.words, values[chosen], values[row])
     gained += "" if chance > _SURE else f", with probability {chance:.2f}"
-    text = f"{_show_change(limit, needed, asked.words.response(limit.response))} and {settings} fits: {gained}"
+    text = f"{_show_change(limit, needed, asked.words.response(limit.response))} buys {settings}: {gained}"
     return Alternative(limit, needed, candidate, gain, text, chance)
 
 
@@ -122,7 +122,7 @@ def _shown(words: Vocabulary, objective: Objective, value: float) -> str:
 def infeasible(asked: Asked, freed: Sequence[tuple[str, Candidate]]) -> InfeasibleError:
     """Says how near it gets, and what alone would make it possible."""
     hints = _relaxations(asked) + [_freed_text(asked, name, chosen) for name, chosen in freed]
-    alone = f"no single limit is enough to relax: {_each_alone(asked)}"
+    alone = f"relaxing a single limit is not enough: {_each_alone(asked)}"
     nearest = (*_relaxed(asked), *(chosen.configuration for _, chosen in freed))
     return InfeasibleError(_problem(asked), hint="; or ".join(hints) or alone, nearest=nearest)
 
@@ -136,8 +136,8 @@ def _problem(asked: Asked) -> str:
     if not len(rows):
         assert asked.failure is not None  # nothing else takes candidates away that are allowed
         return (
-            f"all {int(asked.allowed.sum())} candidates are more likely to fail than {question.max_failure:g}, "
-            f"the least likely with probability {float(np.min(asked.failure[asked.allowed])):.2g}"
+            f"all {int(asked.allowed.sum())} candidates have a failure probability above "
+            f"{question.max_failure:g}, the lowest being {float(np.min(asked.failure[asked.allowed])):.2g}"
         )
     best = _nearest_row(asked, rows)
     configuration = _settings(asked, best)
@@ -148,7 +148,7 @@ def _problem(asked: Asked) -> str:
             f"the fastest, {configuration}, is predicted at {_seconds(asked, float(asked.values[asked.time][best]))}"
         )
     else:
-        fastest = f"the nearest is {configuration}: it"
+        fastest = f"the closest is {configuration}: it"
     return f"no candidate meets {wanted} with probability {question.confidence:g}; {fastest} and {chance}"
 
 
@@ -183,7 +183,7 @@ def _relaxations(asked: Asked) -> list[str]:
         if unsafe.any():
             row = int(np.flatnonzero(unsafe)[np.argmin(asked.failure[unsafe])])
             chance = math.ceil(float(asked.failure[row]) * 100) / 100
-            found.append(f"with --max-failure {chance:g}, {_settings(asked, row)} fits")
+            found.append(f"with --max-failure {chance:g}, {_settings(asked, row)} qualifies")
     return found
 
 
@@ -204,20 +204,20 @@ def _relaxed(asked: Asked) -> list[Relaxed]:
 def _relaxed_text(limit: Limit, response: Response, needed: float, confidence: float, settings: str) -> str:
     kept = f"with probability {confidence:g} is"
     if response.kind is Kind.TIME and limit.is_upper:
-        return f"the nearest deadline met {kept} {_round_up(response.seconds(needed))} s, by {settings}"
+        return f"the shortest deadline met {kept} {_round_up(response.seconds(needed))} s, by {settings}"
     if response.kind is Kind.MONEY and limit.is_upper:
         least = (
             f"{show_money(needed, response.unit, up=True)} (--budget {show_money(needed, up=True).replace(',', '')})"
         )
-        return f"the smallest budget kept {kept} {least}, by {settings}"
+        return f"the smallest budget met {kept} {least}, by {settings}"
     if limit.is_upper:
-        return f"the lowest {limit.response} kept {kept} {math.ceil(needed * 1e4) / 1e4:g}, by {settings}"
+        return f"the lowest {limit.response} met {kept} {math.ceil(needed * 1e4) / 1e4:g}, by {settings}"
     return f"the highest {limit.response} reached {kept} {math.floor(needed * 1e4) / 1e4:g}, by {settings}"
 
 
 def _freed_text(asked: Asked, name: str, chosen: Candidate) -> str:
     value = asked.question.fix[name]
-    return f"without --fix {name}={value}, {chosen.configuration} fits"
+    return f"without --fix {name}={value}, {chosen.configuration} qualifies"
 
 
 def _each_alone(asked: Asked) -> str:
@@ -231,7 +231,7 @@ def _each_alone(asked: Asked) -> str:
             needed = asked.kept_value(limit)[rows]
             best = float(np.min(needed) if limit.is_upper else np.max(needed))
             alone = show_limit(Limit(limit.response, best, limit.is_upper), asked.words)
-            parts.append(f"alone, {alone} is possible")
+            parts.append(f"{alone} is possible on its own")
     return "; ".join(parts) or "run more configurations"
 
 

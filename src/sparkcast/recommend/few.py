@@ -29,11 +29,11 @@ def few_note(
     if n >= ENOUGH:
         return None
     if not is_by_errors:
-        doubt = f"learned from {n} configurations: the probabilities rest mostly on how other jobs behave"
+        doubt = f"trained on {n} configurations: the probabilities rest mostly on how other jobs behave"
     elif confidence is not None and confidence > n / (n + 1):
-        doubt = f"with {n} configurations no promise above {100 * n // (n + 1) / 100:g} can be kept by {model}"
+        doubt = f"with {n} configurations, {model} cannot support probabilities above {100 * n // (n + 1) / 100:g}"
     else:
-        doubt = f"learned from {n} configurations: the probabilities rest on as many errors of {model}"
+        doubt = f"trained on {n} configurations: the probabilities rest on only that many errors of {model}"
     return f"{doubt}; {_advice(teaching)}"
 
 

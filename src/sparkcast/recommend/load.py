@@ -37,9 +37,9 @@ def jobs_factor(factors: Sequence[str], words: Vocabulary) -> str:
     """
     if (name := words.first(Role.JOBS, among=factors)) is None:
         raise NotEnoughDataError(
-            f"no factor among {', '.join(factors) or 'none'} says how many jobs ran at once, so what one more job "
-            "does to the others is unknown",
-            hint="vary it in the study: `jobs: [1, 2, 4]`; or say which setting counts them: --role NAME=jobs",
+            f"no factor among {', '.join(factors) or 'none'} says how many jobs ran at once, so the effect of "
+            "one more job on the others is unknown",
+            hint="vary it in the study: `jobs: [1, 2, 4]`; or declare it with --role NAME=jobs",
         )
     return name
 
@@ -54,7 +54,7 @@ def parse_running(text: str) -> RunningJob:
     if job.elapsed_s is None:
         raise malformed(text, "elapsed, how long it has run, is missing")
     if job.alone_s is not None or job.done is not None:
-        raise malformed(text, "its settings tell how long it takes, and its elapsed time how far it is")
+        raise malformed(text, "its settings determine how long it takes, and its elapsed time how far it is")
     return RunningJob(job.settings, job.elapsed_s, job.within_s)
 
 
@@ -86,7 +86,7 @@ def forecast_running(
     _check(jobs, n_running, confidence)
     now = [job.configuration | {factor: n_running} for job in jobs]
     then = [job.configuration | {factor: n_running + 1} for job in jobs]
-    _require_measured(times, now, "a running job cannot be forecast")
+    _require_measured(times, now, "the running job cannot be forecast")
     _require_measured(times, then, f"one more job would make {n_running + 1}")
     rests = [_rest(times, *parts) for parts in zip(jobs, now, then, strict=True)]
     return tuple(_forecast(job, rest, confidence) for job, rest in zip(jobs, rests, strict=True))
@@ -97,8 +97,8 @@ def _check(jobs: Sequence[RunningJob], n_running: int, confidence: float) -> Non
         raise StudyError(f"confidence {confidence:g} is not between 0 and 1", hint="write 0.95 for 95 %")
     if n_running < len(jobs):
         raise StudyError(
-            f"{len(jobs)} running jobs are described, but only {n_running} are said to run",
-            hint="count all jobs that run now, and leave out those that have ended",
+            f"{len(jobs)} running jobs are described, but --jobs-running is {n_running}",
+            hint="count all jobs running now, and leave out those that have finished",
         )
 
 

@@ -33,12 +33,12 @@ class Question:
         if self.maximize and self.minimize:
             raise StudyError(
                 f"cannot both maximize {self.maximize} and minimize {self.minimize}",
-                hint="choose one; --limit can bound the other",
+                hint="choose one; --limit can limit the other",
             )
         sides = [(limit.response, limit.is_upper) for limit in self.limits]
         if len(set(sides)) < len(sides):
             name = next(name for name, is_upper in sides if sides.count((name, is_upper)) > 1)
-            raise StudyError(f"{name} is limited twice on the same side", hint="give one limit")
+            raise StudyError(f"{name} has two limits on the same side", hint="give only one")
 
     @property
     def quantile_level(self) -> float:
@@ -79,7 +79,7 @@ def objective_of(question: Question, words: Vocabulary, resources: str | None = 
 def deadline(seconds: float, words: Vocabulary) -> Limit:
     """`--within`: at most this long."""
     if not (math.isfinite(seconds) and seconds > 0):
-        raise StudyError(f"a deadline of {seconds:g} s cannot be met", hint="give a positive time, e.g. 300s")
+        raise StudyError(f"a deadline of {seconds:g} s is not positive", hint="give a positive time, e.g. 300s")
     name = words.required_time()
     return Limit(name, words.response(name).from_seconds(seconds))
 
@@ -87,18 +87,18 @@ def deadline(seconds: float, words: Vocabulary) -> Limit:
 def budget(amount: float, words: Vocabulary) -> Limit:
     """`--budget`: at most this much money for one run."""
     if not (math.isfinite(amount) and amount > 0):
-        raise StudyError(f"a budget of {amount:g} buys nothing", hint="give a positive amount, e.g. 0.25")
+        raise StudyError(f"a budget of {amount:g} is not positive", hint="give a positive amount, e.g. 0.25")
     return Limit(words.money or COST, amount)
 
 
 def least_quality(share: float, words: Vocabulary) -> Limit:
     """`--min-accuracy`: at least this good."""
     if not 0 <= share <= 100:
-        raise StudyError(f"no accuracy is {share:g}", hint="write 0.95 for 95 %")
+        raise StudyError(f"an accuracy of {share:g} is not possible", hint="write 0.95 for 95 %")
     if words.quality is None:
         raise StudyError(
             "none of the responses is an accuracy",
-            hint="say which one is: --role NAME=share; or bound any response: --limit 'NAME >= 0.9'",
+            hint="declare it with --role NAME=share; or limit any response: --limit 'NAME >= 0.9'",
         )
     return Limit(words.quality, share, is_upper=False)
 
@@ -113,7 +113,7 @@ def parse_limit(text: str, words: Vocabulary, known: Sequence[str]) -> Limit:
     """
     found = _LIMIT.fullmatch(text)
     if found is None:
-        raise StudyError(f"{text!r} is no limit", hint=_WRITE_IT)
+        raise StudyError(f"{text!r} is not a limit", hint=_WRITE_IT)
     if found["name"] not in known:
         raise StudyError(
             f"--limit {text!r}: there is no response {found['name']!r}", hint=did_you_mean(found["name"], list(known))
@@ -121,7 +121,7 @@ def parse_limit(text: str, words: Vocabulary, known: Sequence[str]) -> Limit:
     response, is_upper = words.response(found["name"]), found["sign"].startswith("<")
     value = _bound(text, found["value"], response)
     if is_upper and value <= 0 and response.kind in (Kind.TIME, Kind.MONEY):
-        raise StudyError(f"{text!r}: no run takes or costs so little", hint="give a positive limit")
+        raise StudyError(f"{text!r}: not positive, so no run can meet it", hint="give a positive limit")
     return Limit(response.name, value, is_upper)
 
 

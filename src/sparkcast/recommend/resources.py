@@ -34,7 +34,7 @@ class Resources:
 
     def why(self, time: str) -> str:
         product = " x ".join((*self.settings, "time"))
-        alike = "; machines of every type are counted alike" if self.counts_alike else ""
+        alike = "; machines of all types count the same" if self.counts_alike else ""
         return (
             f"neither an accuracy nor a price is known, so the fewest {self.name.replace('_', '-')} ({product}) are "
             f"chosen, not the shortest time: --minimize {time} does that{alike}"

@@ -61,16 +61,16 @@ def _changed_hardware(training: Sequence[Fingerprint], present: Fingerprint) -> 
         return ""
     nearest = min(by_run, key=len)
     changes = ", ".join(f"{name} {now} instead of {before}" for name, (before, now) in nearest.items())
-    return f"No training run was made on a machine like the present one: {changes}."
+    return f"No training run was made on a machine like this one: {changes}."
 
 
 def _why_unknown(training: Sequence[Fingerprint]) -> str:
     if not training:
-        return "The runs do not say which hardware they were made on."
+        return "The runs do not record the hardware they ran on."
     clusters = ", ".join(dict.fromkeys(known.cluster or "an unnamed cluster" for known in training))
     if all(is_local(known.cluster) for known in training):
         return f"There is no Spark on this machine to compare with that of the training runs ({clusters})."
-    return f"The training runs were made on {clusters}, about whose hardware this machine says nothing."
+    return f"The training runs were made on {clusters}, whose hardware cannot be checked from this machine."
 
 
 # ---------------------------------------------------------------- load
@@ -216,6 +216,6 @@ def _shift(tested: Sequence[_Tested], is_time: bool) -> str:
     more, less = ("longer", "shorter") if is_time else ("higher", "lower")
     if min(run.predicted for run in tested) <= 0:
         typical = median(run.value - run.predicted for run in tested)
-        return f"{abs(typical):.3g} {more if typical > 0 else less} than predicted in the median"
+        return f"{abs(typical):.3g} {more if typical > 0 else less} than predicted (median)"
     ratio = median(run.value / run.predicted for run in tested)
-    return f"{100 * abs(ratio - 1):.0f} % {more if ratio > 1 else less} than predicted in the median"
+    return f"{100 * abs(ratio - 1):.0f} % {more if ratio > 1 else less} than predicted (median)"

@@ -171,7 +171,7 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
         replicates = max((trial.replicate for trial in plan.trials), default=1)
         repeated = f", each {replicates} times" if replicates > 1 else ", each once"
         yield "Design", f"{plan.design}: {len(plan.configurations)} configurations{repeated}"
-        yield "Order", f"randomised with seed {plan.seed}, so that drift of the machine does not pass for an effect"
+        yield "Order", f"randomized with seed {plan.seed}, so that machine drift does not look like an effect"
     if study:
         yield "Limits", _limits(study)
         yield "Spark master", study.spark.master
@@ -185,8 +185,8 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
 def _limits(study: Study) -> str:
     total, trial = study.limits.total_s, study.limits.trial_s
     parts = [
-        f"{show_seconds(total)} in all" if total is not None else "",
-        f"{show_seconds(trial)} for each run" if trial is not None else "",
+        f"{show_seconds(total)} in total" if total is not None else "",
+        f"{show_seconds(trial)} per run" if trial is not None else "",
     ]
     return ", ".join(part for part in parts if part) or "none"
 
@@ -194,7 +194,7 @@ def _limits(study: Study) -> str:
 def _left_out(runs: Sequence[PlannedRun], places: int) -> Iterator[str]:
     missing = sum(run.outcome == NOT_RUN for run in runs)
     if missing:
-        yield f"{missing} of {len(runs)} planned runs were not made; what is said here rests on the others."
+        yield f"{missing} of {len(runs)} planned runs are missing; the conclusions rest on the others."
     if places > 1:
         yield f"The runs come from {places} different environments (see Provenance); they are not replicates."
 

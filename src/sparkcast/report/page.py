@@ -85,7 +85,7 @@ def write_page(path: Path, text: str) -> Path:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     except OSError as error:
         raise StoreError(
-            f"cannot write the report {path}: {error}", hint="choose another place with -o FILE"
+            f"cannot write the report {path}: {error}", hint="choose another location with -o FILE"
         ) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -95,7 +95,7 @@ def write_page(path: Path, text: str) -> Path:
         Path(name).replace(path)
     except OSError as error:
         raise StoreError(
-            f"cannot write the report {path}: {error}", hint="choose another place with -o FILE"
+            f"cannot write the report {path}: {error}", hint="choose another location with -o FILE"
         ) from error
     finally:
         Path(name).unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from sparkcast.validate import PROTOCOLS, Validation
 from sparkcast.validate.score import baseline
 
 _OUTCOMES = {
-    str(Outcome.OK): "ended well",
+    str(Outcome.OK): "succeeded",
     str(Outcome.OOM): "ran out of memory",
     str(Outcome.TIMEOUT): "hit the time limit",
     str(Outcome.LOST): "lost a process or machine",
@@ -35,7 +35,7 @@ def headline(content: ReportContent) -> str:
     if content.recommendation:
         return recommendation_sentence(content.recommendation)
     if not any(run.outcome == Outcome.OK for run in content.plan):
-        return f"No run ended well: {outcomes(content.plan)}." if content.plan else "Nothing was run yet."
+        return f"No run succeeded: {outcomes(content.plan)}." if content.plan else "Nothing has been run yet."
     sentences = (with_terms(analysis, line) for analysis in content.analyses for line in analysis.summary)
     return next(sentences, f"{outcomes(content.plan).capitalize()}.")
 
@@ -63,7 +63,7 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
     if recommendation.why:
         lines.append(f"Why: {recommendation.why.rstrip('.')}.")
     lines += [
-        f"What the {limit_words(alternative.limit, words)} costs: {alternative.text.rstrip('.')}."
+        f"Trade-off for the {limit_words(alternative.limit, words)}: {alternative.text.rstrip('.')}."
         for alternative in recommendation.alternatives[:_MOST_LINES]
     ]
     if recommendation.considered:
@@ -71,7 +71,7 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
     if measured := measured_sentence(chosen, recommendation.nearest):
         lines.append(measured)
     if recommendation.runner_up:
-        lines.append(f"Next best: {recommendation.runner_up.configuration}.")
+        lines.append(f"Runner-up: {recommendation.runner_up.configuration}.")
     if recommendation.as_good:
         lines.append(f"As good within the noise, and likely cheaper or faster: {recommendation.as_good.configuration}.")
     if unharmed := unharmed_sentence(recommendation.running):
@@ -110,8 +110,8 @@ def asked_sentence(recommendation: Recommendation) -> str:
     goal, _, response = recommendation.objective.partition(" ")
     words = recommendation.vocabulary
     limits = listing([_with_article(limit_words(limit, words)) for limit in recommendation.limits])
-    kept = f", keeping to {limits} with {show_percent(recommendation.confidence)} probability" if limits else ""
-    return f"Asked: {goal} {plain_name(words.response(response))}{kept}."
+    kept = f", meeting {limits} with {show_percent(recommendation.confidence)} probability" if limits else ""
+    return f"Question: {goal} {plain_name(words.response(response))}{kept}."
 
 
 def _with_article(noun: str) -> str:
@@ -123,10 +123,10 @@ def kept_sentence(recommendation: Recommendation) -> str:
     limits, words = recommendation.limits, recommendation.vocabulary
     what = listing([f"the {limit_words(limit, words)}" for limit in limits])
     chance = f"with {show_percent(recommendation.chosen.probability)} probability"
-    chance += f"; {show_percent(recommendation.confidence)} was asked for"
+    chance += f"; {show_percent(recommendation.confidence)} was required"
     if len(limits) > 1:
-        return f"It keeps to {what}, to the least likely of these {chance}."
-    return f"It {'meets' if limits[0].response == words.time else 'keeps to'} {what} {chance}."
+        return f"It meets {what}, the least likely of these {chance}."
+    return f"It meets {what} {chance}."
 
 
 def measured_sentence(chosen: Candidate, nearest: Nearest | None) -> str:
@@ -136,7 +136,10 @@ def measured_sentence(chosen: Candidate, nearest: Nearest | None) -> str:
     if nearest is None or not nearest.distance:
         return ""
     where = str(nearest.configuration)
-    return f"These settings were never run. The most similar that were: {where}, {distance_words(nearest.distance)}."
+    return (
+        f"These settings were never run. The closest measured configuration: {where}, "
+        f"{distance_words(nearest.distance)}."
+    )
 
 
 def distance_words(distance: float) -> str:
@@ -156,12 +159,12 @@ def missed_sentence(forecast: RunningForecast) -> str:
     line = f"The running job {where} would miss its deadline" if where else "A running job would miss its deadline"
     if job.within_s is not None:
         line += f" of {show_seconds(job.within_s)}"
-    line += f" with this one beside it: it would end after {show_seconds(forecast.ends_with_new_s)}"
+    line += f" with the new job running: it would finish after {show_seconds(forecast.ends_with_new_s)}"
     line += f", not {show_seconds(forecast.ends_s)}"
     if forecast.probability is None or forecast.probability_with_new is None:
         return f"{line}."
     chances = f"{show_percent(forecast.probability)} to {show_percent(forecast.probability_with_new)}"
-    return f"{line}, and its chance of being in time falls from {chances}."
+    return f"{line}, and its probability of being on time drops from {chances}."
 
 
 def unharmed_sentence(running: Sequence[RunningForecast]) -> str:
@@ -169,7 +172,7 @@ def unharmed_sentence(running: Sequence[RunningForecast]) -> str:
     dated = [forecast for forecast in running if forecast.job.within_s is not None]
     if not dated or any(forecast.would_miss for forecast in dated):
         return ""
-    return "No running job that has a deadline would miss it because of this one."
+    return "No running job would miss its deadline because of the new job."
 
 
 def _times(count: int) -> str:
@@ -186,7 +189,7 @@ def check_sentence(check: Check) -> str:
     promised = f"{show_value(check.response, check.low)} to {show_value(check.response, check.high)}"
     name, where = plain_name(check.response), str(check.settings)
     if check.measured is None:
-        return f"The check run at {where} did not end well, so its {name} is unknown; {promised} was predicted."
+        return f"The check run at {where} failed, so its {name} is unknown; {promised} was predicted."
     verdict = "inside" if check.inside else "outside"
     measured = show_value(check.response, check.measured)
     return f"A check run at {where} measured a {name} of {measured}, {verdict} the predicted {promised}."
@@ -196,7 +199,7 @@ def outcomes(runs: Iterable[PlannedRun]) -> str:
     """How many runs ended in which way.
 
     >>> outcomes([PlannedRun(1, {}, 1, "ok", {}), PlannedRun(2, {}, 1, "oom", {})])
-    '1 run ended well and 1 run ran out of memory'
+    '1 run succeeded and 1 run ran out of memory'
     """
     counts = Counter(run.outcome for run in runs)
     parts = [f"{n} run{'s' if n > 1 else ''} {outcome_words(kind)}" for kind, n in counts.most_common()]
@@ -240,9 +243,9 @@ def both_scales(analysis: Analysis) -> tuple[str, ...]:
     before, after = violated(plain), violated(analysis)
     return (
         *([analysis.proposal.sentence] if analysis.proposal else []),
-        f"R² is {plain.r_squared:.2f} for {analysis.response} as it is and {analysis.r_squared:.2f} for {scale}; these "
-        "are shares of two different variations, so the checks weigh more.",
-        f"As it is, {before}; for {scale}, {after}.",
+        f"R² is {plain.r_squared:.2f} for {analysis.response} as measured and {analysis.r_squared:.2f} for "
+        f"{scale}; these are shares of different variations, so the checks matter more.",
+        f"As measured, {before}; for {scale}, {after}.",
     )
 
 
@@ -250,7 +253,7 @@ def violated(analysis: Analysis) -> str:
     """Which assumptions an analysis breaks, or else which are in doubt."""
     for verdict, one, several in (
         (Verdict.VIOLATED, "does not hold", "do not hold"),
-        (Verdict.DOUBTFUL, "is in doubt", "are in doubt"),
+        (Verdict.DOUBTFUL, "is doubtful", "are doubtful"),
     ):
         names = [check.name for check in analysis.checks if check.verdict is verdict]
         if names:
@@ -286,15 +289,15 @@ def show_p(p: float | None) -> str:
 def protocol_sentence(validation: Validation) -> str:
     """How the models were tested, in the protocol's own words."""
     name = validation.protocol.partition(":")[0]
-    own = PROTOCOLS.summaries().get(name, "Repeats of one configuration are never both learned from and tested on.")
+    own = PROTOCOLS.summaries().get(name, "Replicates of one configuration are never in both training and test data.")
     return f"Protocol {validation.protocol}: {own[:1].lower()}{own[1:]}"
 
 
 def trust_gist(validations: Sequence[Validation]) -> str:
     """How far off the best models are, in a line."""
     best = [(plain_name(v.meaning), v.scorecards[0]) for v in validations if v.scorecards]
-    told = [f"the {name} by {card.mape:.1f} % ({card.model})" for name, card in best]
-    return f"On configurations they had not seen, the best models miss {listing(told)} on average." if told else ""
+    told = [f"{card.mape:.1f} % for the {name} ({card.model})" for name, card in best]
+    return f"Mean error of the best models on held-out configurations: {listing(told)}." if told else ""
 
 
 def by_share(analysis: Analysis) -> list[AnovaRow]:
@@ -340,10 +343,14 @@ def trust_sentence(validation: Validation) -> str:
     if not validation.scorecards:
         return f"No model of the {name} could be tested."
     best = validation.scorecards[0]
-    parts = [f"On configurations it had not seen, {best.model} misses the {name} by {best.mape:.1f} % on average"]
+    parts = [
+        f"On configurations it had not seen, {best.model} predicts the {name} with a mean error of {best.mape:.1f} %"
+    ]
     blind = next((card for card in validation.scorecards if card.model == baseline()), None)
     if blind and blind is not best:
-        parts.append(f"always guessing the {blind.model} misses it by {blind.mape:.1f} %")
+        parts.append(f"always predicting the {blind.model} has an error of {blind.mape:.1f} %")
     if validation.noise_floor_mape is not None:
-        parts.append(f"a model that knew the mean of every configuration would miss it by {floor_words(validation)}")
+        parts.append(
+            f"a model that knew the mean of every configuration would have an error of {floor_words(validation)}"
+        )
     return "; ".join(parts) + "."

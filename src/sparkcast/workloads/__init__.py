@@ -121,7 +121,7 @@ def shape_of(workload: Workload, configuration: Levels) -> Shape:
 
     def level(role: Role) -> Level:
         name = words.first(role)
-        assert name is not None, f"every workload has a setting of the role {role}"
+        assert name is not None, f"every workload has a setting with the role {role}"
         return settings[name]
 
     return Shape(int(level(Role.MACHINES)), int(level(Role.CORES)), str(level(Role.MEMORY)), int(level(Role.JOBS)))
@@ -191,10 +191,12 @@ def _check_roles(study: Study, declared: Vocabulary) -> None:
         with _at(study, "roles", name):
             if name not in declared.names:
                 hint = did_you_mean(name, tuple(sorted(declared.names)))
-                raise StudyError(f"there is no setting or response {name!r} that could have a role", hint=hint)
+                raise StudyError(f"there is no setting or response {name!r} to give a role to", hint=hint)
             if (name in settings) != (name in {setting.name for setting in study.vocabulary.settings}):
                 kind, roles = ("setting", Role) if name in settings else ("response", Kind)
-                raise StudyError(f"{name} is a {kind}, which cannot be {role!r}", hint=f"it can be {', '.join(roles)}")
+                raise StudyError(
+                    f"{name} is a {kind} and cannot have the role {role!r}", hint=f"it can be {', '.join(roles)}"
+                )
 
 
 def check_price(study: Study) -> None:

@@ -244,7 +244,7 @@ def read_idx(file: Path) -> "Bytes":
             raise _damaged(file, str(error)) from error
     expected = int(np.prod(sizes, dtype=np.int64))
     if len(content) != expected:
-        raise _damaged(file, f"{len(content)} bytes of data where its header promises {expected}")
+        raise _damaged(file, f"{len(content)} bytes of data but its header says {expected}")
     return np.frombuffer(content, dtype=np.uint8).reshape(sizes)
 
 
@@ -256,7 +256,7 @@ def _read_idx_sizes(file: Path) -> tuple[int, ...]:
     except (OSError, EOFError, zlib.error, struct.error) as error:
         raise _damaged(file, str(error)) from error
     if zeros != 0 or kind != 8 or n_dimensions not in (1, 3):
-        raise _damaged(file, "its first bytes are not those of an IDX file of bytes")
+        raise _damaged(file, "it does not start like an IDX file of bytes")
     return sizes
 
 

@@ -54,10 +54,10 @@ THROUGHPUT = Response("throughput", kind=Kind.COUNT, better="more", unit="record
 # Settings of the cluster rather than of the job, which the engines translate. Every workload has them, but for those
 # whose role a setting of its own has.
 CLUSTER_SETTINGS = (
-    Setting("executors", 1, "executors of one job", minimum=1, role=Role.MACHINES),
-    Setting("cores", 1, "cores of one executor", minimum=1, role=Role.CORES, unit="per executor"),
-    Setting("memory", "1g", "memory of one executor", is_size=True, role=Role.MEMORY),
-    Setting("jobs", 1, "identical jobs running at once", minimum=1, role=Role.JOBS),
+    Setting("executors", 1, "number of executors per job", minimum=1, role=Role.MACHINES),
+    Setting("cores", 1, "cores per executor", minimum=1, role=Role.CORES, unit="per executor"),
+    Setting("memory", "1g", "memory per executor", is_size=True, role=Role.MEMORY),
+    Setting("jobs", 1, "number of identical jobs running at once", minimum=1, role=Role.JOBS),
 )
 
 

@@ -140,7 +140,7 @@ def run_job(order: Path, report: Report) -> int:
         job = DriverJob(Configuration(wanted["settings"]), Path(wanted["data_dir"]), report, wanted.get("options"))
         workload.run(job)
         if not job.has_result:
-            raise RunError(f"workload {wanted['workload']!r} ended without a result")
+            raise RunError(f"workload {wanted['workload']!r} finished without a result")
     except Exception as error:
         failure = describe(error)
         report.write("failed", **failure)

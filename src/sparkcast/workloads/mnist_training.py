@@ -13,18 +13,18 @@ class MnistTraining:
     """Trains LeNet-5 or a shallow network on MNIST with BigDL or PyTorch."""
 
     settings: tuple[Setting, ...] = (
-        Setting("batch_size", 128, "images in one step of the whole cluster", minimum=1, role=Role.BATCH),
-        Setting("learning_rate", 0.2, "step length of SGD", minimum=0),
+        Setting("batch_size", 128, "images per step, over the whole cluster", minimum=1, role=Role.BATCH),
+        Setting("learning_rate", 0.2, "learning rate of SGD", minimum=0),
         Setting("epochs", 2, "passes over the training images", minimum=1, role=Role.EPOCHS),
         Setting("network", "lenet5", "deep (lenet5) or shallow (simplenet)", choices=("lenet5", "simplenet")),
         Setting(
             "sampling_rate",
             1.0,
-            "share of the training images to use, above 0 and up to 1",
+            "fraction of the training images to use, above 0 and up to 1",
             minimum=0,
             role=Role.FRACTION,
         ),
-        Setting("framework", "bigdl", "what trains", choices=("bigdl", "torch")),
+        Setting("framework", "bigdl", "training framework", choices=("bigdl", "torch")),
         Setting(
             "dataset",
             "mnist-5k",
@@ -32,7 +32,7 @@ class MnistTraining:
             choices=("mnist-5k", "digits", "idx"),
         ),
         Setting("data_path", "", "folder with MNIST's four IDX files, for dataset: idx"),
-        Setting("seed", 1, "of the first weights and of the sampled images", minimum=0),
+        Setting("seed", 1, "random seed for initial weights and sampling", minimum=0),
     )
     responses: tuple[Response, ...] = (TIME, ACCURACY, THROUGHPUT, Response("loss"))
     chance: Mapping[str, float] = {"accuracy": 0.1}  # ten digits
@@ -49,14 +49,19 @@ class MnistTraining:
         batch_size, rate = int(settings["batch_size"]), float(settings["sampling_rate"])
         executors, cores = int(settings["executors"]), int(settings["cores"])
         if float(settings["learning_rate"]) <= 0:
-            raise StudyError(f"learning_rate = {settings['learning_rate']} teaches nothing", hint="0.2 suits 2 epochs")
+            raise StudyError(
+                f"learning_rate = {settings['learning_rate']} is not positive, so nothing is learned",
+                hint="0.2 suits 2 epochs",
+            )
         if int(settings["seed"]) >= 2**32:
             raise StudyError(f"seed = {settings['seed']} is too large", hint="use a number below 2**32")
         if not 0 < rate <= 1:
-            raise StudyError(f"sampling_rate = {rate:g} is not a share", hint="use a number above 0 and up to 1")
+            raise StudyError(
+                f"sampling_rate = {rate:g} is not between 0 and 1", hint="use a number above 0 and up to 1"
+            )
         if batch_size % (executors * cores):
             raise StudyError(
-                f"batch_size = {batch_size} cannot be shared equally by {executors} executors of {cores} cores",
+                f"batch_size = {batch_size} cannot be divided equally among {executors} executors of {cores} cores",
                 hint="add the rule: batch_size % (executors * cores) == 0",
             )
         n_images = sample_size(training_size(settings), rate)

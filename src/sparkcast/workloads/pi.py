@@ -16,8 +16,8 @@ class MonteCarloPi:
 
     settings: tuple[Setting, ...] = (
         Setting("samples", 200_000, "random points to draw, over all tasks", minimum=1, role=Role.DATA_SIZE),
-        Setting("partitions", 2, "tasks to share them among", minimum=1),
-        Setting("pause_s", 0.0, "extra seconds each task sleeps, to try out time limits", minimum=0),
+        Setting("partitions", 2, "number of tasks", minimum=1),
+        Setting("pause_s", 0.0, "extra seconds each task sleeps, to test time limits", minimum=0),
     )
     responses: tuple[Response, ...] = (TIME, THROUGHPUT, Response("error"))
     example: Mapping[str, object] = {"samples": [100_000, 1_000_000], "partitions": [1, 2], "executors": 1}

@@ -15,7 +15,7 @@ workload: {workload}
 settings:
 {settings}
 
-# Combinations that make no sense are never run.
+# Combinations that violate a rule are never run.
 rules:
   - {rule}
 
@@ -27,15 +27,15 @@ design:
 responses: [{responses}]
 
 limits:
-  total: 30m          # never spends more, and says what it left out
-  trial: 5m           # a trial that takes longer is stopped and counts as a timeout
+  total: 30m          # hard limit; reports what was left out
+  trial: 5m           # a longer trial is stopped and counts as a timeout
 
 spark:
   master: embedded    # a cluster on this machine; or spark://host:7077, yarn, k8s://..., local[2]
-  conf: {{}}            # any Spark property; yours win over sparkcast's
+  conf: {{}}            # any Spark property; overrides sparkcast's own
 
 price:
-  core_hour: 0.05     # money per core and hour; gib_hour adds memory
+  core_hour: 0.05     # price per core-hour; gib_hour adds memory
   currency: USD
 """
 

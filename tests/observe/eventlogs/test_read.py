@@ -202,7 +202,7 @@ def test_what_is_no_log_is_skipped(tmp_path: Path) -> None:
     assert _read(tmp_path, [b"a,b\n1,2\n"]).status is LogStatus.SKIPPED
     assert _read(tmp_path, [b"a,b\n"] * 5000).reason.endswith("not an event log")
     (tmp_path / "folder").mkdir()
-    assert read_log(tmp_path / "folder").reason == "the folder holds no event log"
+    assert read_log(tmp_path / "folder").reason == "the folder contains no event log"
 
 
 def test_a_file_that_cannot_be_opened_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

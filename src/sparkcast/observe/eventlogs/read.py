@@ -34,9 +34,9 @@ def read_log(log: Log | str | PathLike[str], limits: Limits | None = None) -> Lo
         path = fspath(log)
         logs = find_logs(path)
         if not logs:
-            return LogRead(path, LogStatus.SKIPPED, "the folder holds no event log")
+            return LogRead(path, LogStatus.SKIPPED, "the folder contains no event log")
         if len(logs) > 1:
-            return LogRead(path, LogStatus.SKIPPED, f"the folder holds {len(logs)} logs: read them one by one")
+            return LogRead(path, LogStatus.SKIPPED, f"the folder contains {len(logs)} logs: read them one by one")
         log = logs[0]
     return _Reading(log, limits or Limits()).result()
 
@@ -102,7 +102,7 @@ class _Reading:
         if n_events == 0 and n_other > _LINES_TO_SEE_AN_EVENT:
             raise _GiveUpError("not an event log")
         if n_other > max(self._limits.max_bad_lines, 10 * n_events):
-            raise _GiveUpError("most lines are no events")
+            raise _GiveUpError("most lines are not events")
 
     def _n_lines(self) -> int:
         return self._builder.n_lines + self._tasks.n_lines

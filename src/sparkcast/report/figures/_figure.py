@@ -120,4 +120,4 @@ def thin(items: Sequence[T], most: int) -> Sequence[T]:
 
 def thinned(shown: int, total: int, what: str) -> str:
     """The sentence a caption owes its reader when not all is shown; "" when all is."""
-    return f" Shown: {shown:,} of {total:,} {what}, evenly taken." if shown < total else ""
+    return f" Shown: {shown:,} of {total:,} {what}, evenly spaced." if shown < total else ""

@@ -60,10 +60,10 @@ def _moved(value: object, ends: Sequence[float]) -> float | None:
 def at_the_edge(rows: Sequence[Row], what: str) -> str:
     """The sentence a caption owes its reader when points were moved; "" when none were."""
     count = sum(row["shape"] != INSIDE for row in rows)
-    return f" Triangles at the edge stand for {what} beyond it ({count})." if count else ""
+    return f" Triangles at the edge mark {what} beyond it ({count})." if count else ""
 
 
 def cut_off(rows: Sequence[Row], ends: Sequence[float], *columns: str) -> str:
     """The sentence a caption owes its reader when intervals go on beyond the picture; "" when all are whole."""
     count = sum(any(not ends[0] <= end <= ends[1] for end in numbers(row[c] for c in columns)) for row in rows)
-    return f" Intervals that touch the edge go on beyond it ({count})." if count else ""
+    return f" Intervals that touch the edge extend beyond it ({count})." if count else ""

@@ -140,7 +140,7 @@ def value_ticks(word: Word, values: Iterable[object], /, **options: Any) -> "alt
 
 
 def round_numbers(low: float, high: float, most: int = 4) -> list[float]:
-    """A few of 1, 2, 5, 10, 20, ... between the ends of a logarithmic scale, evenly taken.
+    """A few of 1, 2, 5, 10, 20, ... between the ends of a logarithmic scale, evenly spaced.
 
     >>> round_numbers(0.002, 0.9), round_numbers(1.5, 4)
     ([0.002, 0.01, 0.1, 0.5], [2.0])

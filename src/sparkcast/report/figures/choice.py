@@ -56,13 +56,13 @@ def limit_words(limit: Limit, words: Vocabulary) -> str:
 
 
 def verdicts(recommendation: Recommendation) -> tuple[str, str]:
-    """What is said of a candidate that keeps to the limits with the wanted confidence, and of one that does not."""
+    """What is said of a candidate that meets the limits with the wanted confidence, and of one that does not."""
     kept = recommendation.limits
     if [limit.response for limit in kept] == [recommendation.vocabulary.time]:
         return "meets the deadline", "too likely to miss it"
     if len(kept) == 1:
-        return "keeps to the limit", "too likely to break it"
-    return ("keeps to the limits", "too likely to break one") if kept else ("", "")
+        return "meets the limit", "too likely to break it"
+    return ("meets the limits", "too likely to break one") if kept else ("", "")
 
 
 def place_of(recommendation: Recommendation, candidate: Candidate) -> str:
@@ -88,10 +88,10 @@ def candidates(recommendation: Recommendation) -> Figure | None:
     return figure(
         "candidates",
         Section.CHOICE,
-        f"The choice: {plain_name(words.response(y))} against {plain_name(words.response(x))}"
+        f"Candidates: {plain_name(words.response(y))} versus {plain_name(words.response(x))}"
         f"{_by_settings(rows, recommendation)}"
         if y
-        else f"The choice: {plain_name(words.response(x))}",
+        else f"Candidates: {plain_name(words.response(x))}",
         f"One point per configuration, with {show_percent(level)} intervals for its next run.{line}"
         f"{_names_told(rows, recommendation) if y else ''}{_cut(rows, recommendation, x, y)}"
         + _first_of(recommendation, len(rows) if y else min(len(rows), _MOST_LABELLED)),

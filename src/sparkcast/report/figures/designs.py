@@ -29,9 +29,9 @@ def alias_map(description: Description) -> Figure | None:
     return figure(
         "alias-map",
         Section.DESIGN,
-        "Which effects the plan can tell apart",
-        "Colour is the absolute correlation of two effects' columns: pale ones are told apart, full ones are one "
-        f"and the same in this plan.{note}",
+        "Which effects the plan can separate",
+        "Color shows the absolute correlation of two effects' columns: pale pairs can be separated, dark ones "
+        f"are aliased in this plan.{note}",
         rows,
         lambda width: _draw_aliases(rows, width),
         heads={"correlation": "absolute correlation"},
@@ -48,7 +48,9 @@ def alias_rows(description: Description) -> tuple[tuple[Row, ...], str]:
         nearest = sorted(pairs, key=lambda name: -max(alike[name][: len(across)], default=0.0))[:_MAX_EFFECTS]
         names = tuple(name for name in pairs if name in nearest)
         which = (
-            f"the {len(names)} of {len(pairs)} pairs that are most alike one" if len(names) < len(pairs) else "pairs"
+            f"the {len(names)} of {len(pairs)} interactions with the strongest correlation"
+            if len(names) < len(pairs)
+            else "pairs"
         )
         note = f" Shown: the {len(across)} main effects against {which}."
     rows: tuple[Row, ...] = tuple(
@@ -105,8 +107,8 @@ def power_curve(description: Description) -> Figure | None:
     return figure(
         "power-curve",
         Section.DESIGN,
-        "How likely the plan is to see an effect",
-        "The probability that the main effect which is hardest to see is found significant at the level "
+        "How likely the plan is to detect an effect",
+        "The probability that the main effect that is hardest to detect is significant at level "
         f"{power.alpha:g}. An effect is the difference between the ends of a factor, in standard deviations of the "
         f"noise. The dashed line is {100 * _GOAL:.0f} %; the thick line is the plan's own number of replicates, "
         f"{power.replicates}.",

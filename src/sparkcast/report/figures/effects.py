@@ -29,17 +29,17 @@ def main_effects(analysis: Analysis) -> Figure | None:
     if not numbers(row["mean"] for row in rows):
         return None
     name = plain_name(analysis.meaning)
-    rings = " Grey rings are plain means of the runs, which also carry what else changed with the setting."
+    rings = " Gray rings are raw means of the runs, which also include whatever else changed with the setting."
     return figure(
         f"main-effects-{analysis.response}",
         Section.EFFECTS,
         f"Mean {name} at each level",
-        f"Points are adjusted means, with all other settings alike; bars hold the true mean with 95 % confidence. "
-        f"A steep line is a setting that moves the {name}.{rings if 'raw' in rows[0] else ''}{log_words(analysis)}",
+        "Points are adjusted means, with all other settings equal; bars are 95 % confidence intervals. A steep "
+        f"line means the setting affects the {name}.{rings if 'raw' in rows[0] else ''}{log_words(analysis)}",
         rows,
         lambda width: _draw_main_effects(rows, analysis, width),
         response=analysis.response,
-        heads={"mean": f"mean {axis_title(analysis.meaning)}", "raw": "plain mean of the runs"},
+        heads={"mean": f"mean {axis_title(analysis.meaning)}", "raw": "raw mean of the runs"},
         values=dict.fromkeys(("mean", "low", "high", "raw"), analysis.meaning),
     )
 
@@ -101,14 +101,14 @@ def variation(analysis: Analysis) -> Figure | None:
         return None
     name = plain_name(analysis.meaning)
     bend = (
-        " A term with ² is the bend in the effect of a number." if any("²" in str(row["term"]) for row in rows) else ""
+        " A term with ² is the curvature of a numeric setting." if any("²" in str(row["term"]) for row in rows) else ""
     )
     return figure(
         f"variation-{analysis.response}",
         Section.EFFECTS,
         f"What makes the {name} vary",
         "Share of the total variation. A term with × is an interaction: the effect of one setting depends on the "
-        f"other.{bend} Grey is what the settings do not explain.",
+        f"other.{bend} Gray is what the settings do not explain.",
         rows,
         lambda width: _draw_variation(rows, width),
         response=analysis.response,

@@ -30,7 +30,7 @@ from sparkcast.validate import LARGE_ERROR, Scorecard, TestedRun, Validation
 _MOST_RUNS = 1000
 _MOST_PLACES = 12  # levels that have a place of their own on an axis
 _FURTHEST = 150.0  # percent; what is missed by more stands at the edge
-_SMALL, _LARGE = f"missed by less than {LARGE_ERROR:.0f} %", f"missed by {LARGE_ERROR:.0f} % or more"
+_SMALL, _LARGE = f"off by less than {LARGE_ERROR:.0f} %", f"off by {LARGE_ERROR:.0f} % or more"
 
 
 def prediction_errors(validation: Validation, factors: Sequence[str], *, model: str | None = None) -> Figure | None:
@@ -49,10 +49,11 @@ def prediction_errors(validation: Validation, factors: Sequence[str], *, model: 
     return figure(
         f"errors-{validation.response}-{card.model}",
         Section.TRUST,
-        f"Where {card.model} errs in predicting the {plain_name(validation.meaning)}",
+        f"Where {card.model} is wrong about the {plain_name(validation.meaning)}",
         f"One point per tested run (protocol {validation.protocol}): above 0 the prediction was too high. Dotted: "
-        f"{LARGE_ERROR:.0f} % off, which {card.large_errors:.0f} % of the runs are or more. A level band is good; a "
-        f"slope or a bend against a setting is something that the model has not understood about it."
+        f"{LARGE_ERROR:.0f} % off; {card.large_errors:.0f} % of the runs are at least that far off. A level "
+        "band is good; a "
+        f"slope or a bend against a setting is something the model has missed."
         f"{at_the_edge(one_panel, 'errors')}{thinned(len(shown), len(runs), 'runs')}",
         rows,
         lambda width: _draw_errors(rows, card, drawn, validation, width),

@@ -1,4 +1,4 @@
-"""What can be had at best: the candidates that no other beats in time, cost and accuracy at once."""
+"""Pareto front: the candidates that no other beats in time, cost and accuracy at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ from sparkcast.report.labels import (
 from sparkcast.study import Response
 
 _MOST_OTHERS, _MOST_OF_THE_FRONT = 1000, 50  # a recommendation holds no more of the front
-_OTHER, _FRONT = "other candidates", "not beaten"
+_OTHER, _FRONT = "other candidates", "Pareto-optimal"
 _CHOSEN, _RUNNER_UP = "chosen", "runner-up"
 _DECADE = 10.0
 _CHEAP_TO_DEAR = ("#e8c24e", "#3aa6b0", "#25498c")  # each darker than the last, for those who see no colours
@@ -91,7 +91,7 @@ def pareto_front(recommendation: Recommendation) -> Figure | None:
     return figure(
         "pareto-front",
         Section.CHOICE,
-        f"What can be had at best: {y} against {x}",
+        f"Pareto front: {y} against {x}",
         _caption(recommendation, axes, rows),
         rows,
         lambda width: _draw(rows, recommendation, axes, width),
@@ -205,23 +205,25 @@ def _caption(recommendation: Recommendation, axes: Sequence[_Axis], rows: Sequen
     whatever = f", whatever the {names[2]}" if len(names) > 2 else ""
     settings = settings_title(recommendation.chosen.configuration)
     parts = [
-        f"Not beaten: no other candidate is as good or better in {listing(names)} at once.",
+        f"Pareto-optimal: no other candidate is as good or better in all of {listing(names)}.",
         "" if _are_ranked(rows) else f"Names are {settings}.",
-        f"The line is the {best} {y} to be had for each {x}{whatever}.",
+        f"The line is the {best} {y} available for each {x}{whatever}.",
     ]
     if len(recommendation.pareto) >= _MOST_OF_THE_FRONT:
-        parts.append(f"At most {_MOST_OF_THE_FRONT} of the front are known here, so the line may leave out some steps.")
+        parts.append(f"At most {_MOST_OF_THE_FRONT} points of the front are shown, so the line may skip some steps.")
     if alike := len(recommendation.pareto) - len(recommendation.tradeoffs):
         parts.append(f"{alike} more would be on it, but differ{'s' if alike == 1 else ''} by less than the noise.")
     drawn = [axis.limit for axis in axes if axis.limit]
     for limit in recommendation.limits:
         on_axis = any(axis.response.name == limit.response and axis.column != "z" for axis in axes)
         if limit not in drawn:
-            where = "lies outside the picture" if on_axis else "is on no axis: the shapes tell who keeps to it"
+            where = (
+                "is outside the figure" if on_axis else "is not on an axis: the shapes show which candidates meet it"
+            )
             parts.append(f"The {limit_words(limit, recommendation.vocabulary)} {where}.")
     left_out = len(recommendation.candidates) - _MOST_OTHERS
     return " ".join(part for part in parts if part) + (
-        f" Shown of the others: {_MOST_OTHERS:,}, evenly taken." if left_out > 0 else ""
+        f" Shown of the others: {_MOST_OTHERS:,}, evenly spaced." if left_out > 0 else ""
     )
 
 
@@ -404,5 +406,5 @@ def _tooltips(recommendation: Recommendation, axes: Sequence[_Axis]) -> list[Any
         title = f"{plain_name(axis.response)} ({show_percent(level)} interval)"
         tips.append(alt.Tooltip(f"tip_{axis.column}:N", title=title))
     if recommendation.limits:
-        tips.append(alt.Tooltip("probability:Q", title="probability of keeping to the limits", format=".2f"))
+        tips.append(alt.Tooltip("probability:Q", title="probability of meeting the limits", format=".2f"))
     return tips

@@ -38,18 +38,18 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
     return figure(
         f"interactions-{analysis.response}",
         Section.EFFECTS,
-        f"How settings act together on the {plain_name(analysis.meaning)}",
-        "Points are means at a pair of levels, all other settings alike. Parallel lines: each setting acts by itself. "
-        f"Lines that part or cross: the effect of one setting depends on the other.{log_words(analysis)}{rest}",
+        f"How settings interact in their effect on the {plain_name(analysis.meaning)}",
+        "Points are means at a pair of levels, all other settings equal. Parallel lines: no interaction. Lines "
+        f"that diverge or cross: the effect of one setting depends on the other.{log_words(analysis)}{rest}",
         rows,
         lambda width: _draw_interactions(rows, analysis, width),
         response=analysis.response,
         heads={
             "pair": "settings",
-            "level": "level of the first",
-            "series": "level of the second",
+            "level": "level of the first setting",
+            "series": "level of the second setting",
             "mean": f"mean {axis_title(analysis.meaning)}",
-            "raw": "plain mean of the runs",
+            "raw": "raw mean of the runs",
             "percent": "share of the variation (%)",
         },
         values=dict.fromkeys(("mean", "raw"), analysis.meaning),
@@ -57,7 +57,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
 
 
 def interaction_rows(analysis: Analysis) -> tuple[Row, ...]:
-    """One row per pair of levels; pairs beyond the noise first, and of these the largest share first."""
+    """One row per pair of levels; pairs above the noise first, and of these the largest share first."""
     rows: list[Row] = []
     differs = any(cell.raw is not None for cell in analysis.cells)
     for term, cells in _pairs(analysis)[:_MOST_PANELS]:

@@ -1,4 +1,4 @@
-"""What more runs would bring: the error against the number of configurations learned from."""
+"""What more runs would bring: the error against the number of training configurations."""
 
 import sys
 from collections.abc import Sequence
@@ -24,23 +24,23 @@ def error_curve(curve: LearningCurve) -> Figure | None:
     floor = curve.noise_floor_mape
     edge = at_the_edge(framed(rows, "mape", _ends(rows, floor)), "errors")
     noise = (
-        f" Dashed: the noise floor, what a model that knows the mean of every configuration would miss ({floor:.1f} %)."
+        f" Dashed: the noise floor, the error of a model that knows the mean of every configuration ({floor:.1f} %)."
         if floor is not None
         else ""
     )
     missing = len({model for model, _, _ in curve.refused})
-    left_out = f" {missing} of the models refused some sizes and have no point there." if missing else ""
+    left_out = f" {missing} of the models cannot handle some sizes and have no point there." if missing else ""
     return figure(
         f"learning-curve-{curve.response}",
         Section.TRUST,
         f"Error in predicting the {plain_name(curve.meaning)} by number of configurations",
-        f"Models learned from some of {curve.n_configurations} configurations and were tested on the others; lines are "
-        f"means of {curve.repeats} random draws, bands reach from the best to the worst of them. A line that still "
-        f"falls at its end promises that more runs will help.{noise}{left_out}{edge}",
+        f"Models were trained on some of {curve.n_configurations} configurations and tested on the others; lines are "
+        f"means of {curve.repeats} random draws, bands reach from the best to the worst of them. A line that is "
+        f"still falling at its end means that more runs will help.{noise}{left_out}{edge}",
         rows,
         lambda width: _draw_error_curve(rows, floor, width),
         response=curve.response,
-        heads={"size": "configurations learned from", "mape": "mean error (%)"},
+        heads={"size": "training configurations", "mape": "mean error (%)"},
     )
 
 
@@ -85,7 +85,7 @@ def _draw_error_curve(rows: tuple[Row, ...], floor: float | None, width: int) ->
     x_scale = alt.Scale(type="log" if is_long else "linear", domain=reach, zero=False, nice=False, padding=14)
     x = alt.X(
         "size:Q",
-        title="configurations learned from (number)",
+        title="training configurations (number)",
         scale=x_scale,
         axis=alt.Axis(values=sizes, format="d", grid=False),
     )

@@ -27,10 +27,10 @@ def response_by_rate(answer: QueueAnswer) -> Figure:
     return figure(
         "queue-response",
         Section.SCALING,
-        f"Response time that {100 * answer.share:g} % of jobs stay within, by arrival rate",
-        f"{answer.servers} servers, {answer.discipline}. Line: simulated percentile; band: where it lies with 95 % "
-        f"confidence; gray: the mean. Beyond {_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows without "
-        f"end.{deadline}",
+        f"Response time of {100 * answer.share:g} % of jobs at most, by arrival rate",
+        f"{answer.servers} servers, {answer.discipline}. Line: simulated percentile; band: its 95 % confidence "
+        f"interval; gray: the mean. Beyond {_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows "
+        f"without bound.{deadline}",
         rows,
         lambda width: _draw_response(rows, slo, width),
         heads={"rate": _RATE, "value": _RESPONSE},
@@ -56,7 +56,8 @@ def percentile_fan(answer: QueueAnswer) -> Figure:
         "queue-percentiles",
         Section.SCALING,
         "Percentiles of the response time by arrival rate",
-        f"{answer.servers} servers, {answer.discipline}. Each line: the time that such a share of jobs stays within.",
+        f"{answer.servers} servers, {answer.discipline}. Each line: the response time that this share of jobs "
+        "does not exceed.",
         rows,
         lambda width: _draw_fan(rows, width),
         heads={"rate": _RATE, "value": _RESPONSE},
@@ -76,8 +77,8 @@ def busy_by_rate(answer: QueueAnswer) -> Figure:
     return figure(
         "queue-utilisation",
         Section.SCALING,
-        "Utilisation by arrival rate",
-        f"The share of {answer.servers} servers that are at work, simulated.",
+        "Utilization by arrival rate",
+        f"The share of {answer.servers} servers that are busy, simulated.",
         rows,
         lambda width: _draw_busy(rows, width),
         heads={"rate": _RATE, "busy": "utilisation (%)"},
@@ -94,7 +95,7 @@ def simulated_day(answer: QueueAnswer) -> Figure:
         "queue-day",
         Section.SCALING,
         "One simulated day",
-        f"Jobs in the system and jobs that run, every five minutes of one day like any other, at "
+        f"Jobs in the system and jobs running, every five minutes of a typical day, at "
         f"{_HOUR * (answer.arrival_rate or 0):.4g} jobs per hour on {answer.servers} servers.",
         rows,
         lambda width: _draw_day(rows, width),

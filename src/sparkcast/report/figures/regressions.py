@@ -7,7 +7,7 @@ from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._style import BLUE, ORANGE, finish, kind_colour, names_in_order, numbers, the_rows
 from sparkcast.report.labels import axis_title, finite, plain_name
 
-_SETTING, _REPETITION = "a setting", "the repetition, which nobody sets"
+_SETTING, _REPETITION = "a setting", "the repetition, which is not a setting"
 
 
 def simple_regressions(analysis: Analysis) -> Figure | None:
@@ -16,13 +16,13 @@ def simple_regressions(analysis: Analysis) -> Figure | None:
     if len(rows) < 2 or not numbers(row["r"] for row in rows):
         return None
     repeated = any(row["kind"] == _REPETITION for row in rows)
-    drift = " That of the repetition should be near 0: else repeats of one setting drift." if repeated else ""
+    drift = " For the repetition it should be near 0; otherwise replicates drift." if repeated else ""
     return figure(
         f"regressions-{analysis.response}",
         Section.CHECKS,
         f"The {plain_name(analysis.meaning)} against one variable at a time",
-        "Correlation r, from −1 (falls along a line) over 0 (no line) to 1 (rises along a line), blind to all other "
-        f"settings and to interactions.{drift}",
+        "Correlation r, from −1 (falls along a line) through 0 (no line) to 1 (rises along a line), ignoring "
+        f"all other settings and interactions.{drift}",
         rows,
         lambda width: _draw_regressions(rows, width),
         response=analysis.response,

@@ -9,7 +9,7 @@ from sparkcast.validate import Validation
 from sparkcast.validate.calibration import kept_promises
 
 _PROMISED = tuple(step / 20 for step in range(1, 20))
-_X, _Y = "promised probability", "share of configurations that kept it"
+_X, _Y = "promised probability", "share of configurations where it held"
 
 
 def reliability(validation: Validation, factors: Sequence[str], *, most: int = 1) -> Figure | None:
@@ -22,11 +22,11 @@ def reliability(validation: Validation, factors: Sequence[str], *, most: int = 1
     return figure(
         f"reliability-{response.name}",
         Section.TRUST,
-        f"Promised against kept: {plain_name(response)}",
-        f"How often runs of {n} configurations that a model had not seen (protocol {validation.protocol}) were at or "
-        f"below the value that it promised with each probability; replicates share the vote of their configuration. On "
-        f"the dashed line promises are kept as often as they say; below it a model promises too much. Band: what "
-        f"so many configurations leave open of the line of {best} (95 %).",
+        f"Promised versus observed: {plain_name(response)}",
+        f"How often runs of {n} configurations that a model had not seen (protocol {validation.protocol}) were "
+        "at or below the value that it promised with each probability; replicates of a configuration count as "
+        "one. On the dashed line promises hold as often as claimed; below it a model is overconfident. Band: "
+        f"95 % confidence interval for {best}.",
         rows,
         lambda width: _draw_reliability(rows, width),
         response=response.name,

@@ -39,8 +39,9 @@ def residual_panels(analysis: Analysis) -> Figure | None:
     return figure(
         f"residuals-{analysis.response}",
         Section.CHECKS,
-        f"What the model leaves of the {plain_name(analysis.meaning)}",
-        "A good picture: against the prediction a level band without a funnel or a bend; in the Q-Q plot points along "
+        f"Residuals of the {plain_name(analysis.meaning)}",
+        "What good looks like: against the prediction, a level band without a funnel or a bend; in the Q-Q "
+        "plot points along "
         "the line; a histogram with the shape of the orange curve; in run order a band without drift or waves."
         f"{thinned(len(rows), analysis.n, 'runs')}",
         rows,

@@ -38,8 +38,8 @@ def results(data: Dataset, response: str) -> Figure | None:
         f"results-{response}",
         Section.RESULTS,
         f"Measured {name} of every run",
-        f"One point per run, once in each panel; within a level, runs go from left to right in the order they were "
-        f"made.{crosses}{thinned(shown, len(_shown_runs(data, response)), 'runs')}",
+        "One point per run, once in each panel; within a level, runs go from left to right in run "
+        f"order.{crosses}{thinned(shown, len(_shown_runs(data, response)), 'runs')}",
         rows,
         lambda width: _draw_results(rows, data, response, width),
         response=response,
@@ -193,7 +193,7 @@ def utilisation(data: Dataset) -> Figure | None:
         Section.RESULTS,
         "How busy the machine was",
         "Mean share of processor time over the runs of each configuration. "
-        "Where waiting for I/O is long, more cores will not help.",
+        "If the wait for I/O is long, more cores will not help.",
         rows,
         lambda width: _draw_utilisation(rows, title, width),
         heads={"configuration": title},

@@ -65,13 +65,13 @@ def scaling_curve(
     name = plain_name(words.response(response))
     told = f" by {model}" if model else ""
     where = f" Other settings: {held}." if held else ""
-    beyond = " Dashed, on grey: beyond what was measured." if any(row["extrapolated"] for row in rows) else ""
+    beyond = " Dashed, on gray: beyond what was measured." if any(row["extrapolated"] for row in rows) else ""
     place = f" at {held}" if held else ""
     return figure(
         f"scaling-{response}",
         Section.SCALING,
         fill(f"Predicted {name} along {plain_name(words.setting(factor))}{place}", _TITLE_WIDTH),
-        f"Lines are predictions{told}, bands hold the next run with {show_percent(level)} probability, points are "
+        f"Lines are predictions{told}, bands are {show_percent(level)} intervals for the next run, points are "
         f"measured runs.{where}{beyond}{cut_off(rows, _scale(rows, words.response(response)).domain, 'low', 'high')}",
         rows,
         lambda width: _draw_scaling(rows, data, response, factor, by, width),

@@ -19,7 +19,7 @@ from sparkcast.report.figures._style import (
 )
 from sparkcast.report.labels import finite, plain_name, show_term
 
-BEYOND, WITHIN = "beyond the noise", "within the noise"
+BEYOND, WITHIN = "above the noise", "within the noise"
 _COLOURS = {BEYOND: BLUE, WITHIN: GREY}
 _MOST_BARS = 25
 _FEWEST_TERMS = 5  # fewer points lie on some line by chance
@@ -37,13 +37,14 @@ def pareto(analysis: Analysis) -> Figure | None:
     return figure(
         f"pareto-{analysis.response}",
         Section.CHECKS,
-        f"Which effects on the {plain_name(analysis.meaning)} stand out",
-        "Each effect in units of its own uncertainty (|t|, or the root of F). A bar that passes its upright mark would "
-        f"arise by chance in less than 1 of 20 studies; of 20 terms that do nothing, about one passes.{more}",
+        f"Which effects on the {plain_name(analysis.meaning)} are significant",
+        "Each effect in units of its own uncertainty (|t|, or the root of F). A bar beyond its vertical mark "
+        "would occur by chance in fewer than 1 in 20 studies; of 20 terms with no effect, about one "
+        f"passes.{more}",
         rows,
         lambda width: _draw_pareto(rows, width),
         response=analysis.response,
-        heads={"standardised": "standardised effect", "critical": "passes at", "df": "df", "kind": "verdict"},
+        heads={"standardised": "standardized effect", "critical": "passes at", "df": "df", "kind": "verdict"},
     )
 
 
@@ -71,7 +72,7 @@ def _draw_pareto(rows: tuple[Row, ...], width: int) -> Spec:
     import altair as alt
 
     step = 26 if len(rows) <= 12 else 21
-    x = alt.X("standardised:Q", title="standardised effect (|t| or √F)", scale=alt.Scale(zero=True))
+    x = alt.X("standardised:Q", title="standardized effect (|t| or √F)", scale=alt.Scale(zero=True))
     y = alt.Y("term:N", sort=names_in_order(row["term"] for row in rows), title=None)
     base = alt.Chart(the_rows()).encode(y=y)
     bars = base.mark_bar(size=step - 9).encode(x=x, color=kind_colour(_COLOURS, width))
@@ -89,13 +90,14 @@ def half_normal(analysis: Analysis) -> Figure | None:
         f"half-normal-{analysis.response}",
         Section.CHECKS,
         f"Effects on the {plain_name(analysis.meaning)} against pure noise",
-        "Effects of nothing but noise lie along the dashed line, which the smaller half of them sets; effects that are "
-        "real leave it to the right. Where most effects are real, that line leans on some of them and is too strict. "
+        "Pure noise falls along the dashed line, which is fitted to the smaller half of the effects; real "
+        "effects lie to its right. If most effects are real, the line is fitted to some of them and is too "
+        "strict. "
         "Terms with one degree of freedom only.",
         rows,
         lambda width: _draw_half_normal(rows, width),
         response=analysis.response,
-        heads={"standardised": "standardised effect", "quantile": "half-normal quantile", "kind": "verdict"},
+        heads={"standardised": "standardized effect", "quantile": "half-normal quantile", "kind": "verdict"},
     )
 
 
@@ -130,7 +132,7 @@ def _draw_half_normal(rows: tuple[Row, ...], width: int) -> Spec:
     largest, top = numbers(rows[-1][side] for side in ("standardised", "quantile"))
     x = alt.X(
         "standardised:Q",
-        title="standardised effect (|t|)",
+        title="standardized effect (|t|)",
         scale=alt.Scale(domain=[0, largest * 1.06 or 1.0], nice=False),
     )
     y = alt.Y("quantile:Q", title="half-normal quantile", scale=alt.Scale(domain=[0, top * 1.08], nice=False))
@@ -155,7 +157,7 @@ def _draw_half_normal(rows: tuple[Row, ...], width: int) -> Spec:
 
 
 def _labelled(rows: tuple[Row, ...], px_per_quantile: float) -> list[Row]:
-    """Effects beyond the noise and the line, from the largest on, each a line of text apart from the last one."""
+    """Effects above the noise and the line, from the largest on, each a line of text apart from the last one."""
     named: list[Row] = []
     end = reference_line(rows)[1]
     [far, high] = numbers([end["standardised"], end["quantile"]])

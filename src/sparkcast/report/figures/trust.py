@@ -45,9 +45,9 @@ def predicted_vs_actual(validation: Validation, *, most: int = 1) -> Figure | No
         f"predicted-vs-actual-{response.name}",
         Section.TRUST,
         f"Predicted against measured {plain_name(response)}",
-        f"Each run was predicted by {listing([card.model for card in best])} without having seen its configuration "
-        f"(protocol {validation.protocol}). On the dashed line the prediction is exact; bars are "
-        f"{show_percent(validation.level)} intervals, and {counted} of {len(best[0].runs)} runs fell inside theirs."
+        f"Each run was predicted by {listing([card.model for card in best])} without its configuration in the "
+        f"training data (protocol {validation.protocol}). On the dashed line the prediction is exact; bars are "
+        f"{show_percent(validation.level)} intervals, and {counted} of {len(best[0].runs)} runs landed inside theirs."
         f"{at_the_edge(framed(rows, 'predicted', _ends(rows, response)), 'predictions')}"
         f"{cut_off(rows, _ends(rows, response), 'low', 'high')}"
         f"{thinned(len(rows), len(every), 'runs')}",

@@ -29,7 +29,7 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
             raise DamagedError("damaged length of a snappy block")
         data = read_exactly(file, stored)
         if _original_size(data) > MAX_BLOCK:
-            raise DamagedError("a snappy block claims to be larger than any is")
+            raise DamagedError("a snappy block claims an impossible size")
         try:
             yield bytes(cramjam.snappy.decompress_raw(data))
         except (cramjam.DecompressionError, ValueError) as error:
