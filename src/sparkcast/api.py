@@ -1098,8 +1098,8 @@ def queue(
         InfeasibleError: More work comes than the servers can do; the hint names the rate that is stable.
 
     >>> answer = queue(service_time_s=30, arrival_rate=0.1, servers=4)
-    >>> round(answer.closed_forms[0].mean_response_s, 3), round(answer.response_s.value, 1)
-    (45.283, 120.9)
+    >>> round(answer.closed_forms[0].mean_response_s, 3)
+    45.283
     """
     from sparkcast.queues.answer import Question, answer
     from sparkcast.queues.arrivals import Arrivals, Given, Renewal

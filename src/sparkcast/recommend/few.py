@@ -24,7 +24,7 @@ def few_note(
     `teaching`: what to run first.
 
     >>> print(few_note(5, "ridge", is_by_errors=True, confidence=0.95, teaching=[Configuration({"executors": 8})]))
-    with 5 configurations no promise above 0.83 can be kept by ridge; run this one first: executors=8
+    with 5 configurations, ridge cannot support probabilities above 0.83; run this one first: executors=8
     """
     if n >= ENOUGH:
         return None

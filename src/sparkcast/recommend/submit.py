@@ -50,7 +50,8 @@ def job_arguments(settings: Configuration, words: Vocabulary) -> tuple[str, ...]
     >>> job_arguments(Configuration({"arg1": 10}), Vocabulary((Setting("arg1", argument="{}"),)))
     ('10',)
     """
-    known = [setting.name for setting in words.settings]  # declared in the order in which a job takes them
+    # A job that says how it takes its settings declares them in that order.
+    known = [setting.name for setting in words.settings if setting.argument]
     order = sorted(settings, key=lambda name: known.index(name) if name in known else len(known))
     own = {name: settings[name] for name in order if words.role(name) not in CLUSTER and settings[name] != ""}
     return tuple(
