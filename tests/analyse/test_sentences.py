@@ -96,7 +96,7 @@ def test_a_failed_test_of_lack_of_fit_is_not_called_nothing_serious() -> None:
     assert lack.verdict is Verdict.DOUBTFUL
     assert "nothing serious" not in found.summary[-1]
     assert "possible problem: the model has lack of fit" in found.summary[-1]
-    assert "lack of fit is in doubt" in violated(found)
+    assert "lack of fit is doubtful" in violated(found)
 
 
 def test_what_could_not_be_checked_is_named_beside_nothing_serious() -> None:
