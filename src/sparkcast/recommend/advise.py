@@ -15,7 +15,7 @@ from sparkcast.recommend.load import forecast_running, jobs_factor
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.staleness import drift, drift_within, most_jobs_in, staleness
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Fingerprint, Level, Listed, Pool
+from sparkcast.study import Dataset, Fingerprint, Level, Listed, Pool, Role
 from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.crossed import crossed
 
@@ -38,13 +38,23 @@ def advise(recommender: Recommender, known: Knowledge, question: Question, prese
         answer,
         running=_forecasts(recommender, present, question.confidence),
         staleness=_staleness(recommender, known, present),
-        notes=(*answer.notes, *_notes(known, answer)),
+        notes=(*answer.notes, *_notes(known, answer), *_amount_note(known, answer)),
     )
 
 
 def _notes(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
     learned = {name: known.about.responses[name].note for name in answer.models if name in known.about.responses}
     return tuple(f"{name}: {note}" for name, note in learned.items() if note)
+
+
+def _amount_note(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
+    """How much data there is, is rarely up to the user: less of it is faster, but not an answer."""
+    sizes = [name for name in known.about.factors if known.about.vocabulary.role(name) is Role.DATA_SIZE]
+    for name in sizes:
+        found = {candidate.configuration[name] for candidate in answer.candidates if name in candidate.configuration}
+        if len(found) > 1 and not any(isinstance(level, str) for level in found):
+            return (f"{name} is an amount of data: --fix {name}={max(found)} asks about a given one",)
+    return ()
 
 
 def candidates_for(known: Knowledge, levels: Mapping[str, Sequence[Level]], *, free_epochs: bool) -> Pool:
