@@ -138,7 +138,7 @@ def test_parameters_come_from_names_descriptions_and_own_properties(tmp_path: Pa
 def test_a_log_that_does_not_tell_a_setting_is_left_out_and_said(tmp_path: Path) -> None:
     write_log(tmp_path / "a.log", "app-1", command="job.py")
     found = api.ingest(tmp_path / "a.log", tmp_path / "runs.csv", settings=[r"depth=--depth (\d+)"])
-    assert (found.logs[0].status, found.logs[0].reason) == ("skipped", "the log does not tell depth")
+    assert (found.logs[0].status, found.logs[0].reason) == ("skipped", "the log does not say depth")
 
 
 def test_a_job_that_failed_is_kept_as_a_failure(tmp_path: Path) -> None:

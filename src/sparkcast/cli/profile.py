@@ -27,7 +27,7 @@ def profile(
         str | None, typer.Option(help="With two logs: exit with 5 when the second takes longer by more, e.g. 10%.")
     ] = None,
     threshold: Annotated[
-        list[str] | None, typer.Option(help="From when on a finding is told, e.g. skew_ratio=5. Repeatable.")
+        list[str] | None, typer.Option(help="When to report a finding, e.g. skew_ratio=5. Repeatable.")
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="Write figures of the (second) log to this folder.")] = None,
     force: Force = False,

@@ -145,7 +145,7 @@ def test_core_hours_are_paid_for_as_long_as_executors_live() -> None:
 
 
 def test_a_log_without_any_time_says_what_to_give() -> None:
-    with pytest.raises(StudyError, match="does not tell when"):
+    with pytest.raises(StudyError, match="does not say when"):
         attribute(log_of([], end=0, application=Application("app")))
     with pytest.raises(StudyError, match="not an event log"):
         profile_log(LogRead("a.log", LogStatus.FAILED, "not an event log"))

@@ -69,7 +69,7 @@ def _followed(lines: Iterable[str], path: Path) -> tuple[Curve, float]:
             if event.iteration <= last:
                 raise StudyError(
                     f"{path.name}: two trainings are mixed: iteration {event.iteration} follows {last}",
-                    hint="cut the file in two",
+                    hint="split the file in two",
                 )
             last, n_iterations = event.iteration, n_iterations + 1
         clock = max(clock, event.wall_clock_s)

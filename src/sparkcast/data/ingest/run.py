@@ -92,7 +92,7 @@ def _regex(job: str) -> re.Pattern[str]:
     try:
         return re.compile(job)
     except re.error as error:
-        raise StudyError(f"--job {job!r}: {error}", hint="it is a regular expression of Python") from None
+        raise StudyError(f"--job {job!r}: {error}", hint="use a Python regular expression") from None
 
 
 def _kept(
@@ -127,7 +127,7 @@ def _row(row: IngestedLog, kept: Kept | None, runs: Mapping[str, Kept]) -> Inges
     row = replace(row, key=kept.key, job=kept.job, time_s=kept.responses.get(TIME))
     if kept.missing:
         names = ", ".join(kept.missing)
-        return replace(row, status=LogStatus.SKIPPED, reason=f"the log does not tell {names}")
+        return replace(row, status=LogStatus.SKIPPED, reason=f"the log does not say {names}")
     before = runs.get(kept.key)
     if before is not None and before.is_complete and before.size > kept.size:
         return replace(row, taken=UNCHANGED, reason="an earlier copy of this log was longer")

@@ -79,7 +79,7 @@ def parse_pattern(text: str) -> Pattern:
     try:
         re.compile(regex)
     except re.error as error:
-        raise StudyError(f"--setting {text!r}: {error}", hint="it is a regular expression of Python") from None
+        raise StudyError(f"--setting {text!r}: {error}", hint="use a Python regular expression") from None
     return Pattern(name, regex)
 
 

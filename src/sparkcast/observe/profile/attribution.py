@@ -84,7 +84,7 @@ def span_of(log: LogRead) -> Span:
     end = told.ended_ms or max(told.last_event_ms, told.last_job_end_ms)
     if start <= 0 or end <= start:
         raise StudyError(
-            f"{log.log}: the log does not tell when the application began and ended",
+            f"{log.log}: the log does not say when the application started and ended",
             hint="is it the whole log? A rolling log is a folder: give the folder, not one of its files",
         )
     return Span(start, end)

@@ -15,9 +15,8 @@ def driver_bound(evidence: Evidence) -> Iterator[Finding]:
     longest, when = _longest_gap(evidence)
     yield Finding(
         "driver-bound",
-        f"for {show_seconds(cost)} ({100 * cost / evidence.wall_s:.0f} % of the time) no stage runs and the driver is "
-        "alone, longest "
-        f"{show_seconds(longest)} from {show_seconds(when)} after the start on",
+        f"for {show_seconds(cost)} ({100 * cost / evidence.wall_s:.0f} % of the time) no stage runs, only the "
+        f"driver; the longest stretch is {show_seconds(longest)}, {show_seconds(when)} after the start",
         "move that code into Spark, run independent jobs in threads, or release executors while it runs "
         "(spark.dynamicAllocation.enabled=true)",
         cost,

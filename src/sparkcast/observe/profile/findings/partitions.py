@@ -22,7 +22,7 @@ def skew(evidence: Evidence) -> Iterator[Finding]:
         why = (
             f"it reads {show_bytes(stage.longest_bytes)}, the median {show_bytes(stage.median_bytes)}"
             if by_data
-            else "not for its data"
+            else "not because of its data"
         )
         cost = part_of(stage, Part.SLOW_TASKS)
         yield Finding(
@@ -77,7 +77,7 @@ def few_tasks(evidence: Evidence) -> Iterator[Finding]:
         f"{named(worst)}: too few tasks to fill {of(slots, 'slot')} evenly ({first.label} has "
         f"{of(first.n_tasks, 'task')} of "
         f"{show_seconds(first.median_task_s)}); slots are free for {show_seconds(cost)} in all",
-        f"cut the data finer: repartition(), {_SHUFFLE}, smaller spark.sql.files.maxPartitionBytes; or take "
+        f"use more partitions: repartition(), {_SHUFFLE}, smaller spark.sql.files.maxPartitionBytes; or take "
         "fewer cores",
         cost,
         evidence={"tasks": first.n_tasks, "slots": slots, "stages": len(stages)},

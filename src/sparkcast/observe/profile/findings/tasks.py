@@ -24,7 +24,7 @@ def spill(evidence: Evidence) -> Iterator[Finding]:
     cost = sum(part_of(stage, Part.SPILL) for stage in stages)
     yield Finding(
         "spill",
-        f"{named(worst)}: {show_bytes(total)} spilled to disk for want of memory, about {show_seconds(cost)} "
+        f"{named(worst)}: {show_bytes(total)} spilled to disk, about {show_seconds(cost)} "
         f"({show_bytes(worst[0].median_bytes)} read by a task, median)",
         "more partitions (spark.sql.shuffle.partitions), more spark.executor.memory, or fewer cores per executor",
         cost,
@@ -65,7 +65,7 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
     name = "executor-lost" if gone else "speculation" if copies * 2 > n_lost else "failed-tasks"
     died = f"{of(len(gone), 'executor')} died ({_first_line(gone[0].executor.removed_reason)}); " if gone else ""
     missing = f", and its slots were missing for {show_seconds(without_s)}" if without_s >= 0.1 else ""
-    work = f"{of(n_lost, 'task')} for nothing{_reasons(evidence)}, {show_seconds(evidence.seconds(Part.LOST))}"
+    work = f"{of(n_lost, 'wasted task')}{_reasons(evidence)}, {show_seconds(evidence.seconds(Part.LOST))}"
     yield Finding(
         name,
         f"{died}{work}{missing}",
@@ -87,7 +87,7 @@ _FIXES = {
     "speculation": "fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier",
     "executor-lost": "find out why executors die: memory limits of containers "
     "(spark.executor.memoryOverhead), spot machines",
-    "failed-tasks": "mend what fails: the logs of the executors have its stack trace",
+    "failed-tasks": "fix what fails: the executor logs have the stack trace",
 }
 
 
@@ -174,7 +174,7 @@ def python_workers(evidence: Evidence) -> Iterator[Finding]:
         "python-workers",
         f"{named(worst)}: {show_seconds(cost)} in Python workers ({100 * cost / evidence.wall_s:.0f} % of the time), "
         "mostly outside the JVM",
-        "Spark's own functions instead of Python ones; where that cannot be, pandas_udf or mapInPandas with Arrow",
+        "Spark's own functions instead of Python ones; otherwise pandas_udf or mapInPandas with Arrow",
         cost,
         evidence={"share": cost / evidence.wall_s},
         stage_ids=ids(worst),
