@@ -149,7 +149,7 @@ def test_a_sleeping_driver_is_told_with_its_longest_sleep() -> None:
     log = log_of([*waves(8, 5.0, start=2), *waves(8, 5.0, start=42, stage=1)], end=53)
     found = first(log)
     assert found.name == "driver-bound"
-    assert "longest 30.0 s from 12.0 s after the start" in found.problem
+    assert "the longest stretch is 30.0 s, 12.0 s after the start" in found.problem
 
 
 def test_executors_that_come_late() -> None:
