@@ -8,25 +8,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from every_command import FAILING, SUCCEEDING, make, prepare
+from every_command import FAILING, SUCCEEDING
 from sparkcast import api
 from sparkcast.cli import _helps
 from sparkcast.cli._schemas import documents
 from tests_support import Call
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
-    make(folder)
-    return folder
-
-
-@pytest.fixture
-def files(tmp_path: Path, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(tmp_path, made, monkeypatch)
 
 
 def schema(name: str) -> Any:

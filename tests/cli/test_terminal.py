@@ -1,13 +1,12 @@
 """What people read fits their terminal: no line too long, no word broken, an answer first."""
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from every_command import FAILING, SUCCEEDING, make, prepare
+from every_command import FAILING, SUCCEEDING
 from sparkcast.cli import _helps
 from sparkcast.cli._layout import shell_lines, table_lines, wrapped
 from sparkcast.cli._overview import show_overview
@@ -16,18 +15,6 @@ from tests_support import Answer, Call
 WIDTHS = (80, 100, 140)
 ENOUGH = 18  # lines of an answer at 80 columns, where a sentence takes one or two, and lines to paste
 LISTS = {"init", "list"}  # what they print is asked for as a whole
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
-    make(folder)
-    return folder
-
-
-@pytest.fixture
-def files(tmp_path: Path, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(tmp_path, made, monkeypatch)
 
 
 def test_every_command_is_looked_at() -> None:

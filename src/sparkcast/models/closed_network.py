@@ -9,7 +9,7 @@ or turns negative; in a closed network no load is too much, and every time is po
 least squares on logarithms that a few spoiled runs cannot bend. Runs faster than the CPU alone could be are named.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
@@ -20,7 +20,7 @@ from sparkcast.fitting.uncertainty import Learned
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 from sparkcast.models.courier import cpu, setting
-from sparkcast.models.operational_laws import categories, load, passes, require_known
+from sparkcast.models.operational_laws import categories, faster_than_cpu, load, passes, require_known
 from sparkcast.queues.closed import delay_and_queue
 from sparkcast.study import Role
 
@@ -83,11 +83,7 @@ class ClosedNetwork(Model):
         n = (len(found) - 2) // 2
         parts = (tuple(part.tolist()) for part in np.split(found, [n, 2 * n]))
         network = Network(domain, self._workers, *parts)
-        too_fast = np.flatnonzero(problem.target < passes(domain, x) * network.cpu_time(x) * (1 - 1e-9))
-        unexplained = tuple(str(problem.configurations[i]) for i in too_fast)
-        return Learned(
-            Network(domain, self._workers, network.cpu_s, network.cpu_per_record_s, network.disk_s, unexplained)
-        )
+        return Learned(replace(network, unexplained=faster_than_cpu(problem, network.cpu_time(x))))
 
     def _fit(self, problem: Problem, disk_share: float) -> tuple[float, Floats]:
         """The loss and the coefficients, all positive, from one beginning."""

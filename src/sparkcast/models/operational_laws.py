@@ -78,9 +78,16 @@ class OperationalLaws(Model):
         kinds, loads = categories(domain, x), _load_terms(domain, x, self._workers)
         found = relative_nnls(problem, passes(domain, x)[:, None] * np.column_stack([kinds, loads]))
         cpu_s, disk_s = np.split(found, [kinds.shape[1]])
-        too_fast = np.flatnonzero(problem.target < passes(domain, x) * (kinds @ cpu_s) * (1 - 1e-9))
-        unexplained = tuple(str(problem.configurations[i]) for i in too_fast)
+        unexplained = faster_than_cpu(problem, kinds @ cpu_s)
         return Learned(Law(domain, self._workers, tuple(cpu_s.tolist()), tuple(disk_s.tolist()), unexplained))
+
+
+def faster_than_cpu(problem: Problem, cpu_time: Floats) -> tuple[str, ...]:
+    """The configurations whose passes take less than the CPU alone does: no time at a disk explains them."""
+    import numpy as np
+
+    too_fast = np.flatnonzero(problem.target < passes(problem.domain, problem.x) * cpu_time * (1 - 1e-9))
+    return tuple(str(problem.configurations[i]) for i in too_fast)
 
 
 def passes(domain: Domain, x: Floats) -> Floats:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sparkcast.observe.eventlogs import LogRead
 
 # Executors that Spark itself lets go are not lost.
-_LET_GO = ("killed by driver", "idle", "finished", "shutdown")
+LET_GO = ("killed by driver", "idle", "finished", "shutdown")
 
 
 def read_task_totals(path: Path) -> TaskTotals | None:
@@ -40,12 +40,12 @@ def total(log: "LogRead") -> TaskTotals:
         shuffle_write_bytes=tasks.total("shuffle_write_bytes"),
         spilled_bytes=tasks.total("disk_spilled_bytes"),
         first_task_s=int(launched.min()) / 1e3 if len(launched) else None,
-        first_job_s=min((job.submitted_ms / 1e3 for job in log.jobs if job.submitted_ms), default=None),
-        last_job_s=max((job.completed_ms / 1e3 for job in log.jobs if job.completed_ms), default=None),
+        first_job_s=log.application.first_job_ms / 1e3 or None,
+        last_job_s=log.application.last_job_end_ms / 1e3 or None,
         master=log.environment.spark.get("spark.master", ""),
     )
 
 
 def _is_lost(removed_reason: str) -> bool:
     reason = removed_reason.lower()
-    return not any(word in reason for word in _LET_GO)
+    return not any(word in reason for word in LET_GO)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from sparkcast.observe.eventlog import LET_GO
 from sparkcast.observe.eventlogs import Stage
 from sparkcast.observe.profile.attribution import Slots
 from sparkcast.observe.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
@@ -116,7 +117,7 @@ def _first_line(text: str) -> str:
     return (text.splitlines() or [""])[0][:90]
 
 
-_LET_GO = ("killed by driver", "idle", "finished", "shutdown", "decommission")
+_LET_GO = (*LET_GO, "decommission")
 
 
 def is_lost(removed_reason: str) -> bool:
