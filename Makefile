@@ -2,6 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps
 LOCKS = requirements/core.lock requirements/spark.lock requirements/bigdl.lock
+EXTRAS = dev torch images keras tensorflow tpcds
+DEV_LOCKS = $(EXTRAS:%=requirements/%.lock)
 PYTEST = .venv/bin/python -m pytest --durations=15
 export PYTHONWARNINGS ?=
 
@@ -39,6 +41,6 @@ clean:
 	$(PIP) --editable .
 	@touch $@
 
-.venv/dev.done: .venv/run.done requirements/dev.lock requirements/torch.lock
-	$(PIP) -r requirements/dev.lock -r requirements/torch.lock
+.venv/dev.done: .venv/run.done $(DEV_LOCKS)
+	$(PIP) $(DEV_LOCKS:%=-r %)
 	@touch $@
