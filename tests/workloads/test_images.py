@@ -43,7 +43,7 @@ def test_a_decoded_picture_looks_like_what_was_encoded(tmp_path: Path) -> None:
 
 def test_a_cut_file_is_an_os_error(tmp_path: Path) -> None:
     images = generate_images(tmp_path, count=1, side=64)
-    with pytest.raises(OSError, match="(?i)truncated"):
+    with pytest.raises(OSError, match=r"(?i)truncated"):
         decode_jpeg(images.paths()[0].read_bytes()[:400])
 
 
