@@ -77,9 +77,9 @@ def require_time(
         if limit is not None and length >= limit:
             rate = shown_rate(trial.configuration)
             n, at = len(arrival_times(study, workload, trial)), f" at {rate}" if rate else ""
+            last = f"the last of {n} jobs{at} arrives after {show_seconds(length - job_s)}{alone}"
             raise StudyError(
-                f"{study.where('arrivals')}the last of {n} jobs{at} arrives after {show_seconds(length - job_s)}{alone}, "
-                f"so the stream cannot end within its limit of {show_seconds(limit)}",
+                f"{study.where('arrivals')}{last}, so the stream cannot end within its limit of {show_seconds(limit)}",
                 hint=f"allow at least limits: {{trial: {_longer(length)}}}, take fewer jobs, or let them come faster",
             )
     in_all = spent_s + sum(lengths.values())
