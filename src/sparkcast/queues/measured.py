@@ -72,7 +72,7 @@ def _jobs_of_streams(data: Dataset, at: Mapping[str, Level]) -> Jobs:
     if not wanted:
         raise NotEnoughDataError(
             "no such job of these streams was alone on the cluster, so its time alone is unknown",
-            hint="let some arrive when no other runs (a lower rate, or `at:` far apart), or measure `jobs: [1, 2, 3]`",
+            hint="let some arrive when no other runs: at a lower rate, or with `arrivals: {at: [...]}` far apart",
         )
     ratios: dict[float, list[float]] = {1: [1.0]}
     for run in streams:
