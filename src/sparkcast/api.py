@@ -1206,8 +1206,9 @@ class _NeverRun(Exception):
 
 
 def _measured(data: Data, at: Mapping[str, Level]) -> "Jobs":
-    from sparkcast.queues.measured import is_stream, measured_jobs
+    from sparkcast.queues.measured import measured_jobs
     from sparkcast.study import Observation, same_level
+    from sparkcast.study.streams import is_stream
 
     if any(is_stream(run) for run in data.dataset.observations):
         return measured_jobs(data.dataset, at)

@@ -156,3 +156,7 @@ def test_a_mix_is_dealt_by_its_shares(weights: list[int], n_jobs: int, replicate
     for part in mix:
         assert abs(counts[part.settings] - part.share * n_jobs) < 1 + 1e-6
     assert dealt(mix, n_jobs, seed=1, replicate=replicate) == jobs
+
+
+def test_given_times_count_from_the_first() -> None:
+    assert At((10.0, 25.0)).times_s({}, 1) == (0.0, 15.0)

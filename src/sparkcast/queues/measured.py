@@ -9,7 +9,7 @@ from sparkcast.queues.slowdown import MeasuredSlowdown, measured_slowdown
 from sparkcast.queues.times import Measured
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Observation, Role, same_level
-from sparkcast.study.streams import alone_times, mean_company
+from sparkcast.study.streams import alone_times, is_stream, mean_company
 from sparkcast.units import as_number, show_rate
 
 
@@ -52,11 +52,6 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     if slowdown is not None:
         notes.append(_slowdown_note(slowdown, "jobs at once × factor"))
     return Jobs(times, n, slowdown, tuple(notes))
-
-
-def is_stream(run: Observation) -> bool:
-    """Whether its jobs came one after the other."""
-    return run.ok and len({round(job.arrived_s) for job in run.jobs}) > 1
 
 
 def _jobs_of_streams(data: Dataset, at: Mapping[str, Level]) -> Jobs:

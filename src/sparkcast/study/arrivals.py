@@ -50,7 +50,7 @@ class Poisson:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Jobs at given times, in seconds since the stream began."""
+    """Jobs at given times, in seconds; what counts is how long after the first each comes."""
 
     given_s: tuple[float, ...]
     source: str = ""  # where the times come from, when nobody wrote them
@@ -69,14 +69,14 @@ class At:
             )
 
     def times_s(self, configuration: Levels, replicate: int) -> tuple[float, ...]:
-        return self.given_s
+        return tuple(time - self.given_s[0] for time in self.given_s)
 
     def as_plain(self) -> dict[str, Any]:
         return {"at": list(self.given_s)}
 
     def __str__(self) -> str:
         origin = f", {self.source}" if self.source else ""
-        return f"{len(self.given_s)} jobs in {show_seconds(self.given_s[-1])}{origin}"
+        return f"{len(self.given_s)} jobs in {show_seconds(self.given_s[-1] - self.given_s[0])}{origin}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,12 @@ from sparkcast.units import as_number
 
 PERCENTILES = (50, 90, 95)
 SLOWDOWN = "slowdown"
+_AT_ONCE_S = 0.5  # submitting a job may take as long on a busy machine
+
+
+def is_stream(run: Observation) -> bool:
+    """Whether a run ended well and had jobs that came one after the other, not all at once."""
+    return run.ok and bool(run.jobs) and run.jobs[-1].arrived_s - run.jobs[0].arrived_s > _AT_ONCE_S * len(run.jobs)
 
 
 def stream_responses(jobs: Sequence[JobRun], cores: int | None) -> dict[str, float]:

@@ -260,7 +260,7 @@ def check_price(study: Study) -> None:
     price, words = study.price, study.vocabulary
     if price is not None and price.hour is not None:
         with _at(study, "price", "hour"):
-            price.hour.require_names((*(f.name for f in study.factors), *study.fixed))
+            price.hour.require_names((*(f.name for f in study.factors), *study.fixed, *_mixed(study)))
     if price is not None and price.machine_hours:
         with _at(study, "price"):
             name = machine_type_setting(price, words.only((*(f.name for f in study.factors), *study.fixed)))

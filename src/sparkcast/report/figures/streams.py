@@ -4,7 +4,7 @@ from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Sp
 from sparkcast.report.figures._style import BLUE, ORANGE, finish, the_rows
 from sparkcast.report.labels import short_settings
 from sparkcast.study import Dataset, Observation
-from sparkcast.study.streams import jobs_in_system
+from sparkcast.study.streams import is_stream, jobs_in_system
 
 _MOST = 6  # streams
 _KINDS = ("in the system", "running")
@@ -12,7 +12,7 @@ _KINDS = ("in the system", "running")
 
 def stream_figures(data: Dataset) -> list[Figure]:
     """Jobs over time of each stream, the first few of them."""
-    streams = [run for run in data.observations if run.ok and len({round(job.arrived_s) for job in run.jobs}) > 1]
+    streams = [run for run in data.observations if is_stream(run)]
     return [_jobs_over_time(run, data, number) for number, run in enumerate(streams[:_MOST], start=1)]
 
 
