@@ -82,7 +82,7 @@ def _jobs_of_streams(data: Dataset, at: Mapping[str, Level]) -> Jobs:
     n_alone = sum(len(times) for times in wanted.values())
     notes = [f"response times of {n_alone} jobs that were alone, start-up included, are the service times"]
     if slowdown is not None:
-        notes.append(_slowdown_note(slowdown, "on average beside a job × factor"))
+        notes.append(_slowdown_note(slowdown, "jobs in the system on average × factor"))
     notes.append(f"{show_rate(rate)} arrived in {len(streams)} measured stream{'' if len(streams) == 1 else 's'}")
     times_s = tuple(time for times in wanted.values() for time in times)
     return Jobs(Measured(times_s), len(wanted), slowdown, tuple(notes), rate)

@@ -85,8 +85,7 @@ class _Campaign:
         """Refuse streams that cannot end within the limits, before anything starts."""
         known = alone_times(self._store.observations(self._study.name), self._study.vocabulary)
         shortest_s = min((fmean(times) for times in known.values()), default=0.0)
-        spent_s = self._store.spent_s(self._study.name)
-        require_time(self._study, self._site.workload, pending, shortest_s, spent_s)
+        require_time(self._study, self._site.workload, pending, shortest_s)
 
     def _run_trials(self, pending: tuple[Trial, ...]) -> CampaignResult:
         try:

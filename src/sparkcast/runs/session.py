@@ -26,7 +26,7 @@ from sparkcast.observe.host import HostSampler
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.runs.job import make_job
 from sparkcast.runs.site import Site
-from sparkcast.runs.stream import PlannedJob, Stream, configurations_of, planned_jobs
+from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurations_of, planned_jobs
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
@@ -187,7 +187,7 @@ class Session:
 
         `allowed` is asked before each attempt: a lost one has used up some of it.
         """
-        self._require_time()
+        self._require_time(trial)
         engine = self._site.engine
         cause = ""
         for attempt in range(1, _ATTEMPTS + 1):
@@ -244,14 +244,14 @@ class Session:
             engine.warm_up(jobs[path])
             self._warm.add(path)
 
-    def _require_time(self) -> None:
+    def _require_time(self, trial: Trial) -> None:
         if self._interrupts:
             raise Stopped("interrupted")
         limit = self._study.limits.total_s
         if limit is None:
             return
         spent = self._store.spent_s(self._study.name)
-        if spent + self.typical_s > limit:
+        if spent + max(self.typical_s, arrival_times(self._study, self._workload, trial)[-1]) > limit:
             raise Stopped(f"the limit of {show_seconds(limit)} in total: {show_seconds(spent)} used")
 
     def _attempt(self, engine: Engine, trial: Trial, allowances: Sequence[Allowance]) -> Observation:

@@ -61,10 +61,8 @@ def configurations_of(study: Study, configuration: Configuration) -> tuple[Confi
     return tuple(configuration | part.settings for part in study.mix) or (configuration,)
 
 
-def require_time(
-    study: Study, workload: Workload, trials: Sequence[Trial], job_s: float = 0.0, spent_s: float = 0.0
-) -> None:
-    """Raise StudyError when a stream, or all of them, cannot end within a limit of the study.
+def require_time(study: Study, workload: Workload, trials: Sequence[Trial], job_s: float = 0.0) -> None:
+    """Raise StudyError when a stream cannot end within its limit, or not one of them within that of all trials.
 
     `job_s` is how long a job alone takes, as far as that is known: a stream takes as long as its arrivals and one job.
     """
@@ -82,12 +80,12 @@ def require_time(
                 f"{study.where('arrivals')}{last}, so the stream cannot end within its limit of {show_seconds(limit)}",
                 hint=f"allow at least limits: {{trial: {_longer(length)}}}, take fewer jobs, or let them come faster",
             )
-    in_all = spent_s + sum(lengths.values())
-    if total is not None and in_all >= total:
+    shortest = min(lengths.values())
+    if total is not None and shortest >= total:
         raise StudyError(
-            f"{study.where('arrivals')}{len(lengths)} stream{'' if len(lengths) == 1 else 's'} and what was run before "
-            f"take at least {show_seconds(in_all)}{alone}, more than the limit of {show_seconds(total)} in total",
-            hint=f"allow at least limits: {{total: {_longer(in_all)}}}, fewer streams or jobs, or a higher rate",
+            f"{study.where('arrivals')}a stream takes at least {show_seconds(shortest)}{alone}, so none can end within "
+            f"the limit of {show_seconds(total)} in total",
+            hint=f"allow at least limits: {{total: {_longer(shortest)}}}, take fewer jobs, or let them come faster",
         )
 
 
