@@ -172,9 +172,10 @@ def _refuse_table_options(path: Path, options: TableOptions) -> None:
 
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
     from sparkcast.study.derive import make_dataset
+    from sparkcast.study.streams import with_slowdowns
 
     study = load_study(path, roles)
-    observations = stored_observations(study, path)
+    observations = with_slowdowns(stored_observations(study, path), study.vocabulary)
     if not observations:
         raise NotEnoughDataError(f"study {study.name!r} has no results yet", hint=f"sparkcast run {path.name}")
     return Data(make_dataset(study, observations), study)
@@ -204,6 +205,7 @@ def is_tracking(source: Source) -> bool:
 
 def _store_data(source: str, factors: Sequence[str], study: str | None, roles: Mapping[str, str]) -> Data:
     from sparkcast.store import open_store
+    from sparkcast.study.streams import with_slowdowns
 
     store = open_store(source)
     try:
@@ -220,6 +222,9 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
         raise StudyError(f"study {name!r} has no setting or response {unknown!r}", hint=did_you_mean(unknown, known))
     declared = _declared_by(workload).only(known).assigning(in_usual_units(roles))
     dataset = Dataset(tuple(factors) or varied, stored, name, measured, declared)
+    if (slowed := with_slowdowns(stored, dataset.vocabulary)) != stored:
+        measured = tuple(dict.fromkeys(n for o in slowed for n in o.responses))
+        dataset = Dataset(dataset.factors, slowed, name, measured, declared)
     return Data(dataset, taken_as=_by_name(dataset, declared))
 
 

@@ -93,6 +93,36 @@ observations = Table(
     Column("tasks", JSON),
     Column("fingerprint", JSON),
 )
+
+# The jobs of a run that had several, which a single one has not; and what they shared.
+run_jobs = Table(
+    "run_jobs",
+    metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("configuration", JSON, nullable=False),
+    Column("arrived_s", Float, nullable=False),
+    Column("registered_s", Float),
+    Column("started_s", Float),
+    Column("ended_s", Float, nullable=False),
+    Column("responses", JSON, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("cause", String, nullable=False),
+    Column("curve", JSON, nullable=False),
+    Column("tasks", JSON),
+    Column("artefacts", String, nullable=False),
+    Column("cores", Integer),
+)
+
+shared_runs = Table(
+    "shared_runs",
+    metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True),
+    Column("policy", String, nullable=False),
+    Column("cores", Integer),
+    Column("mode", String, nullable=False),
+)
+
 # The database itself refuses to count a trial twice.
 Index(
     "one_final_observation_per_trial",

@@ -21,9 +21,11 @@ from sparkcast.study import (
     Configuration,
     Epoch,
     Fingerprint,
+    JobRun,
     Observation,
     Outcome,
     Plan,
+    Sharing,
     Study,
     TaskTotals,
     Trial,
@@ -298,6 +300,11 @@ class Store:
                 value = getattr(observation, part)
                 values[part] = None if value is None else dataclasses.asdict(value)
             connection.execute(schema.observations.insert().values(values))
+            for job in observation.jobs:
+                connection.execute(schema.run_jobs.insert().values(run_id=observation.run_id, **_job_row(job)))
+            if observation.sharing is not None:
+                shared = {"run_id": observation.run_id, **dataclasses.asdict(observation.sharing)}
+                connection.execute(schema.shared_runs.insert().values(shared))
 
     def _end_run(self, connection: Connection, run_id: str, state: str, ended_at: float) -> None:
         update = schema.runs.update().where(schema.runs.c.id == run_id)
@@ -338,7 +345,34 @@ class Store:
         if not include_lost:
             query = query.where(schema.observations.c.is_final)
         with self._transaction() as connection:
-            return tuple(_observation(dict(row._mapping)) for row in connection.execute(query))
+            jobs, shared = self._jobs(connection, study), self._shared(connection, study)
+            return tuple(
+                dataclasses.replace(one, jobs=jobs.get(one.run_id, ()), sharing=shared.get(one.run_id))
+                for one in (_observation(dict(row._mapping)) for row in connection.execute(query))
+            )
+
+    def _jobs(self, connection: Connection, study: str) -> dict[str, tuple[JobRun, ...]]:
+        """The jobs of each run that had several."""
+        query = (
+            sa.select(schema.run_jobs)
+            .join(schema.runs, schema.runs.c.id == schema.run_jobs.c.run_id)
+            .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
+            .where(schema.trials.c.study == study)
+            .order_by(schema.run_jobs.c.number)
+        )
+        found: dict[str, tuple[JobRun, ...]] = {}
+        for row in connection.execute(query):
+            found[row.run_id] = (*found.get(row.run_id, ()), _job_run(dict(row._mapping)))
+        return found
+
+    def _shared(self, connection: Connection, study: str) -> dict[str, Sharing]:
+        query = (
+            sa.select(schema.shared_runs)
+            .join(schema.runs, schema.runs.c.id == schema.shared_runs.c.run_id)
+            .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
+            .where(schema.trials.c.study == study)
+        )
+        return {row.run_id: Sharing(row.policy, row.cores, row.mode) for row in connection.execute(query)}
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -383,6 +417,26 @@ def _epoch(entry: Mapping[str, Any]) -> Epoch:
     others = {name: value for name, value in entry.items() if name not in ("number", "time_s", "values")}
     values = {name: value for name, value in others.items() if value is not None}
     return Epoch(entry["number"], entry["time_s"], entry.get("values", values))
+
+
+def _job_row(job: JobRun) -> dict[str, Any]:
+    """A job as it is stored; its slowdown follows from other runs, which may come later."""
+    row = dataclasses.asdict(dataclasses.replace(job, configuration=Configuration()))
+    del row["slowdown"]
+    return row | {"configuration": dict(job.configuration), "outcome": job.outcome.value, "curve": list(row["curve"])}
+
+
+def _job_run(row: Mapping[str, Any]) -> JobRun:
+    made = {name: value for name, value in row.items() if name != "run_id"}
+    return JobRun(
+        **made
+        | {
+            "configuration": Configuration(row["configuration"]),
+            "outcome": Outcome(row["outcome"]),
+            "curve": tuple(_epoch(entry) for entry in row["curve"]),
+            "tasks": None if row["tasks"] is None else TaskTotals(**row["tasks"]),
+        }
+    )
 
 
 def _observation(row: Mapping[str, Any]) -> Observation:
