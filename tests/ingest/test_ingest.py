@@ -114,12 +114,12 @@ def test_jobs_are_kept_apart(tmp_path: Path) -> None:
     write_log(tmp_path / "b.log", "app-2", name="etl_2025_06_28_03_56_52")
     write_log(tmp_path / "c.log", "app-3", name="train model")
     found = api.ingest(tmp_path, tmp_path / "runs.csv")
-    assert [(table.path.name, table.job, table.n_runs) for table in found.tables] == [
+    assert [(Path(table.path).name, table.job, table.n_runs) for table in found.tables] == [
         ("runs.csv", "etl", 2),
         ("runs-train-model.csv", "train model", 1),
     ]
     only = api.ingest([tmp_path / "a.log", tmp_path / "c.log"], tmp_path / "train.csv", job="^(train)")
-    assert [(log.job, log.reason) for log in only.logs] == [("", "of another job"), ("train", "")]
+    assert [(log.job, log.reason) for log in only.logs] == [("etl", "of another job"), ("train", "")]
 
 
 def test_a_name_keeps_its_numbers_but_not_its_date() -> None:
@@ -130,7 +130,7 @@ def test_a_name_keeps_its_numbers_but_not_its_date() -> None:
 
 def test_parameters_come_from_names_descriptions_and_own_properties(tmp_path: Path) -> None:
     write_log(tmp_path / "a.log", "app-1", name="job of 7 parts", spark_sparkcast_alpha="0.5")
-    api.ingest(tmp_path / "a.log", tmp_path / "runs.csv", settings=[r"parts=of (\d+) parts", "what=first"])
+    api.ingest(tmp_path / "a.log", tmp_path / "runs.csv", settings=[r"parts=of (\d+) parts", "what=(first)"])
     row = rows_of(tmp_path / "runs.csv")[0]
     assert (row["alpha"], row["parts"], row["what"], row["rows"]) == ("0.5", "7", "first", "10")
 
@@ -186,8 +186,8 @@ def test_a_driver_log_of_bigdl_becomes_a_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (training(range(1, 2)), "1 iterations are too few"),
-        (training(range(1, 9)) + training(range(1, 5)), "two trainings are mixed: iteration 1 follows 8"),
+        (training(range(1, 2)), "1 iteration is too few"),
+        (training(range(1, 9)) + training(range(1, 5)), "two trainings are mixed: iteration 1 at 0.5 s follows 8 at 4 s"),
     ],
 )
 def test_a_driver_log_with_too_few_lines_or_two_trainings_is_refused(tmp_path: Path, text: str, reason: str) -> None:

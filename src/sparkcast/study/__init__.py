@@ -2,6 +2,7 @@
 
 from sparkcast.study.configuration import Configuration, Level, natural_order, same_level
 from sparkcast.study.expression import Expression
+from sparkcast.study.ingested import IngestedRun
 from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study, differences
 from sparkcast.study.observation import (
     Dataset,
@@ -27,6 +28,7 @@ __all__ = [
     "Expression",
     "Factor",
     "Fingerprint",
+    "IngestedRun",
     "Kind",
     "Level",
     "Limits",

@@ -92,6 +92,7 @@ class Observation:
     started_at: float | None = None  # seconds since the Unix epoch
     artefacts: str = ""  # the run's folder, relative to the store
     run_id: str = ""
+    is_ingested: bool = False  # made without sparkcast: no trial asked for it
 
     if TYPE_CHECKING:  # takes settings however they are written
 
@@ -110,6 +111,7 @@ class Observation:
             started_at: float | None = None,
             artefacts: str = "",
             run_id: str = "",
+            is_ingested: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:
