@@ -208,7 +208,7 @@ def is_tracking(source: Source) -> bool:
 
 
 def _store_data(source: str, factors: Sequence[str], study: str | None, roles: Mapping[str, str]) -> Data:
-    from sparkcast.data.ingest.observations import dataset_of, observations_beside
+    from sparkcast.data.ingest.observations import WORDS, dataset_of, observations_beside
     from sparkcast.store import open_store
 
     store = open_store(source)
@@ -228,7 +228,8 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     known = (*found.observations[0].configuration, *found.measured)
     if unknown := next((given for given in roles if given not in known), None):
         raise StudyError(f"study {name!r} has no setting or response {unknown!r}", hint=did_you_mean(unknown, known))
-    declared = _declared_by(str(definition.get("workload", ""))).only(known).assigning(in_usual_units(roles))
+    words = _declared_by(str(definition["workload"])) if asked else WORDS
+    declared = words.only(known).assigning(in_usual_units(roles))
     dataset = Dataset(tuple(factors) or found.factors, found.observations, name, found.responses, declared)
     return Data(dataset, taken_as=_by_name(dataset, declared))
 
@@ -241,11 +242,9 @@ def _as_stored(name: str, stored: tuple[Observation, ...]) -> Dataset:
 
 def _declared_by(workload: str) -> Vocabulary:
     """What the names of a workload mean; nothing where it is not installed, as a colleague's may not be."""
-    from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, vocabulary_of
+    from sparkcast.workloads import WORKLOADS, vocabulary_of
 
-    if workload in WORKLOADS.names():
-        return vocabulary_of(WORKLOADS.get(workload)())
-    return Vocabulary() if workload else Vocabulary(CLUSTER_SETTINGS)
+    return vocabulary_of(WORKLOADS.get(workload)()) if workload in WORKLOADS.names() else Vocabulary()
 
 
 def _by_name(dataset: Dataset, declared: Vocabulary) -> tuple[tuple[str, str], ...]:

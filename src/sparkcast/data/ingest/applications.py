@@ -17,43 +17,52 @@ _STAMP = re.compile(
     r"[\s_.:-]*(\d{4}[-_.]?\d{2}[-_.]?\d{2}([T\s_.:-]*\d+)*Z?|\d{8,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
 )
 CORE_HOURS = "core_hours"
-PART = "part_"  # in front of a part of the wall time; cpu_s and gc_s without it are sums over tasks
 _LONGEST = 2000  # characters of a cause
 
 
-def keep(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None) -> IngestedRun:
-    """What one application showed. Runs where the log is read."""
+def keep(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None) -> IngestedRun | None:
+    """What one application showed; None where the log does not even name it. Runs where the log is read."""
     told = log.application
+    if not told.app_id:
+        return None
     own, missing = own_settings(log, patterns)
-    profile = profile_log(log)
-    parts = {f"{PART}{part.name.lower()}_s": profile.parts[part.value] for part in Part}
-    held = profile.core_hours
-    responses = {
-        **measured(total(log)),
-        TIME: profile.job_s,
-        TOTAL_TIME: profile.wall_s,
-        CORE_HOURS: held.paid,
-        **parts,
-    }
-    if price is not None:
-        responses[COST] = price.core_hour * held.paid + price.gib_hour * held.gib_hours
+    is_complete = told.has_ended and 0 < told.first_job_ms < told.last_job_end_ms
     outcome, cause = _outcome(log)
     return IngestedRun(
         key=f"{told.app_id}{f'/{told.attempt_id}' if told.attempt_id else ''}",
         job=job_name(told.name),
         log=log.log,
         size=log.counts.log_bytes,
-        is_complete=told.has_ended and profile.job_s > 0,
+        is_complete=is_complete,
         outcome=outcome.value,
         cause=cause[:_LONGEST],
         started_s=told.started_ms / 1e3,
         settings={**cluster_settings(log), **own},
         properties=properties(log),
-        responses=responses,
+        responses=_responses(log, price) if is_complete else {},
         spark=told.spark_version,
         cluster=_cluster(log.environment.spark.get("spark.master", "")),
         missing=missing,
     )
+
+
+def _responses(log: LogRead, price: Price | None) -> dict[str, float]:
+    """Its time, what its executors were held for, sums over tasks, and the parts of its wall time."""
+    profile = profile_log(log)
+    held = profile.core_hours
+    times = {TIME: profile.job_s, TOTAL_TIME: profile.wall_s, CORE_HOURS: held.paid}
+    cost = {} if price is None else {COST: price.core_hour * held.paid + price.gib_hour * held.gib_hours}
+    parts = {part_name(part): profile.parts[part.value] for part in Part}
+    return {**measured(total(log)), **times, **cost, **parts}
+
+
+def part_name(part: Part) -> str:
+    """The response for a part of the wall time; `cpu_s` and `gc_s` alone are sums over tasks.
+
+    >>> part_name(Part.CPU)
+    'part_cpu_s'
+    """
+    return f"part_{part.name.lower()}_s"
 
 
 def job_name(name: str) -> str:

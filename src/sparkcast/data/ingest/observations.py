@@ -3,17 +3,42 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sparkcast.data.ingest.applications import CORE_HOURS
+from sparkcast.data.ingest.applications import CORE_HOURS, part_name
 from sparkcast.data.ingest.settings import UNSET, differing, value_of
 from sparkcast.data.table import parse_level
-from sparkcast.study import Configuration, Dataset, Fingerprint, IngestedRun, Level, Observation, Outcome, Vocabulary
+from sparkcast.observe.profile import Part
+from sparkcast.study import (
+    Configuration,
+    Dataset,
+    Fingerprint,
+    IngestedRun,
+    Kind,
+    Level,
+    Observation,
+    Outcome,
+    Response,
+    Vocabulary,
+)
 from sparkcast.study.configuration import Levels
 from sparkcast.study.names import COST, TIME, TOTAL_TIME
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, is_property
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
+from sparkcast.workloads.command import FROM_THE_LOG
 
 _TOLD = (TIME, TOTAL_TIME, CORE_HOURS, COST, ACCURACY.name, THROUGHPUT.name)  # the other responses are metrics
+# What the names mean that are ours.
+WORDS = Vocabulary(
+    CLUSTER_SETTINGS,
+    (
+        *FROM_THE_LOG,
+        Response(CORE_HOURS, kind=Kind.COUNT, better="less", unit="core-hours"),
+        Response(COST, kind=Kind.MONEY),
+        ACCURACY,
+        THROUGHPUT,
+        *(Response(part_name(part), kind=Kind.TIME) for part in Part),
+    ),
+)
 
 
 def dataset_of(name: str, runs: Iterable[IngestedRun]) -> Dataset:
@@ -29,8 +54,8 @@ def dataset_of(name: str, runs: Iterable[IngestedRun]) -> Dataset:
     names = dict.fromkeys(name for one in configurations for name in one)
     factors = tuple(name for name in names if len({one.get(name) for one in configurations}) > 1)
     measured = {name for one in observations for name in one.responses}
-    cluster = Vocabulary(tuple(setting for setting in CLUSTER_SETTINGS if setting.name in names))
-    return Dataset(factors, observations, name, tuple(name for name in _TOLD if name in measured), cluster)
+    responses = tuple(name for name in _TOLD if name in measured)
+    return Dataset(factors, observations, name, responses, WORDS.only((*names, *measured)))
 
 
 def observations_beside(

@@ -25,7 +25,7 @@ def reader_on(options: SparkOptions) -> Reader:
         RunError: the cluster cannot be reached, or its job failed as a whole.
     """
 
-    def read(logs: Sequence[Log], reading: Reading) -> list[Taken[IngestedRun]]:
+    def read(logs: Sequence[Log], reading: Reading) -> list[Taken[IngestedRun | None]]:
         if not logs:
             return []
         with tempfile.TemporaryDirectory(prefix="sparkcast-") as name:
@@ -34,7 +34,7 @@ def reader_on(options: SparkOptions) -> Reader:
     return read
 
 
-def _read(options: SparkOptions, logs: list[Log], reading: Reading, folder: Path) -> list[Taken[IngestedRun]]:
+def _read(options: SparkOptions, logs: list[Log], reading: Reading, folder: Path) -> list[Taken[IngestedRun | None]]:
     request, result, package = folder / "request.json", folder / "result.json", folder / "sparkcast.zip"
     spark_job.write_request(request, logs, reading)
     _pack(package)

@@ -17,8 +17,8 @@ class Reading:
     patterns: tuple[Pattern, ...] = ()
     price: Price | None = None
 
-    def keep(self, log: LogRead) -> IngestedRun:
-        """What is kept of one log. Runs where it is read."""
+    def keep(self, log: LogRead) -> IngestedRun | None:
+        """What is kept of one log, if anything. Runs where it is read."""
         return keep(log, self.patterns, self.price)
 
     def beside(self, patterns: Sequence[Pattern]) -> "Reading":
@@ -37,8 +37,10 @@ class Reading:
 
 
 # Reads logs, wherever: the same rows in the same order.
-Reader = Callable[[Sequence[Log], Reading], Iterable[Taken[IngestedRun]]]
+Reader = Callable[[Sequence[Log], Reading], Iterable[Taken[IngestedRun | None]]]
 
 
-def read_here(logs: Sequence[Log], reading: Reading, processes: int | None = None) -> Iterable[Taken[IngestedRun]]:
+def read_here(
+    logs: Sequence[Log], reading: Reading, processes: int | None = None
+) -> Iterable[Taken[IngestedRun | None]]:
     return read_logs(logs, reading.keep, processes=processes)

@@ -30,11 +30,11 @@ def write_request(path: Path, logs: "list[Log]", reading: Reading) -> None:
     path.write_text(json.dumps({"logs": [asdict(log) for log in logs], "reading": reading.as_plain()}), "utf-8")
 
 
-def read_result(path: Path) -> list[Taken[IngestedRun]]:
+def read_result(path: Path) -> list[Taken[IngestedRun | None]]:
     return [_taken(row) for row in json.loads(path.read_text("utf-8"))]
 
 
-def _taken(row: dict[str, Any]) -> Taken[IngestedRun]:
+def _taken(row: dict[str, Any]) -> Taken[IngestedRun | None]:
     plain = row["summary"]
     plain |= {"counts": Counts(**plain["counts"]), "application": Application(**plain["application"])}
     made = None if row["made"] is None else IngestedRun.from_plain(row["made"])
