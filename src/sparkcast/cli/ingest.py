@@ -2,6 +2,7 @@
 
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,10 +12,10 @@ from sparkcast.cli._output import Details, Force, Json, Verbose, emit, shell, ta
 from sparkcast.cli.running import Conf, Master, spark_properties
 
 if TYPE_CHECKING:
-    from sparkcast.data.ingest import Ingested
+    from sparkcast.data.ingest import Ingested, IngestedLog
     from sparkcast.data.ingest.destination import IngestedTable
 
-_FEW = 10  # logs with something to say, without --details
+_FEW, _ALIKE = 10, 2  # logs with something to say that are shown without --details; of one reason
 
 
 def register(app: typer.Typer) -> None:
@@ -72,7 +73,7 @@ def _show(found: "Ingested", details: bool) -> None:
 
     tell(_counted(found))
     odd = [log for log in found.logs if details or log.reason]
-    shown = odd if details else odd[:_FEW]
+    shown = odd if details else _few(odd)
     rows = [
         (
             Path(log.log).name,
@@ -102,15 +103,28 @@ def _show(found: "Ingested", details: bool) -> None:
         shell("next:", f"sparkcast analyze {_as_data(largest, len(found.tables))}")
 
 
+def _few(logs: "Sequence[IngestedLog]") -> "list[IngestedLog]":
+    """Some logs of each reason."""
+    alike: Counter[str] = Counter()
+    shown = []
+    for log in logs:
+        alike[log.reason] += 1
+        if alike[log.reason] <= _ALIKE:
+            shown.append(log)
+    return shown[:_FEW]
+
+
 def _counted(found: "Ingested") -> str:
     """How many logs there were, how reading them went, and what came of them."""
+    if not found.logs:
+        return "There is no log to read."
     words = ("new", "again", "unchanged", "in progress")
     counts = {word: sum(log.taken == word for log in found.logs) for word in words}
     told = {**counts, "left out": len(found.logs) - sum(counts.values())}
     statuses = Counter(log.status.value for log in found.logs)
     went = ", ".join(f"{statuses[word]} {word}" for word in ("ok", "partial", "skipped", "failed") if statuses[word])
     came = ", ".join(f"{count} {word}" for word, count in told.items() if count)
-    return f"{len(found.logs)} log{'' if len(found.logs) == 1 else 's'}: {came or 'none'}{f' ({went})' if went else ''}"
+    return f"{len(found.logs)} log{'' if len(found.logs) == 1 else 's'}: {came} ({went})"
 
 
 def _as_data(one: "IngestedTable", n_tables: int) -> str:

@@ -153,8 +153,11 @@ class Store:
             return names[0]
         if wanted in names:
             return str(wanted)
-        problem = f"the store has no study {wanted!r}" if wanted else f"the store contains {len(names)} studies"
-        raise StoreError(problem, hint=did_you_mean(wanted or "", names) if names else "run one first")
+        if not names:
+            raise StoreError("the store contains no study", hint="run one first, or ingest logs into it")
+        if wanted:
+            raise StoreError(f"the store has no study {wanted!r}", hint=did_you_mean(wanted, names))
+        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: --study {' | '.join(names)}")
 
     def pending(self, study: str, plan: Plan) -> tuple[Trial, ...]:
         """The trials of the plan that have no final observation yet, in run order."""

@@ -117,8 +117,8 @@ class IntoStudy:
         if isinstance(self._workload, Submitted):
             return ()
         return (
-            f"their time_s is from the first Spark job to the end of the last; workload {self._study.workload} "
-            "measures its own, so compare before you mix them",
+            f"their time_s is what the logs tell (of Spark, from its first job to the end of the last), and workload "
+            f"{self._study.workload} measures its own: compare before you mix them",
         )
 
 

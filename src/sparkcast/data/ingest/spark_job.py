@@ -41,6 +41,11 @@ def _taken(row: dict[str, Any]) -> Taken[IngestedRun | None]:
     return Taken(LogSummary(**{**plain, "status": LogStatus(plain["status"])}), made)
 
 
+def write_result(path: Path, taken: "list[Taken[IngestedRun | None]]") -> None:
+    rows = [{"summary": asdict(one.summary), "made": None if one.made is None else asdict(one.made)} for one in taken]
+    path.write_text(json.dumps(rows), "utf-8")
+
+
 def main(request: Path, result: Path) -> None:
     from pyspark.sql import SparkSession
 
@@ -53,8 +58,7 @@ def main(request: Path, result: Path) -> None:
         taken = read_logs_on_spark(spark, logs, Reading.from_plain(asked["reading"]).keep)
     finally:
         spark.stop()
-    rows = [{"summary": asdict(one.summary), "made": None if one.made is None else asdict(one.made)} for one in taken]
-    result.write_text(json.dumps(rows), "utf-8")
+    write_result(result, taken)
 
 
 if __name__ == "__main__":
