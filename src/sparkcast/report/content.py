@@ -111,7 +111,11 @@ def planned_runs(data: Dataset, plan: Plan | None) -> tuple[PlannedRun, ...]:
     waiting = list(data.observations)
     lines: list[PlannedRun] = []
     for trial in plan.trials if plan else ():
-        made = [run for run in waiting if run.replicate == trial.replicate and _same(run, trial.configuration, data)]
+        made = [
+            run
+            for run in waiting
+            if run.replicate == trial.replicate and not run.is_ingested and _same(run, trial.configuration, data)
+        ]
         waiting = [run for run in waiting if run not in made]
         lines.extend(_line(run, data, trial.position) for run in made)
         if not made:
