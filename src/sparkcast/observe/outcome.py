@@ -7,8 +7,8 @@ from sparkcast.observe.report import JobReport
 from sparkcast.study import Outcome, TaskTotals
 
 _OOM = re.compile(
-    r"OutOfMemoryError|Java heap space|\bMemoryError\b|exit(?:ed with)? code:? 52\b|Container killed .* memory|"
-    r"OOMKilled|can(?:'t|not) allocate memory|exceeding (?:physical )?memory limits",
+    r"OutOfMemoryError|Java heap space|MemoryError\b|exit(?:ed with)? code:? 52\b|Container killed .* memory|"
+    r"OOMKilled|can(?:'t|not) allocate memory|unable to allocate [\d.]+ [KMGT]iB|exceeding (?:physical )?memory limits",
     re.IGNORECASE,
 )
 _LOST = re.compile(

@@ -25,6 +25,7 @@ from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler
 from sparkcast.observe.outcome import JobEnd
 from sparkcast.observe.output import OutputGrowth
+from sparkcast.observe.report import read_report
 from sparkcast.runs.job import job_folders, make_job
 from sparkcast.runs.site import Site
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
@@ -278,6 +279,8 @@ class Session:
         )
         observation = observe(run, run_id=run_id, artefacts=artefacts)
         self._store.finish_run(self._study.name, trial, observation)
+        for text in (text for folder in folders for text in read_report(folder / "report.jsonl").notes):
+            self.note(f"trial {trial.position}: {text}")
         return observation
 
     def _launch(self, engine: Engine, settings: Configuration, folder: Path) -> subprocess.Popen[bytes]:

@@ -8,6 +8,7 @@ workload. REPORT.jsonl gets one JSON object a line, each with `kind` and `at` (s
     driver                          this process is up
     started                         start-up is over, the measured work begins
     epoch                           one point of the curve: number, time_s, values (responses reached by its end)
+    note                            text: something to know of a run that goes well
     result                          responses
     failed                          error, message, cause (the end of the traceback)
 
@@ -95,6 +96,9 @@ class DriverJob:
 
     def epoch(self, number: int, time_s: float, **responses: float | None) -> None:
         self._report.write("epoch", number=number, time_s=time_s, values=_finite(responses))
+
+    def note(self, text: str) -> None:
+        self._report.write("note", text=text)
 
     def result(self, **responses: float) -> None:
         if self.has_result:
