@@ -11,6 +11,7 @@ from sparkcast.workloads._cnn_replica import Replica, kept, load_replica
 from sparkcast.workloads._images import decode_jpeg
 
 _MIB = 2**20
+_SPARE = 64 * _MIB  # for what TensorFlow allocates in passing
 
 
 class Predicted(NamedTuple):
@@ -39,6 +40,7 @@ def predict_files(replica: Replica, files: Sequence[Path], *, side: int, batch_s
     import numpy as np
 
     pixels = np.empty((len(files), side, side, 3), dtype=np.float32)
+    np.empty(_SPARE, dtype=np.uint8)  # given back at once: if memory is short, here, where it is an error and no abort
     places: list[int] = []
     for place, file in enumerate(files):
         content = file.read_bytes()

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from sparkcast.arrays import Array
 
 _KEPT = "_sparkcast_replicas"
+_NO_MEMORY = "Status: 1,"  # of oneDNN, which TensorFlow passes on as an aborted operation
 T = TypeVar("T")
 
 
@@ -52,8 +53,10 @@ class Replica:
 
         try:
             logits: Array = self._compiled(np.ascontiguousarray(pixels)).numpy()
-        except errors.ResourceExhaustedError as error:
-            raise MemoryError(str(error)) from error
+        except errors.OpError as error:
+            if isinstance(error, errors.ResourceExhaustedError) or _NO_MEMORY in str(error):
+                raise MemoryError(str(error)) from error
+            raise
         return logits
 
 

@@ -65,7 +65,7 @@ class LeastMemory:
                 "least-memory needs a memory setting with several levels",
                 hint="list them, e.g. memory: [1g, 2g, 4g]; another name needs roles: {NAME: memory}",
             )
-        self._memory, self._words = found, search.vocabulary
+        self._memory = found
         self._size = search.vocabulary.setting(found).bytes
         self._n_candidates = len({*search.candidates})
         self._combinations = _combinations(search, found)
@@ -76,7 +76,7 @@ class LeastMemory:
         middles = [(c, sizes[(len(sizes) - 1) // 2]) for c in self._combinations if (sizes := left[c.others])]
         if not middles:
             return None
-        combination, size = max(middles, key=lambda middle: _settled(*middle, left))
+        combination, size = max(middles, key=lambda middle: _settled(middle[0], middle[1], left))
         return combination.levels[size]
 
     def tell(self, evaluation: Evaluation) -> None:
