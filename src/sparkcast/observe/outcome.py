@@ -10,9 +10,9 @@ from sparkcast.study import Outcome, TaskTotals
 # executors by exit code 52. Code 137 alone is a SIGKILL from anywhere (a preempted container, an administrator, the
 # kernel), and no proof that the settings ask for too little memory, whatever Spark adds ("possible container OOM").
 _OOM = re.compile(
-    r"OutOfMemoryError|Java heap space|\bMemoryError\b|exit(?:ed with)? code:? 52\b|Container killed .* memory|"
-    r"OOMKilled|can(?:'t|not) allocate memory|exceeding (?:physical |virtual )?memory limits|"
-    r"beyond (?:the )?'?(?:physical|virtual)?'? ?memory limit",
+    r"OutOfMemoryError|Java heap space|MemoryError\b|exit(?:ed with)? code:? 52\b|Container killed .* memory|"
+    r"OOMKilled|can(?:'t|not) allocate memory|unable to allocate [\d.]+ [KMGT]iB|"
+    r"exceeding (?:physical |virtual )?memory limits|beyond (?:the )?'?(?:physical|virtual)?'? ?memory limit",
     re.IGNORECASE,
 )
 _LOST = re.compile(
