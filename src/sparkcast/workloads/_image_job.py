@@ -2,19 +2,23 @@
 
 import hashlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Role, Setting
-from sparkcast.workloads._images import ImageSet, generate_images, images_in
+from sparkcast.workloads._images import ImageSet, decode_jpeg, encode_jpeg, generate_images, images_in
 from sparkcast.workloads._shards import Skipped, commit, discard, is_complete, new_folder, write_draft
 from sparkcast.workloads._tfrecord import image_example
 from sparkcast.workloads.extras import require_extra
 
+# Plain values, because tasks exchange them.
+Picture = tuple[str, str, int]  # its path, its name in the folder, its class
+Corrupt = list[tuple[str, str]]  # files that could not be decoded, and why
+
 DATA_PATH = Setting("data_path", "", "folder with one folder of JPEG files per class; empty: generated pictures")
 SEED = Setting("seed", 1, "random seed for generated pictures", minimum=0)
-_CLASSES = 5  # as the Flowers set has
+CLASSES = 5  # as the Flowers set has
 _RECORDS_PER_SHARD = 1000
 
 
@@ -45,7 +49,7 @@ def images_of(settings: Configuration, data_dir: Path) -> ImageSet:
         data_dir,
         count=int(settings["images"]),
         side=int(settings["image_size"]),
-        classes=_CLASSES,
+        classes=CLASSES,
         seed=int(settings["seed"]),
     )
 
@@ -77,20 +81,41 @@ def tell_skipped(skipped: Sequence[Skipped]) -> None:
         print(f"skipped {image.file}: {image.problem}", file=sys.stderr)
 
 
-def as_shards(images: ImageSet, data_dir: Path) -> Path:
-    """The folder with the same pictures, byte for byte, in TFRecord files; made once, then found again."""
-    folder = data_dir / f"tfrecords-{hashlib.sha256(f'{images.folder} {images.fingerprint}'.encode()).hexdigest()[:16]}"
+def pictures_of(images: ImageSet) -> list[Picture]:
+    return [(str(images.folder / file), file, images.label(file)) for file in images.files]
+
+
+def as_shards(images: ImageSet, data_dir: Path, side: int | None = None) -> Path:
+    """The folder with the same pictures in TFRecord files, byte for byte or resized; made once, then found again.
+
+    Pictures that cannot be resized are left out and stand in the manifest.
+    """
+    what = f"{images.folder} {images.fingerprint} {side}"
+    folder = data_dir / f"tfrecords-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
     if not is_complete(folder):
         discard(folder)
         new_folder(folder)
-        starts = range(0, len(images), _RECORDS_PER_SHARD)
-        drafts = [
-            write_draft(folder, _examples(images, images.files[start : start + _RECORDS_PER_SHARD])) for start in starts
-        ]
-        commit(folder, drafts)
+        pictures, corrupt = pictures_of(images), list[tuple[str, str]]()
+        drafts = []
+        for start in range(0, len(pictures), _RECORDS_PER_SHARD):
+            share = pictures[start : start + _RECORDS_PER_SHARD]
+            drafts.append(write_draft(folder, _as_they_are(share) if side is None else resized(share, side, corrupt)))
+        commit(folder, drafts, [Skipped(*file) for file in corrupt])
     return folder
 
 
-def _examples(images: ImageSet, files: Sequence[str]) -> Iterator[bytes]:
-    for file in files:
-        yield image_example((images.folder / file).read_bytes(), images.label(file), file=file)
+def _as_they_are(pictures: Iterable[Picture]) -> Iterator[bytes]:
+    for path, file, label in pictures:
+        yield image_example(Path(path).read_bytes(), label, file=file)
+
+
+def resized(pictures: Iterable[Picture], side: int, corrupt: Corrupt) -> Iterator[bytes]:
+    """Examples of the pictures as squares; those that cannot be decoded are added to `corrupt` instead."""
+    for path, file, label in pictures:
+        content = Path(path).read_bytes()
+        try:
+            pixels = decode_jpeg(content, side)
+        except OSError as error:
+            corrupt.append((file, str(error)))
+        else:
+            yield image_example(encode_jpeg(pixels), label, file=file, shape=(side, side))

@@ -11,6 +11,7 @@ from sparkcast.errors import RunError, StudyError
 from sparkcast.workloads._image_job import (
     DATA_PATH,
     SEED,
+    Corrupt,
     as_shards,
     count_images,
     image_size_setting,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 # Plain values, because tasks exchange them.
 Place = tuple[str, int, int]  # a file, the first byte and the number of records to read; a JPEG file is read whole
 Batch = tuple[int, list[Place]]  # its number, and where its pictures lie
-Corrupt = list[tuple[str, str]]  # files that could not be decoded, and why
 Decoded = tuple[int, list["Pixels"], Corrupt]
 Read = tuple[int, str, int, int, float, Corrupt]  # number, executor, pictures, checksum, busy seconds
 

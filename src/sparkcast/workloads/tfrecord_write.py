@@ -14,15 +14,18 @@ from sparkcast.errors import RunError, StudyError
 from sparkcast.workloads._image_job import (
     DATA_PATH,
     SEED,
+    Corrupt,
+    Picture,
     count_images,
     image_size_setting,
     images_of,
     images_setting,
+    pictures_of,
     require_images,
+    resized,
     tell_skipped,
     wake,
 )
-from sparkcast.workloads._images import decode_jpeg, encode_jpeg
 from sparkcast.workloads._shards import (
     Draft,
     Skipped,
@@ -33,11 +36,7 @@ from sparkcast.workloads._shards import (
     read_manifest,
     write_draft,
 )
-from sparkcast.workloads._tfrecord import image_example
 from sparkcast.workloads.base import THROUGHPUT, TIME, WORKLOADS, Configuration, Job, Kind, Response, Setting
-
-Picture = tuple[str, str, int]  # its path, its name in the folder, its class
-Corrupt = list[tuple[str, str]]  # files that could not be decoded, and why
 
 
 @WORKLOADS.register("tfrecord-write")
@@ -87,7 +86,6 @@ class TFRecordWrite:
     def run(self, job: Job) -> None:
         settings = job.settings
         images = images_of(settings, job.data_dir)
-        pictures = [(str(images.folder / file), file, images.label(file)) for file in images.files]
         side, partitions = int(settings["resize_to"]), int(settings["partitions"])
         output = str(settings["output_path"])
         name = f"written-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
@@ -99,7 +97,7 @@ class TFRecordWrite:
             new_folder(folder)
             job.started()
             start = time.perf_counter()
-            tasks = context.parallelize(pictures, partitions)
+            tasks = context.parallelize(pictures_of(images), partitions)
             written = tasks.mapPartitions(lambda share: [_write(str(folder), share, side)]).collect()
             skipped = [Skipped(*corrupt) for _, corrupts in written for corrupt in corrupts]
             manifest = commit(folder, [draft for draft, _ in written], skipped)
@@ -128,18 +126,7 @@ class TFRecordWrite:
 def _write(folder: str, pictures: Iterator[Picture], side: int) -> tuple[Draft, Corrupt]:
     """One shard, and what was left out of it."""
     corrupt: Corrupt = []
-    return write_draft(Path(folder), _examples(pictures, side, corrupt)), corrupt
-
-
-def _examples(pictures: Iterator[Picture], side: int, corrupt: Corrupt) -> Iterator[bytes]:
-    for path, file, label in pictures:
-        content = Path(path).read_bytes()
-        try:
-            pixels = decode_jpeg(content, side)
-        except OSError as error:
-            corrupt.append((file, str(error)))
-        else:
-            yield image_example(encode_jpeg(pixels), label, file=file, shape=(side, side))
+    return write_draft(Path(folder), resized(pictures, side, corrupt)), corrupt
 
 
 def _check(context: Any, folder: Path, n_images: int) -> None:
