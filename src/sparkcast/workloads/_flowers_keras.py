@@ -12,7 +12,7 @@ from sparkcast.errors import RunError
 from sparkcast.workloads import Job
 from sparkcast.workloads._mnist_torch import Address, _listening, _receiver, _speaking, _until_told
 
-_BATCH_NORM_MOMENTUM = 0.9
+_BATCH_NORM_MOMENTUM = 0.8
 
 Tell = Callable[..., None]
 
@@ -153,6 +153,7 @@ def _dataset(recipe: dict[str, Any], part: str, number: int) -> Any:
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     options.threading.private_threadpool_size = recipe["cores"]
     records = tf.data.TFRecordDataset(files).shard(workers, number).take(share)
+    records = records.apply(tf.data.experimental.assert_cardinality(share))
     if part == "training":
         records = records.shuffle(share, seed=recipe["seed"])
     pictures = records.map(decoded, num_parallel_calls=recipe["cores"])

@@ -39,7 +39,7 @@ class FlowersTraining:
         ),
         Setting("batch_size", 16, "images per step, over all replicas", minimum=1, role=Role.BATCH),
         Setting("learning_rate", 0.003, "learning rate of Adam", minimum=0),
-        Setting("epochs", 3, "passes over the training images", minimum=1, role=Role.EPOCHS),
+        Setting("epochs", 5, "passes over the training images", minimum=1, role=Role.EPOCHS),
         images_setting(200),
         Setting("image_size", 32, "pixels per side of the images that the network sees", minimum=32),
         Setting("alpha", 0.35, "width of the network; 1 is MobileNetV2 as published", minimum=0.05),
@@ -58,7 +58,7 @@ class FlowersTraining:
     example: Mapping[str, object] = {
         "strategy": [ONE_DEVICE, MIRRORED],
         "batch_size": [16, 32],
-        "epochs": 3,
+        "epochs": 5,
         "images": 400,
         "image_size": 32,
         "cores": 2,
@@ -84,11 +84,11 @@ class FlowersTraining:
                 f"batch_size = {batch_size} cannot be divided equally among {n_replicas} replicas",
                 hint="add the rule: batch_size % (executors * cores) == 0",
             )
-        n_training = len(_split(_files(settings))[0])
-        if batch_size > n_training:
+        share = len(_split(_files(settings))[0]) // executors
+        if batch_size > share:
             raise StudyError(
-                f"batch_size = {batch_size} is more than the {n_training} training images",
-                hint=f"use a batch_size up to {n_training}, or more images",
+                f"batch_size = {batch_size} is more than the {share} training images of an executor",
+                hint=f"use a batch_size up to {share}, or more images",
             )
 
     def prepare(self, settings: Configuration, data_dir: Path) -> str:
