@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from sparkcast.designs import make_plan
 from sparkcast.engines.embedded import EmbeddedCluster
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Level
-from sparkcast.workloads import WORKLOADS, complete, extras, image_read
+from sparkcast.study.file import load_study
+from sparkcast.workloads import WORKLOADS, complete, extras, image_read, resolve, workload_of
 from sparkcast.workloads._image_job import as_shards, pictures_of
 from sparkcast.workloads._images import generate_images
 from sparkcast.workloads.flowers_training import _split
 from sparkcast.workloads.image_read import _batches, _check, _decode, _files, _imbalance, _records, _sum_up
 from tests_support import Call
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("image-read", "tfrecord-write", "flowers-training")
 
 
@@ -68,6 +71,16 @@ def test_a_study_with_a_misspelled_level_names_its_line(call: Call, name: str, l
     assert answer.code == 2
     assert problem in answer.err
     assert "line 4" in answer.err
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_of_a_workload_can_be_run(name: str) -> None:
+    study = resolve(load_study(EXAMPLES / f"{name}.yaml"))
+    workload = workload_of(study)
+    trials = make_plan(study).trials
+    assert len(trials) > 2
+    for trial in trials:
+        workload.check(complete(workload, trial.configuration))
 
 
 @pytest.mark.parametrize("name", NAMES)

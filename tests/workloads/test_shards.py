@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-
 from sparkcast.workloads._image_job import as_shards
 from sparkcast.workloads._images import decode_jpeg, generate_images
 from sparkcast.workloads._shards import (
