@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from sparkcast.designs import make_plan
 from sparkcast.engines.embedded import EmbeddedCluster
@@ -12,7 +14,8 @@ from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Level
 from sparkcast.study.file import load_study
 from sparkcast.workloads import WORKLOADS, complete, extras, image_read, resolve, workload_of
-from sparkcast.workloads._image_job import as_shards, pictures_of
+from sparkcast.workloads._flowers_keras import _whole_batches
+from sparkcast.workloads._image_job import as_shards, images_of, pictures_of
 from sparkcast.workloads._images import generate_images
 from sparkcast.workloads.flowers_training import _split
 from sparkcast.workloads.image_read import _batches, _check, _decode, _files, _imbalance, _records, _sum_up
@@ -47,6 +50,11 @@ def refusal(name: str, **settings: Level) -> StudyError:
             "batch_size = 16 cannot be divided equally among 3 replicas",
         ),
         ("flowers-training", {"batch_size": 161}, "more than the 160 training images"),
+        (
+            "flowers-training",
+            {"images": 25, "strategy": "mirrored", "cores": 8},
+            "5 images for validation are too few for 8 replicas",
+        ),
         ("flowers-training", {"images": 20}, "20 images of 5 classes are too few"),
         ("flowers-training", {"learning_rate": 0.0}, "nothing is learned"),
     ],
@@ -126,6 +134,19 @@ def test_flowers_that_are_no_pictures_are_left_out_or_refused(tmp_path: Path) ->
         workload.prepare(settings, tmp_path / "b")
 
 
+@given(
+    batch_size=some.integers(1, 60).flatmap(lambda n: some.tuples(some.just(n), some.sampled_from([1, 2, 3, 4]))),
+    count=some.integers(4, 300),
+)
+def test_validation_is_in_equal_batches_that_leave_out_few(batch_size: tuple[int, int], count: int) -> None:
+    share, replicas = batch_size
+    size, used = _whole_batches(count, share * replicas, replicas)
+    assert 0 < size <= share * replicas
+    assert used % size == size % replicas == 0
+    n_batches = used // size
+    assert count - used < n_batches * replicas
+
+
 def test_every_fifth_picture_of_a_class_is_for_validation() -> None:
     files = [f"{label}/{n}" for label in "ab" for n in range(11)]
     training, held_out = _split(files)
@@ -188,6 +209,16 @@ def test_imbalance_is_one_when_even_and_the_number_of_executors_when_one_did_all
     assert _imbalance([read("a", 1), read("b", 2), read("a", 1)], 2) == 1
     assert _imbalance([read("a", 1), read("a", 2)], 2) == 2
     assert _imbalance([read("a", 3), read("b", 1)], 2) == 1.5
+
+
+def test_generated_pictures_have_whole_paths_because_tasks_work_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = complete(WORKLOADS.get("image-read")(), {"images": 2, "image_size": 16})
+    images = images_of(settings, Path("data"))
+    assert images.folder.is_absolute()
+    assert as_shards(images, Path("data")).is_absolute()
 
 
 def test_a_picture_has_its_path_its_name_and_its_class(tmp_path: Path) -> None:

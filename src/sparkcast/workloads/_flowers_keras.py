@@ -140,8 +140,10 @@ def _dataset(recipe: dict[str, Any], part: str, number: int) -> Any:
     import tensorflow as tf
 
     files, n_records = recipe[part]
-    workers, batch_size = recipe["workers"], recipe["batch_size"]
+    workers, size = recipe["workers"], recipe["batch_size"]
     share = n_records // workers
+    if part == "held_out":
+        size, share = _whole_batches(share, size, recipe["replicas"])
     features = {"image/encoded": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
 
     def decoded(record: Any) -> Any:
@@ -157,7 +159,17 @@ def _dataset(recipe: dict[str, Any], part: str, number: int) -> Any:
     if part == "training":
         records = records.shuffle(share, seed=recipe["seed"])
     pictures = records.map(decoded, num_parallel_calls=recipe["cores"])
-    return pictures.batch(batch_size, drop_remainder=part == "training").prefetch(1).with_options(options)
+    return pictures.batch(size, drop_remainder=True).prefetch(1).with_options(options)
+
+
+def _whole_batches(count: int, batch_size: int, replicas: int) -> tuple[int, int]:
+    """The size of equal batches that leave out as few of `count` images as possible, and how many images they take.
+
+    A replica that gets nothing of a smaller last batch fails.
+    """
+    n_batches = -(-count // batch_size)
+    size = count // n_batches // replicas * replicas
+    return size, size * n_batches
 
 
 def _compile(model: Any, training: Any, held_out: Any) -> None:

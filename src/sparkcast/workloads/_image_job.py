@@ -4,6 +4,7 @@ import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Role, Setting
@@ -46,7 +47,7 @@ def images_of(settings: Configuration, data_dir: Path) -> ImageSet:
     if folder := str(settings["data_path"]):
         return images_in(Path(folder).resolve())
     return generate_images(
-        data_dir,
+        data_dir.resolve(),  # tasks work elsewhere
         count=int(settings["images"]),
         side=int(settings["image_size"]),
         classes=CLASSES,
@@ -68,8 +69,13 @@ def require_batches(batch_size: int, batches: int, n_images: int) -> None:
         )
 
 
-def wake(_: int) -> None:
-    """Start Python on an executor, with what decoding needs; a task."""
+def wake(context: Any, settings: Configuration) -> None:
+    """Start Python on every slot, with what decoding needs."""
+    slots = int(settings["executors"]) * int(settings["cores"])
+    context.parallelize(range(slots), slots).foreach(_import_libraries)
+
+
+def _import_libraries(_: int) -> None:
     import google_crc32c  # noqa: F401
     import numpy  # noqa: F401
     from PIL import JpegImagePlugin  # noqa: F401
@@ -91,7 +97,7 @@ def as_shards(images: ImageSet, data_dir: Path, side: int | None = None) -> Path
     Pictures that cannot be resized are left out and stand in the manifest.
     """
     what = f"{images.folder} {images.fingerprint} {side}"
-    folder = data_dir / f"tfrecords-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
+    folder = data_dir.resolve() / f"tfrecords-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
     if not is_complete(folder):
         discard(folder)
         new_folder(folder)

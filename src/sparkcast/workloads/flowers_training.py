@@ -84,7 +84,11 @@ class FlowersTraining:
                 f"batch_size = {batch_size} cannot be divided equally among {n_replicas} replicas",
                 hint="add the rule: batch_size % (executors * cores) == 0",
             )
-        share = len(_split(_files(settings))[0]) // executors
+        share, held_out = (len(files) // executors for files in _split(_files(settings)))
+        if held_out < n_replicas:
+            raise StudyError(
+                f"{held_out} images for validation are too few for {n_replicas} replicas", hint="use more images"
+            )
         if batch_size > share:
             raise StudyError(
                 f"batch_size = {batch_size} is more than the {share} training images of an executor",
@@ -127,6 +131,7 @@ class FlowersTraining:
                 "strategy": str(settings["strategy"]),
                 "workers": int(settings["executors"]),
                 "cores": int(settings["cores"]),
+                "replicas": replicas(settings),
                 "batch_size": int(settings["batch_size"]),
                 "learning_rate": float(settings["learning_rate"]),
                 "epochs": int(settings["epochs"]),

@@ -102,8 +102,7 @@ class ImageRead:
         batches = _batches(places, int(settings["batch_size"]), int(settings["batches"]))
         side, partitions = int(settings["resize_to"]), int(settings["partitions"])
         context = job.spark_context()
-        slots = int(settings["executors"]) * int(settings["cores"])
-        context.parallelize(range(slots), slots).foreach(wake)
+        wake(context, settings)
         decoded = context.parallelize(batches, partitions).map(lambda batch: _decode(batch, side))
         if settings["cache"] == "true":
             decoded.cache()

@@ -91,7 +91,7 @@ class TFRecordWrite:
         name = f"written-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         folder = Path(output or job.data_dir).resolve() / name
         context = job.spark_context()
-        context.parallelize(range(partitions), partitions).foreach(wake)
+        wake(context, settings)
         is_kept = False
         try:
             new_folder(folder)
