@@ -167,8 +167,9 @@ def _whole_batches(count: int, batch_size: int, replicas: int) -> tuple[int, int
 
     A replica that gets nothing of a smaller last batch fails.
     """
-    n_batches = -(-count // batch_size)
-    size = count // n_batches // replicas * replicas
+    per_replica = count // replicas
+    n_batches = -(-per_replica // (batch_size // replicas))
+    size = per_replica // n_batches * replicas
     return size, size * n_batches
 
 
