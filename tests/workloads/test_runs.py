@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +14,48 @@ from sparkcast.study import Level
 from sparkcast.workloads import WORKLOADS, complete, driver
 
 pytestmark = pytest.mark.slow
+SEVERAL = Path(__file__).with_name("several_trainings.py")
 TINY: dict[str, Level] = {"dataset": "digits", "cores": 2, "epochs": 1, "batch_size": 32, "network": "simplenet"}
 
 
-def submit(folder: Path, name: str, settings: dict[str, Level], **conf: str) -> list[dict[str, Any]]:
+def submit(folder: Path, name: str, settings: dict[str, Level]) -> list[dict[str, Any]]:
     """Run a workload; the lines of its report."""
-    import pyspark
-
     workload = WORKLOADS.get(name)()
     full = complete(workload, settings)
     workload.prepare(full, folder / "data")
-    order, report = folder / "job.json", folder / "report.jsonl"
-    order.write_text(json.dumps({"workload": name, "settings": dict(full), "data_dir": str(folder / "data")}))
+    order = {"workload": name, "settings": dict(full), "data_dir": str(folder / "data")}
+    return _spark_submit(folder, driver.__file__, order, workload.spark_conf(full))
+
+
+def submit_trainings(folder: Path, *trainings: dict[str, Level]) -> list[list[dict[str, Any]]]:
+    """Train several times in one application; the lines of the report about each."""
+    workload = WORKLOADS.get("mnist-training")()
+    full = [complete(workload, settings) for settings in trainings]
+    for settings in full:
+        workload.check(settings)
+        workload.prepare(settings, folder / "data")
+    order = {"settings": [dict(settings) for settings in full], "data_dir": str(folder / "data")}
+    lines = _spark_submit(folder, str(SEVERAL), order, workload.spark_conf(complete(workload, {})))
+    starts = [i for i, line in enumerate(lines) if line["kind"] == "settings"]
+    return [lines[start + 1 : end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+
+
+def _spark_submit(folder: Path, program: str, order: dict[str, Any], conf: Mapping[str, str]) -> list[dict[str, Any]]:
+    import pyspark
+
+    (folder / "job.json").write_text(json.dumps(order))
     home = Path(pyspark.__file__).parent
-    properties = {"spark.ui.enabled": "false", **workload.spark_conf(full)}
-    options = [part for key, value in properties.items() for part in ("--conf", f"{key}={value}")]
+    options = [
+        part for key, value in {"spark.ui.enabled": "false", **conf}.items() for part in ("--conf", f"{key}={value}")
+    ]
     subprocess.run(
-        [home / "bin/spark-submit", "--master", "local[2]", *options, driver.__file__, order, report],
+        [home / "bin/spark-submit", "--master", "local[2]", *options, program, "job.json", "report.jsonl"],
         env={**_java(), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
         cwd=folder,
-        timeout=300,
+        timeout=600,
         check=False,
     )
-    return [json.loads(line) for line in report.read_text().splitlines()]
+    return [json.loads(line) for line in (folder / "report.jsonl").read_text().splitlines()]
 
 
 def _java() -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, Response, Role, Setting, Study, Vocabulary
-from sparkcast.study.configuration import Levels
+from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.derive import machine_hour, machine_type_setting
 from sparkcast.study.names import TIME
 from sparkcast.study.redaction import is_secret
@@ -148,12 +148,20 @@ def resolve(study: Study) -> Study:
         with _at(study, "rules", str(i)):
             rule.require_names(tuple(known))
     varied = {factor.name for factor in study.factors}
-    fixed = complete(workload, study.fixed).without(*varied)
+    fixed = complete(workload, study.fixed).without(*varied, *_unrecorded(study, tuple(known.values())))
     resolved = replace(study, fixed=fixed, responses=_responses(study, workload), vocabulary=vocabulary_of(workload))
     _check_roles(resolved, replace(resolved, roles={}, vocabulary=vocabulary_of(workload)).vocabulary)
     check_price(resolved)
     properties_of(resolved, {name: values[0] for name, values in levels.items()})
     return resolved
+
+
+def _unrecorded(study: Study, settings: tuple[Setting, ...]) -> tuple[str, ...]:
+    """Fixed settings that came later than results of their workload, at their defaults and in no expression."""
+    price = study.price.hour if study.price is not None else None
+    used = {name for expression in (*study.rules, price) if expression is not None for name in expression.names}
+    later = {s.name: s.default for s in settings if s.is_later and s.default is not None and s.name not in used}
+    return tuple(name for name, default in later.items() if same_level(study.fixed.get(name, default), default))
 
 
 def _property(name: str, known: Mapping[str, Setting]) -> Setting:
