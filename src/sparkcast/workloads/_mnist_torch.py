@@ -314,14 +314,11 @@ def _bi_rnn() -> Any:
     """Rows of the image are time steps; the last step's output of both directions is classified."""
     from torch import nn
 
-    class LastStep(nn.Module):  # type: ignore[misc]
-        def forward(self, outputs_and_state: Any) -> Any:
-            return outputs_and_state[0][:, -1]
-
     lstm = nn.LSTM(SIDE, RECURRENT_UNITS, batch_first=True, bidirectional=True)
+    lstm.register_forward_hook(lambda module, inputs, output: output[0][:, -1])
     for name, bias in lstm.named_parameters():
         if name.startswith("bias_hh"):  # the second of two biases that are added: BigDL has one
             nn.init.zeros_(bias).requires_grad_(False)
     return nn.Sequential(
-        nn.Unflatten(1, (SIDE, SIDE)), lstm, LastStep(), nn.Linear(2 * RECURRENT_UNITS, 10), nn.LogSoftmax(dim=1)
+        nn.Unflatten(1, (SIDE, SIDE)), lstm, nn.Linear(2 * RECURRENT_UNITS, 10), nn.LogSoftmax(dim=1)
     )
