@@ -319,6 +319,4 @@ def _bi_rnn() -> Any:
     for name, bias in lstm.named_parameters():
         if name.startswith("bias_hh"):  # the second of two biases that are added: BigDL has one
             nn.init.zeros_(bias).requires_grad_(False)
-    return nn.Sequential(
-        nn.Unflatten(1, (SIDE, SIDE)), lstm, nn.Linear(2 * RECURRENT_UNITS, 10), nn.LogSoftmax(dim=1)
-    )
+    return nn.Sequential(nn.Unflatten(1, (SIDE, SIDE)), lstm, nn.Linear(2 * RECURRENT_UNITS, 10), nn.LogSoftmax(dim=1))
