@@ -151,10 +151,10 @@ def test_training_ends_at_the_target_or_when_patience_runs_out(
 
 def test_both_frameworks_take_every_combination() -> None:
     taken: dict[tuple[Level, ...], str] = {}
-    levels = (NETWORKS, OPTIMIZERS, (0.0, 0.9), SCHEDULES, SCHEDULED, (0, 1), (0, 2))
+    levels: tuple[tuple[Level, ...], ...] = (NETWORKS, OPTIMIZERS, (0.0, 0.9), SCHEDULES, SCHEDULED, (0, 1), (0, 2))
     names = ("network", "optimizer", "momentum", "schedule", "schedule_on", "warmup_epochs", "patience")
     for combination in product(*levels):
-        settings = dict(zip(names, combination, strict=True))
+        settings: dict[str, Level] = dict(zip(names, combination, strict=True))
         answers = {answer_to(settings | {"framework": framework, "epochs": 4}) for framework in ("bigdl", "torch")}
         [taken[combination]] = answers
     assert {combination[1] for combination, refused in taken.items() if not refused} == {*OPTIMIZERS}

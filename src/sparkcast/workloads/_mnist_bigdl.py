@@ -62,6 +62,7 @@ def find_jars() -> tuple[Path, ...]:
 
 def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
     bigdl = _BigDL(job.spark_context())
+    job.loading()
     training = bigdl.distribute(dataset.training)
     held_out = bigdl.distribute(dataset.held_out)
     optimizer = bigdl.optimizer(recipe, training, held_out)
@@ -79,6 +80,8 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
         time_s=time_s,
         throughput=curve.records / curve.training_s,
         epochs_trained=last.number,
+        compute_s=curve.compute_s,
+        sync_s=curve.sync_s,
         **{name: value for name, value in last.values.items() if name != "throughput"},
     )
 
@@ -91,6 +94,7 @@ def _reporting(job: Job, log: TextIO, curve: Curve, started_at: float) -> Iterat
     def report() -> None:
         for line in follow(log, is_over):
             logged_at_ms, _, text = line.partition(" ")
+            curve.add_metric(line)
             event = parse_line(text)
             epoch = curve.add(event, int(logged_at_ms) / 1000 - started_at) if event else None
             if epoch:
@@ -210,6 +214,8 @@ class _BigDL:
     def training_log(self) -> Iterator[TextIO]:
         """What the optimiser logs on the driver: milliseconds since the Unix epoch, then the message.
 
+        At the level DEBUG, at which each iteration says what it spent where.
+
         The appender is added at run time, so that it works whatever logging the cluster has set up.
         """
         core = "org.apache.logging.log4j.core"
@@ -223,7 +229,7 @@ class _BigDL:
         logger = self._object(f"{_ROOT}.optim.DistriOptimizer").logger()
         appender.start()
         logger.addAppender(appender)
-        logger.setLevel(self._class("org.apache.logging.log4j.Level").INFO)
+        logger.setLevel(self._class("org.apache.logging.log4j.Level").DEBUG)
         with log:
             yield log
         logger.removeAppender(appender)

@@ -95,7 +95,9 @@ def _until_told(context: Any, has_result: threading.Event, run: Callable[[], obj
 def _receiver(job: Job, failures: list[str], has_result: threading.Event) -> Callable[[dict[str, Any]], None]:
     def receive(message: dict[str, Any]) -> None:
         kind = message.pop("kind")
-        if kind == "started":
+        if kind == "loading":
+            job.loading()
+        elif kind == "started":
             job.started()
         elif kind == "epoch":
             job.epoch(**message)
@@ -201,11 +203,17 @@ def _train_share(driver: Address, arrays: Sequence[Array], recipe: dict[str, Any
     torch.set_num_threads(1)
     torch.manual_seed(recipe["seed"])
     is_first = rank == 0
+    if is_first:
+        with _speaking(driver) as tell_early:
+            tell_early(kind="loading")
     pixels, labels = _tensors(*arrays[:2])
     held_out_pixels, held_out_labels = _tensors(*arrays[2:])
     model = DistributedDataParallel(_model(recipe["network"]))
     optimizer = _optimizer(recipe, model)
     sampler = DistributedSampler(range(len(labels)), shuffle=True, seed=recipe["seed"])
+    spent = {"compute_s": 0.0, "sync_s": 0.0}
+    ready_at = [0.0]  # when this process had its gradients, and began to wait for those of others
+    model.register_comm_hook(None, _noting(ready_at))
 
     def train_epoch(number: int, batch_size: int, learning_rate: float) -> float:
         """One pass over this process's share; the mean loss of all processes."""
@@ -213,18 +221,26 @@ def _train_share(driver: Address, arrays: Sequence[Array], recipe: dict[str, Any
         sampler.set_epoch(number)
         losses = []
         for chosen in torch.tensor(list(sampler)).split(batch_size // n_processes):
+            step_start = time.perf_counter()
             optimizer.zero_grad()
             loss = torch.nn.functional.nll_loss(model(pixels[chosen]), labels[chosen])
             loss.backward()
+            waited_s = time.perf_counter() - ready_at[0]
             optimizer.step()
+            spent["sync_s"] += waited_s
+            spent["compute_s"] += time.perf_counter() - step_start - waited_s
             losses.append(loss.detach())
         mean = torch.stack(losses).mean() / n_processes
+        reduce_start = time.perf_counter()
         distributed.all_reduce(mean)
+        spent["sync_s"] += time.perf_counter() - reduce_start
         return float(mean)
 
     def accuracy() -> float:
+        validation_start = time.perf_counter()
         with torch.no_grad():
             guesses = [model.module(part).argmax(dim=1) for part in held_out_pixels.split(_VALIDATED_AT_ONCE)]
+        spent["compute_s"] += time.perf_counter() - validation_start
         return float((torch.cat(guesses) == held_out_labels).float().mean())
 
     def is_over(accuracies: list[float]) -> bool:
@@ -260,8 +276,22 @@ def _train_share(driver: Address, arrays: Sequence[Array], recipe: dict[str, Any
             time_s=time_s,
             throughput=len(labels) * number / training_s,
             epochs_trained=number,
+            **spent,
             **last,
         )
+
+
+def _noting(ready_at: list[float]) -> Any:
+    """Averages gradients as DistributedDataParallel does by itself, and notes when it was last asked to."""
+    import time
+
+    from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
+
+    def now(bucket: object) -> object:
+        ready_at[0] = time.perf_counter()
+        return bucket
+
+    return lambda state, bucket: allreduce_hook(state, now(bucket))
 
 
 def _optimizer(recipe: dict[str, Any], model: Any) -> Any:
