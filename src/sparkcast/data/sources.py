@@ -9,7 +9,7 @@ from sparkcast.data.understood import Understood
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.observe.recognise import is_event_log
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
+from sparkcast.study import Configuration, Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
 from sparkcast.study.names import COST, in_usual_units
 from sparkcast.study.paths import no_such_file
 
@@ -278,7 +278,13 @@ def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
         measured, ingested = store.observations(study.name), store.ingested(study.name)
     finally:
         store.close()
-    fitting = tuple(o for o in measured if o.configuration.includes(study.fixed))
+    later = {s.name: s.default for s in study.vocabulary.settings if s.is_later and s.default is not None}
+    unrecorded = Configuration(later).without(*study.fixed, *(factor.name for factor in study.factors))
+    fitting = tuple(
+        o
+        for o in measured
+        if o.configuration.includes(study.fixed) and (unrecorded | o.configuration).includes(unrecorded)
+    )
     settings = (*(factor.name for factor in study.factors), *study.fixed)
     return observations_beside(fitting, ingested, settings, study.fixed)
 

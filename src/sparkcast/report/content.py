@@ -146,7 +146,8 @@ def draw_figures(
     # When no run measured anything, one picture of the failures is enough.
     measured = [response for response in data.responses if data.successful(response)] or data.responses[:1]
     drawn: list[Figure | None] = [figures.results(data, response) for response in measured]
-    drawn += [*figures.stream_figures(data), figures.learning_curves(data), figures.utilisation(data)]
+    drawn += [*figures.stream_figures(data), figures.learning_curves(data)]
+    drawn += [figures.parts(data), figures.utilisation(data)]
     for analysis in analyses:
         drawn += figures.analysis_figures(analysis)
     drawn += [figures.predicted_vs_actual(validation) for validation in validations]
