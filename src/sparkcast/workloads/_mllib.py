@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import RunError, StudyError
+from sparkcast.study.configuration import Levels
 from sparkcast.workloads._generated import generate_once
 from sparkcast.workloads.base import Configuration, Job, Kind, Response, Role, Setting
 from sparkcast.workloads.extras import require_extra
@@ -21,7 +22,7 @@ from sparkcast.workloads.extras import require_extra
 if TYPE_CHECKING:
     import numpy as np
 
-MakeRows = Callable[["np.random.Generator", int, Configuration], tuple[Floats, Floats]]
+MakeRows = Callable[["np.random.Generator", int, Levels], tuple[Floats, Floats]]
 
 DATA_SETTINGS = (
     Setting("rows", 100_000, "rows to learn from; others are held out", minimum=1, role=Role.DATA_SIZE),
@@ -67,7 +68,7 @@ class LearnsFromRows(ABC):
 
     @staticmethod
     @abstractmethod
-    def make_rows(random: "np.random.Generator", rows: int, settings: Configuration) -> tuple[Floats, Floats]:
+    def make_rows(random: "np.random.Generator", rows: int, settings: Levels) -> tuple[Floats, Floats]:
         """Features (one row each) and labels of one chunk; what all chunks have in common is drawn from `truth`."""
 
     @abstractmethod
@@ -115,7 +116,7 @@ class LearnsFromRows(ABC):
             raw = session.read.schema(_SCHEMA).parquet((self._folder(settings, job.data_dir) / part).as_uri())
         else:
             n_chunks = len(_chunk_sizes(part, settings))
-            make = partial(_record_batches, part=part, make_rows=self.make_rows, settings=settings)
+            make = partial(_record_batches, part=part, make_rows=self.make_rows, settings=dict(settings))
             raw = session.range(0, n_chunks, 1, n_chunks).mapInArrow(make, _SCHEMA)
         rows = raw.repartition(int(settings["partitions"]))
         frame = rows.select(array_to_vector("features").alias("features"), "label").cache()
@@ -177,7 +178,7 @@ def correlated(random: "np.random.Generator", rows: int, features: int) -> Float
     return x
 
 
-def true_coefficients(settings: Configuration) -> Floats:
+def true_coefficients(settings: Levels) -> Floats:
     """The coefficients behind the labels, a vector of length 2."""
     import numpy as np
 
@@ -185,28 +186,28 @@ def true_coefficients(settings: Configuration) -> Floats:
     return 2 * drawn / np.linalg.norm(drawn)
 
 
-def truth(settings: Configuration) -> "np.random.Generator":
+def truth(settings: Levels) -> "np.random.Generator":
     """The random stream for what all chunks have in common."""
     return _random(settings, len(_PARTS), 0)
 
 
-def _random(settings: Configuration, part: int, chunk: int) -> "np.random.Generator":
+def _random(settings: Levels, part: int, chunk: int) -> "np.random.Generator":
     import numpy as np
 
     return np.random.default_rng((int(settings["seed"]), part, chunk))
 
 
-def _n_rows(part: str, settings: Configuration) -> int:
+def _n_rows(part: str, settings: Levels) -> int:
     rows = int(settings["rows"])
     return rows if part == _PARTS[0] else min(-(-rows // 5), _MOST_HELD_OUT)
 
 
-def _chunk_sizes(part: str, settings: Configuration) -> list[int]:
+def _chunk_sizes(part: str, settings: Levels) -> list[int]:
     whole, rest = divmod(_n_rows(part, settings), _CHUNK_ROWS)
     return [_CHUNK_ROWS] * whole + [rest] * (rest > 0)
 
 
-def _chunk(index: int, part: str, make_rows: MakeRows, settings: Configuration) -> Any:
+def _chunk(index: int, part: str, make_rows: MakeRows, settings: Levels) -> Any:
     """A chunk as a record batch of Arrow."""
     import pyarrow as pa
 
@@ -216,7 +217,7 @@ def _chunk(index: int, part: str, make_rows: MakeRows, settings: Configuration) 
     return pa.record_batch([lists.cast(pa.list_(pa.float64())), pa.array(labels)], names=["features", "label"])
 
 
-def _write(folder: Path, make_rows: MakeRows, settings: Configuration) -> None:
+def _write(folder: Path, make_rows: MakeRows, settings: Levels) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -227,7 +228,7 @@ def _write(folder: Path, make_rows: MakeRows, settings: Configuration) -> None:
             pq.write_table(table, folder / part / f"chunk-{index:06d}.parquet")
 
 
-def _record_batches(batches: Iterator[Any], part: str, make_rows: MakeRows, settings: Configuration) -> Iterator[Any]:
+def _record_batches(batches: Iterator[Any], part: str, make_rows: MakeRows, settings: Levels) -> Iterator[Any]:
     """On an executor: the chunks whose numbers it is given."""
     for batch in batches:
         for index in batch.column(0).to_pylist():

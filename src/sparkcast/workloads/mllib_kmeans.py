@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.arrays import Floats
+from sparkcast.study.configuration import Levels
 from sparkcast.workloads._mllib import (
     DATA_SETTINGS,
     ITERATIONS,
@@ -42,7 +43,7 @@ class MllibKMeans(LearnsFromRows):
     example: Mapping[str, object] = {"executors": [1, 2], "rows": [50_000, 100_000], "k": [5, 10], "iterations": 10}
 
     @staticmethod
-    def make_rows(random: "np.random.Generator", rows: int, settings: Configuration) -> tuple[Floats, Floats]:
+    def make_rows(random: "np.random.Generator", rows: int, settings: Levels) -> tuple[Floats, Floats]:
         """Points around the centers of the clusters, with deviation 1; the label is the number of the cluster."""
         clusters, features = int(settings["clusters"]), int(settings["features"])
         centers = truth(settings).normal(scale=2.0, size=(clusters, features))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.arrays import Floats
+from sparkcast.study.configuration import Levels
 from sparkcast.workloads._mllib import (
     COEFFICIENT_ERROR,
     DATA_SETTINGS,
@@ -40,7 +41,7 @@ class MllibLinearRegression(LearnsFromRows):
     example: Mapping[str, object] = {"executors": [1, 2], "rows": [50_000, 100_000], "iterations": [5, 20]}
 
     @staticmethod
-    def make_rows(random: "np.random.Generator", rows: int, settings: Configuration) -> tuple[Floats, Floats]:
+    def make_rows(random: "np.random.Generator", rows: int, settings: Levels) -> tuple[Floats, Floats]:
         """Labels are the features times the true coefficients, plus noise of deviation 1."""
         x = correlated(random, rows, int(settings["features"]))
         return x, x @ true_coefficients(settings) + random.normal(size=rows)

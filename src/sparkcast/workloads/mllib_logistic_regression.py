@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.arrays import Floats
+from sparkcast.study.configuration import Levels
 from sparkcast.workloads._mllib import (
     COEFFICIENT_ERROR,
     DATA_SETTINGS,
@@ -38,7 +39,7 @@ class MllibLogisticRegression(LearnsFromRows):
     example: Mapping[str, object] = {"executors": [1, 2], "rows": [50_000, 100_000], "iterations": [5, 20]}
 
     @staticmethod
-    def make_rows(random: "np.random.Generator", rows: int, settings: Configuration) -> tuple[Floats, Floats]:
+    def make_rows(random: "np.random.Generator", rows: int, settings: Levels) -> tuple[Floats, Floats]:
         """Labels are 1 with the probability that the true coefficients give, else 0."""
         import numpy as np
 

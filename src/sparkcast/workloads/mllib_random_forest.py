@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
+from sparkcast.study.configuration import Levels
 from sparkcast.workloads._mllib import DATA_SETTINGS, READING, LearnsFromRows, Verdict, check_rows
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT, TIME, WORKLOADS, Configuration, Response, Setting
 
@@ -31,7 +32,7 @@ class MllibRandomForest(LearnsFromRows):
     example: Mapping[str, object] = {"executors": [1, 2], "rows": [20_000, 40_000], "trees": [5, 20], "depth": 5}
 
     @staticmethod
-    def make_rows(random: "np.random.Generator", rows: int, settings: Configuration) -> tuple[Floats, Floats]:
+    def make_rows(random: "np.random.Generator", rows: int, settings: Levels) -> tuple[Floats, Floats]:
         """Labels by a vote of the telling features, whether more of them are positive or negative."""
         features = int(settings["features"])
         x = random.normal(size=(rows, features))
