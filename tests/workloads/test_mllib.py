@@ -98,7 +98,8 @@ def test_executors_make_rows_without_having_sparkcast(name: str) -> None:
     code = (
         "import sys; sys.modules['sparkcast'] = None; import pyarrow; from pyspark import cloudpickle; "
         "make = cloudpickle.loads(sys.stdin.buffer.read()); "
-        "numbers = pyarrow.record_batch([pyarrow.array([0])], names=['id']); print(*(b.num_rows for b in make([numbers])))"
+        "numbers = pyarrow.record_batch([pyarrow.array([0])], names=['id']); "
+        "print(*(batch.num_rows for batch in make([numbers])))"
     )
     pickled = cloudpickle.dumps(make)
     answer = subprocess.run([sys.executable, "-c", code], input=pickled, capture_output=True, check=True)
