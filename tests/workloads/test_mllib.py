@@ -12,12 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sparkcast import api
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration, Level
 from sparkcast.workloads import WORKLOADS, _mllib, complete
 from sparkcast.workloads._mllib import LearnsFromRows, Verdict, true_coefficients
 from tests_support import Call
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = [name for name in WORKLOADS.names() if name.startswith("mllib-")]
 
 
@@ -148,6 +150,22 @@ def test_levels_out_of_range_are_bad_usage_that_names_the_line(call: Call, tmp_p
     answer = call("design", "s.yaml")
     assert answer.code == 2
     assert "s.yaml line 4: " in answer.err
+
+
+def test_a_data_folder_that_cannot_be_written_is_told(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("study: s\nworkload: mllib-kmeans\nsettings: {rows: 200}\n")
+    (tmp_path / "s.results").mkdir()
+    (tmp_path / "s.results" / "data").write_text("no folder")
+    answer = call("run", "s.yaml")
+    assert answer.code == 2
+    assert "cannot write to" in answer.err
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("mllib-*.yaml")), ids=lambda file: file.stem)
+def test_an_example_is_a_study_of_the_workload_that_it_is_named_after(file: Path) -> None:
+    study = api.load_study(file)
+    assert (study.name, study.workload) == (file.stem, file.stem)
+    assert api.plan(file).trials
 
 
 def test_without_pyarrow_a_study_is_designed_but_a_run_says_what_to_install(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparkcast import api
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Level
 from sparkcast.workloads import WORKLOADS, complete
@@ -113,6 +114,7 @@ def test_numbers_of_spark_and_duckdb_are_the_same_up_to_rounding() -> None:
     ("end", "columns"),
     [
         ("", ()),
+        ("LIMIT 10", ()),
         ("ORDER BY b, a", (1, 0)),
         ("order by 2 desc, t.A NULLS FIRST limit 10", (1, 0)),
         ("ORDER BY a, sum(b), b", (0,)),
@@ -152,6 +154,10 @@ def test_levels_out_of_range_are_bad_usage_that_names_the_line(call: Call, tmp_p
     answered = call("design", "s.yaml")
     assert answered.code == 2
     assert "s.yaml line 4: " in answered.err
+
+
+def test_the_example_can_be_planned() -> None:
+    assert api.plan(Path(__file__).parents[2] / "examples" / "tpcds.yaml").trials
 
 
 def test_a_scale_that_does_not_fit_on_the_disk_is_told_before_anything_starts(call: Call, tmp_path: Path) -> None:

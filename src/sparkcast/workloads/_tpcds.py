@@ -147,9 +147,10 @@ def sort_columns(query: str, columns: Sequence[str]) -> tuple[int, ...]:
 
 def _sort_items(query: str) -> list[str]:
     """What stands after the last ORDER BY, unless that is inside of parentheses."""
-    *_, end = re.split(r"\bORDER\s+BY\b", _LIMIT.sub("", query), flags=re.IGNORECASE)
-    if end == query or _depth(end) != 0:
+    _, *others = re.split(r"\bORDER\s+BY\b", _LIMIT.sub("", query), flags=re.IGNORECASE)
+    if not others or _depth(others[-1]) != 0:
         return []
+    end = others[-1]
     items, start = [], 0
     for place, character in enumerate(end):
         if character == "," and _depth(end[:place]) == 0:
