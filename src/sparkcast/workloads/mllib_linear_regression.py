@@ -35,7 +35,14 @@ class MllibLinearRegression(LearnsFromRows):
     name = "mllib-linear-regression"
     settings: tuple[Setting, ...] = (*DATA_SETTINGS, ITERATIONS)
     responses: tuple[Response, ...] = (
-        *(TIME, R2, RMSE, THROUGHPUT, Response("loss"), COEFFICIENT_ERROR, ITERATIONS_DONE, READING),
+        TIME,
+        R2,
+        RMSE,
+        THROUGHPUT,
+        Response("loss"),
+        COEFFICIENT_ERROR,
+        ITERATIONS_DONE,
+        READING,
     )
     chance: Mapping[str, float] = {"r2": 0.0}
     example: Mapping[str, object] = {"executors": [1, 2], "rows": [50_000, 100_000], "iterations": [5, 20]}

@@ -33,7 +33,13 @@ class MllibLogisticRegression(LearnsFromRows):
     name = "mllib-logistic-regression"
     settings: tuple[Setting, ...] = (*DATA_SETTINGS, ITERATIONS)
     responses: tuple[Response, ...] = (
-        *(TIME, AUC, THROUGHPUT, Response("loss"), COEFFICIENT_ERROR, ITERATIONS_DONE, READING),
+        TIME,
+        AUC,
+        THROUGHPUT,
+        Response("loss"),
+        COEFFICIENT_ERROR,
+        ITERATIONS_DONE,
+        READING,
     )
     chance: Mapping[str, float] = {"auc": 0.5}
     example: Mapping[str, object] = {"executors": [1, 2], "rows": [50_000, 100_000], "iterations": [5, 20]}
