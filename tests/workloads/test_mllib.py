@@ -59,7 +59,7 @@ def test_rows_are_held_out_that_were_not_learned_from(name: str, tmp_path: Path)
 
 
 def test_rows_beyond_one_chunk_are_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_mllib, "_CHUNK_ROWS", 100)
+    monkeypatch.setattr(_mllib, "_CHUNK_NUMBERS", 100 * 20)
     folder = tmp_path / plug(NAMES[0]).prepare(complete_settings(NAMES[0], rows=250), tmp_path)
     assert len(list((folder / "training").iterdir())) == 3
     rows = pq.read_table(folder / "training").column("features").to_pylist()

@@ -1,7 +1,7 @@
 """What the four `mllib-*` workloads share: generated rows, and a run that learns from some and is judged by others.
 
-Rows are made in chunks of a fixed size, each from a random stream of its own. So the same settings give the same rows
-wherever they are made and however they are partitioned, and no more than one chunk at a time is in memory.
+Rows are made in chunks, each from a random stream of its own. So the same settings give the same rows wherever they are
+made and however they are partitioned, and no more than one chunk at a time is in memory.
 """
 
 import time
@@ -42,7 +42,7 @@ COEFFICIENT_ERROR = Response("coefficient_error", kind=Kind.COUNT, unit="of thei
 READING = Response("read_s", kind=Kind.TIME)  # until the rows are in memory, before `time_s` begins
 
 _VERSION = 1  # of the recipes: raise it when the same settings give other rows
-_CHUNK_ROWS = 50_000
+_CHUNK_NUMBERS = 1_000_000  # features of the rows of one chunk: 8 MB
 _PARTS = ("training", "held-out")
 _MOST_HELD_OUT = 100_000
 _SCHEMA = "features array<double>, label double"
@@ -203,8 +203,9 @@ def _n_rows(part: str, settings: Levels) -> int:
 
 
 def _chunk_sizes(part: str, settings: Levels) -> list[int]:
-    whole, rest = divmod(_n_rows(part, settings), _CHUNK_ROWS)
-    return [_CHUNK_ROWS] * whole + [rest] * (rest > 0)
+    most = max(1, _CHUNK_NUMBERS // int(settings["features"]))
+    whole, rest = divmod(_n_rows(part, settings), most)
+    return [most] * whole + [rest] * (rest > 0)
 
 
 def _chunk(index: int, part: str, make_rows: MakeRows, settings: Levels) -> Any:
