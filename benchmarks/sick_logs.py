@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 CLUSTER = "local-cluster[2,2,1024]"
+_ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1"}
 CODECS = ("zstd", "lz4", "snappy", "lzf", "none")
 
 
@@ -220,7 +221,7 @@ def run(name: str, folder: Path) -> None:
         "spark.eventLog.compress": str(codec != "none").lower(),
         "spark.eventLog.compression.codec": codec if codec != "none" else "zstd",
         "spark.executor.memory": "1g",
-        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
     }
     for key, value in (told | settings).items():
         builder = builder.config(key, value)
@@ -276,7 +277,9 @@ def main() -> None:
         options.folder.mkdir(parents=True, exist_ok=True)
         for name in options.names or LOGS:
             command = [options.python, __file__, str(options.folder), "--run", name]
-            done = subprocess.run(command, env={**os.environ, "PYSPARK_PYTHON": options.python}, check=False)
+            done = subprocess.run(
+                command, env={**os.environ, **_ENVIRONMENT, "PYSPARK_PYTHON": options.python}, check=False
+            )
             print(name, "ok" if done.returncode == 0 else f"exit code {done.returncode}", flush=True)
 
 
