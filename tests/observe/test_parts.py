@@ -44,7 +44,8 @@ def test_the_parts_of_a_run_come_from_its_report(tmp_path: Path) -> None:
         '{"kind": "driver", "at": 1003.0}\n{"kind": "loading", "at": 1005.0}\n{"kind": "started", "at": 1006.0}\n'
         '{"kind": "result", "at": 1010.1, "responses": {"time_s": 4.0, "compute_s": 2.5, "sync_s": 1.0}}\n'
     )
-    run = Run(Trial(Configuration({"executors": 1})), (tmp_path,), (JobEnd(0),), 1000.0, 1012.0, None, None)
+    job = RanJob(tmp_path, JobEnd(0), 1000.0, 1012.0)
+    run = Run(Trial(Configuration({"executors": 1})), (job,), 1000.0, 1012.0, None, None)
     responses = observe(run).responses
     assert [responses[part] for part in PARTS] == pytest.approx([5.0, 1.0, 2.5, 1.0, 0.5, 2.0])
     assert sum(responses[part] for part in PARTS) == pytest.approx(responses["total_s"])

@@ -93,6 +93,10 @@ class Job(Protocol):
         """One point of the per-epoch curve: responses reached by its end; `time_s` counts from `started`."""
         ...
 
+    def note(self, text: str) -> None:
+        """Something that people should know of this run, though it went well."""
+        ...
+
     def result(self, **responses: float) -> None:
         """The measured responses; call once, at the end.
 
