@@ -132,10 +132,10 @@ def _mean_responses(jobs: list[_ObservedJob], run: Run) -> Mapping[str, float]:
     if begun:
         responses[STARTUP_TIME] = fmean(begun)
     responses[TOTAL_TIME] = run.ended_at - run.launched_at
-    if len(jobs) > 1:  # the total time is then of all of them, and has no parts of one
-        return responses
     loading_at = jobs[0].report.loading_at
-    return responses | parts_of(responses, None if loading_at is None else loading_at - run.launched_at)
+    if len(jobs) > 1 or loading_at is None:
+        return responses
+    return responses | parts_of(responses, loading_at - run.jobs[0].submitted_at)
 
 
 def _tail(path: Path) -> str:

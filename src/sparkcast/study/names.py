@@ -75,7 +75,6 @@ _RESPONSES = (
     Response(TIME, kind=Kind.TIME),
     Response(TOTAL_TIME, kind=Kind.TIME),
     Response(STARTUP_TIME, kind=Kind.TIME),
-    *(Response(part, kind=Kind.TIME) for part in PARTS),
     Response(COST, kind=Kind.MONEY),
     Response("accuracy", kind=Kind.SHARE, unit="share correct"),
     Response("throughput", kind=Kind.COUNT, better="more", unit="records/s"),
@@ -90,6 +89,7 @@ _RESPONSES = (
     Response("cores_busy", unit="share of cores"),
     Response("cores_held", unit="share of cores"),
     Response("slowdown", unit="times alone"),
+    *(Response(part, kind=Kind.TIME) for part in PARTS),
 )
 # Columns of a table of runs that are no settings, when nobody says which ones are.
 MEASURED = tuple(response.name for response in _RESPONSES)
