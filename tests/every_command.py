@@ -75,7 +75,11 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
         ("s.yaml", "--response", "time_s", "--details"),
     ],
-    "ingest": [("pi.zstd", "log", "--into", "in.csv"), ("pi.zstd", "--into", "in2.csv", "--details")],
+    "ingest": [
+        ("pi.zstd", "log", "--into", "in.csv"),
+        ("pi.zstd", "--into", "in2.csv", "--details"),
+        ("pi.zstd", "--into", "in3.results"),
+    ],
     "init": [("pi",), ("mnist-training",)],
     "list": [(), ("models",), ("workloads",), ("protocols",), ("replications",)],
     "predict": [
@@ -131,6 +135,8 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("pi.zstd", "--into", "runs.csv")),
         (2, ("pi.zstd", "--into", "new.txt")),
         (2, ("pi.zstd", "--into", "new.csv", "--setting", "rows")),
+        (2, ("pi.zstd", "--into", "new.csv", "--master", "local[2]")),
+        (2, ("pi.zstd", "--into", "new.yaml")),
         (2, ("pi.zstd",)),
     ],
     "init": [(2, ("mnist",)), (2, ())],
@@ -216,8 +222,8 @@ def make(folder: Path) -> None:
         ("huge", HUGE),
     ):
         (folder / f"{name}.yaml").write_text(text)
-    for name in ("in", "in2"):  # ingested once: what is told of it does not change any more
-        api.ingest(folder / "pi.zstd", folder / f"{name}.csv", processes=1)
+    for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
+        api.ingest(folder / "pi.zstd", folder / name, processes=1)
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
     _measure_streams(folder / "stream.yaml")

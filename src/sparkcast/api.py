@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparkcast.data.sources import Data, Source, load_data, load_study, stored_observations
+from sparkcast.data.sources import Data, Source, is_study_file, load_data, load_study, stored_observations
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Configuration, Dataset, Level, Plan, Price, SparkOptions, Study
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
     from sparkcast.data.ingest import Ingested, IngestedLog
+    from sparkcast.data.ingest.destination import Destination
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.fit import FitResult, GridSearch
     from sparkcast.learned.knowledge import FromRuns, Knowledge
@@ -438,46 +439,85 @@ def ingest(
     job: str | None = None,
     price: Price | None = None,
     processes: int | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
     force: bool = False,
     on_log: "Callable[[IngestedLog], None]" = lambda log: None,
 ) -> "Ingested":
-    """Make runs of a table from logs: Spark's event logs, or the driver logs of BigDL. Twice is as good as once.
+    """Make runs from logs: Spark's event logs, or the driver logs of BigDL. Twice is as good as once.
 
     Args:
         paths: Logs, folders of them, patterns, URLs.
-        into: A .csv file. Runs of a second job go to a file of their own beside it.
-        settings: Parameters of the job's own, as `NAME=REGEX`; the first group is the value. They are looked for in
-            the command line, the name of the application, the descriptions of jobs and the path of the log.
-            Properties that begin with `spark.sparkcast.` are taken without.
+        into: A .csv file, where runs of a second job go to a file of their own beside it; a store (folder, SQLite file
+            or database URL), where each job is a study of its own; or a study file, which takes the runs of one job
+            that tell its settings.
+        settings: Parameters of the job's own, as `NAME=REGEX`; its group is the value. They are looked for in the
+            command line, the name of the application, the descriptions of jobs and the path of the log. Properties
+            that begin with `spark.sparkcast.` are taken without, and for a study also the options of the job's
+            command line that its study file names.
         job: A regular expression that the name of the application must match; its first group names the job.
-        price: Per core-hour and GiB-hour; the cost of a run is that of its executors from first to last.
+        price: Per core-hour and GiB-hour; the cost of a run is that of its executors from first to last. A study has
+            its own.
         processes: Logs read at once; by default as many as there are cores.
+        engine: "spark" reads the logs as a Spark job; by default this machine does.
+        master: With engine "spark", the master URL; by default an embedded cluster.
+        conf: Spark properties of that job.
         force: Replace a table that was not written by `ingest`, or changed since.
         on_log: Called after each log.
 
     Returns:
-        How it went with each log, and the tables.
+        How it went with each log, and where the runs of each job are.
 
     Raises:
-        StudyError: A path does not exist, an expression is malformed, or the table is somebody else's.
+        StudyError: A path does not exist, an expression is malformed, the table is somebody else's, or the logs are of
+            several jobs and go into one study.
+        RunError: The cluster that was to read the logs failed.
 
     >>> [log.status.value for log in ingest("log.zstd", "ingested.csv").logs]
     ['ok']
     """
-    from sparkcast.data.ingest import ingest_logs, parse_pattern
+    from functools import partial
+
+    from sparkcast.data.ingest import Reader, Reading, ingest_logs, parse_pattern, read_here
 
     if price is not None and (price.machine_hours or price.hour is not None):
         raise StudyError("a log knows cores and memory, not machines", hint="give --price core_hour=0.05,gib_hour=0.01")
+    reading = Reading(tuple(parse_pattern(text) for text in settings), price)
+    reader: Reader = partial(read_here, processes=processes)
+    if engine == "spark":
+        from sparkcast.data.ingest.on_spark import reader_on
+
+        reader = reader_on(SparkOptions(master or "embedded", conf or {}))
+    elif engine is not None:
+        raise StudyError(f"logs cannot be read by {engine!r}", hint="leave it out, or use --engine spark")
+    elif master or conf:
+        raise StudyError("--master and --conf are for reading on a cluster", hint="add --engine spark")
     return ingest_logs(
         [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths],
-        Path(into),
-        patterns=[parse_pattern(text) for text in settings],
+        _destination(into, has_price=price is not None, force=force),
+        reading=reading,
         job=job,
-        price=price,
-        processes=processes,
-        force=force,
+        reader=reader,
         on_log=on_log,
     )
+
+
+def _destination(into: Source, *, has_price: bool, force: bool) -> "Destination":
+    from sparkcast.data.ingest.into_store import IntoStore
+    from sparkcast.data.ingest.into_study import IntoStudy
+    from sparkcast.data.ingest.into_table import IntoTable
+
+    if "://" not in str(into) and Path(into).suffix.lower() == ".csv":
+        return IntoTable(Path(into), force=force)
+    if not is_study_file(into):
+        return IntoStore(str(into))
+    if has_price:
+        raise StudyError(
+            "a study has its own price, for all of its runs",
+            hint="leave out --price; the study file has `price:`",
+        )
+    return IntoStudy(load_study(into))
 
 
 def _read_one(source: Source) -> "LogRead":

@@ -22,6 +22,8 @@ TASKS = TaskTotals(1, 1, 2, 0, 1, 0, 1.0, 1.0, 0.0, 0.0, 0, 0, 0)
         (JobEnd(1), JobReport(), "ExecutorLostFailure: Command exited with code 52", Outcome.OOM),
         (JobEnd(1), JobReport(), "Container killed by YARN for exceeding memory limits", Outcome.OOM),
         (JobEnd(1), JobReport(failure="MemoryError: "), "", Outcome.OOM),
+        (JobEnd(1), JobReport(failure="numpy._core._exceptions._ArrayMemoryError: Unable to"), "", Outcome.OOM),
+        (JobEnd(1), JobReport(failure="TypeError: `Unable to allocate 9.19 MiB for an array`"), "", Outcome.OOM),
         (JobEnd(1), JobReport(), "ExecutorLostFailure (executor 1 exited)", Outcome.LOST),
         (JobEnd(1), JobReport(), "Reason: All masters are unresponsive! Giving up.", Outcome.LOST),
         (JobEnd(-9), JobReport(), "", Outcome.LOST),
@@ -48,6 +50,12 @@ def test_a_report_cut_off_in_the_middle_of_a_line_is_still_read(tmp_path: Path) 
     )
     report = read_report(path)
     assert (report.started_at, report.curve[0].values["accuracy"], report.responses) == (5.0, 0.5, {})
+
+
+def test_notes_of_a_run_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text('{"kind":"note","at":5.0,"text":"3 images are unreadable"}\n')
+    assert read_report(path).notes == ("3 images are unreadable",)
 
 
 def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from statistics import fmean
 from sparkcast.observe.eventlog import read_task_totals
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.output import read_output
+from sparkcast.observe.parts import parts_of
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.study import (
     Configuration,
@@ -131,7 +132,8 @@ def _mean_responses(jobs: list[_ObservedJob], run: Run) -> Mapping[str, float]:
     if begun:
         responses[STARTUP_TIME] = fmean(begun)
     responses[TOTAL_TIME] = run.ended_at - run.launched_at
-    return responses
+    loading = [job.report.loading_at for job in jobs if job.report.loading_at is not None]
+    return responses | parts_of(responses, fmean(loading) - run.launched_at if loading else None)
 
 
 def _tail(path: Path) -> str:

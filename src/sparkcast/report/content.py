@@ -111,7 +111,11 @@ def planned_runs(data: Dataset, plan: Plan | None) -> tuple[PlannedRun, ...]:
     waiting = list(data.observations)
     lines: list[PlannedRun] = []
     for trial in plan.trials if plan else ():
-        made = [run for run in waiting if run.replicate == trial.replicate and _same(run, trial.configuration, data)]
+        made = [
+            run
+            for run in waiting
+            if run.replicate == trial.replicate and not run.is_ingested and _same(run, trial.configuration, data)
+        ]
         waiting = [run for run in waiting if run not in made]
         lines.extend(_line(run, data, trial.position) for run in made)
         if not made:
@@ -142,7 +146,8 @@ def draw_figures(
     # When no run measured anything, one picture of the failures is enough.
     measured = [response for response in data.responses if data.successful(response)] or data.responses[:1]
     drawn: list[Figure | None] = [figures.results(data, response) for response in measured]
-    drawn += [*figures.stream_figures(data), figures.learning_curves(data), figures.utilisation(data)]
+    drawn += [*figures.stream_figures(data), figures.learning_curves(data)]
+    drawn += [figures.parts(data), figures.utilisation(data)]
     for analysis in analyses:
         drawn += figures.analysis_figures(analysis)
     drawn += [figures.predicted_vs_actual(validation) for validation in validations]

@@ -24,6 +24,7 @@ from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler
 from sparkcast.observe.output import OutputGrowth
+from sparkcast.observe.report import read_report
 from sparkcast.runs.job import make_job
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurations_of, planned_jobs
@@ -286,6 +287,8 @@ class Session:
         )
         observation = observe(run, run_id=run_id, artefacts=artefacts)
         self._store.finish_run(self._study.name, trial, observation)
+        for text in (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes):
+            self.note(f"trial {trial.position}: {text}")
         return observation
 
     def _of_one_job(self, settings: Configuration) -> Configuration:

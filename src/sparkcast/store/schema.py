@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -123,6 +124,27 @@ shared_runs = Table(
     Column("mode", String, nullable=False),
 )
 
+# Runs made without sparkcast. No trial asked for them, so that none is filled by them: they are no rows of the tables
+# above. The columns are the fields of `IngestedRun`.
+ingested = Table(
+    "ingested",
+    metadata,
+    Column("study", ForeignKey("studies.name"), primary_key=True),
+    Column("key", String, primary_key=True),  # application and attempt
+    Column("job", String, nullable=False),
+    Column("log", String, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("is_complete", Boolean, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("cause", String, nullable=False),
+    Column("started_s", Float, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("properties", JSON, nullable=False),
+    Column("responses", JSON, nullable=False),
+    Column("curve", JSON, nullable=False),
+    Column("spark", String, nullable=False),
+    Column("cluster", String, nullable=False),
+)
 # The database itself refuses to count a trial twice.
 Index(
     "one_final_observation_per_trial",

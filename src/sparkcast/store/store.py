@@ -1,10 +1,10 @@
-"""Studies, trials, runs, searches and observations in one database. Observations are only ever added."""
+"""Studies, trials, runs, searches, observations and ingested runs in one database. Observations are only ever added."""
 
 import dataclasses
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from sparkcast.study import (
     Configuration,
     Epoch,
     Fingerprint,
+    IngestedRun,
     JobRun,
     Observation,
     Outcome,
@@ -34,6 +35,7 @@ from sparkcast.study import (
 )
 from sparkcast.study.redaction import redact
 
+STORE_FILES = (".sqlite", ".db")  # a store that is to be a file, and not a folder
 SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
 
 
@@ -47,9 +49,10 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
     if isinstance(target, str) and "://" in target:
         return Store(target)
     path = Path(target)
+    is_file = path.is_file() or path.suffix in STORE_FILES
     if create:
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            (path.parent if is_file else path).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
                 f"cannot create the results folder {str(path)!r}: {error.strerror}",
@@ -152,13 +155,11 @@ class Store:
             return names[0]
         if wanted in names:
             return str(wanted)
-        problem = f"the store has no study {wanted!r}" if wanted else f"the store contains {len(names)} studies"
-        raise StoreError(problem, hint=did_you_mean(wanted or "", names) if names else "run one first")
-
-    def workload(self, study: str) -> str:
-        """The name of the workload that a study runs; "" when the store does not say."""
-        with self._transaction() as connection:
-            return str((self._definition(connection, study) or {}).get("workload", ""))
+        if not names:
+            raise StoreError("the store contains no study", hint="run one first, or ingest logs into it")
+        if wanted:
+            raise StoreError(f"the store has no study {wanted!r}", hint=did_you_mean(wanted, names))
+        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: --study {' | '.join(names)}")
 
     def pending(self, study: str, plan: Plan) -> tuple[Trial, ...]:
         """The trials of the plan that have no final observation yet, in run order."""
@@ -184,6 +185,42 @@ class Store:
                 contents = {"configuration": dict(configuration), "replicate": replicate}
                 connection.execute(schema.trials.insert().values(**identity, **contents))
         return dataclasses.replace(trial, position=found)
+
+    # ------------------------------------------------------------ runs made without sparkcast
+
+    def definition(self, study: str) -> Mapping[str, Any]:
+        """What was asked of a study's runs; empty for one that has only come to be by ingesting."""
+        with self._transaction() as connection:
+            return self._definition(connection, study) or {}
+
+    def ingested(self, study: str) -> tuple[IngestedRun, ...]:
+        """Ingested runs of a study, those of applications that have not ended included, in the order they began."""
+        query = sa.select(schema.ingested).where(schema.ingested.c.study == study)
+        with self._transaction() as connection:
+            rows = connection.execute(query.order_by(schema.ingested.c.started_s, schema.ingested.c.key)).all()
+        return tuple(
+            IngestedRun.from_plain({name: value for name, value in row._mapping.items() if name != "study"})
+            for row in rows
+        )
+
+    def keep_ingested(self, study: str, definition: Mapping[str, Any], runs: Sequence[IngestedRun]) -> None:
+        """Keep runs, in place of what was known of the same applications. All or nothing."""
+        known = schema.ingested.c
+        with self._transaction() as connection:
+            if self._definition(connection, study) is None:
+                values = {"name": study, "definition": dict(definition), "created_at": time.time()}
+                connection.execute(schema.studies.insert().values(values))
+            for run in runs:
+                connection.execute(schema.ingested.delete().where(known.study == study, known.key == run.key))
+                plain = dataclasses.asdict(run)
+                del plain["missing"]
+                connection.execute(schema.ingested.insert().values(study=study, **plain))
+
+    def drop_ingested(self, study: str, keys: Collection[str]) -> None:
+        """Forget ingested runs that belong elsewhere now."""
+        match = (schema.ingested.c.study == study) & schema.ingested.c.key.in_(list(keys))
+        with self._transaction() as connection:
+            connection.execute(schema.ingested.delete().where(match))
 
     # ------------------------------------------------------------ searches
 

@@ -3,6 +3,7 @@
 from sparkcast.study.arrivals import Arrivals, MixPart
 from sparkcast.study.configuration import Configuration, Level, natural_order, same_level
 from sparkcast.study.expression import Expression
+from sparkcast.study.ingested import IngestedRun
 from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study, differences
 from sparkcast.study.observation import (
     Dataset,
@@ -31,6 +32,7 @@ __all__ = [
     "Expression",
     "Factor",
     "Fingerprint",
+    "IngestedRun",
     "JobRun",
     "Kind",
     "Level",

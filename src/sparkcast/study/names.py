@@ -16,6 +16,16 @@ from sparkcast.study.vocabulary import Vocabulary
 # What sparkcast itself calls what it measures, and the number of epochs where nobody else does.
 TIME, TOTAL_TIME, STARTUP_TIME, COST, EPOCHS = "time_s", "total_s", "startup_s", "cost", "epochs"
 RESPONSE_TIME = "response_s"  # from the submission of a job to its end
+# Parts of a run, in their order, that add up to its total time: Spark starts, data are made ready, work and waiting for
+# one another, what is neither, and what comes after the result.
+BOOT, LOADING, COMPUTE, SYNC, IDLE, TEARDOWN = PARTS = (
+    "boot_s",
+    "loading_s",
+    "compute_s",
+    "sync_s",
+    "idle_s",
+    "teardown_s",
+)
 
 _SETTINGS: tuple[tuple[Role, str], ...] = (
     (
@@ -65,6 +75,7 @@ _RESPONSES = (
     Response(TIME, kind=Kind.TIME),
     Response(TOTAL_TIME, kind=Kind.TIME),
     Response(STARTUP_TIME, kind=Kind.TIME),
+    *(Response(part, kind=Kind.TIME) for part in PARTS),
     Response(COST, kind=Kind.MONEY),
     Response("accuracy", kind=Kind.SHARE, unit="share correct"),
     Response("throughput", kind=Kind.COUNT, better="more", unit="records/s"),

@@ -142,6 +142,7 @@ class Observation:
     run_id: str = ""
     jobs: tuple[JobRun, ...] = ()  # of a run that had several, in order of arrival
     sharing: Sharing | None = None  # of such a run
+    is_ingested: bool = False  # made without sparkcast: no trial asked for it
 
     if TYPE_CHECKING:  # takes settings however they are written
 
@@ -162,6 +163,7 @@ class Observation:
             run_id: str = "",
             jobs: tuple[JobRun, ...] = (),
             sharing: Sharing | None = None,
+            is_ingested: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, MixPart, Response, Role, Setting, Study, Vocabulary
 from sparkcast.study.arrivals import ARRIVAL_RATE
-from sparkcast.study.configuration import Levels
+from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.derive import machine_hour, machine_type_setting
 from sparkcast.study.names import TIME
 from sparkcast.study.redaction import is_secret
@@ -151,7 +151,8 @@ def resolve(study: Study) -> Study:
         with _at(study, "rules", str(i)):
             rule.require_names(tuple(known))
     varied = {factor.name for factor in study.factors}
-    fixed = complete(workload, study.fixed).without(*varied)
+    unrecorded = [name for name in _unrecorded(study, tuple(known.values())) if name not in _mixed(study)]
+    fixed = complete(workload, study.fixed).without(*varied, *unrecorded)
     if study.arrivals is not None:
         # How many jobs run at once, and what differs among them, is of no trial as a whole.
         study = replace(study, mix=_completed_mix(study, fixed, known))
@@ -210,6 +211,14 @@ def _completed_mix(study: Study, fixed: Configuration, known: dict[str, Setting]
                 f"only some parts of the mix have {missing[1]}", hint=f"give {missing[1]} in every part, or in settings"
             )
         return completed
+
+
+def _unrecorded(study: Study, settings: tuple[Setting, ...]) -> tuple[str, ...]:
+    """Fixed settings that came later than results of their workload, at their defaults and in no expression."""
+    price = study.price.hour if study.price is not None else None
+    used = {name for expression in (*study.rules, price) if expression is not None for name in expression.names}
+    later = {s.name: s.default for s in settings if s.is_later and s.default is not None and s.name not in used}
+    return tuple(name for name, default in later.items() if same_level(study.fixed.get(name, default), default))
 
 
 def _property(name: str, known: Mapping[str, Setting]) -> Setting:
