@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sparkcast.observe.outcome import JobEnd
 from sparkcast.observe.parts import parts_of
-from sparkcast.observe.run import Run, observe
+from sparkcast.observe.run import RanJob, Run, observe
 from sparkcast.study import Configuration, Trial
 from sparkcast.study.names import PARTS
 
