@@ -238,7 +238,9 @@ def _setting(name: str, role: Role) -> Setting:
     return Setting(name, role=role, unit=_ending(name, _SIZE_UNITS) if role is Role.MEMORY else "")
 
 
-_ORDER = (*MEASURED[:4], *_TIMES, *_MONEY, MEASURED[4], *_SHARES, MEASURED[5], MEASURED[6], *_LOSSES, *MEASURED[7:])
+_OURS = (TIME, TOTAL_TIME, STARTUP_TIME, COST)
+_FIRST = (*_OURS, *_TIMES, *_MONEY, "accuracy", *_SHARES, "throughput", "loss", *_LOSSES)
+_ORDER = (*_FIRST, *(name for name in MEASURED if name not in _FIRST))
 _RANKS = {name: rank for rank, name in enumerate(_ORDER)}
 _UNRANKED = len(_ORDER)
 
