@@ -1,4 +1,4 @@
-"""Thirty runs of sales_report.py, with executors, tasks and rows as chance has it: a folder of event logs to learn from.
+"""Thirty runs of sales_report.py at executors, tasks and rows as chance has it: a folder of event logs to learn from.
 
 python history.py LOGS
 """
