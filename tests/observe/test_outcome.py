@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sparkcast.observe import Run, observe
+from sparkcast.observe import RanJob, Run, observe
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.study import Configuration, Outcome, TaskTotals, Trial
@@ -64,8 +64,19 @@ def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: P
         folder.mkdir()
         lines = ['{"kind":"started","at":103}', f'{{"kind":"result","at":9,"responses":{{"time_s":{seconds}}}}}']
         (folder / "report.jsonl").write_text("\n".join(lines))
-    run = Run(Trial(Configuration({"jobs": 2})), folders, (JobEnd(0), JobEnd(0)), 100.0, 125.0, None, None)
-    assert observe(run).responses == {"time_s": 15.0, "startup_s": 3.0, "total_s": 25.0}
-    failed = dataclasses.replace(run, ends=(JobEnd(0), JobEnd(1)))
+    jobs = tuple(RanJob(folder, JobEnd(0), 100.0, ended) for folder, ended in zip(folders, (120.0, 125.0), strict=True))
+    run = Run(Trial(Configuration({"jobs": 2})), jobs, 100.0, 125.0, None, None)
+    seen = observe(run, artefacts="runs/1")
+    assert {name: seen.responses[name] for name in ("time_s", "startup_s", "total_s", "response_s")} == {
+        "time_s": 15.0,
+        "startup_s": 3.0,
+        "total_s": 25.0,
+        "response_s": 22.5,
+    }
+    assert [(job.response_s, job.responses["time_s"], job.artefacts) for job in seen.jobs] == [
+        (20.0, 10.0, "runs/1/job-1"),
+        (25.0, 20.0, "runs/1/job-2"),
+    ]
+    failed = dataclasses.replace(run, jobs=(jobs[0], dataclasses.replace(jobs[1], end=JobEnd(1))))
     assert observe(failed).outcome is Outcome.ERROR
     assert observe(failed).responses == {}

@@ -1,9 +1,10 @@
 """Time and accuracy by epoch, so that another number of epochs can be asked for than the runs had.
 
-Each configuration's curve is two numbers, its height at the last epoch and its shape, and either is a regression on the
-settings. Time is a start and equal epochs: its shape is the share of the start. Accuracy saturates: its log-odds are a
-straight line over the logarithm of the epoch, whose slope is the shape. Errors come from leaving out configurations,
-each with all epochs of all its runs.
+Each configuration's curve is two numbers, its height at the last epoch and its shape, and either is learned over the
+settings: by the Bayesian model, since studies with curves are small, or by ridge where there are very many. Time is a
+start and equal epochs: its shape is the share of the start. Accuracy saturates: its log-odds are a straight line over
+the logarithm of the epoch, whose slope is the shape. Errors come from leaving out configurations, each with all epochs
+of all its runs.
 """
 
 from collections import defaultdict
@@ -17,7 +18,10 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.predictive import log_odds
 from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, Scale, pose
-from sparkcast.fitting.uncertainty import Distribution, Errors, Points, errors_of, folds_of
+from sparkcast.fitting.uncertainty import Distribution, Errors, Points, errors_of, left_out_predictions, one_thread
+from sparkcast.models.base import Model
+from sparkcast.models.bayesian import Bayesian
+from sparkcast.models.median import Median
 from sparkcast.models.ridge import Ridge
 from sparkcast.study import Configuration, Dataset, Kind, Observation, Response, Role, Vocabulary
 from sparkcast.study.names import EPOCHS
@@ -72,10 +76,10 @@ def fit_curve(data: Dataset, response: str) -> Distribution:
     if not _can_have(data, response):
         raise StudyError(f"runs do not report {response} per epoch", hint="choose a time or a share")
     problem, runs = _posed(data, response)
-    last = float(max(run.epochs.max() for group in runs for run in group))
-    curve = _learn(problem, runs, last)
+    with one_thread():
+        curve, left_out = _learn(problem, runs)
     domain = _domain(problem.domain, epochs_of(data.vocabulary), runs)
-    return Distribution(curve, problem.response, domain, problem.scale, _errors(problem, runs, last))
+    return Distribution(curve, problem.response, domain, problem.scale, _errors(problem, runs, curve, left_out))
 
 
 def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[Run]]]:
@@ -117,15 +121,41 @@ def _domain(domain: Domain, name: str, runs: Sequence[Sequence[Run]]) -> Domain:
     return replace(domain, axes=(*domain.axes, axis), fixed=fixed, known=tuple(dict.fromkeys((*domain.known, name))))
 
 
-def _learn(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Curve:
+def _learn(problem: Problem, runs: Sequence[Sequence[Run]]) -> tuple[Curve, Floats]:
+    """The curve, and for each configuration the height and the shape that the others let expect."""
     import numpy as np
 
     law: Law = "time" if problem.scale.is_log else "share"
     top = problem.scale.high if law == "share" else 1.0
-    fits = np.array([_height_and_shape(law, group, last, top) for group in runs])
-    shapes = replace(problem, scale=_shape_scale(law), y=fits[:, 1], values=tuple((shape,) for shape in fits[:, 1]))
-    heights = replace(problem, y=problem.scale.forward(fits[:, 0]))
-    return Curve(law, Ridge().learn(heights).points, Ridge().learn(shapes).points, last, top)
+    last = float(max(run.epochs.max() for group in runs for run in group))
+    heights, shapes = np.array([_height_and_shape(law, group, last, top) for group in runs]).T
+    height, height_left_out = _learn_one(_of_one_run_each(problem, problem.scale, heights))
+    neither = replace(
+        problem, response=Response("shape")
+    )  # no time and no accuracy: what is known of these is not of it
+    shape, shape_left_out = _learn_one(_of_one_run_each(neither, _shape_scale(law), shapes))
+    return Curve(law, height, shape, last, top), np.column_stack([height_left_out, shape_left_out])
+
+
+def _of_one_run_each(problem: Problem, scale: Scale, numbers: Floats) -> Problem:
+    values = tuple((float(number),) for number in numbers)
+    return replace(problem, scale=scale, y=scale.forward(numbers), values=values)
+
+
+def _learn_one(problem: Problem) -> tuple[Points, Floats]:
+    """Points over the settings, and what is said of each configuration without it."""
+    model = _model_for(problem)
+    learned = model.learn(problem)
+    left_out = left_out_predictions(problem, model.learn) if learned.left_out is None else learned.left_out
+    return learned.points, left_out
+
+
+def _model_for(problem: Problem) -> Model:
+    import numpy as np
+
+    if np.ptp(problem.target) == 0:  # of shapes that are all alike: there is nothing to learn
+        return Median()
+    return Bayesian() if len(problem) <= Bayesian.auto_up_to else Ridge()
 
 
 def _shape_scale(law: Law) -> Scale:
@@ -165,25 +195,24 @@ def _log_odds(shares: Floats) -> Floats:
     return log_odds(np.clip(shares, _ODDS_FLOOR, 1 - _ODDS_FLOOR))
 
 
-def _errors(problem: Problem, runs: Sequence[Sequence[Run]], last: float) -> Errors:
+def _errors(problem: Problem, runs: Sequence[Sequence[Run]], curve: Curve, left_out: Floats) -> Errors:
     """Errors on unseen configurations, each counted once: over all epochs of all its runs."""
     import numpy as np
 
     scale = problem.scale
-    missed: list[tuple[float, ...]] = [()] * len(runs)
-    for fold in folds_of(len(runs)):
-        kept = [i for i in range(len(runs)) if i not in fold]
-        curve = _learn(problem.subset(kept), [runs[i] for i in kept], last)
-        for i in fold:
-            missed[i] = tuple(float(miss) for run in runs[i] for miss in _missed(curve, problem.x[i], run, scale))
+    missed = [
+        tuple(float(miss) for run in group for miss in _missed(curve, height_and_shape, run, scale))
+        for group, height_and_shape in zip(runs, left_out, strict=True)
+    ]
     # As if the unseen prediction were always 1 (or 0): what is left are the ratios (or differences) to it.
     around = Scale(scale.is_log, 5e-324) if scale.is_log else Scale(is_log=False)
     values = tuple(tuple(np.exp(group).tolist()) if scale.is_log else group for group in missed)
     return errors_of(replace(problem, scale=around, values=values), np.full(len(runs), 1.0 if scale.is_log else 0.0))
 
 
-def _missed(curve: Curve, settings: Floats, run: Run, scale: Scale) -> Floats:
+def _missed(curve: Curve, height_and_shape: Floats, run: Run, scale: Scale) -> Floats:
     import numpy as np
 
-    x = np.column_stack([np.tile(settings, (len(run.epochs), 1)), run.epochs])
-    return scale.forward(run.values) - scale.forward(scale.clip(curve(x)))
+    height, shape = (np.full(len(run.epochs), number) for number in height_and_shape)
+    said = _value(curve.law, height, shape, run.epochs / curve.last, curve.top)
+    return scale.forward(run.values) - scale.forward(scale.clip(said))

@@ -407,16 +407,15 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
 
     assert isinstance(inside.distribution, Distribution)
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
-    with one_thread():
-        said = [_extrapolated(problem, learn, cuts) for _, learn in _learners(problem, [name for name, _ in members])]
-    able = [i for i, (name, _) in enumerate(members) if _extrapolates(name) and cuts and np.isfinite(said[i]).all()]
+    said = _all_extrapolated(problem, [name for name, _ in members if _extrapolates(name)], cuts)
+    able = [i for i, (name, _) in enumerate(members) if cuts and name in said and np.isfinite(said[name]).all()]
     tested = problem.subset([i for _, test in cuts for i in test])
     if not able or len(tested) < 2:
         return _by_shape(members, inside, str(step))
-    errors = [_error(tested, said[i]) for i in able]
+    errors = [_error(tested, said[members[i][0]]) for i in able]
     good = [able[i] for i in _good_enough(errors)]
     used = [*good, *(i for i in able if members[i][0] in _by_law() and i not in good)]
-    median = median_of([said[i] for i in used])
+    median = median_of([said[members[i][0]] for i in used])
     laws = tuple(law for i in used for law in (members[i][1].points, *members[i][1].forms.laws))
     numbers = tuple(j for j, axis in enumerate(problem.domain.axes) if axis.is_number)
     widths = 1 + np.concatenate([_distances(problem, step, *cut) for cut in cuts])
@@ -460,6 +459,11 @@ def _cuts(values: Floats, is_up: bool) -> list[Cut]:
     sizes = sorted({size for size in (n - 1, n - 2, n // 2) if 2 <= size <= n - 1}, reverse=True)
     learned = [np.isin(values, levels[:size]) for size in sizes]
     return [(np.flatnonzero(rows).tolist(), np.flatnonzero(~rows).tolist()) for rows in learned]
+
+
+def _all_extrapolated(problem: Problem, names: Sequence[str], cuts: Sequence[Cut]) -> dict[str, Floats]:
+    with one_thread():
+        return {name: _extrapolated(problem, learn, cuts) for name, learn in _learners(problem, names)}
 
 
 def _extrapolated(problem: Problem, learn: Learner, cuts: Sequence[Cut]) -> Floats:

@@ -18,11 +18,12 @@ class JobReport:
     responses: Mapping[str, float] = field(default_factory=dict)
     failure: str = ""
     notes: tuple[str, ...] = ()  # what people should know of a run that went well
+    loading_at: float | None = None  # when Spark was up and data were made ready, seconds since the Unix epoch
 
 
 def read_report(path: Path) -> JobReport:
     """Parse a report; a last line cut off by a crash is passed over."""
-    started_at, failure = None, ""
+    started_at, loading_at, failure = None, None, ""
     curve: list[Epoch] = []
     responses: dict[str, float] = {}
     notes: list[str] = []
@@ -32,6 +33,8 @@ def read_report(path: Path) -> JobReport:
         except orjson.JSONDecodeError:
             continue
         match entry.get("kind"):
+            case "loading":
+                loading_at = float(entry["at"])
             case "started":
                 started_at = float(entry["at"])
             case "epoch":
@@ -42,4 +45,4 @@ def read_report(path: Path) -> JobReport:
                 notes.append(str(entry["text"]))
             case "failed":
                 failure = f"{entry.get('error', '')}: {entry.get('message', '')}\n{entry.get('cause', '')}".strip()
-    return JobReport(started_at, tuple(curve), responses, failure, tuple(notes))
+    return JobReport(started_at, tuple(curve), responses, failure, tuple(notes), loading_at)

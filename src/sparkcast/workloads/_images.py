@@ -118,7 +118,7 @@ def decode_jpeg(content: bytes, side: int | None = None) -> "Pixels":
 
     with Image.open(BytesIO(content)) as image:
         image.draft("RGB", (side, side) if side else None)  # lets libjpeg shrink while it decodes
-        pixels = image.convert("RGB")
+        pixels = image if image.mode == "RGB" else image.convert("RGB")
         if side is not None and pixels.size != (side, side):
             pixels = pixels.resize((side, side), Image.Resampling.BILINEAR)
         return np.asarray(pixels)

@@ -6,6 +6,7 @@ JOB.json holds `workload` (a name), `settings` (complete), `data_dir`, and `opti
 workload. REPORT.jsonl gets one JSON object a line, each with `kind` and `at` (seconds since the Unix epoch):
 
     driver                          this process is up
+    loading                         Spark is up, the data are being made ready
     started                         start-up is over, the measured work begins
     epoch                           one point of the curve: number, time_s, values (responses reached by its end)
     note                            text: something to know of a run that goes well
@@ -92,6 +93,9 @@ class DriverJob:
             cloudpickle.register_pickle_by_value(sparkcast)
             self._context = SparkContext.getOrCreate()
         return self._context
+
+    def loading(self) -> None:
+        self._report.write("loading")
 
     def started(self) -> None:
         self._report.write("started")
