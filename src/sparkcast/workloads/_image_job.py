@@ -33,7 +33,7 @@ def image_size_setting(default: int) -> Setting:
 
 def require_images(needed_by: str) -> None:
     """Raise StudyError when what reads JPEG and TFRecord files is not installed."""
-    require_extra("images", ("PIL", "google_crc32c"), needed_by=f"workload {needed_by!r}")
+    require_extra("images", ("PIL", "simplejpeg", "google_crc32c"), needed_by=f"workload {needed_by!r}")
 
 
 def count_images(settings: Configuration) -> int:
@@ -78,6 +78,7 @@ def wake(context: Any, settings: Configuration) -> None:
 def _import_libraries(_: int) -> None:
     import google_crc32c  # noqa: F401
     import numpy  # noqa: F401
+    import simplejpeg  # noqa: F401
     from PIL import JpegImagePlugin  # noqa: F401
 
 
