@@ -112,7 +112,7 @@ def decode_jpeg(content: bytes, side: int | None = None) -> "Pixels":
 
 
 def _decoded(content: bytes, side: int) -> "Pixels":
-    """At full size, or a half, a quarter or an eighth of it: libjpeg can shrink while it decodes; never below `side`."""
+    """At full size, or at 1/2, 1/4 or 1/8 of it where that is not below `side`: libjpeg shrinks while it decodes."""
     try:
         from simplejpeg import decode_jpeg, decode_jpeg_header  # the same pixels as Pillow gives, in less time
     except ImportError:
