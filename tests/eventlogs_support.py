@@ -349,3 +349,36 @@ def _damage_bytes(draw: random.Random, lines: list[bytes]) -> None:
 
 
 _DAMAGES = (_reorder, _duplicate, _drop, _change_values, _change_values, _break_text, _nest, _damage_bytes)
+
+
+def write_log(
+    path: Path,
+    app_id: str,
+    *,
+    name: str = "job",
+    command: str = "job.py --rows 10",
+    attempt: str = "2",
+    n_executors: int = 1,
+    has_ended: bool = True,
+    job_end_ms: int = 2010,
+    **spark: str,
+) -> Path:
+    """The log of one application that differs from `application` in this."""
+    events: list[dict[str, Any]] = []
+    for event in application():
+        match event["Event"]:
+            case "SparkListenerApplicationStart":
+                event |= {"App ID": app_id, "App Name": name, "App Attempt ID": attempt}
+            case "SparkListenerEnvironmentUpdate":
+                event["System Properties"] = {"sun.java.command": command}
+                event["Spark Properties"] = {key.replace("_", "."): value for key, value in spark.items()}
+            case "SparkListenerJobEnd":
+                event["Completion Time"] = START + job_end_ms
+            case "SparkListenerApplicationEnd" if not has_ended:
+                continue
+        event.pop("modifiedConfigs", None)
+        events.append(event)
+        if event["Event"] == "SparkListenerExecutorAdded":
+            events += [{**event, "Executor ID": str(2 + more)} for more in range(n_executors - 1)]
+    path.write_bytes(b"".join(as_lines(events)))
+    return path

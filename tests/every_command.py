@@ -4,6 +4,7 @@ import importlib
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from sparkcast import api, demo
 from sparkcast.report import Check
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.store import open_store
-from sparkcast.study import Configuration, Observation, Outcome, Plan, Trial
+from sparkcast.study import Configuration, JobRun, Observation, Outcome, Plan, Sharing, Trial
+from sparkcast.study.streams import stream_responses
 
 TABLE = "executors,batch_size,network,time_s,accuracy\n" + "".join(
     f"{executors},{batch_size},{network},{slow * (12 + 160 / executors * (1 + 64 / batch_size)) * noise:.2f},"
@@ -39,6 +41,14 @@ settings:
   {executors: [1, 2], batch_size: [64, 512], epochs: [2, 4], learning_rate: [0.1, 0.3], sampling_rate: [0.5, 1.0]}
 design: {kind: fractional, resolution: V}
 """
+STREAM = """\
+study: stream
+workload: pi
+settings: {samples: 1000}
+arrivals: {rate: [20/min, 40/min], jobs: 4}
+mix: [{share: 0.75, executors: 1}, {share: 0.25, executors: 2}]
+limits: {trial: 5m}
+"""
 HUGE = STUDY.replace("executors: [1, 2]", "executors: [1, 100000]")
 QUICK = ("--model", "ridge")
 SHORT = ("--jobs", "1000", "--replications", "2")
@@ -50,15 +60,26 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", "--details"),
         ("s.yaml", "--details"),
         ("runs.csv", "--response", "accuracy"),
+        ("stream.yaml", "--response", "response_p90_s"),
     ],
     "demo": [()],
-    "design": [("s.yaml",), ("s.yaml", "--details"), ("fraction.yaml",), ("fraction.yaml", "--details")],
+    "design": [
+        ("stream.yaml",),
+        ("s.yaml",),
+        ("s.yaml", "--details"),
+        ("fraction.yaml",),
+        ("fraction.yaml", "--details"),
+    ],
     "export": [("runs.csv", "-o", "out.csv", "--force")],
     "fit": [
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
         ("s.yaml", "--response", "time_s", "--details"),
     ],
-    "ingest": [("pi.zstd", "log", "--into", "in.csv"), ("pi.zstd", "--into", "in2.csv", "--details")],
+    "ingest": [
+        ("pi.zstd", "log", "--into", "in.csv"),
+        ("pi.zstd", "--into", "in2.csv", "--details"),
+        ("pi.zstd", "--into", "in3.results"),
+    ],
     "init": [("pi",), ("mnist-training",)],
     "list": [(), ("models",), ("workloads",), ("protocols",), ("replications",)],
     "predict": [
@@ -69,6 +90,8 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "queue": [
         ("--service-time", "30s", "--arrival-rate", "0.1/s", "--servers", "4", "--slo", "300s", *SHORT),
         ("--service-time", "30s", "--scv", "1.2", "--arrival-rate", "0.1/s", "--servers", "4", *SHORT, "--details"),
+        ("--job", "time=30s,priority=1", "--job", "time=2m,share=0.3,priority=2", "--arrival-rate", "1/min", *SHORT),
+        ("stream.yaml", "--at", "executors=1", "--slo", "60s", *SHORT),
     ],
     "queue admit": [
         ("--running", "time=300s,elapsed=120s,within=400s", "--new", "time=60s,within=200s", "--servers", "2"),
@@ -81,7 +104,14 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     ],
     "replicate": [("marinos2020", "--part", "queues"), ("marinos2020", "--part", "queues", "--details")],
     "report": [("s.yaml", "-o", "r.html", "--force")],
-    "run": [("s.yaml",), ("s.yaml", "--dry-run"), ("s.yaml", "--dry-run", "--details")],
+    "run": [
+        ("stream.yaml",),
+        ("stream.yaml", "--details"),
+        ("stream.yaml", "--dry-run"),
+        ("s.yaml",),
+        ("s.yaml", "--dry-run"),
+        ("s.yaml", "--dry-run", "--details"),
+    ],
     "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
     "validate": [
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
@@ -105,6 +135,8 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("pi.zstd", "--into", "runs.csv")),
         (2, ("pi.zstd", "--into", "new.txt")),
         (2, ("pi.zstd", "--into", "new.csv", "--setting", "rows")),
+        (2, ("pi.zstd", "--into", "new.csv", "--master", "local[2]")),
+        (2, ("pi.zstd", "--into", "new.yaml")),
         (2, ("pi.zstd",)),
     ],
     "init": [(2, ("mnist",)), (2, ())],
@@ -120,6 +152,8 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("rnus.csv", "--arrival-rate", "1/h")),
         (2, ("--service-time", "30s", "--arrival-rate", "5")),
         (5, ("--service-time", "30s", "--arrival-rate", "1/s", *SHORT)),
+        (2, ("--job", "time=30s,share=0", "--arrival-rate", "1/h")),
+        (5, ("stream.yaml", "--at", "executors=1", "--arrival-rate", "9/s", *SHORT)),
     ],
     "queue admit": [(2, ()), (2, ("--new", "time=soon"))],
     "profile": [
@@ -179,12 +213,20 @@ def make(folder: Path) -> None:
     (folder / "few.csv").write_text("executors,time_s\n1,5\n2,3\n")
     (folder / "log").write_text('{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}\n')
     shutil.copy(REAL_LOG, folder / "pi.zstd")
-    for name, text in (("s", STUDY), ("fraction", FRACTION), ("tuned", STUDY), ("empty", STUDY), ("huge", HUGE)):
+    for name, text in (
+        ("s", STUDY),
+        ("stream", STREAM),
+        ("fraction", FRACTION),
+        ("tuned", STUDY),
+        ("empty", STUDY),
+        ("huge", HUGE),
+    ):
         (folder / f"{name}.yaml").write_text(text)
-    for name in ("in", "in2"):  # ingested once: what is told of it does not change any more
-        api.ingest(folder / "pi.zstd", folder / f"{name}.csv", processes=1)
+    for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
+        api.ingest(folder / "pi.zstd", folder / name, processes=1)
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
+    _measure_streams(folder / "stream.yaml")
     api.save_model(api.fit(api.load_data(folder / "runs.csv"), model="ridge").model, folder / "m.sparkcast")
 
 
@@ -203,6 +245,33 @@ def _measure(study: Path, n_replicates: int = 2) -> None:
                 done = Observation(configuration, responses, run_id=run_id, artefacts=artefacts, replicate=replicate)
                 store.finish_run(loaded.name, trial, done)
     store.close()
+
+
+def _measure_streams(study: Path) -> None:
+    """Streams of four jobs each: at 20 a minute the first two are alone, at 40 nobody is."""
+    loaded = api.load_study(study)
+    store = open_store(study.with_suffix(".results"), create=True)
+    store.register(loaded, Plan("full", 0, ()))
+    for rate, ends in ((1200, (2.0, 5.2, 9.5, 9.6)), (2400, (3.5, 5.0, 6.5, 7.0))):
+        configuration = Configuration({**loaded.fixed, "arrivals_per_hour": rate})
+        for replicate in (1, 2):
+            trial = store.add_trial(loaded.name, configuration, replicate)
+            run_id, artefacts = store.begin_run(loaded.name, trial)
+            jobs = tuple(
+                _played_job(number, configuration, (number - 1) * 3600 / rate, ended_s + replicate / 10)
+                for number, ended_s in enumerate(ends, start=1)
+            )
+            responses = {"time_s": 0.5, "total_s": ends[-1], **stream_responses(jobs, 2)}
+            sharing = Sharing("Spark standalone: FIFO, each application up to its spark.cores.max", 2)
+            seen = Observation(configuration, responses, replicate=replicate, run_id=run_id, artefacts=artefacts)
+            store.finish_run(loaded.name, trial, replace(seen, jobs=jobs, sharing=sharing))
+    store.close()
+
+
+def _played_job(number: int, configuration: Configuration, arrived_s: float, ended_s: float) -> JobRun:
+    settings = configuration.without("arrivals_per_hour") | {"executors": 2 if number == 4 else 1, "partitions": 2}
+    times = (arrived_s, arrived_s + 0.5, arrived_s + 1.0, ended_s)
+    return JobRun(number, settings, *times, {"time_s": 0.5}, artefacts=f"runs/1/job-{number}", cores=1)
 
 
 def _played_run(path: Path, **_: object) -> CampaignResult:

@@ -56,9 +56,8 @@ def tasks_of(tasks: Sequence[T], busy: float = 0.9) -> Any:
             "run_ms": round(took_ms * 0.98),
             "cpu_ns": round(took_ms * busy * 1e6),
         } | task.columns
-        growing.flat.extend(columns.get(name, 0) for name in TASK_NUMBERS)
         texts = (task.executor, task.host, "ANY", task.reason, task.detail)
-        growing.flat.extend(words.code(text) for words, text in zip(growing.words, texts, strict=True))
+        growing.add([columns.get(name, 0) for name in TASK_NUMBERS], texts)
     return growing.table()
 
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparkcast.data.sources import Data, Source, load_data, load_study, stored_observations
+from sparkcast.data.sources import Data, Source, is_study_file, load_data, load_study, stored_observations
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Configuration, Dataset, Level, Plan, Price, SparkOptions, Study
 
 if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
     from sparkcast.data.ingest import Ingested, IngestedLog
+    from sparkcast.data.ingest.destination import Destination
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.fit import FitResult, GridSearch
     from sparkcast.learned.knowledge import FromRuns, Knowledge
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from sparkcast.queues.admission import Decision, Job, JobTimes
     from sparkcast.queues.answer import OnStep as OnQueueStep
     from sparkcast.queues.answer import QueueAnswer
-    from sparkcast.queues.described import Described
+    from sparkcast.queues.described import Described, DescribedClass
     from sparkcast.queues.measured import Jobs
     from sparkcast.queues.simulate import Discipline
     from sparkcast.queues.slowdown import Slowdown
@@ -438,46 +439,85 @@ def ingest(
     job: str | None = None,
     price: Price | None = None,
     processes: int | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
     force: bool = False,
     on_log: "Callable[[IngestedLog], None]" = lambda log: None,
 ) -> "Ingested":
-    """Make runs of a table from logs: Spark's event logs, or the driver logs of BigDL. Twice is as good as once.
+    """Make runs from logs: Spark's event logs, or the driver logs of BigDL. Twice is as good as once.
 
     Args:
         paths: Logs, folders of them, patterns, URLs.
-        into: A .csv file. Runs of a second job go to a file of their own beside it.
-        settings: Parameters of the job's own, as `NAME=REGEX`; the first group is the value. They are looked for in
-            the command line, the name of the application, the descriptions of jobs and the path of the log.
-            Properties that begin with `spark.sparkcast.` are taken without.
+        into: A .csv file, where runs of a second job go to a file of their own beside it; a store (folder, SQLite file
+            or database URL), where each job is a study of its own; or a study file, which takes the runs of one job
+            that tell its settings.
+        settings: Parameters of the job's own, as `NAME=REGEX`; its group is the value. They are looked for in the
+            command line, the name of the application, the descriptions of jobs and the path of the log. Properties
+            that begin with `spark.sparkcast.` are taken without, and for a study also the options of the job's
+            command line that its study file names.
         job: A regular expression that the name of the application must match; its first group names the job.
-        price: Per core-hour and GiB-hour; the cost of a run is that of its executors from first to last.
+        price: Per core-hour and GiB-hour; the cost of a run is that of its executors from first to last. A study has
+            its own.
         processes: Logs read at once; by default as many as there are cores.
+        engine: "spark" reads the logs as a Spark job; by default this machine does.
+        master: With engine "spark", the master URL; by default an embedded cluster.
+        conf: Spark properties of that job.
         force: Replace a table that was not written by `ingest`, or changed since.
         on_log: Called after each log.
 
     Returns:
-        How it went with each log, and the tables.
+        How it went with each log, and where the runs of each job are.
 
     Raises:
-        StudyError: A path does not exist, an expression is malformed, or the table is somebody else's.
+        StudyError: A path does not exist, an expression is malformed, the table is somebody else's, or the logs are of
+            several jobs and go into one study.
+        RunError: The cluster that was to read the logs failed.
 
     >>> [log.status.value for log in ingest("log.zstd", "ingested.csv").logs]
     ['ok']
     """
-    from sparkcast.data.ingest import ingest_logs, parse_pattern
+    from functools import partial
+
+    from sparkcast.data.ingest import Reader, Reading, ingest_logs, parse_pattern, read_here
 
     if price is not None and (price.machine_hours or price.hour is not None):
         raise StudyError("a log knows cores and memory, not machines", hint="give --price core_hour=0.05,gib_hour=0.01")
+    reading = Reading(tuple(parse_pattern(text) for text in settings), price)
+    reader: Reader = partial(read_here, processes=processes)
+    if engine == "spark":
+        from sparkcast.data.ingest.on_spark import reader_on
+
+        reader = reader_on(SparkOptions(master or "embedded", conf or {}))
+    elif engine is not None:
+        raise StudyError(f"logs cannot be read by {engine!r}", hint="leave it out, or use --engine spark")
+    elif master or conf:
+        raise StudyError("--master and --conf are for reading on a cluster", hint="add --engine spark")
     return ingest_logs(
         [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths],
-        Path(into),
-        patterns=[parse_pattern(text) for text in settings],
+        _destination(into, has_price=price is not None, force=force),
+        reading=reading,
         job=job,
-        price=price,
-        processes=processes,
-        force=force,
+        reader=reader,
         on_log=on_log,
     )
+
+
+def _destination(into: Source, *, has_price: bool, force: bool) -> "Destination":
+    from sparkcast.data.ingest.into_store import IntoStore
+    from sparkcast.data.ingest.into_study import IntoStudy
+    from sparkcast.data.ingest.into_table import IntoTable
+
+    if "://" not in str(into) and Path(into).suffix.lower() == ".csv":
+        return IntoTable(Path(into), force=force)
+    if not is_study_file(into):
+        return IntoStore(str(into))
+    if has_price:
+        raise StudyError(
+            "a study has its own price, for all of its runs",
+            hint="leave out --price; the study file has `price:`",
+        )
+    return IntoStudy(load_study(into))
 
 
 def _read_one(source: Source) -> "LogRead":
@@ -1046,6 +1086,8 @@ def queue(
     servers: int = 1,
     width: int = 1,
     discipline: "Discipline | None" = None,
+    overtake: bool = False,
+    mix: "Sequence[DescribedClass]" = (),
     places: int | None = None,
     at: Mapping[str, Level] | None = None,
     slo_s: float | None = None,
@@ -1073,8 +1115,10 @@ def queue(
         arrival_scv: Of the times between arrivals: 1 Poisson, more in bursts, less regular.
         servers: Jobs that run at once; with `width`, cores.
         width: Cores that one job holds.
-        discipline: "fifo", first come first served, or "fair", all at once with equal shares. By default fair where
-            `data` show how much jobs slow each other down, else fifo.
+        discipline: "fifo", first come first served, "fair", all at once with equal shares, or "priority". By default
+            priority where the mix has priorities, fair where `data` show how much jobs slow each other down, else fifo.
+        overtake: Whether narrow jobs may pass wide ones that do not fit yet.
+        mix: Jobs of several sorts with their shares, in place of `service_time_s`, `scv`, `width` and `at`.
         places: Jobs in the system at most, others are turned away; None: as many as come.
         at: Settings of the job, of which `data` tell the time.
         slo_s: The deadline that the percentile must keep to.
@@ -1106,17 +1150,35 @@ def queue(
     from sparkcast.queues.simulate import Cluster
     from sparkcast.queues.workload import JobClass, Workload
 
-    times, slowdown, notes = _service_times(data, service_time_s, scv, at or {}, model, extrapolate)
+    if mix:
+        if service_time_s is not None or scv is not None or at or width != 1:
+            raise StudyError(
+                "a mix of jobs says the time and the settings of each sort itself",
+                hint="leave out --service-time, --scv, --width and --at, or leave out --job",
+            )
+        known = [_service_times(data, c.alone_s, c.scv, c.settings, model, extrapolate) for c in mix]
+        classes = tuple(
+            JobClass(c.text, one.times, c.share, c.width, c.priority) for c, one in zip(mix, known, strict=True)
+        )
+    else:
+        known = [_service_times(data, service_time_s, scv, at or {}, model, extrapolate)]
+        classes = (JobClass("job", known[0].times, width=width),)
+    slowdown = next((one.slowdown for one in known if one.slowdown is not None), None)
+    notes = tuple(dict.fromkeys(note for one in known for note in one.notes))
     way = discipline or ("fifo" if slowdown is None else "fair")
+    if discipline is None and len({one.priority for one in mix}) > 1:
+        way = "priority"
     slowdown = slowdown if way == "fair" else None
+    if arrival_rate is None and not arrivals_s:
+        arrival_rate = known[0].arrival_rate
     has_rate = arrival_rate is not None or bool(arrivals_s)
     arrivals: Arrivals = Renewal(1.0 if arrival_rate is None else arrival_rate, arrival_scv)
     if arrivals_s:
         arrivals = Given(tuple(arrivals_s))
         arrivals = arrivals if arrival_rate is None else arrivals.at_rate(arrival_rate)
     question = Question(
-        Workload(arrivals, (JobClass("job", times, width=width),)),
-        Cluster(servers, way, slowdown),
+        Workload(arrivals, classes),
+        Cluster(servers, way, slowdown, overtake=overtake),
         has_rate,
         slo_s,
         percentile / 100,
@@ -1132,6 +1194,16 @@ def queue(
     return dataclasses.replace(found, notes=(*notes, *found.notes))
 
 
+@dataclasses.dataclass(frozen=True)
+class _JobTimes:
+    """What is known of the jobs of a queue."""
+
+    times: "Times"
+    slowdown: "Slowdown | None" = None
+    notes: tuple[str, ...] = ()
+    arrival_rate: float | None = None
+
+
 def _service_times(
     data: "Data | Knowledge | None",
     service_time_s: float | None,
@@ -1139,7 +1211,7 @@ def _service_times(
     at: Mapping[str, Level],
     model: str,
     extrapolate: bool,
-) -> "tuple[Times, Slowdown | None, tuple[str, ...]]":
+) -> _JobTimes:
     """How long jobs take alone, how much they slow each other down where that is known, and what to know of both."""
     from sparkcast.queues.times import Spread
 
@@ -1148,7 +1220,7 @@ def _service_times(
             raise StudyError(
                 "nothing says how long a job takes", hint="give runs (DATA), or the time: --service-time 30s"
             )
-        return Spread(service_time_s, 1.0 if scv is None else scv), None, ()
+        return _JobTimes(Spread(service_time_s, 1.0 if scv is None else scv))
     if service_time_s is not None:
         raise StudyError("the service time is given twice: by the data and as a number", hint="leave out one of them")
     if isinstance(data, Data):
@@ -1166,7 +1238,7 @@ def _service_times(
     times = predicted_times(knowledge_of(data, model), at, extrapolate=extrapolate)
     told = ", ".join(f"{name}={level}" for name, level in at.items())
     note = f"service times at {told} are predicted, not measured"
-    return (times if scv is None else Spread(times.mean_s, scv)), None, (note,)
+    return _JobTimes(times if scv is None else Spread(times.mean_s, scv), notes=(note,))
 
 
 class _NeverRun(Exception):
@@ -1176,6 +1248,10 @@ class _NeverRun(Exception):
 def _measured(data: Data, at: Mapping[str, Level]) -> "Jobs":
     from sparkcast.queues.measured import measured_jobs
     from sparkcast.study import Observation, same_level
+    from sparkcast.study.streams import is_stream
+
+    if any(is_stream(run) for run in data.dataset.observations):
+        return measured_jobs(data.dataset, at)
 
     def is_asked(run: Observation) -> bool:
         return run.ok and all(same_level(run.configuration.get(name, ""), level) for name, level in at.items())
@@ -1190,17 +1266,17 @@ def _measured(data: Data, at: Mapping[str, Level]) -> "Jobs":
     return measured_jobs(data.dataset, at)
 
 
-def _measured_times(jobs: "Jobs", scv: float | None) -> "tuple[Times, Slowdown | None, tuple[str, ...]]":
+def _measured_times(jobs: "Jobs", scv: float | None) -> _JobTimes:
     from sparkcast.queues.times import Spread
 
     if scv is not None:
-        return Spread(jobs.times.mean_s, scv), jobs.slowdown, jobs.notes
+        return _JobTimes(Spread(jobs.times.mean_s, scv), jobs.slowdown, jobs.notes, jobs.arrival_rate)
     if len(jobs.times.values) == 1:
         raise NotEnoughDataError(
             "one run shows how long a job takes, but not how much that varies, on which waiting depends",
             hint="run it a few times more, or say how much it varies: --scv 1 (exponential), --scv 0.1",
         )
-    return jobs.times, jobs.slowdown, jobs.notes
+    return _JobTimes(jobs.times, jobs.slowdown, jobs.notes, jobs.arrival_rate)
 
 
 def admit(

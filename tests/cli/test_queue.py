@@ -209,3 +209,51 @@ def test_runs_that_never_varied_the_number_of_jobs_cannot_tell(call: Call, tmp_p
     assert "how many jobs ran at once" in answer.err
     unknown = call("queue", "admit", "alone.csv", "--new", "hosts=2", "--role", "executors=jobs")
     assert unknown.code == 2
+
+
+# ---------------------------------------------------------------- jobs of several sorts
+
+URGENT, LONG = "time=30s,share=0.7,priority=1", "time=2m,scv=0.2,share=0.3,width=2,priority=2"
+
+
+def test_jobs_of_several_sorts_are_told_apart_and_priorities_count(call: Call) -> None:
+    given = ("queue", "--job", URGENT, "--job", LONG, "--servers", "4", "--arrival-rate", "2/min", *SMALL)
+    answer = call(*given)
+    assert answer.code == 0
+    assert "4 servers, by priority" in answer.out
+    assert "by sort of job" in answer.out
+    by_priority, in_order = (
+        json.loads(call(*given, *more, "--json").out)["simulation"]["classes"]
+        for more in ((), ("--discipline", "fifo"))
+    )
+    assert [one["name"] for one in by_priority] == [URGENT, LONG]
+    assert [one["share"] for one in by_priority] == pytest.approx([0.7, 0.3])
+    assert by_priority[0]["mean_wait_s"]["value"] < in_order[0]["mean_wait_s"]["value"]
+
+
+def test_sorts_of_jobs_can_be_settings_of_runs(call: Call, runs: Path) -> None:
+    sorts = ("--job", "executors=1,share=3", "--job", "executors=4,share=1")
+    answer = call("queue", runs, *sorts, "--arrival-rate", "10/h", "--json", *SMALL)
+    found = json.loads(answer.out)
+    assert found["service_time_s"] == pytest.approx((3 * 140 + 50) / 4)
+    assert [one["share"] for one in found["simulation"]["classes"]] == [0.75, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--job", "30s"), "'30s' is not name=value"),
+        (("--job", "time=30s,time=3s"), "time appears twice"),
+        (("--job", "time=30s,share=0"), "its share is not above 0"),
+        (("--job", "time=30s,share=most"), "share = most is not a number"),
+        (("--job", "time=30s,width=1.5"), "width is not an integer"),
+        (("--job", "time=30s,width=0"), "holds 0 cores"),
+        (("--job", "share=1"), "nothing says how long a job takes"),
+        (("--job", "time=30s", "--service-time", "3s"), "says the time and the settings of each sort itself"),
+    ],
+)
+def test_a_bad_sort_of_jobs_gets_a_message(call: Call, options: tuple[str, ...], words: str) -> None:
+    answer = call("queue", *options, "--arrival-rate", "1/h", *SMALL)
+    assert answer.code == 2
+    assert words in answer.err
+    assert "hint: " in answer.err

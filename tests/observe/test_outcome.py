@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sparkcast.observe import Run, observe
+from sparkcast.observe import RanJob, Run, observe
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.study import Configuration, Outcome, TaskTotals, Trial
@@ -22,6 +22,8 @@ TASKS = TaskTotals(1, 1, 2, 0, 1, 0, 1.0, 1.0, 0.0, 0.0, 0, 0, 0)
         (JobEnd(1), JobReport(), "ExecutorLostFailure: Command exited with code 52", Outcome.OOM),
         (JobEnd(1), JobReport(), "Container killed by YARN for exceeding memory limits", Outcome.OOM),
         (JobEnd(1), JobReport(failure="MemoryError: "), "", Outcome.OOM),
+        (JobEnd(1), JobReport(failure="numpy._core._exceptions._ArrayMemoryError: Unable to"), "", Outcome.OOM),
+        (JobEnd(1), JobReport(failure="TypeError: `Unable to allocate 9.19 MiB for an array`"), "", Outcome.OOM),
         (JobEnd(1), JobReport(), "ExecutorLostFailure (executor 1 exited)", Outcome.LOST),
         (JobEnd(1), JobReport(), "Reason: All masters are unresponsive! Giving up.", Outcome.LOST),
         (JobEnd(-9), JobReport(), "", Outcome.LOST),
@@ -50,14 +52,31 @@ def test_a_report_cut_off_in_the_middle_of_a_line_is_still_read(tmp_path: Path) 
     assert (report.started_at, report.curve[0].values["accuracy"], report.responses) == (5.0, 0.5, {})
 
 
+def test_notes_of_a_run_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text('{"kind":"note","at":5.0,"text":"3 images are unreadable"}\n')
+    assert read_report(path).notes == ("3 images are unreadable",)
+
+
 def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: Path) -> None:
     folders = (tmp_path / "job-1", tmp_path / "job-2")
     for folder, seconds in zip(folders, (10, 20), strict=True):
         folder.mkdir()
         lines = ['{"kind":"started","at":103}', f'{{"kind":"result","at":9,"responses":{{"time_s":{seconds}}}}}']
         (folder / "report.jsonl").write_text("\n".join(lines))
-    run = Run(Trial(Configuration({"jobs": 2})), folders, (JobEnd(0), JobEnd(0)), 100.0, 125.0, None, None)
-    assert observe(run).responses == {"time_s": 15.0, "startup_s": 3.0, "total_s": 25.0}
-    failed = dataclasses.replace(run, ends=(JobEnd(0), JobEnd(1)))
+    jobs = tuple(RanJob(folder, JobEnd(0), 100.0, ended) for folder, ended in zip(folders, (120.0, 125.0), strict=True))
+    run = Run(Trial(Configuration({"jobs": 2})), jobs, 100.0, 125.0, None, None)
+    seen = observe(run, artefacts="runs/1")
+    assert {name: seen.responses[name] for name in ("time_s", "startup_s", "total_s", "response_s")} == {
+        "time_s": 15.0,
+        "startup_s": 3.0,
+        "total_s": 25.0,
+        "response_s": 22.5,
+    }
+    assert [(job.response_s, job.responses["time_s"], job.artefacts) for job in seen.jobs] == [
+        (20.0, 10.0, "runs/1/job-1"),
+        (25.0, 20.0, "runs/1/job-2"),
+    ]
+    failed = dataclasses.replace(run, jobs=(jobs[0], dataclasses.replace(jobs[1], end=JobEnd(1))))
     assert observe(failed).outcome is Outcome.ERROR
     assert observe(failed).responses == {}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparkcast.observe import Run, observe
+from sparkcast.observe import RanJob, Run, observe
 from sparkcast.observe.eventlog import read_task_totals
 from sparkcast.observe.outcome import JobEnd
 from sparkcast.observe.output import OutputGrowth, read_output
@@ -133,7 +133,8 @@ def test_a_promise_that_is_not_kept_is_an_error_that_shows_the_last_lines(
     tmp_path: Path, program: Application, stdout: str, problem: str
 ) -> None:
     leave(tmp_path, stdout, "OutOfMemoryError, in a log of Spark\n")
-    run = Run(Trial(Configuration({})), (tmp_path,), (JobEnd(0),), 990.0, 1020.0, None, None, program)
+    job = RanJob(tmp_path, JobEnd(0), 990.0, 1020.0)
+    run = Run(Trial(Configuration({})), (job,), 990.0, 1020.0, None, None, program)
     (tmp_path / "eventlog").mkdir()
     (tmp_path / "eventlog" / "app").write_text(
         '{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1}\n'
@@ -182,8 +183,8 @@ def test_jobs_at_once_are_averaged(tmp_path: Path) -> None:
             '{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":999000}\n'
         )
     fingerprint = Fingerprint("", 1, 1, "", "", "", "", "embedded", "")
-    ends = (JobEnd(0), JobEnd(0))
-    run = Run(Trial(Configuration({"jobs": 2})), folders, ends, 990.0, 1000.0, None, fingerprint, AUC)
+    jobs = tuple(RanJob(folder, JobEnd(0), 990.0, 1000.0) for folder in folders)
+    run = Run(Trial(Configuration({"jobs": 2})), jobs, 990.0, 1000.0, None, fingerprint, AUC)
     responses = observe(run).responses
     assert responses["auc"] == pytest.approx(0.7)
     assert (responses["time_s"], responses["startup_s"], responses["total_s"]) == (4.0, 5.0, 10.0)

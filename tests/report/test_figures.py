@@ -10,7 +10,8 @@ import pytest
 from sparkcast.recommend import Candidate, Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
-from sparkcast.study import Configuration, Outcome
+from sparkcast.study import Configuration, Dataset, Outcome
+from sparkcast.study.names import PARTS
 from tests_support import assert_is_picture
 
 Make = Callable[[SimpleNamespace], Figure | None]
@@ -21,12 +22,20 @@ EVERY: dict[str, Make] = {
     "failures": lambda e: figures.results(e.failures, "time_s"),
     "learning curves": lambda e: figures.learning_curves(e.data),
     "utilisation": lambda e: figures.utilisation(e.data),
+    "parts": lambda e: figures.parts(with_parts(e.data)),
     "predicted against actual": lambda e: figures.predicted_vs_actual(e.validation),
     "scaling": lambda e: figures.scaling_curve(e.data, "time_s", e.fitted["time_s"], upto=4),
     "scaling of one factor": lambda e: figures.scaling_curve(e.one_factor, "time_s", e.fitted["time_s"]),
     "candidates": lambda e: figures.candidates(e.recommendation),
     "candidates by time alone": lambda e: figures.candidates(time_only(e.recommendation)),
 }
+
+
+def with_parts(data: Dataset) -> Dataset:
+    """Each part of a run takes a second longer than the one before it."""
+    seconds = {part: float(number) for number, part in enumerate(PARTS, start=1)}
+    runs = tuple(replace(run, responses={**run.responses, **seconds}) for run in data.observations)
+    return replace(data, observations=runs)
 
 
 def time_only(recommendation: Recommendation) -> Recommendation:
@@ -149,10 +158,19 @@ def test_a_figure_without_a_number_in_it_is_left_out(example: SimpleNamespace) -
     assert figures.analysis_figures(nothing) == ()
 
 
+def test_the_parts_of_a_run_are_drawn_in_their_order_one_bar_per_configuration(example: SimpleNamespace) -> None:
+    made = drawn(figures.parts(with_parts(example.data)))
+    ok = {example.data.key(run) for run in example.data.observations if run.ok}
+    assert len(made.rows) == len(ok)
+    for row in made.rows:
+        assert [row[part] for part in PARTS] == [1, 2, 3, 4, 5, 6]
+
+
 def test_there_is_no_figure_where_there_is_nothing_to_draw(example: SimpleNamespace) -> None:
     nothing = replace(example.data, observations=())
     assert figures.learning_curves(example.failures) is None
     assert figures.utilisation(nothing) is None
+    assert figures.parts(example.data) is None  # its workload did not tell
     assert figures.results(nothing, "time_s") is None
     assert figures.scaling_curve(example.failures, "time_s", example.fitted["time_s"]) is None
     assert figures.predicted_vs_actual(replace(example.validation, scorecards=())) is None

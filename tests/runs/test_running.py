@@ -15,6 +15,7 @@ from sparkcast import api
 from sparkcast.engines.conf import read_properties
 from sparkcast.engines.embedded import EmbeddedCluster
 from sparkcast.study import Outcome, SparkOptions
+from sparkcast.study.names import PARTS
 from tests_support import Sparkcast, wait_until
 
 pytestmark = pytest.mark.slow
@@ -99,6 +100,12 @@ def test_both_frameworks_train_on_the_executors_of_the_embedded_cluster(
         assert run.tasks.executors == 2
         assert run.fingerprint is not None
         assert "digits" in run.fingerprint.data
+        parts = [run.responses[part] for part in PARTS]
+        assert min(parts) >= 0, run.responses
+        assert sum(parts) == pytest.approx(run.responses["total_s"], rel=0.01)
+        assert run.responses["compute_s"] + run.responses["sync_s"] <= run.responses["time_s"]
+        assert run.responses["compute_s"] > 0
+        assert run.responses["sync_s"] > 0
 
 
 def test_the_quick_demo_ends_in_a_report_and_a_checked_recommendation(

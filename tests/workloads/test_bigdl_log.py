@@ -26,6 +26,19 @@ OTHERS = (
     "",
 )
 
+SUMMARY = """1794946831540
+========== Metrics Summary ==========
+get weights average : 0.002 s
+get weights for each node : 0.001 0.003
+computing time average : 0.05 s
+computing time for each node : 0.04 0.06
+aggregate gradient time : 5.0E-4 s
+put gradient : 0.001 s
+aggregrateGradientParition average executor : 0.003 s
+compute weight average : 1.0E-7 s
+send weights average : 1.0E-4 s
+====================================="""
+
 
 def test_an_iteration_is_read_from_a_whole_log_line() -> None:
     assert parse_line(ITERATION) == Trained(2, 17, 5.388549985, 128.0, 0.157571782, 1.471257)
@@ -69,6 +82,16 @@ def test_a_curve_has_one_point_per_validation_with_the_means_of_its_iterations()
     assert first == Epoch(1, 3.25, {"accuracy": 0.6, "loss": 1.5, "throughput": 200.0})
     assert (second.values["loss"], second.values["throughput"]) == (0.5, 400.0)
     assert (curve.records, curve.training_s) == (300.0, 1.25)
+
+
+def test_what_iterations_spent_where_adds_up_over_executors_and_validation() -> None:
+    curve = Curve()
+    for line in SUMMARY.splitlines() * 2:
+        curve.add_metric(line)
+    curve.add(Trained(1, 2, 0.0, 100.0, 0.5, 1.0), 3.0)
+    curve.add(Validated(1, 2, 1.0, 0.6), 3.25)
+    assert curve.compute_s == pytest.approx(2 * 0.05 + 0.25)
+    assert curve.sync_s == pytest.approx(2 * (0.002 + 0.0005 + 0.001 + 0.003 + 1e-4))
 
 
 def test_following_a_file_gives_whole_lines_even_those_written_just_before_the_end(tmp_path: Path) -> None:

@@ -98,6 +98,33 @@ def test_a_failure_is_reported_and_the_line_about_memory_is_kept(tmp_path: Path)
     assert not any("Thing.scala" in line for line in cause)
 
 
+@pytest.mark.parametrize("error", ["PythonException", "Py4JJavaError"])
+def test_a_failure_in_a_python_process_of_an_executor_begins_with_its_own_words(error: str) -> None:
+    told = {
+        "PythonException": "\n  An exception was thrown from the Python worker. Please see the stack trace below.\n",
+        "Py4JJavaError": "An error occurred while calling o70.collectToPython.\n: org.apache.spark.SparkException: Job "
+        "aborted: Most recent failure reason: barrier task finished unsuccessfully.\n"
+        "org.apache.spark.api.python.PythonException: ",
+    }[error]
+    worker = (
+        'Traceback (most recent call last):\n  File "a.py", line 1, in load\nKeyError: 1\n\n'
+        "The above exception was the direct cause of the following exception:\n\n"
+        'Traceback (most recent call last):\n  File "a.py", line 3, in load\n    raise MemoryError(words) from error\n'
+        "MemoryError: a replica takes 700 MiB\n\n\tat org.apache.spark.Thing(Thing.scala:1)\n"
+    )
+    described = driver.describe(type(error, (Exception,), {})(told + worker))
+    assert described["error"] == error
+    assert described["message"] == "MemoryError: a replica takes 700 MiB"
+    assert "KeyError: 1" in described["cause"]
+
+
+def test_a_note_is_reported(tmp_path: Path) -> None:
+    with driver.Report(tmp_path / "report.jsonl") as report:
+        driver.DriverJob(Configuration({}), tmp_path, report).note("3 images are unreadable")
+    line = json.loads((tmp_path / "report.jsonl").read_text())
+    assert (line["kind"], line["text"]) == ("note", "3 images are unreadable")
+
+
 def test_a_workload_that_ends_without_a_result_has_failed(tmp_path: Path) -> None:
     code, lines = run(tmp_path, "silent")
     assert code == 1

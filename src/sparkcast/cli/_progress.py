@@ -13,7 +13,9 @@ from sparkcast.units import show_seconds
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress as Bar
+    from rich.progress import TaskID
 
+    from sparkcast.queues.answer import OnStep as OnCount
     from sparkcast.runs.session import OnProgress, Progress
     from sparkcast.validate import OnStep, Step
 
@@ -60,6 +62,41 @@ def show_steps() -> Iterator["OnStep"]:
             bar.update(task, completed=done, total=total, left=left, description=f"testing {step.model}")
 
         yield update
+
+
+@contextmanager
+def show_simulation() -> Iterator["OnCount"]:
+    """A callback for `api.queue` that draws on stderr: what is simulated, how much is done, of how much."""
+    if not sys.stderr.isatty():
+        yield mention_when_slow()
+        return
+    with _bar(transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+        begun: dict[str, float] = {}
+
+        def update(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what], begun[what] = bar.add_task(f"simulating {what}", total=total, left=""), time.monotonic()
+            left_s = (time.monotonic() - begun[what]) / done * (total - done) if done else 0.0
+            left = f"about {show_seconds(left_s)} left" if left_s else ""
+            bar.update(tasks[what], completed=done, total=total, left=left)
+
+        yield update
+
+
+def mention_when_slow(
+    say: Callable[[str], None] = say, clock: Callable[[], float] = time.monotonic, patience_s: float = 5.0
+) -> "OnCount":
+    """Say how far it is whenever so much time has passed."""
+    told_at = clock()
+
+    def mention(what: str, done: int, total: int) -> None:
+        nonlocal told_at
+        if clock() - told_at > patience_s:
+            told_at = clock()
+            say(f"simulating {what}: {done} of {total}")
+
+    return mention
 
 
 def _bar(*, transient: bool = False, console: "Console | None" = None) -> "Bar":

@@ -1,16 +1,21 @@
 """Runs made without sparkcast: ingest."""
 
+import shlex
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, shell, table, tell
+from sparkcast.cli.running import Conf, Master, spark_properties
 
 if TYPE_CHECKING:
-    from sparkcast.data.ingest import Ingested
+    from sparkcast.data.ingest import Ingested, IngestedLog
+    from sparkcast.data.ingest.destination import IngestedTable
 
-_FEW = 10  # logs with something to say, without --details
+_FEW, _ALIKE = 10, 2  # logs with something to say that are shown without --details; of one reason
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +24,9 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Logs, folders, patterns in quotes, URLs.")],
-    into: Annotated[Path, typer.Option(help="The table of runs: a .csv file.")],
+    into: Annotated[
+        str, typer.Option(metavar="STUDY|STORE|FILE.csv", help="Where runs go; a STORE is a folder, file or URL.")
+    ],
     setting: Annotated[
         list[str] | None,
         typer.Option(help=r"A parameter of the job's own, e.g. 'rows=--rows (\d+)'. Repeatable."),
@@ -29,12 +36,15 @@ def ingest(
     ] = None,
     price: Annotated[str | None, typer.Option(help="E.g. core_hour=0.05: adds what the executors cost.")] = None,
     processes: Annotated[int | None, typer.Option(min=1, help="Logs read at once; default: one per core.")] = None,
+    engine: Annotated[str | None, typer.Option(help="spark: read the logs as a Spark job.")] = None,
+    master: Master = None,
+    conf: Conf = None,
     force: Force = False,
     details: Details = False,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Event logs become a table of runs, from which to predict and recommend.
+    """Event logs become runs, from which to predict and recommend.
 
     Example: sparkcast ingest /var/log/spark-events --into runs.csv --setting 'rows=--rows (\\d+)'
     """
@@ -48,6 +58,9 @@ def ingest(
         job=job,
         price=None if price is None else parse_price(price),
         processes=processes,
+        engine=engine,
+        master=master,
+        conf=spark_properties(None, conf),
         force=force,
     )
     emit(found, as_json, lambda result: _show(result, details))
@@ -58,14 +71,9 @@ def ingest(
 def _show(found: "Ingested", details: bool) -> None:
     from sparkcast.units import show_seconds
 
-    counts = {
-        word: sum(log.taken == word for log in found.logs) for word in ("new", "again", "unchanged", "in progress")
-    }
-    rest = len(found.logs) - sum(counts.values())
-    told = ", ".join(f"{count} {word}" for word, count in {**counts, "left out": rest}.items() if count)
-    tell(f"{len(found.logs)} log{'' if len(found.logs) == 1 else 's'}: {told or 'none'}")
+    tell(_counted(found))
     odd = [log for log in found.logs if details or log.reason]
-    shown = odd if details else odd[:_FEW]
+    shown = odd if details else _few(odd)
     rows = [
         (
             Path(log.log).name,
@@ -73,17 +81,55 @@ def _show(found: "Ingested", details: bool) -> None:
             log.taken or "-",
             log.job,
             "" if log.time_s is None else show_seconds(log.time_s),
+            log.tasks or "",
+            f"{log.lines:,}" if log.lines else "",
             log.reason,
         )
         for log in shown
     ]
     if rows:
-        table("", ("log", "status", "taken", "job", "time", "reason"), rows, optional=("time", "job"))
+        header = ("log", "status", "taken", "job", "time", "tasks", "lines", "reason")
+        table("", header, rows, optional=("time", "job", "tasks", "lines"))
     if len(odd) > len(shown):
         tell(f"{len(odd) - len(shown)} more: --details")
     for one in found.tables:
         names = ", ".join(one.settings) or "nothing"
-        tell(f"{one.path}: {one.n_runs} run{'' if one.n_runs == 1 else 's'} of {one.job!r}; what differs: {names}")
+        place = f"{one.path}, study {one.study!r}" if one.study and one.study == one.job else one.path
+        tell(f"{place}: {one.n_runs} run{'' if one.n_runs == 1 else 's'} of {one.job!r}; what differs: {names}")
+        for note in one.notes:
+            tell(f"  {note}")
     largest = max(found.tables, key=lambda one: one.n_runs, default=None)
     if largest is not None and largest.settings:
-        shell("next:", f"sparkcast analyze {largest.path}")
+        shell("next:", f"sparkcast analyze {_as_data(largest, len(found.tables))}")
+
+
+def _few(logs: "Sequence[IngestedLog]") -> "list[IngestedLog]":
+    """Some logs of each reason."""
+    alike: Counter[str] = Counter()
+    shown = []
+    for log in logs:
+        alike[log.reason] += 1
+        if alike[log.reason] <= _ALIKE:
+            shown.append(log)
+    return shown[:_FEW]
+
+
+def _counted(found: "Ingested") -> str:
+    """How many logs there were, how reading them went, and what came of them."""
+    if not found.logs:
+        return "There is no log to read."
+    words = ("new", "again", "unchanged", "in progress")
+    counts = {word: sum(log.taken == word for log in found.logs) for word in words}
+    told = {**counts, "left out": len(found.logs) - sum(counts.values())}
+    statuses = Counter(log.status.value for log in found.logs)
+    went = ", ".join(f"{statuses[word]} {word}" for word in ("ok", "partial", "skipped", "failed") if statuses[word])
+    came = ", ".join(f"{count} {word}" for word, count in told.items() if count)
+    return f"{len(found.logs)} log{'' if len(found.logs) == 1 else 's'}: {came} ({went})"
+
+
+def _as_data(one: "IngestedTable", n_tables: int) -> str:
+    """What to call these runs on a command line."""
+    from sparkcast.data.sources import is_study_file
+
+    is_one_of_several = one.study and n_tables > 1 and not is_study_file(one.path)
+    return shlex.quote(one.path) + (f" --study {shlex.quote(one.study)}" if is_one_of_several else "")

@@ -1,13 +1,13 @@
 """Sharing a cluster: queue, queue admit."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
+from sparkcast.cli._progress import show_simulation
 from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
 from sparkcast.cli.answers import (
     USUAL_MODEL,
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from sparkcast.learned.saved import SavedModel
     from sparkcast.queues import Measures
     from sparkcast.queues.admission import Decision, End, Option
-    from sparkcast.queues.answer import OnStep, QueueAnswer
+    from sparkcast.queues.answer import QueueAnswer
     from sparkcast.queues.capacity import Capacity
-    from sparkcast.queues.simulate import Discipline
+    from sparkcast.queues.simulate import ClassResult, Discipline
     from sparkcast.queues.steady import Estimate
 
 OptionalData = Annotated[
@@ -35,7 +35,11 @@ OptionalData = Annotated[
         show_default=False,
     ),
 ]
-_WAYS = ("fifo", "fair")
+_WAYS = {
+    "fifo": "first come first served",
+    "fair": "all at once, with equal shares",
+    "priority": "by priority, then first come first served",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -69,11 +73,21 @@ def queue(
     discipline: Annotated[
         str | None,
         typer.Option(
-            help="fifo: first come first served; fair: all at once with equal shares. "
-            "Default: fair if DATA varies the number of jobs, otherwise fifo.",
+            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job. "
+            "Default: fair if DATA varies the number of jobs, otherwise fifo; priority if --job has priorities.",
             show_default=False,
         ),
     ] = None,
+    job: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Jobs of one sort: time=30s,scv=1.2,share=0.7,width=2,priority=1; with DATA, settings instead of "
+            "the time. Lower priority numbers go first. Repeatable."
+        ),
+    ] = None,
+    overtake: Annotated[
+        bool, typer.Option("--overtake", help="Narrow jobs may pass wide ones that do not fit yet.")
+    ] = False,
     places: Annotated[
         int | None, typer.Option(help="Maximum number of jobs in the system; others are turned away.")
     ] = None,
@@ -103,10 +117,11 @@ def queue(
     Also: sparkcast queue admit --help
     """
     from sparkcast import api
+    from sparkcast.queues.described import parse_class
     from sparkcast.units import parse_rate, parse_seconds
 
     loaded = _loaded(data, reading, model, as_json)
-    with _show_steps() as on_step:
+    with show_simulation() as on_step:
         result = api.queue(
             loaded,
             service_time_s=None if service_time is None else parse_seconds(service_time),
@@ -117,6 +132,8 @@ def queue(
             servers=servers,
             width=width,
             discipline=_discipline(discipline),
+            overtake=overtake,
+            mix=[parse_class(text) for text in job or ()],
             places=places,
             at=parse_settings(at or ""),
             slo_s=None if slo is None else parse_seconds(slo),
@@ -234,9 +251,9 @@ def _discipline(text: str | None) -> "Discipline | None":
     from sparkcast.errors import StudyError
 
     match text:
-        case None | "fifo" | "fair":
+        case None | "fifo" | "fair" | "priority":
             return text
-    raise StudyError(f"no discipline {text!r}", hint="fifo (first come first served) or fair (equal shares)")
+    raise StudyError(f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares) or priority")
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:
@@ -248,45 +265,13 @@ def _whole_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts)
 
 
-@contextmanager
-def _show_steps() -> "Iterator[OnStep]":
-    """A bar on a terminal; elsewhere a line when a wait is long."""
-    import sys
-    import time
-
-    if not sys.stderr.isatty():
-        told_at = time.monotonic()
-
-        def mention(what: str, done: int, total: int) -> None:
-            nonlocal told_at
-            if time.monotonic() - told_at > 5:
-                told_at = time.monotonic()
-                say(f"simulating {what}: {done} of {total}")
-
-        yield mention
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (BarColumn(30), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks = {}
-
-        def update(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(f"simulating {what}", total=total)
-            bar.update(tasks[what], completed=done, total=total)
-
-        yield update
-
-
 # ---------------------------------------------------------------- showing
 
 
 def _show_queue(result: "QueueAnswer", details: bool) -> None:
     from sparkcast.units import show_rate, show_seconds
 
-    way = {"fifo": "first come first served", "fair": "all at once, with equal shares"}.get(result.discipline, "")
+    way = _WAYS[result.discipline]
     many = "" if result.servers == 1 else "s"
     if result.is_slowdown_measured:
         tell("the cluster that was measured, all jobs at once")
@@ -306,6 +291,8 @@ def _show_queue(result: "QueueAnswer", details: bool) -> None:
     _show_measures(result) if details else _show_mean(result)
     if result.response_s is not None:
         _show_percentile(result)
+    if result.simulation is not None and result.simulation.classes:
+        _show_classes(result.simulation.classes, result.share)
     if result.capacities:
         _show_capacities(result)
     for note in result.notes:
@@ -371,6 +358,20 @@ def _show_percentile(result: "QueueAnswer") -> None:
         needed = "" if result.servers_needed in (None, result.servers) else f"; {result.servers_needed} would be enough"
         with_so_many = "" if result.is_slowdown_measured else f" with {result.servers}"
         tell(f"the deadline of {result.slo_s:g} s {verdict}{with_so_many}{needed}")
+
+
+def _show_classes(classes: "Sequence[ClassResult]", share: float) -> None:
+    rows = [
+        [
+            one.name,
+            f"{100 * one.share:.3g} %",
+            _with_reach(one.mean_response_s),
+            _with_reach(one.mean_wait_s),
+            f"{one.response_percentiles[share].value:.4g}",
+        ]
+        for one in classes
+    ]
+    table("by sort of job", ["jobs", "share", "E[T] s", "E[W] s", f"p{100 * share:g} s"], rows)
 
 
 def _show_capacities(result: "QueueAnswer") -> None:

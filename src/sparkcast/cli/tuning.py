@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, options, say, shell, tell
+from sparkcast.cli._output import Json, Verbose, emit, options, say, shell, table, tell
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.answers import parse_fixed
 from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spark_properties
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
+    from sparkcast.search.base import Findings
     from sparkcast.search.loop import Tried, TuneResult
 
 
@@ -101,7 +102,9 @@ def _this_command() -> str:
 def _show(result: "TuneResult", study: str) -> None:
     from sparkcast.units import show_money, show_seconds
 
-    if result.best is not None:
+    if result.findings is not None:
+        _show_findings(result.findings)
+    elif result.best is not None:
         _show_best(result, result.best)
     parts = [f"{result.new} new", f"{result.already_measured} already measured", f"{result.failed} failed"]
     if result.impossible:
@@ -113,12 +116,20 @@ def _show(result: "TuneResult", study: str) -> None:
     tell(f"stopped: {result.stopped_because}")
     for warning in result.warnings:
         tell(f"warning: {warning}")
+    if result.findings is not None:
+        return
     for command in _deciding(result, study):
         shell("to decide:", command)
     if result.conf:
         options("paste into spark-submit:", result.conf)
     if result.best is not None and not result.interrupted:
         shell("ask on:", _next_question(result, result.best, study))
+
+
+def _show_findings(findings: "Findings") -> None:
+    table(findings.title, findings.columns, [["" if cell is None else cell for cell in row] for row in findings.rows])
+    if findings.note:
+        tell(findings.note)
 
 
 def _show_best(result: "TuneResult", best: "Tried") -> None:

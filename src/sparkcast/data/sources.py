@@ -9,7 +9,7 @@ from sparkcast.data.understood import Understood
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.observe.recognise import is_event_log
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
+from sparkcast.study import Configuration, Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
 from sparkcast.study.names import COST, in_usual_units
 from sparkcast.study.paths import no_such_file
 
@@ -17,6 +17,11 @@ Source = str | Path
 TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet")
 MLFLOW = "mlflow:"  # in front of a tracking folder or URL
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+
+
+def is_study_file(source: Source) -> bool:
+    """Whether a study file is meant, by its name."""
+    return "://" not in str(source) and Path(source).suffix.lower() in (".yaml", ".yml")
 
 
 def load_study(path: Source, roles: Mapping[str, str] | None = None) -> Study:
@@ -150,14 +155,14 @@ def load_data(
         _refuse_table_options(path, options)
         if "://" not in str(source):
             _require_runs(path)
-        is_study = path.suffix.lower() in (".yaml", ".yml")
+        is_study = is_study_file(path)
         loaded = _study_data(path, options.roles) if is_study else _store_data(str(source), factors, study, roles or {})
     return replace(loaded, dataset=derive_responses(loaded.dataset, wanted))
 
 
 def _require_runs(path: Path) -> None:
     """Raise StudyError for what is not there, and for an event log."""
-    if not path.exists() and path.suffix.lower() not in (".yaml", ".yml"):  # of a study, said where it is read
+    if not path.exists() and not is_study_file(path):  # of a study, said where it is read
         raise no_such_file(path)
     if is_event_log(path):
         raise _event_log(path, "a study, a results folder or a table of runs")
@@ -172,9 +177,10 @@ def _refuse_table_options(path: Path, options: TableOptions) -> None:
 
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
     from sparkcast.study.derive import make_dataset
+    from sparkcast.study.streams import with_slowdowns
 
     study = load_study(path, roles)
-    observations = stored_observations(study, path)
+    observations = with_slowdowns(stored_observations(study, path), study.vocabulary)
     if not observations:
         raise NotEnoughDataError(f"study {study.name!r} has no results yet", hint=f"sparkcast run {path.name}")
     return Data(make_dataset(study, observations), study)
@@ -203,24 +209,40 @@ def is_tracking(source: Source) -> bool:
 
 
 def _store_data(source: str, factors: Sequence[str], study: str | None, roles: Mapping[str, str]) -> Data:
+    from sparkcast.data.ingest.observations import WORDS, dataset_of, observations_beside
     from sparkcast.store import open_store
+    from sparkcast.study.streams import with_slowdowns
 
     store = open_store(source)
     try:
         name = store.only_study(study)
-        stored, workload = store.observations(name), store.workload(name)
+        measured, ingested, definition = store.observations(name), store.ingested(name), store.definition(name)
     finally:
         store.close()
-    if not stored:
+    asked = definition.get("settings", {})
+    if asked:
+        fixed = {setting: level for setting, level in asked.items() if not isinstance(level, list)}
+        found = _as_stored(name, observations_beside(measured, ingested, tuple(asked), fixed))
+    else:
+        found = dataset_of(name, ingested)
+    if not found.observations:
         raise NotEnoughDataError(f"study {name!r} has no results yet", hint="create some with: sparkcast run STUDY")
-    varied = tuple(n for n in stored[0].configuration if len({o.configuration.get(n) for o in stored}) > 1)
-    measured = tuple(dict.fromkeys(n for o in stored for n in o.responses))
-    known = (*stored[0].configuration, *measured)
+    known = (*found.observations[0].configuration, *found.measured)
     if unknown := next((given for given in roles if given not in known), None):
         raise StudyError(f"study {name!r} has no setting or response {unknown!r}", hint=did_you_mean(unknown, known))
-    declared = _declared_by(workload).only(known).assigning(in_usual_units(roles))
-    dataset = Dataset(tuple(factors) or varied, stored, name, measured, declared)
+    words = _declared_by(str(definition["workload"])) if asked else WORDS
+    declared = words.only(known).assigning(in_usual_units(roles))
+    dataset = Dataset(tuple(factors) or found.factors, found.observations, name, found.responses, declared)
+    if (slowed := with_slowdowns(dataset.observations, dataset.vocabulary)) != dataset.observations:
+        responses = tuple(dict.fromkeys(n for o in slowed for n in o.responses))
+        dataset = Dataset(dataset.factors, slowed, name, responses, declared)
     return Data(dataset, taken_as=_by_name(dataset, declared))
+
+
+def _as_stored(name: str, stored: tuple[Observation, ...]) -> Dataset:
+    first = stored[0].configuration if stored else ()
+    varied = tuple(n for n in first if len({o.configuration.get(n) for o in stored}) > 1)
+    return Dataset(varied, stored, name, tuple(dict.fromkeys(n for o in stored for n in o.responses)))
 
 
 def _declared_by(workload: str) -> Vocabulary:
@@ -241,7 +263,11 @@ def _by_name(dataset: Dataset, declared: Vocabulary) -> tuple[tuple[str, str], .
 
 
 def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
-    """The results that fit the study: --allow-changed may have kept some with other fixed settings in the store."""
+    """The results that fit the study, ingested ones among them.
+
+    --allow-changed may have kept some with other fixed settings in the store.
+    """
+    from sparkcast.data.ingest.observations import observations_beside
     from sparkcast.store import open_store, results_folder
 
     folder = results_folder(path)
@@ -249,10 +275,18 @@ def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
         return ()
     store = open_store(folder)
     try:
-        stored = store.observations(study.name)
+        measured, ingested = store.observations(study.name), store.ingested(study.name)
     finally:
         store.close()
-    return tuple(o for o in stored if o.configuration.includes(study.fixed))
+    later = {s.name: s.default for s in study.vocabulary.settings if s.is_later and s.default is not None}
+    unrecorded = Configuration(later).without(*study.fixed, *(factor.name for factor in study.factors))
+    fitting = tuple(
+        o
+        for o in measured
+        if o.configuration.includes(study.fixed) and (unrecorded | o.configuration).includes(unrecorded)
+    )
+    settings = (*(factor.name for factor in study.factors), *study.fixed)
+    return observations_beside(fitting, ingested, settings, study.fixed)
 
 
 def is_model_file(path: Path) -> bool:

@@ -12,6 +12,7 @@ from sparkcast.designs import TimeOf
 from sparkcast.designs.describe import Description, describe
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyError
 from sparkcast.study import Configuration, Level, Observation, Plan, Study, Trial
+from sparkcast.study.arrivals import At, Poisson
 from sparkcast.study.derive import make_dataset, run_cost
 from sparkcast.study.names import TOTAL_TIME
 
@@ -55,7 +56,9 @@ def summarise_plan(
     budget = budget_s if budget_s is not None else study.limits.total_s
     left_out = _left_out(plan, times, budget)
     price = None
-    if study.price is not None and times:
+    if (
+        study.price is not None and times and study.arrivals is None
+    ):  # of streams, jobs overlap by nobody knows how much
         price = sum(
             run_cost(s, t.configuration, study.price, study.vocabulary) for s, t in zip(times, plan.trials, strict=True)
         )
@@ -116,6 +119,10 @@ def _times(
         mean = fmean(seen)
         own = [measured.get(study.varied(t.configuration)) for t in plan.trials]
         return [fmean(group) if group else mean for group in own], f"the mean of {len(seen)} runs so far"
+    if isinstance(study.arrivals, Poisson | At):
+        arrivals = study.arrivals
+        last_s = [arrivals.times_s(t.configuration, t.replicate)[-1] for t in plan.trials]
+        return last_s, "when the last job of each stream arrives (a lower bound)"
     if time_of is not None:
         return [time_of(t.configuration) for t in plan.trials], "the design's time formula"
     if study.limits.trial_s is not None:

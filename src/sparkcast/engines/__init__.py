@@ -1,10 +1,19 @@
 """Where jobs run, one file each. What an engine must be is in `sparkcast.engines.base`."""
 
-from sparkcast.engines.base import ENGINES, Capacity, ClusterFacts, Engine, SparkJob, Submission
+from sparkcast.engines.base import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts, Engine, SparkJob, Submission
 from sparkcast.study import SparkOptions
 from sparkcast.study.environment import kind_of
 
-__all__ = ["ENGINES", "Capacity", "ClusterFacts", "Engine", "SparkJob", "Submission", "engine_for"]
+__all__ = [
+    "ENGINES",
+    "STANDALONE_POLICY",
+    "Capacity",
+    "ClusterFacts",
+    "Engine",
+    "SparkJob",
+    "Submission",
+    "engine_for",
+]
 
 
 def engine_for(options: SparkOptions) -> Engine:

@@ -22,6 +22,10 @@ from sparkcast.workloads import Shape
 __all__ = ["ENGINES", "Capacity", "ClusterFacts", "Engine", "Shape", "SparkJob", "SparkOptions", "Submission"]
 
 
+# A standalone master knows one rule: whoever came first gets the cores it asks for, up to its spark.cores.max.
+STANDALONE_POLICY = "Spark standalone: FIFO, each application up to its spark.cores.max"
+
+
 @dataclass(frozen=True, slots=True)
 class SparkJob:
     """One application to submit. `conf` is complete: defaults, workload and user have been merged."""
@@ -104,6 +108,8 @@ class ClusterFacts:
     spark: str
     java: str
     description: str
+    policy: str = ""  # by which applications share it; "" where only the cluster knows
+    cores: int | None = None  # of all workers; None where only the cluster knows
 
 
 class Engine(Protocol):

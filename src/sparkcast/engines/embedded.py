@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sparkcast.engines import ENGINES, Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts, SparkJob, Submission
 from sparkcast.engines._archive import ClassArchive, find_archive
 from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
@@ -122,7 +122,8 @@ class EmbeddedCluster:
     def facts(self) -> ClusterFacts:
         shape = self._shape
         description = f"embedded: {shape.workers} worker(s) x {shape.cores_each} core(s)"
-        return ClusterFacts(self._spark.version, self._java.version, description)
+        cores = shape.workers * shape.cores_each
+        return ClusterFacts(self._spark.version, self._java.version, description, STANDALONE_POLICY, cores)
 
     def health_problem(self) -> str:
         dead = [(name, p.returncode) for name, p in self._daemons.items() if p.poll() is not None]

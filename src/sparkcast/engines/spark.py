@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sparkcast.engines import ENGINES, Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts, SparkJob, Submission
 from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
@@ -73,7 +73,9 @@ class SparkCluster:
         stop_process(process)
 
     def facts(self) -> ClusterFacts:
-        return ClusterFacts(self._spark.version, self._java.version, self._master)
+        is_standalone = self._master.startswith("spark://")
+        policy = STANDALONE_POLICY if is_standalone else ""
+        return ClusterFacts(self._spark.version, self._java.version, self._master, policy)
 
     def health_problem(self) -> str:
         if not self._master.startswith("spark://"):

@@ -42,6 +42,8 @@ def total(log: "LogRead") -> TaskTotals:
         first_task_s=int(launched.min()) / 1e3 if len(launched) else None,
         first_job_s=log.application.first_job_ms / 1e3 or None,
         last_job_s=log.application.last_job_end_ms / 1e3 or None,
+        registered_s=log.application.started_ms / 1e3 or None,
+        first_executor_s=min((one.added_ms for one in log.executors if one.added_ms), default=0) / 1e3 or None,
         master=log.environment.spark.get("spark.master", ""),
     )
 

@@ -70,7 +70,7 @@ def read_output(
     if exit_code != 0:
         return JobReport(begun, failure=_why(folder, exit_code))
     told = _told(folder, program)
-    responses = {**_measured(tasks), **told.numbers}
+    responses = {**measured(tasks), **told.numbers}
     problem = _elsewhere(tasks, cluster) or _missing(program, told, responses) or _no_time(tasks, responses)
     if problem:
         return JobReport(begun, failure=f"{problem}\nIts last lines:\n{_last_lines(folder)}")
@@ -80,7 +80,7 @@ def read_output(
 # ---------------------------------------------------------------- the event log
 
 
-def _measured(tasks: TaskTotals | None) -> dict[str, float]:
+def measured(tasks: TaskTotals | None) -> dict[str, float]:
     """Responses of any Spark application, without its help."""
     if tasks is None or tasks.first_job_s is None or tasks.last_job_s is None:
         return {}

@@ -1,16 +1,28 @@
 """A finished run and its Observation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
 from sparkcast.observe.eventlog import read_task_totals
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.output import read_output
+from sparkcast.observe.parts import parts_of
 from sparkcast.observe.report import JobReport, read_report
-from sparkcast.study import Fingerprint, Observation, Outcome, TaskTotals, Trial, Utilisation
+from sparkcast.study import (
+    Configuration,
+    Fingerprint,
+    JobRun,
+    Observation,
+    Outcome,
+    Sharing,
+    TaskTotals,
+    Trial,
+    Utilisation,
+)
 from sparkcast.study.names import STARTUP_TIME, TOTAL_TIME
+from sparkcast.study.streams import stream_responses
 from sparkcast.workloads import Application
 
 _TAIL_BYTES = 20_000
@@ -18,24 +30,38 @@ _WORST_FIRST = (Outcome.LOST, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outco
 
 
 @dataclass(frozen=True, slots=True)
+class RanJob:
+    """One job of an attempt: where it wrote, how it ended, and when. Moments are seconds since the Unix epoch."""
+
+    folder: Path
+    end: JobEnd
+    submitted_at: float
+    ended_at: float
+    configuration: Configuration = field(default_factory=Configuration)
+    cores: int | None = None  # that it may hold at most
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """What one attempt at a trial left behind: one folder per job (most trials have one job)."""
+    """What one attempt at a trial left behind (most trials have one job)."""
 
     trial: Trial
-    folders: tuple[Path, ...]
-    ends: tuple[JobEnd, ...]
+    jobs: tuple[RanJob, ...]  # in order of submission
     launched_at: float
     ended_at: float
     utilisation: Utilisation | None
     fingerprint: Fingerprint | None
     program: Application | None = None  # that was submitted in place of sparkcast's driver
+    sharing: Sharing | None = None  # of several jobs
 
 
 def observe(run: Run, *, run_id: str = "", artefacts: str = "") -> Observation:
     """Read everything the run wrote. With several jobs, responses are means over them and the worst outcome counts."""
-    jobs = [_observe_job(run, folder, end) for folder, end in zip(run.folders, run.ends, strict=True)]
+    jobs = [_observe_job(run, job.folder, job.end) for job in run.jobs]
     worst = min(jobs, key=lambda job: _WORST_FIRST.index(job.outcome))
-    responses = _mean_responses(jobs, run) if worst.outcome is Outcome.OK else {}
+    each = tuple(_job_run(n, run, ran, job, artefacts) for n, (ran, job) in enumerate(zip(run.jobs, jobs, strict=True)))
+    cores = None if run.sharing is None else run.sharing.cores
+    responses = {**_mean_responses(jobs, run), **stream_responses(each, cores)} if worst.outcome is Outcome.OK else {}
     return Observation(
         configuration=run.trial.configuration,
         responses=responses,
@@ -50,6 +76,8 @@ def observe(run: Run, *, run_id: str = "", artefacts: str = "") -> Observation:
         started_at=run.launched_at,
         artefacts=artefacts,
         run_id=run_id,
+        jobs=each if len(each) > 1 else (),
+        sharing=run.sharing if len(each) > 1 else None,
     )
 
 
@@ -72,14 +100,40 @@ def _observe_job(run: Run, folder: Path, end: JobEnd) -> _ObservedJob:
     return _ObservedJob(outcome, cause, report, tasks)
 
 
+def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artefacts: str) -> JobRun:
+    def since(moment: float | None) -> float | None:
+        return None if moment is None else moment - run.launched_at
+
+    return JobRun(
+        number=index + 1,
+        configuration=ran.configuration,
+        arrived_s=ran.submitted_at - run.launched_at,
+        registered_s=since(job.tasks.registered_s if job.tasks else None),
+        started_s=since(job.tasks.first_executor_s if job.tasks else None),
+        ended_s=ran.ended_at - run.launched_at,
+        responses=job.report.responses,
+        outcome=job.outcome,
+        cause=job.cause,
+        curve=job.report.curve,
+        tasks=job.tasks,
+        artefacts=f"{artefacts}/{ran.folder.name}",
+        cores=ran.cores,
+    )
+
+
 def _mean_responses(jobs: list[_ObservedJob], run: Run) -> Mapping[str, float]:
     names = set.intersection(*(set(job.report.responses) for job in jobs))
     responses = {name: fmean(job.report.responses[name] for job in jobs) for name in sorted(names)}
-    begun = [job.report.started_at for job in jobs if job.report.started_at is not None]
+    begun = [
+        job.report.started_at - ran.submitted_at
+        for ran, job in zip(run.jobs, jobs, strict=True)
+        if job.report.started_at is not None
+    ]
     if begun:
-        responses[STARTUP_TIME] = fmean(begun) - run.launched_at
+        responses[STARTUP_TIME] = fmean(begun)
     responses[TOTAL_TIME] = run.ended_at - run.launched_at
-    return responses
+    loading = [job.report.loading_at for job in jobs if job.report.loading_at is not None]
+    return responses | parts_of(responses, fmean(loading) - run.launched_at if loading else None)
 
 
 def _tail(path: Path) -> str:

@@ -1,6 +1,7 @@
 """A job as people describe it in a line: its settings or its time, how long it has run, how far it is, its deadline."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sparkcast.data.table import parse_level
@@ -8,7 +9,9 @@ from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Level
 from sparkcast.units import parse_seconds
 
+CLASS_EXAMPLE = "time=30s,scv=1.2,share=0.7,width=2,priority=1; with DATA executors=2,share=0.7"
 EXAMPLE = "batch_size=128,executors=2,elapsed=120s,within=300s"
+_WHOLE = ("width", "priority")
 _ELAPSED, _WITHIN, _DONE, _TIME = "elapsed", "within", "done", "time"
 
 
@@ -27,14 +30,7 @@ def parse_described(text: str) -> Described:
     >>> parse_described("time=300s,elapsed=2m,done=40%").done
     0.4
     """
-    values: dict[str, str] = {}
-    for part in text.split(","):
-        name, sign, value = (piece.strip() for piece in part.partition("="))
-        if not (name and sign and value):
-            raise malformed(text, f"{part.strip()!r} is not name=value")
-        if name in values:
-            raise malformed(text, f"{name} appears twice")
-        values[name] = value
+    values = _values(text, malformed)
     times = {name: _seconds(text, values.pop(name)) for name in (_ELAPSED, _WITHIN, _TIME) if name in values}
     if times.get(_WITHIN) == 0:
         raise malformed(text, "a deadline of 0 s is not positive")
@@ -43,6 +39,60 @@ def parse_described(text: str) -> Described:
     done = _share(text, values.pop(_DONE)) if _DONE in values else None
     settings = Configuration((name, _level(text, name, value)) for name, value in values.items())
     return Described(settings, times.get(_ELAPSED), times.get(_WITHIN), done, times.get(_TIME))
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedClass:
+    """Jobs of one sort among those that arrive."""
+
+    text: str
+    settings: Configuration
+    alone_s: float | None = None  # how long one takes alone, where settings do not tell
+    scv: float | None = None
+    share: float = 1.0  # of the jobs that arrive, in proportion to the others
+    width: int = 1  # cores that it holds
+    priority: int = 0  # lower goes first
+
+
+def parse_class(text: str) -> DescribedClass:
+    """What a line says of a sort of jobs.
+
+    >>> parse_class("time=30s,share=0.7,priority=1").share
+    0.7
+    """
+    values = _values(text, _no_class)
+    numbers = {name: _number(text, name, values.pop(name)) for name in ("scv", "share", *_WHOLE) if name in values}
+    time_s = parse_seconds(values.pop(_TIME)) if _TIME in values else None
+    if bad := next((name for name in _WHOLE if not numbers.get(name, 1.0).is_integer()), None):
+        raise _no_class(text, f"{bad} is not an integer")
+    if not 0 < numbers.get("share", 1.0) < math.inf:
+        raise _no_class(text, "its share is not above 0")
+    settings = Configuration((name, _level(text, name, value)) for name, value in values.items())
+    whole = {name: int(numbers[name]) for name in _WHOLE if name in numbers}
+    return DescribedClass(text, settings, time_s, numbers.get("scv"), numbers.get("share", 1.0), **whole)
+
+
+def _no_class(text: str, why: str) -> StudyError:
+    return StudyError(f"{text!r} does not describe a sort of jobs: {why}", hint=f"write it like {CLASS_EXAMPLE}")
+
+
+def _number(text: str, name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise _no_class(text, f"{name} = {value} is not a number") from None
+
+
+def _values(text: str, refused: Callable[[str, str], StudyError]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for part in text.split(","):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if not (name and sign and value):
+            raise refused(text, f"{part.strip()!r} is not name=value")
+        if name in values:
+            raise refused(text, f"{name} appears twice")
+        values[name] = value
+    return values
 
 
 def malformed(text: str, why: str) -> StudyError:

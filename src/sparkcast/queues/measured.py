@@ -1,6 +1,6 @@
 """What measured runs say about a queue: how long jobs take alone, and how much they slow each other down."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -9,7 +9,8 @@ from sparkcast.queues.slowdown import MeasuredSlowdown, measured_slowdown
 from sparkcast.queues.times import Measured
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Observation, Role, same_level
-from sparkcast.units import as_number
+from sparkcast.study.streams import alone_times, is_stream, mean_company
+from sparkcast.units import as_number, show_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Jobs:
     configurations: int
     slowdown: MeasuredSlowdown | None = None  # None where no number of jobs was varied
     notes: tuple[str, ...] = ()
+    arrival_rate: float | None = None  # of measured streams, jobs per second
 
 
 def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
@@ -27,6 +29,8 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
 
     Raises NotEnoughDataError where no such job was measured alone, StudyError where there is no such setting.
     """
+    if any(is_stream(run) for run in data.observations):
+        return _jobs_of_streams(data, at or {})
     name = data.vocabulary.required_time()
     chosen = _at(data, data.successful(name), at or {})
     # It counts also where it was the same in all runs: three at once are not alone.
@@ -46,18 +50,57 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
         notes.append(f"the jobs are a mix of the {n} configurations that were run; --at NAME=VALUE,... selects one")
     slowdown = None if jobs is None else _slowdown(data, chosen, jobs, name)
     if slowdown is not None:
-        told = ", ".join(f"{n:g} × {f:.3g}" for n, f in zip(slowdown.jobs, slowdown.factors, strict=True))
-        notes.append(
-            f"slowdown as measured (jobs at once × factor): {told}; beyond {slowdown.jobs[-1]:g} jobs, "
-            "throughput stops growing"
-        )
+        notes.append(_slowdown_note(slowdown, "jobs at once × factor"))
     return Jobs(times, n, slowdown, tuple(notes))
 
 
-def _at(data: Dataset, runs: Sequence[Observation], at: Mapping[str, Level]) -> list[Observation]:
+def _jobs_of_streams(data: Dataset, at: Mapping[str, Level]) -> Jobs:
+    """From what each job of measured streams showed: its response time is what people wait for."""
+    streams = [run for run in data.observations if is_stream(run)]
+    names = dict.fromkeys(name for run in streams for job in run.jobs for name in job.configuration)
+    _require_known(at, names)
+    wanted = {
+        settings: times
+        for settings, times in alone_times(data.observations, data.vocabulary).items()
+        if all(same_level(settings.get(name, ""), level) for name, level in at.items())
+    }
+    if not wanted:
+        raise NotEnoughDataError(
+            "no such job of these streams was alone on the cluster, so its time alone is unknown",
+            hint="let some arrive when no other runs: at a lower rate, or with `arrivals: {at: [...]}` far apart",
+        )
+    ratios: dict[float, list[float]] = {1: [1.0]}
+    for run in streams:
+        for job in run.jobs:
+            if job.configuration in wanted:
+                ratio = job.response_s / fmean(wanted[job.configuration])
+                ratios.setdefault(max(1, round(mean_company(job, run.jobs))), []).append(ratio)
+    found = {n: median(values) for n, values in ratios.items() if n > 1}
+    slowdown = measured_slowdown({1: 1.0, **found}) if found else None
+    span_s = sum(run.jobs[-1].arrived_s - run.jobs[0].arrived_s for run in streams)
+    rate = sum(len(run.jobs) - 1 for run in streams) / span_s
+    n_alone = sum(len(times) for times in wanted.values())
+    notes = [f"response times of {n_alone} jobs that were alone, start-up included, are the service times"]
+    if slowdown is not None:
+        notes.append(_slowdown_note(slowdown, "jobs in the system on average × factor"))
+    notes.append(f"{show_rate(rate)} arrived in {len(streams)} measured stream{'' if len(streams) == 1 else 's'}")
+    times_s = tuple(time for times in wanted.values() for time in times)
+    return Jobs(Measured(times_s), len(wanted), slowdown, tuple(notes), rate)
+
+
+def _slowdown_note(slowdown: MeasuredSlowdown, what: str) -> str:
+    told = ", ".join(f"{n:g} × {f:.3g}" for n, f in zip(slowdown.jobs, slowdown.factors, strict=True))
+    return f"slowdown as measured ({what}): {told}; beyond {slowdown.jobs[-1]:g} jobs, throughput stops growing"
+
+
+def _require_known(at: Mapping[str, Level], known: Iterable[str]) -> None:
     for name in at:
-        if name not in data.factors:
-            raise StudyError(f"{name!r} is not a factor", hint=did_you_mean(name, data.factors))
+        if name not in known:
+            raise StudyError(f"{name!r} is not a factor", hint=did_you_mean(name, tuple(known)))
+
+
+def _at(data: Dataset, runs: Sequence[Observation], at: Mapping[str, Level]) -> list[Observation]:
+    _require_known(at, data.factors)
     return [run for run in runs if all(same_level(run.configuration[name], level) for name, level in at.items())]
 
 

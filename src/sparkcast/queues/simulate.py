@@ -62,6 +62,17 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassResult:
+    """What became of jobs of one sort."""
+
+    name: str
+    share: float  # of all jobs
+    mean_response_s: Estimate
+    mean_wait_s: Estimate
+    response_percentiles: dict[float, Estimate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Simulation:
     """What was seen over several runs after warm-up; times in seconds."""
 
@@ -75,6 +86,7 @@ class Simulation:
     probability_of_waiting: Estimate
     response_percentiles: dict[float, Estimate] = field(default_factory=dict)
     wait_percentiles: dict[float, Estimate] = field(default_factory=dict)
+    classes: tuple[ClassResult, ...] = ()  # of jobs of several sorts
 
 
 def simulate(
@@ -115,7 +127,36 @@ def simulate(
         waits,
         dict(zip(shares, over[: len(shares)], strict=True)),
         dict(zip(shares, over[len(shares) :], strict=True)),
+        _classes(workload, runs, cut, shares, level),
     )
+
+
+def _classes(
+    workload: Workload, runs: Sequence[Served], cut: int, shares: Sequence[float], level: float
+) -> tuple[ClassResult, ...]:
+    if len(workload.classes) < 2:
+        return ()
+    found, total = [], sum(one.share for one in workload.classes)
+    for index, one in enumerate(workload.classes):
+        rows = [_numbers_of_class(served, cut, index, shares) for served in runs]
+        if any(row is None for row in rows):
+            raise StudyError(
+                f"a run of {len(runs[0].stream)} jobs has none of {one.name}", hint="simulate more jobs: --jobs 100000"
+            )
+        mean, wait, *over = (over_replications([row[i] for row in rows if row], level) for i in range(2 + len(shares)))
+        by_share = dict(zip(shares, over, strict=True))
+        found.append(ClassResult(one.name, one.share / total, mean, wait, by_share))
+    return tuple(found)
+
+
+def _numbers_of_class(served: Served, cut: int, index: int, shares: Sequence[float]) -> list[float] | None:
+    import numpy as np
+
+    is_one = served.stream.job_class[cut:] == index
+    if not is_one.any():
+        return None
+    response = served.response_s[cut:][is_one]
+    return [float(response.mean()), float(served.wait_s[cut:][is_one].mean()), *np.quantile(response, shares).tolist()]
 
 
 def require_fits(workload: Workload, cluster: Cluster) -> None:

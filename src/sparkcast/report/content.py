@@ -11,7 +11,7 @@ from sparkcast.recommend import Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
 from sparkcast.report.labels import ordered
-from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Response, Study
+from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Response, Sharing, Study
 from sparkcast.study.redaction import redact
 from sparkcast.units import show_bytes, show_seconds
 from sparkcast.validate import Validation
@@ -111,7 +111,11 @@ def planned_runs(data: Dataset, plan: Plan | None) -> tuple[PlannedRun, ...]:
     waiting = list(data.observations)
     lines: list[PlannedRun] = []
     for trial in plan.trials if plan else ():
-        made = [run for run in waiting if run.replicate == trial.replicate and _same(run, trial.configuration, data)]
+        made = [
+            run
+            for run in waiting
+            if run.replicate == trial.replicate and not run.is_ingested and _same(run, trial.configuration, data)
+        ]
         waiting = [run for run in waiting if run not in made]
         lines.extend(_line(run, data, trial.position) for run in made)
         if not made:
@@ -142,7 +146,8 @@ def draw_figures(
     # When no run measured anything, one picture of the failures is enough.
     measured = [response for response in data.responses if data.successful(response)] or data.responses[:1]
     drawn: list[Figure | None] = [figures.results(data, response) for response in measured]
-    drawn += [figures.learning_curves(data), figures.utilisation(data)]
+    drawn += [*figures.stream_figures(data), figures.learning_curves(data)]
+    drawn += [figures.parts(data), figures.utilisation(data)]
     for analysis in analyses:
         drawn += figures.analysis_figures(analysis)
     drawn += [figures.predicted_vs_actual(validation) for validation in validations]
@@ -165,6 +170,12 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
         yield f"Varied: {name}", ", ".join(str(level) for level in ordered(data.levels(name))) or "no runs"
     if study and study.fixed:
         yield "Held fixed", str(study.fixed)
+    if study and study.arrivals:
+        yield "Arrivals", str(study.arrivals)
+    if study and study.mix:
+        yield "Mix of jobs", "; ".join(f"{100 * part.share:g} % {part.settings}" for part in study.mix)
+    if shared := dict.fromkeys(run.sharing for run in data.observations if run.sharing):
+        yield "Shared by", "; ".join(_shared(one) for one in shared)
     if study and study.rules:
         yield "Rules", "; ".join(rule.text for rule in study.rules)
     if plan:
@@ -180,6 +191,11 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
             yield "Spark properties", ", ".join(f"{name}={value}" for name, value in shown.items())
     if study and study.price:
         yield "Price", str(study.price)
+
+
+def _shared(sharing: Sharing) -> str:
+    cores = "" if sharing.cores is None else f", {sharing.cores} cores"
+    return f"{sharing.policy or 'the rules of the cluster'}{cores}; within an application: {sharing.mode}"
 
 
 def _limits(study: Study) -> str:

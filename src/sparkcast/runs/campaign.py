@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
-from sparkcast.engines import engine_for
 from sparkcast.errors import StudyError
 from sparkcast.runs.job import make_job
 from sparkcast.runs.session import OnProgress, Progress, Session, Stopped, hold_results, show_trial
-from sparkcast.runs.site import Site, checked, require_capacity
+from sparkcast.runs.site import Site
+from sparkcast.runs.stream import planned_jobs, require_time
 from sparkcast.store import Store
 from sparkcast.study import Observation, Plan, Study, Trial
-from sparkcast.workloads import shape_of, workload_of
+from sparkcast.study.names import RESPONSE_TIME
+from sparkcast.study.streams import alone_times
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +27,17 @@ class CampaignResult:
 
 
 def dry_run(study: Study, plan: Plan, folder: Path) -> list[str]:
-    """The spark-submit line of every trial, in run order."""
-    engine = engine_for(study.spark)
-    workload = workload_of(study)
-    settings = [checked(workload, trial.configuration) for trial in plan.trials]
-    require_capacity(engine, [shape_of(workload, values) for values in settings])
+    """The spark-submit line of every trial, in run order; of a stream, those of all its jobs."""
+    site = Site(study)
+    site.require([trial.configuration for trial in plan.trials])
+    require_time(site.study, site.workload, plan.trials)
     lines = []
-    for trial, values in zip(plan.trials, settings, strict=True):
+    for trial in plan.trials:
         target = folder / "runs" / f"{trial.position:04d}-{trial.key[:8]}-1"
-        job, _ = make_job(study, workload, engine, values, target)
-        lines.append(engine.submission(job).shell())
+        jobs = planned_jobs(site.study, site.workload, trial, target)
+        for planned in jobs if study.arrivals is not None else jobs[:1]:
+            job, _ = make_job(study, site.workload, site.engine, planned.settings, planned.folder)
+            lines.append(site.engine.submission(job).shell())
     return lines
 
 
@@ -54,9 +57,9 @@ def run_campaign(
 
 class _Campaign:
     def __init__(self, study: Study, plan: Plan, folder: Path, store: Store, on_progress: OnProgress) -> None:
-        self._study, self._plan, self._store = study, plan, store
-        self._on_progress = on_progress
         self._site = Site(study)
+        self._study, self._plan, self._store = self._site.study, plan, store
+        self._on_progress = on_progress
         self._session = Session(self._site, folder, store, self._tell, command="run")
         self._new: list[Observation] = []
 
@@ -73,9 +76,16 @@ class _Campaign:
             )
         if not pending:
             return self._result((), "")
+        self._require_time(pending)
         with self._session:
             self._site.require([trial.configuration for trial in plan.trials])
             return self._run_trials(pending)
+
+    def _require_time(self, pending: tuple[Trial, ...]) -> None:
+        """Refuse streams that cannot end within the limits, before anything starts."""
+        known = alone_times(self._store.observations(self._study.name), self._study.vocabulary)
+        shortest_s = min((fmean(times) for times in known.values()), default=0.0)
+        require_time(self._study, self._site.workload, pending, shortest_s)
 
     def _run_trials(self, pending: tuple[Trial, ...]) -> CampaignResult:
         try:
@@ -118,5 +128,6 @@ def _result_text(study: Study, trial: Trial, observation: Observation) -> str:
         return f"trial {trial.position}: {settings}: {observation.outcome}: {observation.cause.splitlines()[0]}"
     words = study.vocabulary
     names = [name for name in (words.time, words.quality) if name is not None]
+    names += [RESPONSE_TIME, "response_p90_s", "cores_busy"] if observation.jobs else []
     shown = [f"{name}={observation.responses[name]:.4g}" for name in names if name in observation.responses]
     return f"trial {trial.position}: {settings} -> {' '.join(shown)}"

@@ -23,21 +23,23 @@ from sparkcast.errors import RunError, SparkcastError, StoreError
 from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler
-from sparkcast.observe.outcome import JobEnd
 from sparkcast.observe.output import OutputGrowth
-from sparkcast.runs.job import job_folders, make_job
+from sparkcast.observe.report import read_report
+from sparkcast.runs.job import make_job
 from sparkcast.runs.site import Site
+from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurations_of, planned_jobs
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
 from sparkcast.store.lock import exclusive
-from sparkcast.study import Configuration, Observation, Outcome, Study, Trial
+from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
 from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
-from sparkcast.workloads import Submitted, complete, shape_of
+from sparkcast.workloads import Submitted, complete, shape_of, vocabulary_of
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 3  # a lost run is tried again this often
 _GIVE_UP_AFTER = 2  # so many errors at the start, with no success, and the rest is not worth its time
 _POLL_S = 0.05
+_TELL_S = 1.0  # how often to see how far a stream is
 _LOOK_S = 5.0  # how often to look after the cluster while a run goes on: looking may cost a connection to it
 _BELIEVED = 3  # a problem is believed when seen so often in a row: one refused connection is no reason to lose a run
 
@@ -186,7 +188,7 @@ class Session:
 
         `allowed` is asked before each attempt: a lost one has used up some of it.
         """
-        self._require_time()
+        self._require_time(trial)
         engine = self._site.engine
         cause = ""
         for attempt in range(1, _ATTEMPTS + 1):
@@ -222,13 +224,17 @@ class Session:
     def _prepare_data(self, trial: Trial) -> str:
         data_dir = self._folder / "data"
         data_dir.mkdir(exist_ok=True)
-        return self._workload.prepare(complete(self._workload, trial.configuration), data_dir)
+        prints = [
+            self._workload.prepare(complete(self._workload, configuration), data_dir)
+            for configuration in configurations_of(self._study, trial.configuration)
+        ]
+        return ", ".join(dict.fromkeys(prints))
 
     def _warm_up(self, engine: Engine, trials: Sequence[Trial]) -> None:
         """Once for each class path among the trials, so that all are treated alike."""
         jobs: dict[str, SparkJob] = {}
-        for trial in trials:
-            settings = complete(self._workload, trial.configuration)
+        for configuration in (c for trial in trials for c in configurations_of(self._study, trial.configuration)):
+            settings = complete(self._workload, configuration)
             job, _ = make_job(self._study, self._workload, engine, settings, self._folder)
             conf = {key: value for key, value in job.conf.items() if not key.startswith("spark.eventLog.")}
             jobs.setdefault(conf.get("spark.executor.extraClassPath", ""), replace(job, conf=conf))
@@ -239,48 +245,63 @@ class Session:
             engine.warm_up(jobs[path])
             self._warm.add(path)
 
-    def _require_time(self) -> None:
+    def _require_time(self, trial: Trial) -> None:
         if self._interrupts:
             raise Stopped("interrupted")
         limit = self._study.limits.total_s
         if limit is None:
             return
         spent = self._store.spent_s(self._study.name)
-        if spent + self.typical_s > limit:
+        if spent + max(self.typical_s, arrival_times(self._study, self._workload, trial)[-1]) > limit:
             raise Stopped(f"the limit of {show_seconds(limit)} in total: {show_seconds(spent)} used")
 
     def _attempt(self, engine: Engine, trial: Trial, allowances: Sequence[Allowance]) -> Observation:
         """One run. Raises Stopped when it was stopped from outside and says nothing."""
         run_id, artefacts = self._store.begin_run(self._study.name, trial, search_id=self._search_id)
-        settings = complete(self._workload, trial.configuration)
-        folders = job_folders(self._folder / artefacts, shape_of(self._workload, settings).jobs)
+        jobs = planned_jobs(self._study, self._workload, trial, self._folder / artefacts)
         program = None
         if isinstance(self._workload, Submitted):
-            program = self._workload.application(settings, folders[0])
-        growth = [OutputGrowth(folder) for folder in folders if program is not None and program.promised]
+            program = self._workload.application(jobs[0].settings, jobs[0].folder)
+        growth = [OutputGrowth(job.folder) for job in jobs if program is not None and program.promised]
         launched_at = time.time()
         with HostSampler() as sampler:
-            processes = [self._launch(engine, settings, folder) for folder in folders]
+            stream = Stream(jobs, lambda job: self._launch(engine, job))
             try:
-                stopped_because = self._wait(run_id, engine, processes, allowances, growth)
+                stopped_because = self._wait(run_id, engine, stream, allowances, growth)
             except Stopped:
                 self._store.abandon_run(run_id)
                 raise
+        facts = engine.facts()
         run = Run(
             trial=trial,
-            folders=folders,
-            ends=tuple(JobEnd(process.returncode, stopped_because) for process in processes),
+            jobs=tuple(
+                replace(job, configuration=self._of_one_job(job.configuration))
+                for job in stream.ran(stopped_because, self._cores_of)
+            ),
             launched_at=launched_at,
             ended_at=time.time(),
             utilisation=sampler.utilisation(),
-            fingerprint=fingerprint(engine.facts(), self._data[trial.key]),
+            fingerprint=fingerprint(facts, self._data[trial.key]),
             program=program,
+            sharing=Sharing(facts.policy, facts.cores, self._study.spark.conf.get("spark.scheduler.mode", "FIFO")),
         )
         observation = observe(run, run_id=run_id, artefacts=artefacts)
         self._store.finish_run(self._study.name, trial, observation)
+        for text in (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes):
+            self.note(f"trial {trial.position}: {text}")
         return observation
 
-    def _launch(self, engine: Engine, settings: Configuration, folder: Path) -> subprocess.Popen[bytes]:
+    def _of_one_job(self, settings: Configuration) -> Configuration:
+        """Without how many run at once, which says nothing of the job itself."""
+        return settings.without(vocabulary_of(self._workload).first(Role.JOBS) or "")
+
+    def _cores_of(self, settings: Configuration) -> int:
+        shape = shape_of(self._workload, settings)
+        given = self._study.spark.conf.get("spark.cores.max", "")
+        return int(given) if given.isdigit() else shape.executors * shape.cores
+
+    def _launch(self, engine: Engine, planned: PlannedJob) -> subprocess.Popen[bytes]:
+        settings, folder = planned.settings, planned.folder
         (folder / "eventlog").mkdir(parents=True)
         job, notes = make_job(self._study, self._workload, engine, settings, folder)
         for note in notes:
@@ -305,15 +326,18 @@ class Session:
         self,
         run_id: str,
         engine: Engine,
-        processes: list[subprocess.Popen[bytes]],
+        stream: Stream,
         allowances: Sequence[Allowance],
         growth: Sequence[OutputGrowth] = (),
     ) -> str:
         """Wait for all; returns why the run had to end, or "". Raises Stopped when that says nothing of the trial."""
         begun = time.monotonic()
-        lookout, seen = _Lookout(engine), _Every(SEEN_EVERY_S)
-        while any(process.poll() is None for process in processes):
+        lookout, seen, look, told = _Lookout(engine), _Every(SEEN_EVERY_S), _Every(_TELL_S), ""
+        while stream.advance():
             elapsed_s = time.monotonic() - begun
+            if look.is_due(elapsed_s) and (standing := stream.standing()) != told:
+                told = standing
+                self._on_message(told, False)
             if self._interrupts == 1:
                 self.note("finishing the current trial; Ctrl-C again to stop it now")
             if seen.is_due(elapsed_s):
@@ -321,8 +345,7 @@ class Session:
                     self._store.note_running(run_id)
             end, stop = self._end(lookout, elapsed_s, allowances)
             if end or stop:
-                for process in processes:
-                    engine.stop(process)
+                stream.stop(engine.stop)
             if stop:
                 raise Stopped(stop)
             if end:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sparkcast.registry import Registry
-from sparkcast.study import Configuration, Dataset, Outcome, Vocabulary
+from sparkcast.study import Configuration, Dataset, Level, Outcome, Vocabulary
 from sparkcast.study.names import completed
 
 
@@ -64,6 +64,28 @@ class Searcher(Protocol):
     @property
     def warnings(self) -> Sequence[str]:
         """What people should know of the answer, such as that it lies at the edge of what was tried."""
+        ...
+
+
+Cell = Level | None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """A table, where the answer of a search is not one best run."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+@runtime_checkable
+class HasFindings(Protocol):
+    """A searcher that answers with a table. A run that ran out of memory, or was slow, may be part of the answer."""
+
+    def findings(self) -> Findings:
+        """What is known so far; `warnings` and the reason it stopped are shown with it."""
         ...
 
 

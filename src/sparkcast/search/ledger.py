@@ -6,7 +6,7 @@ from statistics import fmean
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
 from sparkcast.search.options import TuneOptions
-from sparkcast.study import Configuration, Kind, Observation, Response, Study
+from sparkcast.study import Configuration, Kind, Observation, Outcome, Response, Study
 from sparkcast.study.derive import run_cost
 from sparkcast.study.names import STARTUP_TIME, TOTAL_TIME
 from sparkcast.units import show_seconds
@@ -195,6 +195,11 @@ class Ledger:
             return NotEnoughDataError(
                 f"none of {len(measured)} runs qualifies yet: {reason}",
                 hint="allow more: --max-runs N --resume",
+            )
+        if measured and all(step.outcome == Outcome.OOM.value for step in measured):
+            return InfeasibleError(
+                f"all {len(measured)} runs ran out of memory, the last at {self.show(measured[-1].configuration)}",
+                hint="try levels with more memory, or less to do at once",
             )
         if measured:
             return RunError(

@@ -16,7 +16,7 @@ from sparkcast.errors import StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
-from sparkcast.search.base import SEARCHERS, Evaluation
+from sparkcast.search.base import SEARCHERS, Evaluation, Findings, HasFindings
 from sparkcast.search.ledger import Ledger, Step, Tried, TunedRun, show_value
 from sparkcast.search.options import (
     Budget,
@@ -65,6 +65,7 @@ class TuneResult:
     interrupted: bool
     vocabulary: Vocabulary  # what the names in it mean
     currency: str = ""  # of the study's price
+    findings: Findings | None = None  # of a searcher that answers with a table rather than with the best
 
 
 def tune(
@@ -284,6 +285,7 @@ class _Tuning:
     def _result(self, reason: str) -> TuneResult:
         ledger, is_interrupted = self._ledger, self._is_cut_short
         best, runner_up = (*ledger.ranked()[:2], None, None)[:2]
+        findings = self._searcher.findings() if isinstance(self._searcher, HasFindings) else None
         if best is None and not is_interrupted:
             raise ledger.nothing_found(reason)
         spent_s, spent_cost = self._spent()
@@ -308,10 +310,11 @@ class _Tuning:
             spent_cost=spent_cost,
             currency="" if self._study.price is None else self._study.price.currency,
             stopped_because=reason,
-            warnings=(*self._searcher.warnings, *ledger.doubts()),
+            warnings=(*self._searcher.warnings, *(ledger.doubts() if findings is None else ())),
             notes=self._session.notes,
             interrupted=is_interrupted,
             vocabulary=self._study.vocabulary,
+            findings=findings,
         )
 
     def _is_candidate(self, best: Tried) -> bool:

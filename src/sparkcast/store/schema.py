@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -92,6 +93,57 @@ observations = Table(
     Column("utilisation", JSON),
     Column("tasks", JSON),
     Column("fingerprint", JSON),
+)
+
+# The jobs of a run that had several, which a single one has not; and what they shared.
+run_jobs = Table(
+    "run_jobs",
+    metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("configuration", JSON, nullable=False),
+    Column("arrived_s", Float, nullable=False),
+    Column("registered_s", Float),
+    Column("started_s", Float),
+    Column("ended_s", Float, nullable=False),
+    Column("responses", JSON, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("cause", String, nullable=False),
+    Column("curve", JSON, nullable=False),
+    Column("tasks", JSON),
+    Column("artefacts", String, nullable=False),
+    Column("cores", Integer),
+)
+
+shared_runs = Table(
+    "shared_runs",
+    metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True),
+    Column("policy", String, nullable=False),
+    Column("cores", Integer),
+    Column("mode", String, nullable=False),
+)
+
+# Runs made without sparkcast. No trial asked for them, so that none is filled by them: they are no rows of the tables
+# above. The columns are the fields of `IngestedRun`.
+ingested = Table(
+    "ingested",
+    metadata,
+    Column("study", ForeignKey("studies.name"), primary_key=True),
+    Column("key", String, primary_key=True),  # application and attempt
+    Column("job", String, nullable=False),
+    Column("log", String, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("is_complete", Boolean, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("cause", String, nullable=False),
+    Column("started_s", Float, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("properties", JSON, nullable=False),
+    Column("responses", JSON, nullable=False),
+    Column("curve", JSON, nullable=False),
+    Column("spark", String, nullable=False),
+    Column("cluster", String, nullable=False),
 )
 # The database itself refuses to count a trial twice.
 Index(

@@ -1,10 +1,10 @@
-"""Studies, trials, runs, searches and observations in one database. Observations are only ever added."""
+"""Studies, trials, runs, searches, observations and ingested runs in one database. Observations are only ever added."""
 
 import dataclasses
 import os
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +21,12 @@ from sparkcast.study import (
     Configuration,
     Epoch,
     Fingerprint,
+    IngestedRun,
+    JobRun,
     Observation,
     Outcome,
     Plan,
+    Sharing,
     Study,
     TaskTotals,
     Trial,
@@ -32,6 +35,7 @@ from sparkcast.study import (
 )
 from sparkcast.study.redaction import redact
 
+STORE_FILES = (".sqlite", ".db")  # a store that is to be a file, and not a folder
 SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
 
 
@@ -45,9 +49,10 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
     if isinstance(target, str) and "://" in target:
         return Store(target)
     path = Path(target)
+    is_file = path.is_file() or path.suffix in STORE_FILES
     if create:
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            (path.parent if is_file else path).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
                 f"cannot create the results folder {str(path)!r}: {error.strerror}",
@@ -150,13 +155,11 @@ class Store:
             return names[0]
         if wanted in names:
             return str(wanted)
-        problem = f"the store has no study {wanted!r}" if wanted else f"the store contains {len(names)} studies"
-        raise StoreError(problem, hint=did_you_mean(wanted or "", names) if names else "run one first")
-
-    def workload(self, study: str) -> str:
-        """The name of the workload that a study runs; "" when the store does not say."""
-        with self._transaction() as connection:
-            return str((self._definition(connection, study) or {}).get("workload", ""))
+        if not names:
+            raise StoreError("the store contains no study", hint="run one first, or ingest logs into it")
+        if wanted:
+            raise StoreError(f"the store has no study {wanted!r}", hint=did_you_mean(wanted, names))
+        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: --study {' | '.join(names)}")
 
     def pending(self, study: str, plan: Plan) -> tuple[Trial, ...]:
         """The trials of the plan that have no final observation yet, in run order."""
@@ -182,6 +185,42 @@ class Store:
                 contents = {"configuration": dict(configuration), "replicate": replicate}
                 connection.execute(schema.trials.insert().values(**identity, **contents))
         return dataclasses.replace(trial, position=found)
+
+    # ------------------------------------------------------------ runs made without sparkcast
+
+    def definition(self, study: str) -> Mapping[str, Any]:
+        """What was asked of a study's runs; empty for one that has only come to be by ingesting."""
+        with self._transaction() as connection:
+            return self._definition(connection, study) or {}
+
+    def ingested(self, study: str) -> tuple[IngestedRun, ...]:
+        """Ingested runs of a study, those of applications that have not ended included, in the order they began."""
+        query = sa.select(schema.ingested).where(schema.ingested.c.study == study)
+        with self._transaction() as connection:
+            rows = connection.execute(query.order_by(schema.ingested.c.started_s, schema.ingested.c.key)).all()
+        return tuple(
+            IngestedRun.from_plain({name: value for name, value in row._mapping.items() if name != "study"})
+            for row in rows
+        )
+
+    def keep_ingested(self, study: str, definition: Mapping[str, Any], runs: Sequence[IngestedRun]) -> None:
+        """Keep runs, in place of what was known of the same applications. All or nothing."""
+        known = schema.ingested.c
+        with self._transaction() as connection:
+            if self._definition(connection, study) is None:
+                values = {"name": study, "definition": dict(definition), "created_at": time.time()}
+                connection.execute(schema.studies.insert().values(values))
+            for run in runs:
+                connection.execute(schema.ingested.delete().where(known.study == study, known.key == run.key))
+                plain = dataclasses.asdict(run)
+                del plain["missing"]
+                connection.execute(schema.ingested.insert().values(study=study, **plain))
+
+    def drop_ingested(self, study: str, keys: Collection[str]) -> None:
+        """Forget ingested runs that belong elsewhere now."""
+        match = (schema.ingested.c.study == study) & schema.ingested.c.key.in_(list(keys))
+        with self._transaction() as connection:
+            connection.execute(schema.ingested.delete().where(match))
 
     # ------------------------------------------------------------ searches
 
@@ -298,6 +337,11 @@ class Store:
                 value = getattr(observation, part)
                 values[part] = None if value is None else dataclasses.asdict(value)
             connection.execute(schema.observations.insert().values(values))
+            for job in observation.jobs:
+                connection.execute(schema.run_jobs.insert().values(run_id=observation.run_id, **_job_row(job)))
+            if observation.sharing is not None:
+                shared = {"run_id": observation.run_id, **dataclasses.asdict(observation.sharing)}
+                connection.execute(schema.shared_runs.insert().values(shared))
 
     def _end_run(self, connection: Connection, run_id: str, state: str, ended_at: float) -> None:
         update = schema.runs.update().where(schema.runs.c.id == run_id)
@@ -338,7 +382,34 @@ class Store:
         if not include_lost:
             query = query.where(schema.observations.c.is_final)
         with self._transaction() as connection:
-            return tuple(_observation(dict(row._mapping)) for row in connection.execute(query))
+            jobs, shared = self._jobs(connection, study), self._shared(connection, study)
+            return tuple(
+                dataclasses.replace(one, jobs=jobs.get(one.run_id, ()), sharing=shared.get(one.run_id))
+                for one in (_observation(dict(row._mapping)) for row in connection.execute(query))
+            )
+
+    def _jobs(self, connection: Connection, study: str) -> dict[str, tuple[JobRun, ...]]:
+        """The jobs of each run that had several."""
+        query = (
+            sa.select(schema.run_jobs)
+            .join(schema.runs, schema.runs.c.id == schema.run_jobs.c.run_id)
+            .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
+            .where(schema.trials.c.study == study)
+            .order_by(schema.run_jobs.c.number)
+        )
+        found: dict[str, tuple[JobRun, ...]] = {}
+        for row in connection.execute(query):
+            found[row.run_id] = (*found.get(row.run_id, ()), _job_run(dict(row._mapping)))
+        return found
+
+    def _shared(self, connection: Connection, study: str) -> dict[str, Sharing]:
+        query = (
+            sa.select(schema.shared_runs)
+            .join(schema.runs, schema.runs.c.id == schema.shared_runs.c.run_id)
+            .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
+            .where(schema.trials.c.study == study)
+        )
+        return {row.run_id: Sharing(row.policy, row.cores, row.mode) for row in connection.execute(query)}
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -383,6 +454,26 @@ def _epoch(entry: Mapping[str, Any]) -> Epoch:
     others = {name: value for name, value in entry.items() if name not in ("number", "time_s", "values")}
     values = {name: value for name, value in others.items() if value is not None}
     return Epoch(entry["number"], entry["time_s"], entry.get("values", values))
+
+
+def _job_row(job: JobRun) -> dict[str, Any]:
+    """A job as it is stored; its slowdown follows from other runs, which may come later."""
+    row = dataclasses.asdict(dataclasses.replace(job, configuration=Configuration()))
+    del row["slowdown"]
+    return row | {"configuration": dict(job.configuration), "outcome": job.outcome.value, "curve": list(row["curve"])}
+
+
+def _job_run(row: Mapping[str, Any]) -> JobRun:
+    made = {name: value for name, value in row.items() if name != "run_id"}
+    return JobRun(
+        **made
+        | {
+            "configuration": Configuration(row["configuration"]),
+            "outcome": Outcome(row["outcome"]),
+            "curve": tuple(_epoch(entry) for entry in row["curve"]),
+            "tasks": None if row["tasks"] is None else TaskTotals(**row["tasks"]),
+        }
+    )
 
 
 def _observation(row: Mapping[str, Any]) -> Observation:

@@ -1,14 +1,18 @@
 """The words of sparkcast: what is asked (Study), planned (Trial, Plan) and seen (Observation, Dataset)."""
 
+from sparkcast.study.arrivals import Arrivals, MixPart
 from sparkcast.study.configuration import Configuration, Level, natural_order, same_level
 from sparkcast.study.expression import Expression
+from sparkcast.study.ingested import IngestedRun
 from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study, differences
 from sparkcast.study.observation import (
     Dataset,
     Epoch,
     Fingerprint,
+    JobRun,
     Observation,
     Outcome,
+    Sharing,
     TaskTotals,
     Utilisation,
 )
@@ -19,6 +23,7 @@ from sparkcast.study.trial import Plan, Trial
 from sparkcast.study.vocabulary import Vocabulary
 
 __all__ = [
+    "Arrivals",
     "Candidates",
     "Configuration",
     "Dataset",
@@ -27,10 +32,13 @@ __all__ = [
     "Expression",
     "Factor",
     "Fingerprint",
+    "IngestedRun",
+    "JobRun",
     "Kind",
     "Level",
     "Limits",
     "Listed",
+    "MixPart",
     "Observation",
     "Outcome",
     "Plan",
@@ -39,6 +47,7 @@ __all__ = [
     "Response",
     "Role",
     "Setting",
+    "Sharing",
     "Space",
     "SparkOptions",
     "Study",

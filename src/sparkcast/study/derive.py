@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from statistics import fmean
 from typing import Any
 
 from sparkcast.arrays import Array, Floats
@@ -220,6 +221,10 @@ def _with_formulas(observation: Observation, responses: Sequence[Response]) -> M
 def _derived(study: Study, observation: Observation) -> Mapping[str, float]:
     values, words = dict(observation.responses), study.vocabulary
     if study.price is not None and words.time is not None and words.time in values:
-        time_s = words.response(words.time).seconds(values[words.time])
-        values[COST] = run_cost(time_s, observation.configuration, study.price, words)
+        time = words.response(words.time)
+        jobs = [(job.configuration, job.responses.get(time.name)) for job in observation.jobs]
+        each = [(settings, value) for settings, value in jobs if value is not None]
+        each = each or [(observation.configuration, values[time.name])]
+        costs = [run_cost(time.seconds(value), settings, study.price, words) for settings, value in each]
+        values[COST] = fmean(costs)  # of one job
     return _with_formulas(replace(observation, responses=values), study.responses)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
+from sparkcast.study.arrivals import ARRIVAL_RATE, Arrivals, At, FromLogs, MixPart, Poisson, require_whole
 from sparkcast.study.configuration import Configuration, Level, normal_level
 from sparkcast.study.expression import Expression
 from sparkcast.study.model import DOLLARS, DesignChoice, Factor, Limits, Price, SparkOptions, Study
@@ -17,7 +18,7 @@ from sparkcast.study.names import TIME, usual_unit
 from sparkcast.study.paths import no_such_file
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary
-from sparkcast.units import parse_seconds
+from sparkcast.units import parse_rate, parse_seconds
 
 MOST_CHARACTERS = 100_000  # of a study file: people write them
 MOST_VALUES = 20_000  # in it, with what aliases repeat
@@ -124,6 +125,28 @@ def _level(value: object) -> object:
 _Scalar = Annotated[Annotated[int, Field(ge=-(2**63), lt=2**63)] | float | str, BeforeValidator(_level)]
 
 
+def _arrival_times(value: object) -> object:
+    return [parse_seconds(time) for time in value] if isinstance(value, list) else value
+
+
+def _arrival_rates(value: object) -> object:
+    """Jobs per hour; a rate that is a list makes a factor."""
+    if value is None:
+        return None
+    rates = [round(parse_rate(str(one)) * 3600, 9) for one in (value if isinstance(value, list) else [value])]
+    return rates if isinstance(value, list) else rates[0]
+
+
+class _Arrivals(_Part):
+    kind: Literal["poisson"] | None = None
+    rate: Annotated[float | list[float] | None, BeforeValidator(_arrival_rates)] = None
+    jobs: int | None = None
+    seed: int = Field(0, ge=0)
+    at: Annotated[list[float] | None, BeforeValidator(_arrival_times)] = None
+    logs: str | None = None
+    speed: float | None = None
+
+
 class _Response(_Part):
     formula: str | None = None
     kind: Literal["time", "money", "share", "count", "other"] = "other"
@@ -142,6 +165,8 @@ class _StudyFile(_Part):
     limits: _Limits = _Limits()
     spark: _Spark = _Spark()
     price: _Price | None = None
+    arrivals: _Arrivals | None = None
+    mix: list[dict[str, _Scalar]] = []
 
 
 def _to_study(parsed: _StudyFile, options: Mapping[str, Any], path: Path, lines: Mapping[str, int]) -> Study:
@@ -152,6 +177,10 @@ def _to_study(parsed: _StudyFile, options: Mapping[str, Any], path: Path, lines:
             factors.append(_at_line(path, lines, f"settings.{name}", Factor, name, tuple(value)))
         else:
             fixed[name] = value
+    arrivals = None
+    if parsed.arrivals is not None:
+        arrivals = _at_line(path, lines, "arrivals", _arrivals, parsed.arrivals, path)
+        _at_line(path, lines, f"settings.{ARRIVAL_RATE}", _add_rate, parsed, factors, fixed)
     rules = tuple(_at_line(path, lines, f"rules.{i}", Expression, text) for i, text in enumerate(parsed.rules))
     for name, role in parsed.roles.items():
         _at_line(path, lines, f"roles.{name}", Vocabulary().assigning, {name: role})
@@ -171,7 +200,53 @@ def _to_study(parsed: _StudyFile, options: Mapping[str, Any], path: Path, lines:
         roles=parsed.roles,
         options=options,
         written={name: texts for name, value in parsed.settings.items() if (texts := _written(value))},
+        arrivals=arrivals,
+        mix=_at_line(path, lines, "mix", _mix, parsed),
     )
+
+
+def _arrivals(part: _Arrivals, path: Path) -> Arrivals:
+    """The one of the three ways to give arrivals; raises StudyError for a mixture of them."""
+    ways = {"rate": part.kind or part.rate or part.jobs, "at": part.at, "logs": part.logs or part.speed}
+    chosen = [way for way, value in ways.items() if value is not None]
+    if len(chosen) != 1:
+        problem = " and ".join(chosen) if chosen else "nothing"
+        raise StudyError(f"arrivals are given by {problem}", hint=f"give one: {_EXAMPLES['arrivals']}")
+    if part.at is not None:
+        return At(tuple(part.at))
+    if chosen == ["logs"]:
+        if part.logs is None:
+            raise StudyError("arrivals have a speed and no logs", hint=_EXAMPLES["arrivals"])
+        return FromLogs(path.parent / part.logs, 1.0 if part.speed is None else part.speed)
+    if part.rate is None or part.jobs is None:
+        missing = "rate" if part.rate is None else "number of jobs"
+        raise StudyError(f"Poisson arrivals without a {missing}", hint=_EXAMPLES["arrivals"])
+    return Poisson(part.jobs, part.seed)
+
+
+def _add_rate(parsed: _StudyFile, factors: list[Factor], fixed: dict[str, Level]) -> None:
+    """The rate is a setting like others, so that it can be varied, analyzed and predicted."""
+    assert parsed.arrivals is not None
+    rate = parsed.arrivals.rate
+    if ARRIVAL_RATE in parsed.settings:
+        raise StudyError(f"{ARRIVAL_RATE} is no setting", hint="give the rate in arrivals: {rate: 12/h, ...}")
+    if isinstance(rate, list):
+        factors.append(Factor(ARRIVAL_RATE, tuple(rate)))
+    elif rate is not None:
+        fixed[ARRIVAL_RATE] = rate
+
+
+def _mix(parsed: _StudyFile) -> tuple[MixPart, ...]:
+    parts = []
+    for number, given in enumerate(parsed.mix, start=1):
+        share = given.get("share")
+        if isinstance(share, str) or share is None:
+            raise StudyError(f"part {number} of the mix has no share", hint=_EXAMPLES["mix"])
+        parts.append(MixPart(share, Configuration({name: v for name, v in given.items() if name != "share"})))
+    require_whole(parts)
+    if parts and parsed.arrivals is None:
+        raise StudyError("a mix of jobs needs arrivals", hint=_EXAMPLES["arrivals"])
+    return tuple(parts)
 
 
 def _written(value: Level | list[Level]) -> dict[Level, str]:
@@ -233,6 +308,8 @@ _EXAMPLES = {
     "roles": "roles: {hosts: machines, auc: share}",
     "rules": "rules: ['batch_size % executors == 0']",
     "study": "a name of letters, digits, dots and dashes",
+    "arrivals": "arrivals: {rate: 12/h, jobs: 20}, or {at: [0s, 30s, 45s]}, or {logs: FOLDER, speed: 10}",
+    "mix": "mix: [{share: 0.7, executors: 1}, {share: 0.3, executors: 2}]",
 }
 
 
@@ -252,6 +329,7 @@ def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int
             "spark": _Spark,
             "price": _Price,
             "responses": _Response,
+            "arrivals": _Arrivals,
         }
         known = tuple((parts[top] if len(keys) > 1 else _StudyFile).model_fields)
         return StudyError(f"{place}: unknown key {dotted!r}", hint=did_you_mean(keys[-1], known))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StudyError
+from sparkcast.study.arrivals import Arrivals, MixPart
 from sparkcast.study.configuration import Configuration, Level, normal_level, repeated
 from sparkcast.study.expression import Expression
 from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed, in_usual_units
@@ -177,6 +178,8 @@ class Study:
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     # Levels as the file writes them, where that is another way: {"rate": {1: "1.0"}}. A job may tell them apart.
     written: Mapping[str, Mapping[Level, str]] = field(default_factory=dict, compare=False, repr=False)
+    arrivals: Arrivals | None = None  # a trial is a stream of jobs that arrive so; None: what its settings say
+    mix: tuple[MixPart, ...] = ()  # the jobs of such a stream by share, where they differ
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fixed", Configuration(self.fixed))
@@ -213,6 +216,10 @@ class Study:
     def measured_definition(self) -> dict[str, Any]:
         """What decides which runs are made and how, as plain data; a change here makes old runs another study's."""
         own = {"options": redact_plain(self.options)} if self.options else {}  # older studies have none
+        if self.arrivals is not None:
+            own["arrivals"] = self.arrivals.as_plain()
+        if self.mix:
+            own["mix"] = [part.as_plain() for part in self.mix]
         return own | {
             "workload": self.workload,
             "settings": {**{f.name: list(f.levels) for f in self.factors}, **self.fixed},

@@ -15,6 +15,17 @@ from sparkcast.study.vocabulary import Vocabulary
 
 # What sparkcast itself calls what it measures, and the number of epochs where nobody else does.
 TIME, TOTAL_TIME, STARTUP_TIME, COST, EPOCHS = "time_s", "total_s", "startup_s", "cost", "epochs"
+RESPONSE_TIME = "response_s"  # from the submission of a job to its end
+# Parts of a run, in their order, that add up to its total time: Spark starts, data are made ready, work and waiting for
+# one another, what is neither, and what comes after the result.
+BOOT, LOADING, COMPUTE, SYNC, IDLE, TEARDOWN = PARTS = (
+    "boot_s",
+    "loading_s",
+    "compute_s",
+    "sync_s",
+    "idle_s",
+    "teardown_s",
+)
 
 _SETTINGS: tuple[tuple[Role, str], ...] = (
     (
@@ -64,12 +75,21 @@ _RESPONSES = (
     Response(TIME, kind=Kind.TIME),
     Response(TOTAL_TIME, kind=Kind.TIME),
     Response(STARTUP_TIME, kind=Kind.TIME),
+    *(Response(part, kind=Kind.TIME) for part in PARTS),
     Response(COST, kind=Kind.MONEY),
     Response("accuracy", kind=Kind.SHARE, unit="share correct"),
     Response("throughput", kind=Kind.COUNT, better="more", unit="records/s"),
     Response("loss"),
     Response("cpu_percent", unit="%"),
     Response("iowait_percent", unit="%"),
+    Response(RESPONSE_TIME, kind=Kind.TIME),
+    *(Response(f"response_p{percent}_s", kind=Kind.TIME) for percent in (50, 90, 95)),
+    Response("waiting_s", kind=Kind.TIME),
+    Response("service_s", kind=Kind.TIME),
+    Response("jobs_in_system", kind=Kind.COUNT, better="less", unit="jobs"),
+    Response("cores_busy", unit="share of cores"),
+    Response("cores_held", unit="share of cores"),
+    Response("slowdown", unit="times alone"),
 )
 # Columns of a table of runs that are no settings, when nobody says which ones are.
 MEASURED = tuple(response.name for response in _RESPONSES)

@@ -59,6 +59,8 @@ class TaskTotals:
     first_task_s: float | None = None  # first task's launch, as seconds since the Unix epoch
     first_job_s: float | None = None  # the first Spark job's submission, likewise
     last_job_s: float | None = None  # the last Spark job's end
+    registered_s: float | None = None  # the application's start, as its driver told the cluster
+    first_executor_s: float | None = None  # when the first executor was there
     master: str = ""  # that the application ran on, as Spark was told
 
 
@@ -78,6 +80,52 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
+class Sharing:
+    """What jobs that ran at once shared, and by which rule."""
+
+    policy: str  # between applications
+    cores: int | None  # of the cluster; None where only the cluster knows
+    mode: str = "FIFO"  # spark.scheduler.mode: between the Spark jobs of one application
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """One job of a run that had several. Moments are seconds since the run began."""
+
+    number: int  # in order of arrival, from 1
+    configuration: Configuration
+    arrived_s: float  # submitted
+    registered_s: float | None  # with the cluster: its driver is up; None where its event log does not tell
+    started_s: float | None  # its first executor is there
+    ended_s: float
+    responses: Mapping[str, float]
+    outcome: Outcome = Outcome.OK
+    cause: str = ""
+    curve: tuple[Epoch, ...] = ()
+    tasks: TaskTotals | None = None
+    artefacts: str = ""  # its folder, relative to the store
+    cores: int | None = None  # that it may hold at most: spark.cores.max
+    slowdown: float | None = None  # response time over that of the same job alone, where that is known
+
+    @property
+    def response_s(self) -> float:
+        """From its arrival to its end: launching the driver, waiting and service."""
+        return self.ended_s - self.arrived_s
+
+    @property
+    def waiting_s(self) -> float | None:
+        """From registering to the first executor; of a job alone, what launching an executor takes."""
+        if self.started_s is None or self.registered_s is None:
+            return None
+        return self.started_s - self.registered_s
+
+    @property
+    def service_s(self) -> float | None:
+        """From the first executor to the end: as long as it holds cores."""
+        return None if self.started_s is None else self.ended_s - self.started_s
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     configuration: Configuration
     responses: Mapping[str, float]
@@ -92,6 +140,9 @@ class Observation:
     started_at: float | None = None  # seconds since the Unix epoch
     artefacts: str = ""  # the run's folder, relative to the store
     run_id: str = ""
+    jobs: tuple[JobRun, ...] = ()  # of a run that had several, in order of arrival
+    sharing: Sharing | None = None  # of such a run
+    is_ingested: bool = False  # made without sparkcast: no trial asked for it
 
     if TYPE_CHECKING:  # takes settings however they are written
 
@@ -110,6 +161,9 @@ class Observation:
             started_at: float | None = None,
             artefacts: str = "",
             run_id: str = "",
+            jobs: tuple[JobRun, ...] = (),
+            sharing: Sharing | None = None,
+            is_ingested: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:

@@ -62,6 +62,8 @@ class Setting:
     is_size: bool = False  # written like Spark's sizes: 512m, 4g
     role: Role = Role.OTHER
     unit: str = ""  # as people read it; of a memory also what a bare number counts: bytes, mb, gb
+    # Its workload had results before it had this setting: at its default it is not recorded, so that they still fit.
+    is_later: bool = False
     argument: str = ""  # how a job is given it, with {} for its level; "" is --name {}
 
     def __post_init__(self) -> None:

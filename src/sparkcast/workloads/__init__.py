@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Kind, Level, Response, Role, Setting, Study, Vocabulary
-from sparkcast.study.configuration import Levels
+from sparkcast.study import Configuration, Kind, Level, MixPart, Response, Role, Setting, Study, Vocabulary
+from sparkcast.study.arrivals import ARRIVAL_RATE
+from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.derive import machine_hour, machine_type_setting
 from sparkcast.study.names import TIME
 from sparkcast.study.redaction import is_secret
@@ -134,6 +135,8 @@ def resolve(study: Study) -> Study:
     """
     workload = workload_of(study)
     known = {setting.name: setting for setting in settings_of(workload)}
+    if study.arrivals is not None:
+        known = _of_streams(study, known)
     levels = {**{f.name: f.levels for f in study.factors}, **{name: (v,) for name, v in study.fixed.items()}}
     for name, values in levels.items():
         with _at(study, "settings", name):
@@ -148,12 +151,74 @@ def resolve(study: Study) -> Study:
         with _at(study, "rules", str(i)):
             rule.require_names(tuple(known))
     varied = {factor.name for factor in study.factors}
-    fixed = complete(workload, study.fixed).without(*varied)
+    unrecorded = [name for name in _unrecorded(study, tuple(known.values())) if name not in _mixed(study)]
+    fixed = complete(workload, study.fixed).without(*varied, *unrecorded)
+    if study.arrivals is not None:
+        # How many jobs run at once, and what differs among them, is of no trial as a whole.
+        study = replace(study, mix=_completed_mix(study, fixed, known))
+        fixed = fixed.only([name for name in fixed if name in known]).without(*_mixed(study))
+        fixed |= study.fixed.only([ARRIVAL_RATE])
     resolved = replace(study, fixed=fixed, responses=_responses(study, workload), vocabulary=vocabulary_of(workload))
     _check_roles(resolved, replace(resolved, roles={}, vocabulary=vocabulary_of(workload)).vocabulary)
     check_price(resolved)
     properties_of(resolved, {name: values[0] for name, values in levels.items()})
     return resolved
+
+
+def _of_streams(study: Study, known: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The settings of a study whose trials are streams: not how many jobs run at once, but how often one comes."""
+    given = {factor.name for factor in study.factors} | set(study.fixed)
+    for name in (name for name, setting in known.items() if setting.role is Role.JOBS and name in given):
+        with _at(study, "settings", name):
+            raise StudyError(
+                f"{name} and arrivals both say how many jobs there are",
+                hint=f"leave out {name}, or leave out arrivals to run so many jobs at once",
+            )
+    kept = {name: setting for name, setting in known.items() if setting.role is not Role.JOBS}
+    rate = Setting(ARRIVAL_RATE, 1.0, "jobs that arrive in an hour", unit="per hour")
+    return {**kept, **({ARRIVAL_RATE: rate} if ARRIVAL_RATE in given else {})}
+
+
+def _mixed(study: Study) -> tuple[str, ...]:
+    """The settings in which the jobs of a stream differ."""
+    return tuple(dict.fromkeys(name for part in study.mix for name in part.settings))
+
+
+def _completed_mix(study: Study, fixed: Configuration, known: dict[str, Setting]) -> tuple[MixPart, ...]:
+    """Each part with all the settings in which parts differ; checks them, and adds Spark properties to `known`."""
+    varied, mixed = {factor.name for factor in study.factors}, _mixed(study)
+    with _at(study, "mix"):
+        for name in mixed:
+            if is_property(name):
+                known[name] = _property(name, known)
+            if name in varied:
+                raise StudyError(f"{name} is varied and stands in the mix", hint="keep it in one of the two")
+            if name not in known or name == ARRIVAL_RATE:
+                hint = did_you_mean(name, tuple(known))
+                raise StudyError(f"workload {study.workload!r} has no setting {name!r} for a mix", hint=hint)
+            if rule := next((rule for rule in study.rules if name in rule.names), None):
+                raise StudyError(
+                    f"the rule {rule.text!r} is about {name}, which differs among the jobs of a stream",
+                    hint=f"a rule is about the settings that all jobs share: leave out {name} there",
+                )
+        for part in study.mix:
+            for name, level in part.settings.items():
+                known[name].check(level)
+        completed = tuple(replace(part, settings=fixed.only(mixed) | part.settings) for part in study.mix)
+        missing = next(((part, name) for part in completed for name in mixed if name not in part.settings), None)
+        if missing is not None:
+            raise StudyError(
+                f"only some parts of the mix have {missing[1]}", hint=f"give {missing[1]} in every part, or in settings"
+            )
+        return completed
+
+
+def _unrecorded(study: Study, settings: tuple[Setting, ...]) -> tuple[str, ...]:
+    """Fixed settings that came later than results of their workload, at their defaults and in no expression."""
+    price = study.price.hour if study.price is not None else None
+    used = {name for expression in (*study.rules, price) if expression is not None for name in expression.names}
+    later = {s.name: s.default for s in settings if s.is_later and s.default is not None and s.name not in used}
+    return tuple(name for name, default in later.items() if same_level(study.fixed.get(name, default), default))
 
 
 def _property(name: str, known: Mapping[str, Setting]) -> Setting:
@@ -204,7 +269,7 @@ def check_price(study: Study) -> None:
     price, words = study.price, study.vocabulary
     if price is not None and price.hour is not None:
         with _at(study, "price", "hour"):
-            price.hour.require_names((*(f.name for f in study.factors), *study.fixed))
+            price.hour.require_names((*(f.name for f in study.factors), *study.fixed, *_mixed(study)))
     if price is not None and price.machine_hours:
         with _at(study, "price"):
             name = machine_type_setting(price, words.only((*(f.name for f in study.factors), *study.fixed)))

@@ -17,6 +17,18 @@ _TRAINED = re.compile(
 _VALIDATED = re.compile(rf"{_HEAD}Top1Accuracy is Accuracy\(correct: (\d+), count: (\d+), accuracy: {_NUMBER}\)")
 
 
+# What an iteration spent where, the mean over the executors; told at the level DEBUG.
+_METRIC = re.compile(rf"(\w[\w ]*\w) : {_NUMBER} s")
+_COMPUTING = ("computing time average",)
+_SYNCHRONISING = (  # as BigDL spells them
+    "get weights average",
+    "aggregate gradient time",
+    "put gradient",
+    "aggregrateGradientParition average executor",
+    "send weights average",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Trained:
     """One iteration: `records` in `time_s` seconds."""
@@ -60,8 +72,11 @@ class Curve:
 
     records: float = 0.0
     training_s: float = 0.0
+    compute_s: float = 0.0  # of an executor: forward and backward passes, and validation
+    sync_s: float = 0.0  # of an executor: getting weights, giving and adding up gradients
     epochs: list[Epoch] = field(default_factory=list)
     _iterations: list[Trained] = field(default_factory=list)
+    _trained_at: float | None = None
 
     def add(self, event: Trained | Validated | None, time_s: float) -> Epoch | None:
         """Take in what was said `time_s` seconds after the start; the epoch, when this completes one."""
@@ -69,13 +84,22 @@ class Curve:
             self.records += event.records
             self.training_s += event.time_s
             self._iterations.append(event)
+            self._trained_at = time_s
         if not isinstance(event, Validated):
             return None
+        if self._trained_at is not None:
+            self.compute_s += time_s - self._trained_at
         told = {"accuracy": event.accuracy, "loss": self._mean_loss(), "throughput": self._throughput()}
         epoch = Epoch(event.epoch, time_s, {name: value for name, value in told.items() if value is not None})
         self._iterations.clear()
         self.epochs.append(epoch)
         return epoch
+
+    def add_metric(self, line: str) -> None:
+        """Take in a line of an iteration's own summary; any other line changes nothing."""
+        if match := _METRIC.fullmatch(line.strip()):
+            self.compute_s += float(match[2]) if match[1] in _COMPUTING else 0.0
+            self.sync_s += float(match[2]) if match[1] in _SYNCHRONISING else 0.0
 
     def _mean_loss(self) -> float | None:
         losses = [i.loss for i in self._iterations if i.loss is not None]

@@ -56,11 +56,20 @@ def generate_images(data_dir: Path, *, count: int, side: int, classes: int = 5, 
 
 def images_in(folder: Path) -> ImageSet:
     """The JPEG files of a folder with one folder per class; files beside them are passed over."""
+    return _found(folder, "*/*", hint="put them in one folder per class: roses/1.jpg, ...")
+
+
+def images_under(folder: Path) -> ImageSet:
+    """The JPEG files of a folder and of all folders in it, where their classes do not matter."""
+    return _found(folder, "**/*", hint="they end in .jpg or .jpeg")
+
+
+def _found(folder: Path, pattern: str, *, hint: str) -> ImageSet:
     if not folder.is_dir():
-        raise StudyError(f"{folder} is not a folder", hint="data_path: FOLDER with one folder of JPEG files per class")
-    found = sorted(path for path in folder.glob("*/*") if path.suffix.lower() in SUFFIXES and path.is_file())
+        raise StudyError(f"{folder} is not a folder", hint="data_path: FOLDER with JPEG files")
+    found = sorted(path for path in folder.glob(pattern) if path.suffix.lower() in SUFFIXES and path.is_file())
     if not found:
-        raise StudyError(f"{folder} has no JPEG files", hint="put them in one folder per class: roses/1.jpg, ...")
+        raise StudyError(f"{folder} has no JPEG files", hint=hint)
     facts = "\n".join(f"{path.relative_to(folder)} {path.stat().st_size}" for path in found)
     return ImageSet(
         folder,

@@ -17,7 +17,16 @@ from typing import Any, TextIO
 from sparkcast.errors import RunError
 from sparkcast.workloads import Job
 from sparkcast.workloads._bigdl_log import Curve, follow, parse_line
-from sparkcast.workloads._mnist_data import DEVIATION, MEAN, SIDE, Dataset, Images, Recipe, write_idx
+from sparkcast.workloads._mnist_data import DEVIATION, MEAN, SIDE, Dataset, Images, write_idx
+from sparkcast.workloads._mnist_recipe import (
+    ADAM_BETAS,
+    ADAM_EPSILON,
+    RECURRENT_UNITS,
+    RMSPROP_DECAY,
+    RMSPROP_EPSILON,
+    Recipe,
+    is_enough,
+)
 
 _ROOT = "com.intel.analytics.bigdl.dllib"
 _DATASET = f"{_ROOT}.feature.dataset"
@@ -53,6 +62,7 @@ def find_jars() -> tuple[Path, ...]:
 
 def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
     bigdl = _BigDL(job.spark_context())
+    job.loading()
     training = bigdl.distribute(dataset.training)
     held_out = bigdl.distribute(dataset.held_out)
     optimizer = bigdl.optimizer(recipe, training, held_out)
@@ -61,7 +71,7 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
         job.started()
         start, started_at = time.perf_counter(), time.time()
         with _reporting(job, log, curve, started_at):
-            optimizer.optimize()
+            bigdl.optimize(optimizer, recipe, training)
             time_s = time.perf_counter() - start
     if not curve.epochs or not curve.training_s:
         raise RunError("BigDL logged no epoch", hint="its logger com.intel.analytics.bigdl.dllib.optim must be at INFO")
@@ -69,6 +79,9 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
     job.result(
         time_s=time_s,
         throughput=curve.records / curve.training_s,
+        epochs_trained=last.number,
+        compute_s=curve.compute_s,
+        sync_s=curve.sync_s,
         **{name: value for name, value in last.values.items() if name != "throughput"},
     )
 
@@ -81,6 +94,7 @@ def _reporting(job: Job, log: TextIO, curve: Curve, started_at: float) -> Iterat
     def report() -> None:
         for line in follow(log, is_over):
             logged_at_ms, _, text = line.partition(" ")
+            curve.add_metric(line)
             event = parse_line(text)
             epoch = curve.add(event, int(logged_at_ms) / 1000 - started_at) if event else None
             if epoch:
@@ -93,6 +107,21 @@ def _reporting(job: Job, log: TextIO, curve: Curve, started_at: float) -> Iterat
         finally:
             is_over.set()
         reporter.result()
+
+
+class _EarlyStop:
+    """A trigger of BigDL that is asked after each epoch; Py4J lets the JVM call it."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe, self._accuracies, self.is_due = recipe, list[float](), False
+
+    def apply(self, state: Any) -> bool:
+        self._accuracies.append(float(state.apply("score")))
+        self.is_due = is_enough(self._accuracies, self._recipe.patience, self._recipe.target_accuracy)
+        return self.is_due
+
+    class Java:
+        implements = (f"{_ROOT}.optim.Trigger",)
 
 
 class _BigDL:
@@ -121,23 +150,71 @@ class _BigDL:
         self._api.setModelSeed(recipe.seed)
         optimizer = self._object(f"{_ROOT}.optim.Optimizer").apply(
             self._model(recipe.network),
-            self._batches(training, recipe.batch_size),
+            self._batches(training, recipe.stages[0].batch_size),
             self._api.createClassNLLCriterion(None, True, True),
             self._object("scala.reflect.ClassTag").Float(),
             self._object(f"{_ROOT}.tensor.TensorNumericMath$TensorNumeric$NumericFloat"),
         )
-        schedule, no_decay, no_limit = self._api.createDefault(), 0.0, 1e308
-        optimizer.setOptimMethod(
-            self._api.createSGD(recipe.learning_rate, no_decay, 0.0, 0.0, no_limit, False, schedule, None, None)
-        )
+        optimizer.setOptimMethod(self._optim_method(recipe))
         methods = self._context._gateway.new_array(self._class(f"{_ROOT}.optim.ValidationMethod"), 1)
         methods[0] = self._api.createTop1Accuracy()
-        optimizer.setValidation(self._api.createEveryEpoch(), self._batches(held_out, recipe.batch_size), methods)
-        return optimizer.setEndWhen(self._api.createMaxEpoch(recipe.epochs))
+        batches = self._batches(held_out, recipe.stages[0].batch_size)
+        optimizer.setValidation(self._api.createEveryEpoch(), batches, methods)
+        # What the executors keep of the gradients so far (momentum, ...) serves the next phase as well.
+        return optimizer.reserveOptim(len(recipe.phases) > 1)
+
+    def optimize(self, optimizer: Any, recipe: Recipe, training: Any) -> None:
+        """Train to the end, with one call for each batch size: BigDL cannot change it on the way."""
+        stop = _EarlyStop(recipe)
+        for number, (batch_size, last_epoch) in enumerate(recipe.phases):
+            if number:
+                getattr(optimizer, "dataset_$eq")(self._batches(training, batch_size))
+            optimizer.setEndWhen(self._end(recipe, last_epoch, stop))
+            optimizer.optimize()
+            if stop.is_due:
+                return
+
+    def _end(self, recipe: Recipe, last_epoch: int, stop: "_EarlyStop") -> Any:
+        at_the_end = self._api.createMaxEpoch(last_epoch)
+        if not recipe.stops_early:
+            return at_the_end
+        from pyspark.java_gateway import ensure_callback_server_started
+
+        ensure_callback_server_started(self._context._gateway)
+        # Triggers are asked before each iteration, Python only after each epoch.
+        after_an_epoch = self._api.createTriggerAnd(self._api.createEveryEpoch(), [stop])
+        return self._api.createTriggerOr(after_an_epoch, [at_the_end])
+
+    def _optim_method(self, recipe: Recipe) -> Any:
+        rate, no_decay = recipe.stages[0].learning_rate, 0.0
+        if recipe.optimizer == "adam":
+            return self._api.createAdam(rate, no_decay, *ADAM_BETAS, ADAM_EPSILON)
+        if recipe.optimizer == "adagrad":
+            return self._api.createAdagrad(rate, no_decay, 0.0)
+        if recipe.optimizer == "rmsprop":
+            return self._api.createRMSprop(rate, no_decay, RMSPROP_DECAY, RMSPROP_EPSILON)
+        dampening, is_nesterov = 0.0, recipe.optimizer == "nesterov"
+        return self._api.createSGD(
+            rate, no_decay, 0.0, recipe.momentum, dampening, is_nesterov, self._schedule(recipe), None, None
+        )
+
+    def _schedule(self, recipe: Recipe) -> Any:
+        rates = [stage.learning_rate for stage in recipe.stages]
+        if len({*rates}) == 1:
+            return self._api.createDefault()
+        sgd = f"{_ROOT}.optim.SGD"
+        regimes = self._context._gateway.new_array(self._class(f"{sgd}$Regime"), len(rates))
+        for i, rate in enumerate(rates):
+            config = self._object(f"{_ROOT}.utils.T").apply()
+            config.update("learningRate", rate)
+            regimes[i] = self._class(f"{sgd}$Regime")(i + 1, i + 1, config)
+        return self._class(f"{sgd}$EpochSchedule")(regimes)
 
     @contextmanager
     def training_log(self) -> Iterator[TextIO]:
         """What the optimiser logs on the driver: milliseconds since the Unix epoch, then the message.
+
+        At the level DEBUG, at which each iteration says what it spent where.
 
         The appender is added at run time, so that it works whatever logging the cluster has set up.
         """
@@ -152,7 +229,7 @@ class _BigDL:
         logger = self._object(f"{_ROOT}.optim.DistriOptimizer").logger()
         appender.start()
         logger.addAppender(appender)
-        logger.setLevel(self._class("org.apache.logging.log4j.Level").INFO)
+        logger.setLevel(self._class("org.apache.logging.log4j.Level").DEBUG)
         with log:
             yield log
         logger.removeAppender(appender)
@@ -173,16 +250,32 @@ class _BigDL:
         if network == "lenet5":
             return self._object(f"{_ROOT}.models.lenet.LeNet5").apply(10)
         model = self._api.createSequential()
-        layers = (
+        for layer in self._bi_rnn() if network == "bi-rnn" else self._simplenet():
+            model.add(layer)
+        return model
+
+    def _simplenet(self) -> tuple[Any, ...]:
+        return (
             self._api.createReshape([SIDE * SIDE], None),
             self._linear(SIDE * SIDE, 128),
             self._api.createReLU(False),
             self._linear(128, 10),
             self._api.createLogSoftMax(),
         )
-        for layer in layers:
-            model.add(layer)
-        return model
+
+    def _bi_rnn(self) -> tuple[Any, ...]:
+        """The network of BigDL's tutorial: rows are time steps, the last step's output of both directions counts."""
+        no_dropout, activations, regularizers = 0.0, (None, None), (None, None, None)
+        steps, features = 2, 3  # dimensions, of which the first is the image
+        both = self._api.createBiRecurrent(self._api.createJoinTable(features, features))
+        both.add(self._api.createLSTM(SIDE, RECURRENT_UNITS, no_dropout, *activations, *regularizers))
+        return (
+            self._api.createReshape([SIDE, SIDE], None),
+            both,
+            self._api.createSelect(steps, -1),
+            self._linear(2 * RECURRENT_UNITS, 10),
+            self._api.createLogSoftMax(),
+        )
 
     def _linear(self, inputs: int, outputs: int) -> Any:
         with_bias, regularizers, weights = True, (None, None), (None, None, None, None)

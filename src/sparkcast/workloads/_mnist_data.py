@@ -61,18 +61,6 @@ class Dataset:
         return f"{self.name} {len(self.training)}+{len(self.held_out)} sha256:{digest.hexdigest()[:12]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How to train, whatever the framework."""
-
-    network: str
-    batch_size: int
-    learning_rate: float
-    epochs: int
-    processes: int  # what shares one batch: executors times cores
-    seed: int
-
-
 def sample_size(n: int, rate: float) -> int:
     return max(1, round(n * rate))
 

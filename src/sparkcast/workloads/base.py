@@ -81,6 +81,10 @@ class Job(Protocol):
         """The SparkContext, made at the first call."""
         ...
 
+    def loading(self) -> None:
+        """Spark and the executors are up: what follows makes the data ready. Optional."""
+        ...
+
     def started(self) -> None:
         """Start-up is over: what follows is the work being measured."""
         ...
@@ -89,8 +93,15 @@ class Job(Protocol):
         """One point of the per-epoch curve: responses reached by its end; `time_s` counts from `started`."""
         ...
 
+    def note(self, text: str) -> None:
+        """Something that people should know of this run, though it went well."""
+        ...
+
     def result(self, **responses: float) -> None:
-        """The measured responses; call once, at the end."""
+        """The measured responses; call once, at the end.
+
+        With `compute_s` and `sync_s` among them, which share `time_s`, the run is divided into its parts.
+        """
         ...
 
 

@@ -6,8 +6,10 @@ JOB.json holds `workload` (a name), `settings` (complete), `data_dir`, and `opti
 workload. REPORT.jsonl gets one JSON object a line, each with `kind` and `at` (seconds since the Unix epoch):
 
     driver                          this process is up
+    loading                         Spark is up, the data are being made ready
     started                         start-up is over, the measured work begins
     epoch                           one point of the curve: number, time_s, values (responses reached by its end)
+    note                            text: something to know of a run that goes well
     result                          responses
     failed                          error, message, cause (the end of the traceback)
 
@@ -45,6 +47,8 @@ from sparkcast.workloads import WORKLOADS  # noqa: E402
 _CAUSE_LINES = 40
 _MESSAGE_CHARACTERS = 2000
 _JAVA_FRAME = re.compile(r"\s+at \S+\(.*\)|\s+\.\.\. \d+ more")
+# What a Python process of an executor died of, in the error that the driver gets.
+_IN_EXECUTOR = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)+(\S.*)")
 # 52 is how Spark's processes exit when Java's heap is full.
 _OUT_OF_MEMORY = re.compile(r"OutOfMemoryError|MemoryError|Java heap space|GC overhead limit|exited with code 52")
 
@@ -90,11 +94,17 @@ class DriverJob:
             self._context = SparkContext.getOrCreate()
         return self._context
 
+    def loading(self) -> None:
+        self._report.write("loading")
+
     def started(self) -> None:
         self._report.write("started")
 
     def epoch(self, number: int, time_s: float, **responses: float | None) -> None:
         self._report.write("epoch", number=number, time_s=time_s, values=_finite(responses))
+
+    def note(self, text: str) -> None:
+        self._report.write("note", text=text)
 
     def result(self, **responses: float) -> None:
         if self.has_result:
@@ -121,6 +131,8 @@ def describe(error: BaseException) -> dict[str, str]:
     text = "".join(traceback.format_exception(error))
     name = type(error).__name__
     _, has_message, message = text.rpartition(f"{name}: ")
+    if "PythonException" in text and (causes := _IN_EXECUTOR.findall(text.rpartition("PythonException:")[2])):
+        message = causes[-1]
     lines = [line for line in text.splitlines() if line.strip() and not _JAVA_FRAME.fullmatch(line)]
     memory = [line for line in lines[:-_CAUSE_LINES] if _OUT_OF_MEMORY.search(line)]
     return {

@@ -4,19 +4,31 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sparkcast.errors import StudyError
-from sparkcast.workloads._mnist_data import Recipe, prepare, read_prepared, sample_size, training_size
-from sparkcast.workloads.base import ACCURACY, THROUGHPUT, TIME, WORKLOADS, Configuration, Job, Response, Role, Setting
+from sparkcast.workloads._mnist_data import prepare, read_prepared, sample_size, training_size
+from sparkcast.workloads._mnist_recipe import NETWORKS, OPTIMIZERS, SCHEDULED, SCHEDULES, Recipe
+from sparkcast.workloads.base import (
+    ACCURACY,
+    THROUGHPUT,
+    TIME,
+    WORKLOADS,
+    Configuration,
+    Job,
+    Kind,
+    Response,
+    Role,
+    Setting,
+)
 
 
 @WORKLOADS.register("mnist-training")
 class MnistTraining:
-    """Trains LeNet-5 or a shallow network on MNIST with BigDL or PyTorch."""
+    """Trains LeNet-5, a shallow or a recurrent network on MNIST with BigDL or PyTorch."""
 
     settings: tuple[Setting, ...] = (
         Setting("batch_size", 128, "images per step, over the whole cluster", minimum=1, role=Role.BATCH),
-        Setting("learning_rate", 0.2, "learning rate of SGD", minimum=0),
+        Setting("learning_rate", 0.2, "learning rate; 0.2 suits sgd, 0.001 to 0.01 the others", minimum=0),
         Setting("epochs", 2, "passes over the training images", minimum=1, role=Role.EPOCHS),
-        Setting("network", "lenet5", "deep (lenet5) or shallow (simplenet)", choices=("lenet5", "simplenet")),
+        Setting("network", "lenet5", "deep (lenet5), shallow (simplenet) or recurrent (bi-rnn)", choices=NETWORKS),
         Setting(
             "sampling_rate",
             1.0,
@@ -33,8 +45,29 @@ class MnistTraining:
         ),
         Setting("data_path", "", "folder with MNIST's four IDX files, for dataset: idx"),
         Setting("seed", 1, "random seed for initial weights and sampling", minimum=0),
+        Setting("optimizer", "sgd", "how weights are updated", choices=OPTIMIZERS, is_later=True),
+        Setting("momentum", 0.0, "momentum of sgd and nesterov, below 1", minimum=0, is_later=True),
+        Setting("schedule", "constant", "how the learning rate decays", choices=SCHEDULES, is_later=True),
+        Setting(
+            "schedule_on",
+            "learning_rate",
+            "what the schedule changes: batch_size is raised by as much as the learning rate would decay",
+            choices=SCHEDULED,
+            is_later=True,
+        ),
+        Setting("decay", 0.5, "factor of one decay, for schedule: step and exponential", minimum=0, is_later=True),
+        Setting("decay_epochs", 1, "epochs from one decay to the next", minimum=1, is_later=True),
+        Setting("warmup_epochs", 0, "first epochs, in which the learning rate rises", minimum=0, is_later=True),
+        Setting("patience", 0, "stop so many epochs after the most accurate one; 0: never", minimum=0, is_later=True),
+        Setting("target_accuracy", 0.0, "stop at this held-out accuracy; 0: never", minimum=0, is_later=True),
     )
-    responses: tuple[Response, ...] = (TIME, ACCURACY, THROUGHPUT, Response("loss"))
+    responses: tuple[Response, ...] = (
+        TIME,
+        ACCURACY,
+        THROUGHPUT,
+        Response("loss"),
+        Response("epochs_trained", kind=Kind.COUNT),
+    )
     chance: Mapping[str, float] = {"accuracy": 0.1}  # ten digits
     example: Mapping[str, object] = {
         "executors": [1, 2],
@@ -46,8 +79,7 @@ class MnistTraining:
     }
 
     def check(self, settings: Configuration) -> None:
-        batch_size, rate = int(settings["batch_size"]), float(settings["sampling_rate"])
-        executors, cores = int(settings["executors"]), int(settings["cores"])
+        rate = float(settings["sampling_rate"])
         if float(settings["learning_rate"]) <= 0:
             raise StudyError(
                 f"learning_rate = {settings['learning_rate']} is not positive, so nothing is learned",
@@ -59,11 +91,7 @@ class MnistTraining:
             raise StudyError(
                 f"sampling_rate = {rate:g} is not between 0 and 1", hint="use a number above 0 and up to 1"
             )
-        if batch_size % (executors * cores):
-            raise StudyError(
-                f"batch_size = {batch_size} cannot be divided equally among {executors} executors of {cores} cores",
-                hint="add the rule: batch_size % (executors * cores) == 0",
-            )
+        batch_size = max(stage.batch_size for stage in Recipe.of(settings).stages)
         n_images = sample_size(training_size(settings), rate)
         if batch_size > n_images:
             raise StudyError(
@@ -92,14 +120,7 @@ class MnistTraining:
 
     def run(self, job: Job) -> None:
         settings = job.settings
-        recipe = Recipe(
-            network=str(settings["network"]),
-            batch_size=int(settings["batch_size"]),
-            learning_rate=float(settings["learning_rate"]),
-            epochs=int(settings["epochs"]),
-            processes=int(settings["executors"]) * int(settings["cores"]),
-            seed=int(settings["seed"]),
-        )
+        recipe = Recipe.of(settings)
         dataset = read_prepared(settings, job.data_dir).sampled(float(settings["sampling_rate"]), recipe.seed)
         if settings["framework"] == "torch":
             from sparkcast.workloads._mnist_torch import train

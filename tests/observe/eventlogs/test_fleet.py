@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,20 @@ def test_a_spark_job_gives_the_same_rows_as_this_machine(tmp_path: Path, monkeyp
     def run_ms(log: LogRead) -> tuple[str, int]:
         return log.application.app_id, log.tasks.total("run_ms")
 
+    def kill_a_worker(log: LogRead) -> str:
+        if log.log.endswith("app-5"):
+            os._exit(1)  # as the kernel does when memory is short
+        return log.application.app_id
+
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     try:
         taken = read_logs_on_spark(spark, logs, run_ms)
+        spark.sparkContext.setLogLevel("OFF")
+        survivors = read_logs_on_spark(spark, logs, kill_a_worker)
     finally:
         spark.stop()
     assert taken == list(read_logs(logs, run_ms, processes=1))
     assert [one.summary.status for one in taken] == [LogStatus.OK] * 6 + [LogStatus.SKIPPED]
+    statuses = [LogStatus.OK] * 4 + [LogStatus.FAILED, LogStatus.OK, LogStatus.SKIPPED]
+    assert [one.summary.status for one in survivors] == statuses
+    assert "task failed" in survivors[4].summary.reason

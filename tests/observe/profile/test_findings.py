@@ -112,6 +112,15 @@ def test_failed_tasks_without_a_lost_executor() -> None:
     assert "8 ExceptionFailure" in found.problem
 
 
+def test_a_job_that_failed_is_told_although_it_cost_little() -> None:
+    jobs = [Job(0, at(0), at(5), True, stage_ids=(0,)), Job(1, at(5), at(6), False, "Task 1 failed 4 times")]
+    found = first(log_of(waves(4, 5.0), end=6, jobs=jobs))
+    assert found.name == "failed-tasks"
+    assert found.problem.startswith("1 of 2 jobs failed")
+    cancelled = [replace(jobs[1], failure="Job 1 cancelled part of cancelled job group x")]
+    assert "failed-tasks" not in names(log_of(waves(4, 5.0), end=6, jobs=cancelled))
+
+
 def test_copies_that_lost_the_race() -> None:
     copies = [
         T(0, 20, index=i + 1, reason="TaskKilled", columns={"is_speculative": 1, "is_killed": 1}) for i in range(4)

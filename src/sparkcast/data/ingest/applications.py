@@ -1,14 +1,15 @@
 """From the log of one application to what is kept of it."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 from sparkcast.data.ingest.settings import Pattern, cluster_settings, own_settings, properties
+from sparkcast.observe.eventlog import total
 from sparkcast.observe.eventlogs import LogRead
+from sparkcast.observe.outcome import outcome_of_failure
+from sparkcast.observe.output import measured
 from sparkcast.observe.profile import Part, profile_log
-from sparkcast.study import Level, Outcome, Price
+from sparkcast.study import IngestedRun, Outcome, Price
+from sparkcast.study.environment import is_local, kind_of
 from sparkcast.study.names import COST, TIME, TOTAL_TIME
 
 # What schedulers put behind a name to tell runs apart: a date, a time, a long number, a unique id.
@@ -16,53 +17,52 @@ _STAMP = re.compile(
     r"[\s_.:-]*(\d{4}[-_.]?\d{2}[-_.]?\d{2}([T\s_.:-]*\d+)*Z?|\d{8,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
 )
 CORE_HOURS = "core_hours"
-_OOM = ("OutOfMemory", "exit code 137", "exited with code 137", "OOM", "beyond memory limits", "running beyond")
+_LONGEST = 2000  # characters of a cause
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What is kept of one run: enough to write tables anew when runs of other settings come in."""
-
-    key: str  # application and attempt
-    job: str
-    log: str
-    size: int  # of the log, bytes: one that has grown is read again
-    is_complete: bool  # an application that has not ended has no time yet
-    outcome: str = Outcome.OK.value
-    started_s: float = 0.0
-    settings: Mapping[str, Level] = field(default_factory=dict)  # the cluster's and the job's own
-    properties: Mapping[str, str] = field(default_factory=dict)
-    responses: Mapping[str, float] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()  # settings that were asked for and that the log does not tell
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Kept":
-        return cls(**{**plain, "missing": tuple(plain.get("missing", ()))})
-
-
-def keep(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None) -> Kept:
-    """What one application showed. Runs where the log is read."""
+def keep(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None) -> IngestedRun | None:
+    """What one application showed; None where the log does not even name it. Runs where the log is read."""
     told = log.application
+    if not told.app_id:
+        return None
     own, missing = own_settings(log, patterns)
-    profile = profile_log(log)
-    seconds = {f"{part.name.lower()}_s": profile.parts[part.value] for part in Part}
-    responses = {TIME: profile.job_s, TOTAL_TIME: profile.wall_s, **seconds, CORE_HOURS: profile.core_hours.paid}
-    if price is not None:
-        held = profile.core_hours
-        responses[COST] = price.core_hour * held.paid + price.gib_hour * held.gib_hours
-    return Kept(
+    is_complete = told.has_ended and 0 < told.first_job_ms < told.last_job_end_ms
+    outcome, cause = _outcome(log)
+    return IngestedRun(
         key=f"{told.app_id}{f'/{told.attempt_id}' if told.attempt_id else ''}",
         job=job_name(told.name),
         log=log.log,
-        size=log.counts.file_bytes,
-        is_complete=told.has_ended and profile.job_s > 0,
-        outcome=_outcome(log).value,
+        size=log.counts.log_bytes,
+        is_complete=is_complete,
+        outcome=outcome.value,
+        cause=cause[:_LONGEST],
         started_s=told.started_ms / 1e3,
         settings={**cluster_settings(log), **own},
         properties=properties(log),
-        responses=responses,
+        responses=_responses(log, price) if is_complete else {},
+        spark=told.spark_version,
+        cluster=_cluster(log.environment.spark.get("spark.master", "")),
         missing=missing,
     )
+
+
+def _responses(log: LogRead, price: Price | None) -> dict[str, float]:
+    """Its time, what its executors were held for, sums over tasks, and the parts of its wall time."""
+    profile = profile_log(log)
+    held = profile.core_hours
+    times = {TIME: profile.job_s, TOTAL_TIME: profile.wall_s, CORE_HOURS: held.paid}
+    cost = {} if price is None else {COST: price.core_hour * held.paid + price.gib_hour * held.gib_hours}
+    parts = {part_name(part): profile.parts[part.value] for part in Part}
+    return {**measured(total(log)), **times, **cost, **parts}
+
+
+def part_name(part: Part) -> str:
+    """The response for a part of the wall time; `cpu_s` and `gc_s` alone are sums over tasks.
+
+    >>> part_name(Part.CPU)
+    'part_cpu_s'
+    """
+    return f"part_{part.name.lower()}_s"
 
 
 def job_name(name: str) -> str:
@@ -74,14 +74,22 @@ def job_name(name: str) -> str:
     return _STAMP.sub("", name) or name
 
 
-def _outcome(log: LogRead) -> Outcome:
+def _cluster(master: str) -> str:
+    """Where it ran. The number of executors in a local master is a setting and no place; a loopback says nothing."""
+    if "127.0.0.1" in master or "localhost" in master:
+        return ""
+    return kind_of(master) if is_local(master) else master
+
+
+def _outcome(log: LogRead) -> tuple[Outcome, str]:
     """As the last job ended; what failed before was tried again, or did not matter."""
     ended = [job for job in log.jobs if job.succeeded is not None]
-    if not ended or max(ended, key=lambda job: job.completed_ms).succeeded:
-        return Outcome.OK
+    last = max(ended, key=lambda job: job.completed_ms, default=None)
+    if last is None or last.succeeded:
+        return Outcome.OK, ""
     texts = (
         *(job.failure for job in ended),
         *(one.removed_reason for one in log.executors),
         *log.tasks.words["end_detail"],
     )
-    return Outcome.OOM if any(word in text for text in texts for word in _OOM) else Outcome.ERROR
+    return outcome_of_failure("\n".join(texts)), last.failure or "its last job failed"

@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from sparkcast.data.ingest.applications import Kept, job_name
-from sparkcast.data.ingest.settings import Pattern
+from sparkcast.data.ingest.applications import job_name
+from sparkcast.data.ingest.settings import Pattern, values_in
 from sparkcast.errors import StudyError
-from sparkcast.study import Level
+from sparkcast.study import IngestedRun
 from sparkcast.study.names import TIME
 from sparkcast.workloads._bigdl_log import Curve, Trained, parse_line
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
@@ -26,54 +26,56 @@ def is_bigdl_log(path: Path) -> bool:
         return False
 
 
-def keep_bigdl(path: Path, patterns: tuple[Pattern, ...]) -> Kept:
+def keep_bigdl(path: Path, patterns: tuple[Pattern, ...]) -> IngestedRun:
     """What one training showed.
 
     Raises:
         StudyError: too few iterations, or two trainings in one file.
     """
     with path.open(encoding="utf-8", errors="replace") as file:
-        curve, wall_clock_s = _followed(file, path)
-    settings: dict[str, Level] = {}
-    missing = []
-    for pattern in patterns:  # the authors wrote settings into the names of their files
-        value = pattern.value((str(path),))
-        if value is None:
-            missing.append(pattern.name)
-        else:
-            settings[pattern.name] = value
+        curve, wall_clock_s, first = _followed(file, path)
+    settings, missing = values_in(
+        (str(path),), patterns, {}
+    )  # the authors wrote settings into the names of their files
     responses = {TIME: wall_clock_s}
     responses |= {THROUGHPUT.name: curve.records / curve.training_s} if curve.training_s > 0 else {}
     responses |= {n: v for n, v in curve.epochs[-1].values.items() if n == ACCURACY.name} if curve.epochs else {}
-    return Kept(
-        key=f"bigdl/{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}",
+    # Of a training that goes on, neither the name of its log nor its first iteration changes.
+    mark = hashlib.sha256(f"{path.name}\n{first}".encode()).hexdigest()[:16]
+    return IngestedRun(
+        key=f"bigdl/{mark}",
         job=job_name(path.parent.name or path.stem) if patterns else "bigdl",
         log=str(path),
         size=path.stat().st_size,
         is_complete=True,
         settings=settings,
         responses=responses,
-        missing=tuple(missing),
+        curve=tuple(curve.epochs),
+        missing=missing,
     )
 
 
-def _followed(lines: Iterable[str], path: Path) -> tuple[Curve, float]:
-    """The training, and its clock at the end."""
-    curve, clock, last, n_iterations = Curve(), 0.0, 0, 0
+def _followed(lines: Iterable[str], path: Path) -> tuple[Curve, float, str]:
+    """The training, its clock at the end, and the line of its first iteration."""
+    curve, clock, last, n_iterations, first = Curve(), 0.0, 0, 0, ""
     for line in lines:
         event = parse_line(line)
         if event is None:
             continue
         if isinstance(event, Trained):
-            # A second training begins at iteration 1 again; two that write at once take turns.
-            if event.iteration <= last:
+            # A second training begins at iteration 1 again; of two that write at once, one is ahead of the other.
+            if event.iteration <= last or event.wall_clock_s < clock:
                 raise StudyError(
-                    f"{path.name}: two trainings are mixed: iteration {event.iteration} follows {last}",
+                    f"{path.name}: two trainings are mixed: iteration {event.iteration} at {event.wall_clock_s:g} s "
+                    f"follows {last} at {clock:g} s",
                     hint="split the file in two",
                 )
-            last, n_iterations = event.iteration, n_iterations + 1
+            last, n_iterations, first = event.iteration, n_iterations + 1, first or line.strip()
         clock = max(clock, event.wall_clock_s)
         curve.add(event, clock)
     if n_iterations < _FEWEST:
-        raise StudyError(f"{path.name}: {n_iterations} iterations are too few", hint="was the log cut off?")
-    return curve, clock
+        raise StudyError(
+            f"{path.name}: {n_iterations} iteration{' is' if n_iterations == 1 else 's are'} too few",
+            hint="was the log cut off?",
+        )
+    return curve, clock, first

@@ -1,22 +1,18 @@
-"""Logs in, tables out. One bad log never stops the rest, and ingesting twice changes nothing."""
+"""Logs in, runs out. One bad log never stops the rest, and ingesting twice changes nothing."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
-from sparkcast.data.ingest.applications import CORE_HOURS, Kept, keep
 from sparkcast.data.ingest.bigdl import is_bigdl_log, keep_bigdl
-from sparkcast.data.ingest.kept import read_ledger, write_ledger
-from sparkcast.data.ingest.settings import UNSET, Pattern, differing, value_of
-from sparkcast.data.table import parse_level, write_table
-from sparkcast.errors import StoreError, StudyError
-from sparkcast.observe.eventlogs import LogStatus, find_logs, read_logs
-from sparkcast.observe.eventlogs.layout import Log
-from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome, Price
-from sparkcast.study.names import COST, TIME, TOTAL_TIME
-from sparkcast.workloads.base import ACCURACY, THROUGHPUT
+from sparkcast.data.ingest.destination import Destination, IngestedTable
+from sparkcast.data.ingest.reading import Reader, Reading, read_here
+from sparkcast.errors import StudyError
+from sparkcast.observe.eventlogs import Log, LogStatus, LogSummary, find_logs
+from sparkcast.study import IngestedRun
+from sparkcast.study.names import TIME
+from sparkcast.workloads import CLUSTER_SETTINGS
 
 NEW, AGAIN, UNCHANGED, IN_PROGRESS = "new", "again", "unchanged", "in progress"
 OnLog = Callable[["IngestedLog"], None]
@@ -28,24 +24,19 @@ class IngestedLog:
 
     log: str
     status: LogStatus
-    reason: str  # why it is not ok, or not in a table
-    key: str  # application and attempt
-    job: str
-    taken: str  # "new", "again" (it has grown), "unchanged", "in progress" (in no table yet), or "": left out
+    reason: str  # why it is not ok, or was not taken
+    key: str = ""  # application and attempt
+    job: str = ""
+    taken: str = ""  # "new", "again" (it has grown), "unchanged", "in progress" (no run yet), or "": left out
     time_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class IngestedTable:
-    path: Path
-    job: str
-    n_runs: int
-    settings: tuple[str, ...]  # that differ among the runs
+    lines: int = 0
+    bad_lines: int = 0  # that could not be read
+    tasks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What came of all logs, and the tables that hold what was learned from them."""
+    """What came of all logs, and where the runs are that were learned from them."""
 
     logs: tuple[IngestedLog, ...]
     tables: tuple[IngestedTable, ...]
@@ -57,35 +48,34 @@ class Ingested:
 
 def ingest_logs(
     paths: Sequence[str],
-    into: Path,
+    into: Destination,
     *,
-    patterns: Sequence[Pattern] = (),
+    reading: Reading,
     job: str | None = None,
-    price: Price | None = None,
-    processes: int | None = None,
-    force: bool = False,
+    reader: Reader = read_here,
     on_log: OnLog = lambda log: None,
 ) -> Ingested:
-    """Make each application an observation in the table of its job."""
-    if into.suffix.lower() != ".csv":
-        raise StudyError(f"cannot ingest into {str(into)!r}", hint="name a .csv file")
+    """Make each application a run of its job."""
     wanted = None if job is None else _regex(job)
-    earlier = read_ledger(into, force=force)
-    runs = dict(earlier.runs)
+    found: list[tuple[IngestedLog, IngestedRun | None]] = []
+    for row, run in _read(find_logs(paths), reader, reading.beside(into.patterns)):
+        found.append(_wanted(row, run, wanted))
+        on_log(found[-1][0])
+    runs = dict(into.earlier())
+    refused = into.refuse([run for _, run in found if run is not None], is_chosen=wanted is not None)
+    needed = _needed(runs.values())
     told: list[IngestedLog] = []
-    for summary, kept in _kept(find_logs(paths), tuple(patterns), price, processes):
-        row = summary
-        if kept is not None:
-            named = _named(kept, wanted)
-            row = _row(summary, named, runs)
-            if named is not None and row.taken in (NEW, AGAIN, IN_PROGRESS):
-                runs[named.key] = named
-        told.append(row)
-        on_log(row)
-    tables = _write_tables(into, tuple(runs.values()))
-    if runs:
-        write_ledger(into, tuple(runs.values()), [table.path for table in tables])
-    return Ingested(tuple(told), tables)
+    for row, run in found:
+        if run is None:
+            told.append(row)
+        elif reason := refused.get(run.key) or ("" if run.key in runs else _lacking(run, needed)):
+            told.append(replace(row, status=LogStatus.SKIPPED, reason=reason))
+        else:
+            taken, adapted = _taken(row, into.adapt(run), runs)
+            told.append(taken)
+            if taken.taken != UNCHANGED:
+                runs[run.key] = adapted
+    return Ingested(tuple(told), into.write(runs))
 
 
 def _regex(job: str) -> re.Pattern[str]:
@@ -95,103 +85,85 @@ def _regex(job: str) -> re.Pattern[str]:
         raise StudyError(f"--job {job!r}: {error}", hint="use a Python regular expression") from None
 
 
-def _kept(
-    logs: Sequence[Log], patterns: tuple[Pattern, ...], price: Price | None, processes: int | None
-) -> Iterator[tuple[IngestedLog, Kept | None]]:
-    for taken in read_logs(logs, partial(keep, patterns=patterns, price=price), processes=processes):
-        one = taken.summary
-        # Of an error of ours the first line, without the name of its class.
-        reason = one.reason.removeprefix("StudyError: ").partition("\n")[0]
-        row = IngestedLog(one.log, one.status, reason, "", "", "")
-        path = Path(one.log)
-        if one.status is LogStatus.SKIPPED and path.is_file() and is_bigdl_log(path):
+# ---------------------------------------------------------------- reading
+
+
+def _read(logs: Sequence[Log], reader: Reader, reading: Reading) -> Iterator[tuple[IngestedLog, IngestedRun | None]]:
+    for taken in reader(logs, reading):
+        row, path = _row(taken.summary), Path(taken.summary.log)
+        if row.status is LogStatus.SKIPPED and path.is_file() and is_bigdl_log(path):
             try:
-                yield replace(row, status=LogStatus.OK, reason=""), keep_bigdl(path, patterns)
+                yield replace(row, status=LogStatus.OK, reason=""), keep_bigdl(path, reading.patterns)
             except StudyError as error:
                 yield replace(row, status=LogStatus.FAILED, reason=error.problem), None
         else:
             yield row, taken.made
 
 
-def _named(kept: Kept, wanted: re.Pattern[str] | None) -> Kept | None:
-    """Under the name of the job that was asked for; None for another job."""
-    if wanted is None:
-        return kept
-    found = wanted.search(kept.job)
-    return replace(kept, job=found[1] if found.groups() else found[0]) if found else None
-
-
-def _row(row: IngestedLog, kept: Kept | None, runs: Mapping[str, Kept]) -> IngestedLog:
-    if kept is None:
-        return replace(row, reason="of another job")
-    row = replace(row, key=kept.key, job=kept.job, time_s=kept.responses.get(TIME))
-    if kept.missing:
-        names = ", ".join(kept.missing)
-        return replace(row, status=LogStatus.SKIPPED, reason=f"the log does not say {names}")
-    before = runs.get(kept.key)
-    if before is not None and before.is_complete and before.size > kept.size:
-        return replace(row, taken=UNCHANGED, reason="an earlier copy of this log was longer")
-    if not kept.is_complete:
-        return replace(row, taken=IN_PROGRESS, reason=row.reason or "no job has ended")
-    if before is not None and before == replace(kept, log=before.log):
-        return replace(row, taken=UNCHANGED)
-    return replace(row, taken=NEW if before is None or not before.is_complete else AGAIN)
-
-
-# ---------------------------------------------------------------- tables
-
-
-def _write_tables(into: Path, runs: Sequence[Kept]) -> tuple[IngestedTable, ...]:
-    """A table for each job; the job that came first has the name that was given."""
-    tables = []
-    jobs = dict.fromkeys(run.job for run in runs)
-    for number, job in enumerate(jobs):
-        complete = [run for run in runs if run.job == job and run.is_complete]
-        if not complete:
-            continue
-        slug = re.sub(r"[^\w]+", "-", job).strip("-") or str(number)
-        path = into if number == 0 else into.with_name(f"{into.stem}-{slug}{into.suffix}")
-        data = _dataset(job, complete)
-        try:
-            write_table(data, path)
-        except OSError as error:
-            raise StoreError(
-                f"cannot write {str(path)!r}: {error.strerror or error}", hint="choose another folder"
-            ) from error
-        tables.append(IngestedTable(path, job, len(complete), data.factors))
-    return tuple(tables)
-
-
-def _dataset(job: str, runs: Sequence[Kept]) -> Dataset:
-    ordered = sorted(runs, key=lambda run: (run.started_s, run.key))
-    varied = differing([run.properties for run in ordered])
-    known_settings = [name for run in ordered for name in run.settings]
-    seen: dict[Configuration, int] = {}
-    observations = []
-    for position, run in enumerate(ordered, 1):
-        levels: dict[str, Level] = {name: _level(value) for name, value in run.settings.items()}
-        levels |= {name: _level(value_of(run.properties, name)) for name in varied}
-        configuration = Configuration({**dict.fromkeys(known_settings, UNSET), **levels})
-        seen[configuration] = seen.get(configuration, 0) + 1
-        observations.append(
-            Observation(
-                configuration,
-                dict(run.responses),
-                Outcome(run.outcome),
-                replicate=seen[configuration],
-                position=position,
-                started_at=run.started_s or None,
-                run_id=run.key,
-            )
-        )
-    names = dict.fromkeys(name for one in observations for name in one.configuration)
-    factors = tuple(name for name in names if len({one.configuration.get(name) for one in observations}) > 1)
-    measured = {name for one in observations for name in one.responses}
-    known = tuple(
-        name for name in (TIME, TOTAL_TIME, CORE_HOURS, COST, ACCURACY.name, THROUGHPUT.name) if name in measured
+def _row(one: LogSummary) -> IngestedLog:
+    # Of an error of ours the first line, without the name of its class.
+    reason = one.reason.removeprefix("StudyError: ").partition("\n")[0]
+    return IngestedLog(
+        one.log, one.status, reason, lines=one.counts.lines, bad_lines=one.counts.bad_lines, tasks=one.n_tasks
     )
-    return Dataset(factors, tuple(observations), job, known)
 
 
-def _level(value: Level) -> Level:
-    return parse_level(value) if isinstance(value, str) else value
+def _wanted(
+    row: IngestedLog, run: IngestedRun | None, wanted: re.Pattern[str] | None
+) -> tuple[IngestedLog, IngestedRun | None]:
+    """The run under the name of the job that was asked for; none of another job, or where the log says too little."""
+    if run is None:
+        return row, None
+    row = replace(row, key=run.key, job=run.job, time_s=run.responses.get(TIME))
+    if wanted is not None:
+        match = wanted.search(run.job)
+        if match is None:
+            return replace(row, status=LogStatus.SKIPPED, reason="of another job"), None
+        run = replace(run, job=(match[1] if match.groups() else match[0]) or run.job)
+    if run.missing:
+        return replace(row, status=LogStatus.SKIPPED, reason=f"the log does not say {', '.join(run.missing)}"), None
+    return replace(row, job=run.job), run
+
+
+# ---------------------------------------------------------------- what is new
+
+
+def _needed(earlier: Iterable[IngestedRun]) -> dict[str, set[str]]:
+    """The own settings that all earlier runs of a job have, by job."""
+    needed: dict[str, set[str]] = {}
+    for run in earlier:
+        own = {name for name in run.settings if name not in {setting.name for setting in CLUSTER_SETTINGS}}
+        needed[run.job] = needed.get(run.job, own) & own
+    return needed
+
+
+def _lacking(run: IngestedRun, needed: Mapping[str, set[str]]) -> str:
+    missing = sorted(needed.get(run.job, set()) - set(run.settings))
+    if not missing:
+        return ""
+    return f"the log does not say {', '.join(missing)}, as earlier runs do: add --setting {missing[0]}=REGEX"
+
+
+def _taken(row: IngestedLog, run: IngestedRun, runs: Mapping[str, IngestedRun]) -> tuple[IngestedLog, IngestedRun]:
+    """What a run is to what is known of its application, and what is known then."""
+    before = runs.get(run.key)
+    if before is None:
+        return _first(row, run), run
+    # What was found before and is not asked for this time stays.
+    run = replace(
+        run,
+        settings={**before.settings, **run.settings},
+        responses={**before.responses, **run.responses} if before.is_complete else run.responses,
+    )
+    if before.is_complete and (before.size > run.size or not run.is_complete):
+        return replace(row, taken=UNCHANGED, reason=f"a longer log of this application is known: {before.log}"), before
+    if before == replace(run, log=before.log):
+        reason = row.reason if before.log == run.log else f"the same application as in {before.log}"
+        return replace(row, taken=UNCHANGED if run.is_complete else IN_PROGRESS, reason=reason), before
+    return (replace(row, taken=AGAIN) if before.is_complete else _first(row, run)), run
+
+
+def _first(row: IngestedLog, run: IngestedRun) -> IngestedLog:
+    if run.is_complete:
+        return replace(row, taken=NEW)
+    return replace(row, taken=IN_PROGRESS, reason=row.reason or "no job has ended")

@@ -58,12 +58,13 @@ class Pattern:
 
     name: str
     regex: str
+    is_required: bool = True  # a log that does not tell it is left out
 
     def value(self, texts: tuple[str, ...]) -> str | None:
         """The first that any of the texts tells."""
         for text in texts:
             if found := re.search(self.regex, text):
-                return found[1] if found.groups() else found[0]
+                return found[1] or ""
         return None
 
 
@@ -77,9 +78,14 @@ def parse_pattern(text: str) -> Pattern:
     if not equals or not re.fullmatch(r"[A-Za-z_][\w.]*", name):
         raise StudyError(f"--setting {text!r}: not NAME=REGEX", hint=r"for example 'rows=--rows (\d+)'")
     try:
-        re.compile(regex)
+        found = re.compile(regex)
     except re.error as error:
         raise StudyError(f"--setting {text!r}: {error}", hint="use a Python regular expression") from None
+    if found.groups != 1:
+        raise StudyError(
+            f"--setting {text!r} has {found.groups or 'no'} groups, and its value is what one group matches",
+            hint=r"use (...) once, around the value, as in 'rows=--rows (\d+)', and (?:...) elsewhere",
+        )
     return Pattern(name, regex)
 
 
@@ -133,15 +139,21 @@ def own_settings(log: LogRead, patterns: tuple[Pattern, ...]) -> tuple[dict[str,
     told = {n: v for n, v in log.environment.spark.items() if n.startswith(OWN_PREFIX)}
     for job in log.jobs:
         told |= job.properties
-    found = {name.removeprefix(OWN_PREFIX): value for name, value in told.items()}
     texts = (log.environment.command_line, log.application.name, *(job.description for job in log.jobs), log.log)
-    missing = []
+    return values_in(texts, patterns, {name.removeprefix(OWN_PREFIX): value for name, value in told.items()})
+
+
+def values_in(
+    texts: tuple[str, ...], patterns: tuple[Pattern, ...], told: Mapping[str, str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What patterns find beside what is `told` already, and the names of those that found nothing and have to."""
+    found, missing = dict(told), []
     for pattern in patterns:
         value = pattern.value(texts)
-        if value is None:
-            missing.append(pattern.name)
-        else:
+        if value is not None:
             found[pattern.name] = value
+        elif pattern.is_required and pattern.name not in found:
+            missing.append(pattern.name)
     return found, tuple(missing)
 
 

@@ -1,4 +1,4 @@
-"""Decompress the next pieces while the last ones are parsed: decompression lets other threads run, parsing does not."""
+"""Fetch and decompress the next pieces while the last ones are parsed: worth a thread where fetching takes long."""
 
 from collections.abc import Generator, Iterator
 from queue import Empty, Full, Queue

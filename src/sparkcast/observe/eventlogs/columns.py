@@ -5,7 +5,6 @@ that hold it; whoever asks for a column gets 64-bit integers, with which arithme
 """
 
 import struct
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,46 +91,52 @@ class Words:
         self._most, self._longest = most, longest
 
     def code(self, word: str) -> int:
+        return self.codes[self.kept(word)]
+
+    def kept(self, word: str) -> str:
+        """Give a word its number, and say as what it has one: long ones are cut."""
         word = word[: self._longest]
         if word not in self.codes and len(self.codes) >= self._most:
             word = "(others)"  # no log has so many: one made to fill the memory
-        return self.codes.setdefault(word, len(self.codes))
+        self.codes.setdefault(word, len(self.codes))
+        return word
 
 
 class Growing:
-    """Rows on their way into a Table: appended flat, packed a chunk at a time."""
+    """Rows on their way into a Table: packed one by one, and turned into columns some thousand at a time."""
 
-    def __init__(self, numbers: Sequence[str], texts: Sequence[str], *, chunk_rows: int = 8192) -> None:
+    def __init__(self, numbers: Sequence[str], texts: Sequence[str]) -> None:
         self._names = (*numbers, *texts)
         self._n_numbers = len(numbers)
         self.words = tuple(Words() for _ in texts)
-        self.flat: list[int] = []  # rows one after the other: the hot path extends it directly
-        self.full = chunk_rows * len(self._names)
-        self._n_packed = 0
+        # The hot path packs each row at once, numbers before the codes of texts, and appends it to `packed`: thousands
+        # of rows of Python's integers fill the processor's cache.
+        self.pack = struct.Struct(f"{len(self._names)}q").pack
+        self.packed: list[bytes] = []
+        self._n_in_columns = 0
         self._chunks: list[list[NDArray[np.signedinteger[Any]]]] = []
 
     @property
     def n_rows(self) -> int:
-        return self._n_packed + len(self.flat) // len(self._names)
+        return self._n_in_columns + len(self.packed)
 
-    def pack(self) -> None:
-        """Turn the rows appended so far into a chunk of columns."""
-        if not self.flat:
+    def add(self, numbers: Sequence[int], texts: Sequence[str]) -> None:
+        """One row."""
+        codes = (words.code(text) for words, text in zip(self.words, texts, strict=True))
+        self.packed.append(self.pack(*map(clamped, numbers), *codes))
+
+    def turn(self) -> None:
+        """Make columns of the rows that are packed, each as narrow as it can be."""
+        if not self.packed:
             return
-        packed: bytes | array[int]
-        try:
-            packed = struct.pack(f"{len(self.flat)}q", *self.flat)
-        except struct.error:  # no log of Spark has such numbers, damaged ones do
-            packed = array("q", [min(max(value, _LEAST), _MOST) for value in self.flat])
-        self._n_packed = self.n_rows
-        self.flat.clear()
-        rows = np.frombuffer(packed, dtype=np.int64).reshape(-1, len(self._names))
-        least, most = rows.min(axis=0), rows.max(axis=0)
-        columns = zip(rows.T, least.tolist(), most.tolist(), strict=True)
+        rows = np.frombuffer(b"".join(self.packed), np.int64).reshape(-1, len(self._names))
+        self._n_in_columns = self.n_rows
+        self.packed.clear()
+        columns = zip(rows.T, rows.min(axis=0).tolist(), rows.max(axis=0).tolist(), strict=True)
         self._chunks.append([column.astype(_narrowest(*reach)) for column, *reach in columns])
 
     def table(self) -> Table:
-        self.pack()
+        self.turn()
         columns = {}
         for place, name in enumerate(self._names):
             parts = [chunk[place] for chunk in self._chunks]
@@ -145,6 +150,11 @@ class Growing:
             {name: columns[name] for name in texts},
             {name: tuple(words.codes) for name, words in zip(texts, self.words, strict=True)},
         )
+
+
+def clamped(value: int) -> int:
+    """The nearest 64-bit integer."""
+    return min(max(value, _LEAST), _MOST)
 
 
 def _narrowest(least: int, most: int) -> type[np.signedinteger[Any]]:

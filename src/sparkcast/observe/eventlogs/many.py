@@ -79,7 +79,7 @@ def _take_alone(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -
         try:
             return pool.submit(take, log, make, limits).result()
         except BrokenProcessPool:
-            return _failed(log, "the process that read it was killed: out of memory?")
+            return failed(log, "the process that read it was killed: out of memory?")
 
 
 def take(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -> Taken[T]:
@@ -88,8 +88,9 @@ def take(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -> Taken
         read = read_log(log, limits)
         return Taken(read.summary(), make(read) if read.was_read else None)
     except Exception as error:  # a bug of ours or of `make` must not cost the other logs
-        return _failed(log, f"{type(error).__name__}: {error}")
+        return failed(log, f"{type(error).__name__}: {error}")
 
 
-def _failed(log: Log, reason: str) -> Taken[T]:
+def failed(log: Log, reason: str) -> Taken[T]:
+    """A log of which nothing came back."""
     return Taken(LogRead(log.name, LogStatus.FAILED, reason).summary())

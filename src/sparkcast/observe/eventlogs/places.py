@@ -11,6 +11,8 @@ from sparkcast.errors import StudyError
 class Place(Protocol):
     """Where logs are. Paths are texts, as they were given or as this place lists them."""
 
+    is_remote: bool
+
     def is_folder(self, path: str) -> bool: ...
     def exists(self, path: str) -> bool: ...
     def inside(self, path: str) -> list[str]: ...
@@ -20,6 +22,8 @@ class Place(Protocol):
 
 
 class _Local:
+    is_remote = False
+
     def is_folder(self, path: str) -> bool:
         return Path(path).is_dir()
 
@@ -40,6 +44,8 @@ class _Local:
 
 
 class _Remote:
+    is_remote = True
+
     def __init__(self, url: str) -> None:
         try:
             import fsspec

@@ -1,7 +1,7 @@
 """Read one log, whatever state it is in. Never raises for what is in the files: the result says how it went."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import BinaryIO, cast
@@ -67,11 +67,11 @@ class _Reading:
 
     def _read_file(self, path: str) -> None:
         place, name = place_of(path)
-        # Closed in this order: no thread reads on from a file that is closed.
-        with (
-            closing(_Counted(place.open(name))) as file,
-            closing(read_ahead(decompressed(cast(BinaryIO, file)))) as pieces,
-        ):
+        with ExitStack() as at_end:
+            file = at_end.enter_context(closing(_Counted(place.open(name))))
+            pieces = decompressed(cast(BinaryIO, file))
+            if place.is_remote:  # closed before the file: no thread reads on from one that is closed
+                pieces = at_end.enter_context(closing(read_ahead(pieces)))
             lines = Lines(self._within_limits(pieces, file), self._limits.max_line_bytes)
             try:
                 for block in lines:

@@ -22,9 +22,10 @@ from sparkcast.report.figures.recommendation import recommendation_figures
 from sparkcast.report.figures.regressions import simple_regressions
 from sparkcast.report.figures.reliability import reliability
 from sparkcast.report.figures.residuals import residual_panels
-from sparkcast.report.figures.runs import learning_curves, results, utilisation
+from sparkcast.report.figures.runs import learning_curves, parts, results, utilisation
 from sparkcast.report.figures.scaling import scaling_curve
 from sparkcast.report.figures.significance import half_normal, pareto
+from sparkcast.report.figures.streams import stream_figures
 from sparkcast.report.figures.trust import predicted_vs_actual
 from sparkcast.report.figures.validation import validation_figures
 
@@ -43,6 +44,7 @@ __all__ = [
     "main_effects",
     "pareto",
     "pareto_front",
+    "parts",
     "power_curve",
     "predicted_vs_actual",
     "prediction_errors",
@@ -55,6 +57,7 @@ __all__ = [
     "simple_regressions",
     "slot_usage",
     "stage_timeline",
+    "stream_figures",
     "task_gantt",
     "utilisation",
     "validation_figures",

@@ -20,7 +20,9 @@ from sparkcast.report.figures._style import (
 )
 from sparkcast.report.labels import axis_title, finite, in_order, ordered, plain_name, settings_title, short_settings
 from sparkcast.study import Configuration, Dataset, Observation, Response
+from sparkcast.study.names import PARTS
 
+_PART_LABELS = dict(zip(PARTS, ("start-up", "loading", "computing", "synchronizing", "idle", "teardown"), strict=True))
 _MOST_SERIES = 8  # more colours cannot be told apart
 _MOST_RUNS, _MOST_LINES, _MOST_BARS = 1000, 60, 24
 
@@ -181,6 +183,58 @@ def _series(rows: tuple[Row, ...], data: Dataset) -> tuple[str, list[str]]:
                 names = [level for level in levels if level in names]
             return column, names
     return "configuration", []
+
+
+def parts(data: Dataset) -> Figure | None:
+    """Where the time of each configuration went; None when no workload told."""
+    rows, title = part_rows(data), settings_title(data.factors)
+    if not rows:
+        return None
+    return figure(
+        "parts",
+        Section.RESULTS,
+        "Where the time went",
+        "Mean over the runs of each configuration, from submitting the job to its end. Synchronizing is waiting for "
+        "weights and gradients of other executors; idle is what remains of the measured time, such as scheduling.",
+        rows,
+        lambda width: _draw_parts(rows, title, width),
+        heads={"configuration": title} | {name: f"{label} (s)" for name, label in _PART_LABELS.items()},
+    )
+
+
+def part_rows(data: Dataset) -> tuple[Row, ...]:
+    """One row per configuration, one column per part."""
+    groups: dict[Configuration, list[Observation]] = {}
+    for run in data.observations:
+        if run.ok and all(part in run.responses for part in PARTS):
+            groups.setdefault(data.key(run), []).append(run)
+    return tuple(
+        {
+            "configuration": short_settings(runs[0].configuration, data.factors),
+            **{part: fmean(run.responses[part] for run in runs) for part in PARTS},
+            "runs": len(runs),
+        }
+        for runs in (groups[key] for key in thin(in_order(groups, data.factors), _MOST_BARS))
+    )
+
+
+def _draw_parts(rows: tuple[Row, ...], title: str, width: int) -> Spec:
+    import altair as alt
+
+    labels = list(_PART_LABELS.values())
+    tall: list[Row] = [
+        {"configuration": row["configuration"], "part": label, "order": order, "seconds": row[part]}
+        for row in rows
+        for order, (part, label) in enumerate(_PART_LABELS.items())
+    ]
+    chart = alt.Chart(the_rows()).mark_bar(size=14)
+    chart = chart.encode(
+        x=alt.X("seconds:Q", title="time (s)"),
+        y=configuration_axis((row["configuration"] for row in rows), title),
+        color=series_colour("part", labels, "", width),
+        order=alt.Order("order:Q"),
+    )
+    return finish(chart.properties(height=alt.Step(24)), width, tall)
 
 
 def utilisation(data: Dataset) -> Figure | None:

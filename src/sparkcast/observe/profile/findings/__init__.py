@@ -21,13 +21,11 @@ FAMILIES: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     *(slow_start, idle_slots, never_used_executors, unused_memory),
 )
 
-ALWAYS_TOLD = ("executor-lost",)  # an executor that dies is news, even when little was lost this time
-
-__all__ = ["ALWAYS_TOLD", "FAMILIES", "Evidence", "Finding", "find"]
+__all__ = ["FAMILIES", "Evidence", "Finding", "find"]
 
 
 def find(evidence: Evidence) -> tuple[Finding, ...]:
     """The findings that cost enough to tell: what broke, then what costs most."""
     every = [finding for family in FAMILIES for finding in family(evidence)]
-    found = [one for one in every if one.name in ALWAYS_TOLD or evidence.is_worth_telling(one)]
+    found = [one for one in every if one.is_news or evidence.is_worth_telling(one)]
     return tuple(sorted(found, key=lambda one: (not one.is_failure, -evidence.weight(one))))

@@ -28,6 +28,7 @@ class Finding:
     evidence: Mapping[str, float] | None = None
     stage_ids: tuple[int, ...] = ()
     is_failure: bool = False  # something broke: told first
+    is_news: bool = False  # told even when it cost little this time: an executor died, a job failed
 
 
 @dataclass(frozen=True)

@@ -58,18 +58,20 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
     gone = [
         one for one in evidence.attribution.slots if is_lost(one.executor.removed_reason) and one.executor.removed_ms
     ]
-    if not lost.any() and not gone:
+    failed = [job for job in evidence.log.jobs if job.succeeded is False and "cancelled" not in job.failure.lower()]
+    if not lost.any() and not gone and not failed:
         return
     n_lost, copies = int(lost.sum()), int((lost & tasks.flags("is_speculative")).sum())
     without_s = _missing_slots(evidence, gone)
     cost = evidence.seconds(Part.LOST) + without_s
-    name = "executor-lost" if gone else "speculation" if copies * 2 > n_lost else "failed-tasks"
+    name = "executor-lost" if gone else "speculation" if copies * 2 > n_lost and not failed else "failed-tasks"
     died = f"{of(len(gone), 'executor')} died ({_first_line(gone[0].executor.removed_reason)}); " if gone else ""
     missing = f", and its slots were missing for {show_seconds(without_s)}" if without_s >= 0.1 else ""
     work = f"{of(n_lost, 'wasted task')}{_reasons(evidence)}, {show_seconds(evidence.seconds(Part.LOST))}"
+    ended = f"{len(failed)} of {of(len(evidence.log.jobs), 'job')} failed; " if failed else ""
     yield Finding(
         name,
-        f"{died}{work}{missing}",
+        f"{died}{ended}{work}{missing}",
         _FIXES[name],
         cost,
         evidence.cores.lost,
@@ -78,9 +80,11 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
             "speculative": float(copies),
             "lost_slots_s": without_s,
             "died": float(len(gone)),
+            "failed_jobs": float(len(failed)),
         },
         tuple(np.unique(tasks["stage_id"][lost]).tolist()),
         is_failure=name != "speculation",
+        is_news=bool(gone or failed),
     )
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sparkcast.data.ingest.applications import Kept
 from sparkcast.errors import StoreError, StudyError
+from sparkcast.study import IngestedRun
 
 _VERSION = 1
 
@@ -20,7 +20,7 @@ _VERSION = 1
 class Ledger:
     """Runs by key, in the order in which they came; `tables` are the files written from them, with their hashes."""
 
-    runs: dict[str, Kept]
+    runs: dict[str, IngestedRun]
     tables: dict[str, str]
 
 
@@ -45,7 +45,7 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
         plain = json.loads(file.read_text(encoding="utf-8"))
         if plain["version"] != _VERSION:
             raise ValueError(f"version {plain['version']}")
-        runs = {one["key"]: Kept.from_plain(one) for one in plain["runs"]}
+        runs = {one["key"]: IngestedRun.from_plain(one) for one in plain["runs"]}
         tables = {str(name): str(mark) for name, mark in plain["tables"].items()}
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise StudyError(f"cannot read {str(file)!r}: {error}", hint="remove it and ingest all logs again") from error
@@ -59,7 +59,7 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
     return Ledger(runs, tables)
 
 
-def write_ledger(table: Path, runs: Sequence[Kept], tables: Sequence[Path]) -> None:
+def write_ledger(table: Path, runs: Sequence[IngestedRun], tables: Sequence[Path]) -> None:
     plain = {
         "version": _VERSION,
         "runs": [asdict(run) for run in runs],

@@ -1,0 +1,287 @@
+"""Make event logs of sick and of healthy applications by running them, to see whether `profile` names each illness.
+
+    python benchmarks/sick_logs.py DIR [NAME ...] [--python PYTHON_WITH_PYSPARK]
+    python benchmarks/sick_logs.py --check DIR
+
+Every application is real and short (half a minute to two), runs in a process of its own, and is made to have one
+illness. Tasks that must take a certain time sleep inside the JVM, so that the machine may be busy with other things.
+`--check` profiles them all and prints the first finding beside what it should be. Compression and layout vary.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CLUSTER = "local-cluster[2,2,1024]"
+_ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1"}
+CODECS = ("zstd", "lz4", "snappy", "lzf", "none")
+
+
+def skewed_join(spark: Any, _: Path) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", "16")
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    orders = spark.range(0, 3_000_000, 1, 8).selectExpr("if(id % 10 < 8, 7, id % 5000) AS customer", "id AS amount")
+    customers = spark.range(0, 5000, 1, 4).selectExpr("id AS customer", "repeat('x', 50) AS name")
+    joined = orders.join(customers, "customer")
+    joined.selectExpr("sum(length(sha2(concat(name, cast(amount AS string)), 512)))").collect()
+
+
+def spilling_sort(spark: Any, _: Path) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", "4")
+    rows = spark.range(0, 4_000_000, 1, 8).selectExpr("hash(id) AS k", "repeat(cast(id AS string), 12) AS payload")
+    rows.orderBy("k").write.format("noop").mode("overwrite").save()
+
+
+def tiny_tasks(spark: Any, _: Path) -> None:
+    spark.range(0, 10_000, 1, 10_000).selectExpr("id * 2").write.format("noop").mode("overwrite").save()
+
+
+def sleeping_driver(spark: Any, _: Path) -> None:
+    _sleep(spark, tasks=16, seconds=1)
+    time.sleep(30)
+    _sleep(spark, tasks=16, seconds=1)
+
+
+def killed_executor(spark: Any, _: Path) -> None:
+    threading.Timer(12, _kill_an_executor).start()
+    _sleep(spark, tasks=32, seconds=4)
+
+
+def few_tasks(spark: Any, _: Path) -> None:
+    _sleep(spark, tasks=3, seconds=40)
+
+
+def garbage(spark: Any, _: Path) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", "8")
+    rows = spark.range(0, 1_500_000, 1, 8).selectExpr("id % 20000 AS k", "sha2(cast(id AS string), 256) AS text")
+    for _again in range(3):
+        grouped = rows.groupBy("k").agg({"text": "collect_list"}).toDF("k", "texts")
+        grouped.selectExpr("sum(size(array_distinct(texts)))").collect()
+
+
+def shuffles(spark: Any, _: Path) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    rows = spark.range(0, 2_000_000, 1, 8).selectExpr("id", "sha2(cast(id AS string), 512) AS text")
+    for n in (200, 201, 202, 203, 204):
+        rows = rows.repartition(n, "id")
+    rows.write.format("noop").mode("overwrite").save()
+
+
+def small_files(spark: Any, scratch: Path) -> None:
+    spark.read.text(str(scratch / "small")).selectExpr("sum(length(value))").collect()
+
+
+def recomputed(spark: Any, scratch: Path) -> None:
+    read = spark.read.text(str(scratch / "large"))
+    rows = read.selectExpr(f"length(value) AS n, {_pause('if(length(value) > 0, 1, 1)')} AS p")
+    for least in (1, 2, 3, 4):
+        rows.where(f"n > {least} AND p IS NOT NULL").count()
+
+
+def failing_tasks(spark: Any, _: Path) -> None:
+    def work(rows: Any) -> Any:
+        from pyspark import TaskContext
+
+        time.sleep(3)
+        if TaskContext.get().partitionId() % 2 and TaskContext.get().attemptNumber() < 2:
+            raise ValueError("a record is broken")
+        return rows
+
+    spark.sparkContext.parallelize(range(16), 16).mapPartitions(work).count()
+
+
+def speculation(spark: Any, _: Path) -> None:
+    def work(rows: Any) -> Any:
+        from pyspark import TaskContext
+
+        first = TaskContext.get().attemptNumber() == 0
+        time.sleep(60 if first and TaskContext.get().partitionId() < 2 else 2)
+        return rows
+
+    spark.sparkContext.parallelize(range(24), 24).mapPartitions(work).count()
+
+
+def python_udf(spark: Any, _: Path) -> None:
+    def slow(value: int) -> int:
+        return sum(int(digit) for digit in str(value) * 60)
+
+    from pyspark.sql.functions import udf
+
+    rows = spark.range(0, 500_000, 1, 16)
+    rows.select(udf(slow, "int")("id").alias("n")).write.format("noop").mode("overwrite").save()
+
+
+def late_executors(spark: Any, _: Path) -> None:
+    _sleep(spark, tasks=32, seconds=1)
+
+
+def healthy_stages(spark: Any, _: Path) -> None:
+    for _again in range(3):
+        _sleep(spark, tasks=16, seconds=3)
+
+
+def healthy_query(spark: Any, _: Path) -> None:
+    rows = spark.range(0, 2_000_000, 1, 16).selectExpr(
+        "id % 1000 AS k", f"id + {_pause('int(id % 125000 = 0) * 1500')} AS v"
+    )
+    rows.groupBy("k").agg({"v": "sum"}).orderBy("k").write.format("noop").mode("overwrite").save()
+    _sleep(spark, tasks=12, seconds=5)
+
+
+def healthy_training(spark: Any, _: Path) -> None:
+    """An iterative job that keeps its data in memory."""
+    data = spark.range(0, 200, 1, 8).selectExpr("id % 10 AS x", "id AS y").cache()
+    data.count()
+    for _step in range(8):
+        data.selectExpr("x", f"y + {_pause('int(y % 25 = 0) * 2500')} AS y").groupBy().avg("y").collect()
+
+
+def toy(spark: Any, _: Path) -> None:
+    """Nothing to gain: all over in seconds."""
+    spark.range(0, 1000, 1, 4).selectExpr("sum(id)").collect()
+
+
+def _pause(milliseconds: str) -> str:
+    """SQL that sleeps so long in the JVM; its value is 0."""
+    return f"int(isnull(reflect('java.lang.Thread', 'sleep', bigint({milliseconds}))))"
+
+
+def _sleep(spark: Any, *, tasks: int, seconds: float) -> None:
+    pause = _pause(str(round(seconds * 1000)))
+    spark.range(0, tasks, 1, tasks).selectExpr(f"id + {pause}").write.format("noop").mode("overwrite").save()
+
+
+def _kill_an_executor() -> None:
+    import psutil
+
+    executors = [
+        process
+        for process in psutil.Process().children(recursive=True)
+        if "CoarseGrainedExecutorBackend" in " ".join(process.cmdline())
+    ]
+    if executors:
+        os.kill(executors[0].pid, signal.SIGKILL)
+
+
+Make = Callable[[Any, Path], None]
+# Name: what makes it, the first finding it should have (none for healthy ones), the master, settings.
+LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
+    "skewed-join": (skewed_join, "skew", "local[4]", {}),
+    "spilling-sort": (spilling_sort, "spill", CLUSTER, {"spark.memory.fraction": "0.1"}),
+    "tiny-tasks": (tiny_tasks, "small-partitions", CLUSTER, {}),
+    "sleeping-driver": (sleeping_driver, "driver-bound", CLUSTER, {}),
+    "killed-executor": (killed_executor, "executor-lost", CLUSTER, {}),
+    "few-tasks": (few_tasks, "few-tasks", "local-cluster[2,4,1024]", {}),
+    "garbage": (garbage, "gc-pressure", "local-cluster[1,4,700]", {"spark.executor.memory": "700m"}),
+    "shuffles": (shuffles, "shuffle-bound", CLUSTER, {}),
+    "small-files": (small_files, "small-files", "local[4]", {"spark.sql.files.openCostInBytes": "65536"}),
+    "recomputed": (recomputed, "repeated-stages", CLUSTER, {"spark.sql.files.maxPartitionBytes": "400k"}),
+    "failing-tasks": (failing_tasks, "failed-tasks", CLUSTER, {}),
+    "speculation": (speculation, "speculation", CLUSTER, {"spark.speculation": "true"}),
+    "python-udf": (python_udf, "python-workers", CLUSTER, {}),
+    "late-executors": (
+        late_executors,
+        "slow-start",
+        CLUSTER,
+        {
+            "spark.dynamicAllocation.enabled": "true",
+            "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+            "spark.dynamicAllocation.minExecutors": "0",
+            "spark.dynamicAllocation.schedulerBacklogTimeout": "40s",
+        },
+    ),
+    "healthy-stages": (healthy_stages, "", CLUSTER, {}),
+    "healthy-query": (healthy_query, "", "local[4]", {"spark.sql.shuffle.partitions": "8"}),
+    "healthy-training": (healthy_training, "", CLUSTER, {"spark.sql.shuffle.partitions": "4"}),
+    "toy": (toy, "", "local[2]", {}),
+}
+
+
+def run(name: str, folder: Path) -> None:
+    """Inside the process of the application."""
+    from pyspark.sql import SparkSession
+
+    make, _, master, settings = LOGS[name]
+    codec = CODECS[[*LOGS].index(name) % len(CODECS)]
+    builder = SparkSession.builder.master(master).appName(name).config("spark.ui.enabled", "false")
+    told = {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": folder.resolve().as_uri(),
+        "spark.eventLog.compress": str(codec != "none").lower(),
+        "spark.eventLog.compression.codec": codec if codec != "none" else "zstd",
+        "spark.executor.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+    }
+    for key, value in (told | settings).items():
+        builder = builder.config(key, value)
+    with tempfile.TemporaryDirectory() as scratch:
+        _write_files(Path(scratch), name)
+        spark = builder.getOrCreate()
+        try:
+            make(spark, Path(scratch))
+        finally:
+            spark.stop()
+
+
+def _write_files(scratch: Path, name: str) -> None:
+    if name == "small-files":
+        (scratch / "small").mkdir()
+        for number in range(4000):
+            (scratch / "small" / f"{number}.txt").write_text(f"{number}\n" * 50)
+    if name == "recomputed":
+        (scratch / "large").mkdir()
+        for number in range(8):
+            (scratch / "large" / f"{number}.txt").write_text(("some text of a line\n" * 4000 + "\n") * 4)
+
+
+def check(folder: Path) -> None:
+    from sparkcast.observe.eventlogs import find_logs, read_log
+    from sparkcast.observe.profile import profile_log
+
+    for log in find_logs(folder):
+        found = profile_log(read_log(log))
+        gap = abs(sum(found.parts.values()) / found.wall_s - 1)
+        told = [f"{one.name} ({one.cost_s:.0f} s)" for one in found.findings]
+        expected = LOGS[found.name][1] if found.name in LOGS else "?"
+        is_right = (found.findings[0].name if found.findings else "") == expected
+        print(
+            f"{'ok   ' if is_right else 'WRONG'} {found.name:16} Spark {found.spark_version} {found.wall_s:6.1f} s, "
+            f"adds up within {gap:.1e}, expected {expected or 'none'}; found {', '.join(told) or 'none'}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", help="all unless given")
+    parser.add_argument("--python", default=sys.executable, help="whose pyspark to use")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--run", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.check:
+        check(options.folder)
+    elif options.run:
+        run(options.run, options.folder)
+    else:
+        options.folder.mkdir(parents=True, exist_ok=True)
+        for name in options.names or LOGS:
+            command = [options.python, __file__, str(options.folder), "--run", name]
+            done = subprocess.run(
+                command, env={**os.environ, **_ENVIRONMENT, "PYSPARK_PYTHON": options.python}, check=False
+            )
+            print(name, "ok" if done.returncode == 0 else f"exit code {done.returncode}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Into a store: each job is a study of its own there, under its name."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from sparkcast.data.ingest.destination import IngestedTable
+from sparkcast.data.ingest.observations import dataset_of, mixed_levels
+from sparkcast.data.ingest.settings import Pattern
+from sparkcast.errors import StudyError
+from sparkcast.store import STORE_FILES, open_store
+from sparkcast.study import IngestedRun
+
+# The definition of a study that nobody defined, in the shape of `Study.measured_definition`.
+_NOT_ASKED = {"workload": "", "settings": {}, "rules": [], "design": {}, "spark": {"master": "", "conf": {}}}
+_FOLDERS = ("", ".results")  # how a new folder may be called; anything else is a slip of the pen
+
+
+class IntoStore:
+    """`target` is a results folder, an SQLite file or a database URL."""
+
+    patterns: tuple[Pattern, ...] = ()
+
+    def __init__(self, target: str) -> None:
+        if "://" not in target:
+            _require_place(Path(target))
+        self._target = target
+        self._studies: dict[str, str] = {}  # key -> the study that has it
+        self._earlier: dict[str, IngestedRun] = {}
+        self._measured: set[str] = set()
+        if "://" in target or Path(target).exists():
+            self._look()
+
+    def _look(self) -> None:
+        store = open_store(self._target, create="://" not in self._target)
+        try:
+            for study in store.study_names():
+                if store.definition(study).get("workload"):
+                    self._measured.add(study)
+                    continue
+                for run in store.ingested(study):
+                    self._studies[run.key] = study
+                    self._earlier[run.key] = run
+        finally:
+            store.close()
+
+    def earlier(self) -> Mapping[str, IngestedRun]:
+        return self._earlier
+
+    def refuse(self, runs: Sequence[IngestedRun], *, is_chosen: bool) -> Mapping[str, str]:
+        taken = "the store has a study of this name with a study file: ingest into that, or name the job with --job"
+        return {run.key: taken for run in runs if run.job in self._measured}
+
+    def adapt(self, run: IngestedRun) -> IngestedRun:
+        return run
+
+    def write(self, runs: Mapping[str, IngestedRun]) -> tuple[IngestedTable, ...]:
+        if not runs:
+            return ()
+        changed = sorted((run for run in runs.values() if run != self._earlier.get(run.key)), key=lambda run: run.job)
+        store = open_store(self._target, create=True)
+        try:
+            for run in changed:
+                if self._studies.get(run.key, run.job) != run.job:
+                    store.drop_ingested(self._studies[run.key], [run.key])
+            for job, group in groupby(changed, key=lambda run: run.job):
+                store.keep_ingested(job, _NOT_ASKED, list(group))
+        finally:
+            store.close()
+        tables = []
+        for job in dict.fromkeys(run.job for run in runs.values()):
+            data = dataset_of(job, (run for run in runs.values() if run.job == job))
+            if data.observations:
+                told = mixed_levels(data)
+                tables.append(IngestedTable(self._target, job, job, len(data.observations), data.factors, told))
+        return tuple(tables)
+
+
+def _require_place(path: Path) -> None:
+    """Raise StudyError for what cannot become a store, or should not."""
+    hint = "name a .csv file, a study file, or a results folder (new, empty or with a store)"
+    if not path.exists():
+        if path.suffix.lower() not in (*_FOLDERS, *STORE_FILES):
+            raise StudyError(f"cannot ingest into {str(path)!r}", hint=hint)
+    elif path.is_dir() and not (path / "store.sqlite").is_file() and any(path.iterdir()):
+        raise StudyError(f"the folder {str(path)!r} holds other files and no store", hint=hint)

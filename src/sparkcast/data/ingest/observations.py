@@ -1,0 +1,126 @@
+"""From ingested runs to what every later package takes: observations, with settings from what logs told."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sparkcast.data.ingest.applications import CORE_HOURS, part_name
+from sparkcast.data.ingest.settings import UNSET, differing, value_of
+from sparkcast.data.table import parse_level
+from sparkcast.observe.profile import Part
+from sparkcast.study import (
+    Configuration,
+    Dataset,
+    Fingerprint,
+    IngestedRun,
+    Kind,
+    Level,
+    Observation,
+    Outcome,
+    Response,
+    Vocabulary,
+)
+from sparkcast.study.configuration import Levels
+from sparkcast.study.names import COST, TIME, TOTAL_TIME
+from sparkcast.units import as_number
+from sparkcast.workloads import CLUSTER_SETTINGS, is_property
+from sparkcast.workloads.base import ACCURACY, THROUGHPUT
+from sparkcast.workloads.command import FROM_THE_LOG
+
+_TOLD = (TIME, TOTAL_TIME, CORE_HOURS, COST, ACCURACY.name, THROUGHPUT.name)  # the other responses are metrics
+# What the names mean that are ours.
+WORDS = Vocabulary(
+    CLUSTER_SETTINGS,
+    (
+        *FROM_THE_LOG,
+        Response(CORE_HOURS, kind=Kind.COUNT, better="less", unit="core-hours"),
+        Response(COST, kind=Kind.MONEY),
+        ACCURACY,
+        THROUGHPUT,
+        *(Response(part_name(part), kind=Kind.TIME) for part in Part),
+    ),
+)
+
+
+def dataset_of(name: str, runs: Iterable[IngestedRun]) -> Dataset:
+    """Runs of one job that no study describes: what differs among them is varied."""
+    complete = sorted((run for run in runs if run.is_complete), key=lambda run: (run.started_s, run.key))
+    varied = differing([run.properties for run in complete])
+    known = dict.fromkeys((name for run in complete for name in run.settings), UNSET)
+    configurations = []
+    for run in complete:
+        levels = {name: value_of(run.properties, name) for name in varied}
+        configurations.append(Configuration({**known, **_levels(run.settings), **_levels(levels)}))
+    observations = _numbered(zip(complete, configurations, strict=True), ())
+    names = dict.fromkeys(name for one in configurations for name in one)
+    factors = tuple(name for name in names if len({one.get(name) for one in configurations}) > 1)
+    measured = {name for one in observations for name in one.responses}
+    responses = tuple(name for name in _TOLD if name in measured)
+    return Dataset(factors, observations, name, responses, WORDS.only((*names, *measured)))
+
+
+def observations_beside(
+    measured: Sequence[Observation], runs: Iterable[IngestedRun], names: Collection[str], fixed: Levels
+) -> tuple[Observation, ...]:
+    """The measured runs of a study, and after them the ingested ones that tell all its settings and share the fixed."""
+    belonging = []
+    for run in runs:
+        configuration = configuration_of(run, names)
+        if run.is_complete and run.outcome != Outcome.LOST.value and configuration.includes(fixed):
+            belonging += [(run, configuration)] if set(configuration) >= set(names) else []
+    return (*measured, *_numbered(belonging, measured))
+
+
+def configuration_of(run: IngestedRun, names: Iterable[str]) -> Configuration:
+    """The settings of these names, as far as the log tells them."""
+    found: dict[str, Level] = {}
+    for name in names:
+        if name in run.settings:
+            found[name] = run.settings[name]
+        elif is_property(name) and (value := value_of(run.properties, name)) != UNSET:
+            found[name] = value
+    return Configuration(_levels(found))
+
+
+def mixed_levels(data: Dataset) -> tuple[str, ...]:
+    """What to know of settings of which some values are numbers and some are not."""
+    notes = []
+    for name in data.factors:
+        words = [level for level in data.levels(name) if as_number(level) is None]
+        if words and len(words) < len(data.levels(name)):
+            notes.append(
+                f"{name} is not always a number ({', '.join(map(str, words[:3]))}), so it is taken as a category"
+            )
+    return tuple(notes)
+
+
+def _numbered(
+    runs: Iterable[tuple[IngestedRun, Configuration]], after: Sequence[Observation]
+) -> tuple[Observation, ...]:
+    seen: dict[Configuration, int] = {}
+    for one in after:
+        seen[one.configuration] = max(seen.get(one.configuration, 0), one.replicate)
+    first = max((one.position for one in after), default=0) + 1
+    made = []
+    for position, (run, configuration) in enumerate(runs, first):
+        seen[configuration] = seen.get(configuration, 0) + 1
+        made.append(replace(_observation(run, configuration), replicate=seen[configuration], position=position))
+    return tuple(made)
+
+
+def _observation(run: IngestedRun, configuration: Configuration) -> Observation:
+    told = Fingerprint("", 0, 0, "", "", run.spark, "", run.cluster) if run.spark else None
+    return Observation(
+        configuration,
+        dict(run.responses),
+        Outcome(run.outcome),
+        run.cause,
+        curve=run.curve,
+        fingerprint=told,
+        started_at=run.started_s or None,
+        run_id=run.key,
+        is_ingested=True,
+    )
+
+
+def _levels(values: Mapping[str, Level]) -> dict[str, Level]:
+    return {name: parse_level(value) if isinstance(value, str) else value for name, value in values.items()}

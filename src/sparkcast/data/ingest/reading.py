@@ -1,0 +1,46 @@
+"""How logs are read, and by whom: this machine, or a cluster."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sparkcast.data.ingest.applications import keep
+from sparkcast.data.ingest.settings import Pattern
+from sparkcast.observe.eventlogs import Log, LogRead, Taken, read_logs
+from sparkcast.study import IngestedRun, Price
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What to look for in every log."""
+
+    patterns: tuple[Pattern, ...] = ()
+    price: Price | None = None
+
+    def keep(self, log: LogRead) -> IngestedRun | None:
+        """What is kept of one log, if anything. Runs where it is read."""
+        return keep(log, self.patterns, self.price)
+
+    def beside(self, patterns: Sequence[Pattern]) -> "Reading":
+        """With these patterns too, where none of their names is there."""
+        asked = {pattern.name for pattern in self.patterns}
+        return replace(self, patterns=(*self.patterns, *(one for one in patterns if one.name not in asked)))
+
+    def as_plain(self) -> dict[str, Any]:
+        price = None if self.price is None else self.price.as_plain()
+        return {"patterns": [asdict(pattern) for pattern in self.patterns], "price": price}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> "Reading":
+        price = None if plain["price"] is None else Price.from_plain(plain["price"])
+        return cls(tuple(Pattern(**pattern) for pattern in plain["patterns"]), price)
+
+
+# Reads logs, wherever: the same rows in the same order.
+Reader = Callable[[Sequence[Log], Reading], Iterable[Taken[IngestedRun | None]]]
+
+
+def read_here(
+    logs: Sequence[Log], reading: Reading, processes: int | None = None
+) -> Iterable[Taken[IngestedRun | None]]:
+    return read_logs(logs, reading.keep, processes=processes)
