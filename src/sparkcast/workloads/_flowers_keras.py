@@ -75,7 +75,7 @@ def _train(driver: Address, recipe: dict[str, Any]) -> None:
     strategy = _strategy(recipe)
     with strategy.scope():
         model = _model(recipe)
-        model.optimizer.build(model.trainable_variables)
+        _build(model, recipe)
     training = _dataset(recipe, "training", number)
     held_out = _dataset(recipe, "held_out", number)
     _compile(model, training, held_out)
@@ -133,6 +133,19 @@ def _model(recipe: dict[str, Any]) -> Any:
         metrics=["accuracy"],
     )
     return model
+
+
+def _build(model: Any, recipe: dict[str, Any]) -> None:
+    """Make all variables, those of the optimizer and the metrics too, in the scope of the strategy.
+
+    Keras would do it in `fit` with the mean of a batch over all workers, which fails for images (Keras 3.15).
+    """
+    import tensorflow as tf
+
+    pixels = tf.zeros((recipe["batch_size"], recipe["side"], recipe["side"], 3), tf.uint8)
+    model._symbolic_build(data_batch=(pixels, tf.zeros((recipe["batch_size"],), tf.int64)))
+    model.optimizer.build(model.trainable_variables)
+    model._maybe_symbolic_build = lambda *args, **kwargs: None
 
 
 def _dataset(recipe: dict[str, Any], part: str, number: int) -> Any:
