@@ -53,7 +53,7 @@ def idle_slots(evidence: Evidence) -> Iterator[Finding]:
     idle = evidence.seconds(Part.IDLE) - sum(
         stage.parts[Part.IDLE.value] for stage in evidence.stages if stage.stage_id in stages
     )
-    working = evidence.wall_s - evidence.seconds(Part.BEFORE_FIRST_JOB, Part.DRIVER_ONLY)
+    working = evidence.at_work_s
     if working <= 0 or idle < evidence.thresholds.idle_share * working:
         return
     yield Finding(
@@ -69,7 +69,9 @@ def idle_slots(evidence: Evidence) -> Iterator[Finding]:
 
 def never_used_executors(evidence: Evidence) -> Iterator[Finding]:
     cores = evidence.cores
-    if cores.n_never_used:
+    # Until a task has ended nobody can say who is of use.
+    is_known = len(evidence.log.tasks) > 0 or evidence.log.application.has_ended
+    if cores.n_never_used and is_known and not evidence.is_local():
         yield Finding(
             "unused-executors",
             f"{cores.n_never_used} of {of(cores.n_executors, 'executor')} never ran a task: "

@@ -67,9 +67,9 @@ def few_tasks(evidence: Evidence) -> Iterator[Finding]:
         for stage in evidence.stages
         if 0 < stage.n_tasks < _FEW_WAVES * slots and not is_skewed(stage, evidence) and _unfilled(stage, slots) > 0
     ]
-    if not stages:
-        return
     cost = sum(_unfilled(stage, slots) for stage in stages)
+    if not stages or cost < evidence.thresholds.idle_share * evidence.at_work_s:
+        return
     worst = costliest(stages, lambda stage: _unfilled(stage, slots))
     first = worst[0]
     yield Finding(
