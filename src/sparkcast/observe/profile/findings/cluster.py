@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sparkcast.observe.profile.findings.base import GIB_PER_CORE, Evidence, Finding, of
-from sparkcast.observe.profile.findings.partitions import few_tasks, small_partitions
+from sparkcast.observe.profile.findings.partitions import small_partitions, unfilled_stages
 from sparkcast.observe.profile.parts import Part
 from sparkcast.units import show_bytes, show_seconds
 
@@ -48,8 +48,8 @@ def _missing_slots(evidence: Evidence) -> float:
 
 def idle_slots(evidence: Evidence) -> Iterator[Finding]:
     """Slots free while stages run, for another reason than too few or too small tasks."""
-    explained = [one for family in (few_tasks, small_partitions) for one in family(evidence)]
-    stages = {stage_id for one in explained for stage_id in one.stage_ids}
+    stages = {stage.stage_id for stage in unfilled_stages(evidence)}
+    stages |= {stage_id for one in small_partitions(evidence) for stage_id in one.stage_ids}
     idle = evidence.seconds(Part.IDLE) - sum(
         stage.parts[Part.IDLE.value] for stage in evidence.stages if stage.stage_id in stages
     )
