@@ -69,6 +69,14 @@ MEMORY = {
 }
 NAMES = [*INFO, *METRICS, *(name for part in PARTS.values() for name in part), *MEMORY]
 Totals = dict[str, int]
+Names = tuple[tuple[str, str], ...]
+INFO_NAMES, METRIC_NAMES, MEMORY_NAMES = (tuple(names.items()) for names in (INFO, METRICS, MEMORY))
+PART_NAMES = tuple((key, tuple(names.items())) for key, names in PARTS.items())
+COUNTED = {
+    "SparkListenerTaskEnd": "tasks",
+    "SparkListenerJobStart": "jobs",
+    "SparkListenerStageCompleted": "stages",
+}
 
 
 def ours(path: Path) -> tuple[Totals, int]:
@@ -82,11 +90,16 @@ def ours(path: Path) -> tuple[Totals, int]:
 def plain_sums(path: Path) -> tuple[Totals, int]:
     """`json.loads` for every line; of tasks the sums only, which is less than our job."""
     totals = dict.fromkeys(NAMES, 0)
-    counts, size = _counts(), 0
+    counts, size = dict.fromkeys(COUNTED.values(), 0), 0
     for line in _lines(path):
         size += len(line)
-        for name, value in _task(json.loads(line), counts):
-            totals[name] += value
+        event = json.loads(line)
+        if event["Event"] in COUNTED:
+            counts[COUNTED[event["Event"]]] += 1
+        if event["Event"] == "SparkListenerTaskEnd":
+            for part, names in _parts(event):
+                for name, key in names:
+                    totals[name] += part.get(key, 0)
     return counts | totals, size
 
 
@@ -94,13 +107,16 @@ def plain_table(path: Path) -> tuple[Totals, int]:
     """`json.loads` for every line, and the same table of tasks."""
     columns = {name: array("q") for name in NAMES}
     texts: dict[str, list[str]] = {name: [] for name in ("Executor ID", "Host", "Locality", "Reason")}
-    counts, size = _counts(), 0
+    counts, size = dict.fromkeys(COUNTED.values(), 0), 0
     for line in _lines(path):
         size += len(line)
         event = json.loads(line)
-        for name, value in _task(event, counts):
-            columns[name].append(value)
+        if event["Event"] in COUNTED:
+            counts[COUNTED[event["Event"]]] += 1
         if event["Event"] == "SparkListenerTaskEnd":
+            for part, names in _parts(event):
+                for name, key in names:
+                    columns[name].append(part.get(key, 0))
             for name in ("Executor ID", "Host", "Locality"):
                 texts[name].append(sys.intern(event["Task Info"].get(name, "")))
             texts["Reason"].append(sys.intern(event["Task End Reason"].get("Reason", "")))
@@ -110,26 +126,14 @@ def plain_table(path: Path) -> tuple[Totals, int]:
 READERS = {"ours": ours, "json, sums": plain_sums, "json, table": plain_table}
 
 
-def _counts() -> Totals:
-    return {"tasks": 0, "jobs": 0, "stages": 0}
-
-
-def _task(event: dict[str, Any], counts: Totals) -> Iterator[tuple[str, int]]:
-    match event["Event"]:
-        case "SparkListenerJobStart":
-            counts["jobs"] += 1
-        case "SparkListenerStageCompleted":
-            counts["stages"] += 1
-        case "SparkListenerTaskEnd":
-            counts["tasks"] += 1
-            parts = ((event["Task Info"], INFO), (metrics := event.get("Task Metrics", {}), METRICS))
-            for part, names in (*parts, (event.get("Task Executor Metrics", {}), MEMORY)):
-                for name, key in names.items():
-                    yield name, part.get(key, 0)
-            for key, names in PARTS.items():
-                part = metrics.get(key, {})
-                for name, inner in names.items():
-                    yield name, part.get(inner, 0)
+def _parts(event: dict[str, Any]) -> Iterator[tuple[dict[str, int], Names]]:
+    """The parts of a task's end, and what to take from each: few steps, so that plain readers lose no time here."""
+    metrics = event.get("Task Metrics", {})
+    yield event["Task Info"], INFO_NAMES
+    yield metrics, METRIC_NAMES
+    yield event.get("Task Executor Metrics", {}), MEMORY_NAMES
+    for key, names in PART_NAMES:
+        yield metrics.get(key, {}), names
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Thirty runs of sales_report.py, with executors, tasks and rows as chance has it: a folder of event logs to learn from.
+"""Thirty runs of sales_report.py at executors, tasks and rows as chance has it: a folder of event logs to learn from.
 
 python history.py LOGS
 """
@@ -12,6 +12,8 @@ from pathlib import Path
 N_RUNS = 30
 EXECUTORS, TASKS, ROWS = (1, 2, 3), (4, 8, 16), (500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000)
 
+QUICK = "-XX:TieredStopAtLevel=1"  # Java's quick compiler: the runs are too short for the other
+
 
 def main(logs: Path) -> None:
     logs.mkdir(parents=True, exist_ok=True)
@@ -21,6 +23,8 @@ def main(logs: Path) -> None:
         conf = {
             "spark.default.parallelism": tasks,
             "spark.executor.memory": "1g",
+            "spark.driver.extraJavaOptions": QUICK,
+            "spark.executor.extraJavaOptions": QUICK,
             "spark.ui.enabled": "false",
             "spark.eventLog.enabled": "true",
             "spark.eventLog.compress": "true",

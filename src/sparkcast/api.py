@@ -460,7 +460,7 @@ def ingest(
         price: Per core-hour and GiB-hour; the cost of a run is that of its executors from first to last. A study has
             its own.
         processes: Logs read at once; by default as many as there are cores.
-        engine: "spark" reads the logs as a Spark job; by default this machine does.
+        engine: "spark" reads the logs as a Spark job; by default processes of this machine do.
         master: With engine "spark", the master URL; by default an embedded cluster.
         conf: Spark properties of that job.
         force: Replace a table that was not written by `ingest`, or changed since.
@@ -485,12 +485,12 @@ def ingest(
         raise StudyError("a log knows cores and memory, not machines", hint="give --price core_hour=0.05,gib_hour=0.01")
     reading = Reading(tuple(parse_pattern(text) for text in settings), price)
     reader: Reader = partial(read_here, processes=processes)
-    if engine == "spark":
+    if engine is not None:
         from sparkcast.data.ingest.on_spark import reader_on
+        from sparkcast.engines import ENGINES
 
-        reader = reader_on(SparkOptions(master or "embedded", conf or {}))
-    elif engine is not None:
-        raise StudyError(f"logs cannot be read by {engine!r}", hint="leave it out, or use --engine spark")
+        ENGINES.get(engine)  # raises for a name that is none
+        reader = reader_on(SparkOptions(master or SparkOptions().master, conf or {}))
     elif master or conf:
         raise StudyError("--master and --conf are for reading on a cluster", hint="add --engine spark")
     return ingest_logs(

@@ -327,7 +327,7 @@ def test_executors_need_little_besides_numpy() -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--engine", "sparc"), "logs cannot be read by 'sparc'"),
+        (("--engine", "sparc"), "no engine named 'sparc'"),
         (("--master", "local[2]"), "--master and --conf are for reading on a cluster"),
         (("--setting", r"rows=--rows \d+"), "has no groups"),
         (("--setting", "rows=(a)(b)"), "has 2 groups"),

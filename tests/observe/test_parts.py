@@ -1,5 +1,6 @@
 """Parts of a run add up to all of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparkcast.observe.outcome import JobEnd
 from sparkcast.observe.parts import parts_of
-from sparkcast.observe.run import Run, observe
+from sparkcast.observe.run import RanJob, Run, observe
 from sparkcast.study import Configuration, Trial
 from sparkcast.study.names import PARTS
 
@@ -34,7 +35,6 @@ def test_whatever_was_measured_the_parts_add_up_and_are_what_they_were(**told: f
 @pytest.mark.parametrize("missing", ["startup_s", "time_s", "total_s", "compute_s", "sync_s"])
 def test_a_run_that_did_not_tell_everything_has_no_parts(missing: str) -> None:
     told = dict.fromkeys(("startup_s", "time_s", "total_s", "compute_s", "sync_s"), 1.0)
-    assert parts_of(told, None) == {}
     del told[missing]
     assert parts_of(told, 1.0) == {}
 
@@ -47,5 +47,6 @@ def test_the_parts_of_a_run_come_from_its_report(tmp_path: Path) -> None:
     job = RanJob(tmp_path, JobEnd(0), 1000.0, 1012.0)
     run = Run(Trial(Configuration({"executors": 1})), (job,), 1000.0, 1012.0, None, None)
     responses = observe(run).responses
+    assert not {*observe(replace(run, jobs=(job, job))).responses} & {"boot_s", "idle_s"}  # of one job alone
     assert [responses[part] for part in PARTS] == pytest.approx([5.0, 1.0, 2.5, 1.0, 0.5, 2.0])
     assert sum(responses[part] for part in PARTS) == pytest.approx(responses["total_s"])

@@ -1,13 +1,23 @@
 """Generated pictures, and folders of one's own."""
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from sparkcast.errors import StudyError
 from sparkcast.workloads import extras
-from sparkcast.workloads._images import decode_jpeg, generate_images, images_in, picture
+from sparkcast.workloads._images import (
+    _decoded,
+    _decoded_by_pillow,
+    decode_jpeg,
+    encode_jpeg,
+    generate_images,
+    images_in,
+    picture,
+)
 
 
 def test_generated_images_are_the_same_for_the_same_seed_and_found_again(tmp_path: Path) -> None:
@@ -39,6 +49,21 @@ def test_a_decoded_picture_looks_like_what_was_encoded(tmp_path: Path) -> None:
     assert decoded.shape == original.shape
     assert np.corrcoef(decoded.ravel(), original.ravel())[0, 1] > 0.97
     assert decode_jpeg(images.paths()[0].read_bytes(), side=24).shape == (24, 24, 3)
+
+
+@pytest.mark.parametrize("side", [0, 3, 16, 24, 32, 50, 70])
+def test_pillow_alone_gives_the_same_pixels(side: int) -> None:
+    content = encode_jpeg(picture(0, side=67, classes=5, seed=1)[:, :61])
+    assert np.array_equal(_decoded(content, side), _decoded_by_pillow(content, side))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_other_formats_and_gray_pictures_are_decoded_too(kind: str) -> None:
+    buffer = BytesIO()
+    Image.new("L", (20, 30), 77).save(buffer, kind)
+    pixels = decode_jpeg(buffer.getvalue(), side=10)
+    assert pixels.shape == (10, 10, 3)
+    assert (pixels == 77).all()
 
 
 def test_a_cut_file_is_an_os_error(tmp_path: Path) -> None:

@@ -132,8 +132,10 @@ def _mean_responses(jobs: list[_ObservedJob], run: Run) -> Mapping[str, float]:
     if begun:
         responses[STARTUP_TIME] = fmean(begun)
     responses[TOTAL_TIME] = run.ended_at - run.launched_at
-    loading = [job.report.loading_at for job in jobs if job.report.loading_at is not None]
-    return responses | parts_of(responses, fmean(loading) - run.launched_at if loading else None)
+    loading_at = jobs[0].report.loading_at
+    if len(jobs) > 1 or loading_at is None:
+        return responses
+    return responses | parts_of(responses, loading_at - run.jobs[0].submitted_at)
 
 
 def _tail(path: Path) -> str:

@@ -112,16 +112,20 @@ class Stream:
 
     def advance(self) -> bool:
         """Submit what is due and see what has ended; whether anything is left to wait for."""
+        self._look()
+        while self._waiting and self._waiting[0].at_s <= time.monotonic() - self._begun:
+            job = self._waiting.pop(0)
+            at = time.time()
+            self._submitted.append(_Submitted(job, self._submit(job), at))
+            self._look()
+        return bool(self._waiting) or any(one.ended_at is None for one in self._submitted)
+
+    def _look(self) -> None:
         for one in self._submitted:
             if one.ended_at is None and one.process.poll() is not None:
                 one.ended_at = time.time()
                 if one.process.returncode != 0:
                     self._waiting.clear()  # the stream is broken: what more it would show is worth nothing
-        while self._waiting and self._waiting[0].at_s <= time.monotonic() - self._begun:
-            job = self._waiting.pop(0)
-            at = time.time()
-            self._submitted.append(_Submitted(job, self._submit(job), at))
-        return bool(self._waiting) or any(one.ended_at is None for one in self._submitted)
 
     def stop(self, stop: "Callable[[subprocess.Popen[bytes]], None]") -> None:
         """End all that runs, and submit nothing more."""

@@ -143,8 +143,8 @@ def dealt(mix: Sequence[MixPart], n_jobs: int, *, seed: int, replicate: int) -> 
     """The settings in which each job of a stream differs: as many of each part as its share says, in random order.
 
     >>> mix = (MixPart(0.75, Configuration({"executors": 1})), MixPart(0.25, Configuration({"executors": 2})))
-    >>> sorted(part["executors"] for part in dealt(mix, 6, seed=0, replicate=1))
-    [1, 1, 1, 1, 2, 2]
+    >>> sorted(part["executors"] for part in dealt(mix, 8, seed=0, replicate=1))
+    [1, 1, 1, 1, 1, 1, 2, 2]
     """
     if not mix:
         return (Configuration(),) * n_jobs

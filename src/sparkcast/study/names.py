@@ -75,7 +75,6 @@ _RESPONSES = (
     Response(TIME, kind=Kind.TIME),
     Response(TOTAL_TIME, kind=Kind.TIME),
     Response(STARTUP_TIME, kind=Kind.TIME),
-    *(Response(part, kind=Kind.TIME) for part in PARTS),
     Response(COST, kind=Kind.MONEY),
     Response("accuracy", kind=Kind.SHARE, unit="share correct"),
     Response("throughput", kind=Kind.COUNT, better="more", unit="records/s"),
@@ -90,6 +89,7 @@ _RESPONSES = (
     Response("cores_busy", unit="share of cores"),
     Response("cores_held", unit="share of cores"),
     Response("slowdown", unit="times alone"),
+    *(Response(part, kind=Kind.TIME) for part in PARTS),
 )
 # Columns of a table of runs that are no settings, when nobody says which ones are.
 MEASURED = tuple(response.name for response in _RESPONSES)
@@ -238,7 +238,9 @@ def _setting(name: str, role: Role) -> Setting:
     return Setting(name, role=role, unit=_ending(name, _SIZE_UNITS) if role is Role.MEMORY else "")
 
 
-_ORDER = (*MEASURED[:4], *_TIMES, *_MONEY, MEASURED[4], *_SHARES, MEASURED[5], MEASURED[6], *_LOSSES, *MEASURED[7:])
+_OURS = (TIME, TOTAL_TIME, STARTUP_TIME, COST)
+_FIRST = (*_OURS, *_TIMES, *_MONEY, "accuracy", *_SHARES, "throughput", "loss", *_LOSSES)
+_ORDER = (*_FIRST, *(name for name in MEASURED if name not in _FIRST))
 _RANKS = {name: rank for rank, name in enumerate(_ORDER)}
 _UNRANKED = len(_ORDER)
 

@@ -74,7 +74,7 @@ def _decoded(content: bytes, side: int) -> Any:
 def _speed_up_tasks() -> None:
     """Spare each task 0.4 s of what Spark's Python processes do between tasks, which lasts when TensorFlow is loaded.
 
-    They collect garbage, among all that it has made. And they have each package that came from Spark's zip file read the
+    They collect garbage, among all that it has made. And they have each package from the zip file of Spark read the
     zip file again, in case it has changed; forgotten here, they are found again when something is imported from them.
     """
     gc.freeze()

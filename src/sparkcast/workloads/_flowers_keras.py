@@ -15,6 +15,7 @@ from sparkcast.workloads._mnist_torch import Address, _listening, _receiver, _sp
 _BATCH_NORM_MOMENTUM = 0.8
 
 Tell = Callable[..., None]
+Step = Callable[[Any], Any]  # from a batch of all replicas
 
 
 def train(job: Job, recipe: dict[str, Any]) -> None:
@@ -73,19 +74,37 @@ def _train(driver: Address, recipe: dict[str, Any]) -> None:
         os.environ["TF_CONFIG"] = json.dumps(cluster)
     os.environ |= {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
     strategy = _strategy(recipe)
-    with strategy.scope():
-        model = _model(recipe)
-        model.optimizer.build(model.trainable_variables)
-    training = _dataset(recipe, "training", number)
-    held_out = _dataset(recipe, "held_out", number)
-    _compile(model, training, held_out)
+    training, held_out = (
+        strategy.experimental_distribute_dataset(_dataset(recipe, part, number)) for part in ("training", "held_out")
+    )
+    train_step, test_step = _steps(strategy, recipe, training, held_out)
     with ExitStack() as stack:
         tell: Tell = stack.enter_context(_speaking(driver)) if number == 0 else lambda **message: None
-        clock = _clock(recipe, tell)
-        model.fit(
-            training, validation_data=held_out, epochs=recipe["epochs"], callbacks=[clock], shuffle=False, verbose=0
-        )
-        tell(kind="result", **clock.result())
+        tell(kind="started")
+        start, training_s, last = time.perf_counter(), 0.0, dict[str, float]()
+        n_images = recipe["training"][1] // recipe["batch_size"] * recipe["batch_size"]
+        for epoch in range(1, recipe["epochs"] + 1):
+            begun = time.perf_counter()
+            loss, accuracy = _means(train_step, training)
+            epoch_s = time.perf_counter() - begun
+            training_s += epoch_s
+            validation_loss, validation_accuracy = _means(test_step, held_out)
+            last = {
+                "accuracy": validation_accuracy,
+                "loss": loss,
+                "validation_loss": validation_loss,
+                "training_accuracy": accuracy,
+            }
+            time_s = time.perf_counter() - start
+            tell(kind="epoch", number=epoch, time_s=time_s, throughput=n_images / epoch_s, **last)
+        tell(kind="result", time_s=time_s, throughput=n_images * recipe["epochs"] / training_s, **last)
+
+
+def _means(step: Step, batches: Any) -> tuple[float, float]:
+    """Loss and accuracy over all batches of all workers."""
+    sums = [[float(total) for total in step(batch)] for batch in batches]
+    losses, correct, count = (sum(column) for column in zip(*sums, strict=True))
+    return losses / count, correct / count
 
 
 def _gathered(stage: Any) -> list[str]:
@@ -124,15 +143,54 @@ def _model(recipe: dict[str, Any]) -> Any:
         # 0.999 as published needs thousands of steps before validation means anything.
         if isinstance(layer, keras.layers.BatchNormalization):
             layer.momentum = _BATCH_NORM_MOMENTUM
-    model = keras.Sequential(
-        [keras.Input(network.input_shape[1:]), keras.layers.Rescaling(1 / 127.5, offset=-1), network]
-    )
-    model.compile(
-        optimizer=keras.optimizers.Adam(recipe["learning_rate"]),
-        loss="sparse_categorical_crossentropy",
-        metrics=["accuracy"],
-    )
-    return model
+    rescaling = keras.layers.Rescaling(1 / 127.5, offset=-1)
+    return keras.Sequential([keras.Input(network.input_shape[1:]), rescaling, network])
+
+
+def _steps(strategy: Any, recipe: dict[str, Any], training: Any, held_out: Any) -> tuple[Step, Step]:
+    """Functions that learn from a batch and that validate with one; each gives sums of losses, hits and images.
+
+    Written out because `Model.fit` of Keras 3.15 fails under several workers. The graphs are built here, which takes
+    longer than many steps, and what that step learned is forgotten.
+    """
+    import keras
+    import tensorflow as tf
+
+    with strategy.scope():
+        model = _model(recipe)
+        optimizer = keras.optimizers.Adam(recipe["learning_rate"])
+        optimizer.build(model.trainable_variables)
+
+    def judged(guesses: Any, labels: Any) -> Any:
+        losses = keras.losses.sparse_categorical_crossentropy(labels, guesses)
+        hits = tf.cast(tf.argmax(guesses, axis=1) == labels, tf.float32)
+        return tf.reduce_sum(losses), tf.reduce_sum(hits), tf.cast(tf.size(labels), tf.float32)
+
+    def learn(pixels: Any, labels: Any) -> Any:
+        with tf.GradientTape() as tape:
+            sums = judged(model(pixels, training=True), labels)
+            loss = sums[0] / recipe["batch_size"]  # the optimizer adds up the gradients of all replicas
+        optimizer.apply(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+        return sums
+
+    def validate(pixels: Any, labels: Any) -> Any:
+        return judged(model(pixels, training=False), labels)
+
+    def on_all_replicas(function: Callable[..., Any]) -> Step:
+        def step(batch: Any) -> Any:
+            return [strategy.reduce("SUM", total, axis=None) for total in strategy.run(function, args=batch)]
+
+        made: Step = tf.function(step)
+        return made
+
+    train_step, test_step = on_all_replicas(learn), on_all_replicas(validate)
+    variables = [*model.variables, *optimizer.variables]
+    before = [variable.numpy() for variable in variables]
+    train_step(next(iter(training)))
+    test_step(next(iter(held_out)))
+    for variable, value in zip(variables, before, strict=True):
+        variable.assign(value)
+    return train_step, test_step
 
 
 def _dataset(recipe: dict[str, Any], part: str, number: int) -> Any:
@@ -171,50 +229,3 @@ def _whole_batches(count: int, batch_size: int, replicas: int) -> tuple[int, int
     n_batches = -(-per_replica // (batch_size // replicas))
     size = per_replica // n_batches * replicas
     return size, size * n_batches
-
-
-def _compile(model: Any, training: Any, held_out: Any) -> None:
-    """Build the graph of a step, and forget what the step learned: that takes longer than many steps."""
-    variables = [*model.variables, *model.optimizer.variables]
-    before = [variable.numpy() for variable in variables]
-    model.fit(training.take(1), validation_data=held_out.take(1), shuffle=False, verbose=0)
-    for variable, value in zip(variables, before, strict=True):
-        variable.assign(value)
-
-
-def _clock(recipe: dict[str, Any], tell: Tell) -> Any:
-    """Tells of each epoch when it ends."""
-    import keras
-
-    class Clock(keras.callbacks.Callback):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.images = recipe["training"][1] // recipe["batch_size"] * recipe["batch_size"]
-            self.training_s, self.time_s, self.last = 0.0, 0.0, dict[str, float]()
-
-        def on_train_begin(self, logs: Any = None) -> None:
-            self.start = time.perf_counter()
-            tell(kind="started")
-
-        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-            self.epoch_start = time.perf_counter()
-
-        def on_test_begin(self, logs: Any = None) -> None:
-            self.epoch_s = time.perf_counter() - self.epoch_start
-            self.training_s += self.epoch_s
-
-        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-            self.time_s = time.perf_counter() - self.start
-            self.last = {
-                "accuracy": float(logs["val_accuracy"]),
-                "loss": float(logs["loss"]),
-                "validation_loss": float(logs["val_loss"]),
-                "training_accuracy": float(logs["accuracy"]),
-            }
-            tell(kind="epoch", number=epoch + 1, time_s=self.time_s, throughput=self.images / self.epoch_s, **self.last)
-
-        def result(self) -> dict[str, float]:
-            throughput = self.images * recipe["epochs"] / self.training_s
-            return {"time_s": self.time_s, "throughput": throughput, **self.last}
-
-    return Clock()

@@ -11,6 +11,7 @@ from sparkcast.study import Configuration, Role, Setting
 from sparkcast.workloads._images import ImageSet, decode_jpeg, encode_jpeg, generate_images, images_in
 from sparkcast.workloads._shards import Skipped, commit, discard, is_complete, new_folder, write_draft
 from sparkcast.workloads._tfrecord import image_example
+from sparkcast.workloads.base import Job
 from sparkcast.workloads.extras import require_extra
 
 # Plain values, because tasks exchange them.
@@ -33,7 +34,7 @@ def image_size_setting(default: int) -> Setting:
 
 def require_images(needed_by: str) -> None:
     """Raise StudyError when what reads JPEG and TFRecord files is not installed."""
-    require_extra("images", ("PIL", "google_crc32c"), needed_by=f"workload {needed_by!r}")
+    require_extra("images", ("PIL", "simplejpeg", "google_crc32c"), needed_by=f"workload {needed_by!r}")
 
 
 def count_images(settings: Configuration) -> int:
@@ -78,13 +79,18 @@ def wake(context: Any, settings: Configuration) -> None:
 def _import_libraries(_: int) -> None:
     import google_crc32c  # noqa: F401
     import numpy  # noqa: F401
+    import simplejpeg  # noqa: F401
     from PIL import JpegImagePlugin  # noqa: F401
 
 
-def tell_skipped(skipped: Sequence[Skipped]) -> None:
-    """Name the pictures that could not be decoded in the log of the run."""
+def tell_skipped(job: Job, skipped: Sequence[Skipped]) -> None:
+    """Name the pictures that could not be decoded: some to people, all in the log of the run."""
     for image in skipped:
         print(f"skipped {image.file}: {image.problem}", file=sys.stderr)
+    if skipped:
+        first = ", ".join(image.file for image in skipped[:3])
+        more = ", ..." if len(skipped) > 3 else ""
+        job.note(f"{len(skipped)} of the images could not be decoded and were skipped: {first}{more}")
 
 
 def pictures_of(images: ImageSet) -> list[Picture]:

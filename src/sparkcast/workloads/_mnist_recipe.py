@@ -10,7 +10,7 @@ from sparkcast.study import Configuration
 NETWORKS = ("lenet5", "simplenet", "bi-rnn")
 OPTIMIZERS = ("sgd", "nesterov", "adam", "adagrad", "rmsprop")
 WITH_MOMENTUM = ("sgd", "nesterov")
-SCHEDULES = ("constant", "step", "exponential", "linear")
+SCHEDULES = ("constant", "step", "exponential", "poly")
 SCHEDULED = ("learning_rate", "batch_size")
 RECURRENT_UNITS = 128  # of each direction of bi-rnn, as in BigDL's tutorial
 # The defaults of both frameworks, written out so that they stay the same.
@@ -132,7 +132,7 @@ def _factors(settings: Configuration, epochs: int) -> list[float]:
     schedule, decay, every = str(settings["schedule"]), float(settings["decay"]), int(settings["decay_epochs"])
     if schedule == "constant":
         return [1.0] * epochs
-    if schedule == "linear":
+    if schedule == "poly":
         return [1 - epoch / epochs for epoch in range(epochs)]
     if not 0 < decay < 1:
         raise StudyError(f"decay = {decay:g} is not between 0 and 1", hint="0.5 halves the learning rate")

@@ -115,7 +115,7 @@ class ImageRead:
             job.epoch(number, time.perf_counter() - start, throughput=_count(reads[-1]) / times[-1])
         _check(reads, images, int(settings["batch_size"]), side)
         skipped = [Skipped(file, problem) for read in reads[0] for file, problem in read[5]]
-        tell_skipped(skipped)
+        tell_skipped(job, skipped)
         time_s = sum(times[1:]) / len(times[1:])
         job.result(
             time_s=time_s,

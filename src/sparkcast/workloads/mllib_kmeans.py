@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # A share, because a run in which it is not above 0 is an error.
 SILHOUETTE = Response("silhouette", kind=Kind.SHARE, unit="1 is well separated, 0 is not")
-COST = Response("cost", kind=Kind.COUNT, unit="mean squared distance")
+DISTANCE = Response("distance", kind=Kind.COUNT, unit="mean squared distance")
 
 
 @WORKLOADS.register("mllib-kmeans")
@@ -39,7 +39,7 @@ class MllibKMeans(LearnsFromRows):
     responses: tuple[Response, ...] = (
         TIME,
         SILHOUETTE,
-        COST,
+        DISTANCE,
         THROUGHPUT,
         ITERATIONS_DONE,
         READING,
@@ -70,5 +70,5 @@ class MllibKMeans(LearnsFromRows):
 
         silhouette = ClusteringEvaluator().evaluate(model.transform(held_out))
         done = model.summary.numIter
-        cost = model.summary.trainingCost / int(settings["rows"])
-        return Verdict({"silhouette": silhouette, "cost": cost, "iterations_done": done}, iterations=done)
+        distance = model.summary.trainingCost / int(settings["rows"])
+        return Verdict({"silhouette": silhouette, "distance": distance, "iterations_done": done}, iterations=done)

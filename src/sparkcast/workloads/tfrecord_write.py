@@ -102,7 +102,7 @@ class TFRecordWrite:
             skipped = [Skipped(*corrupt) for _, corrupts in written for corrupt in corrupts]
             manifest = commit(folder, [draft for draft, _ in written], skipped)
             time_s = time.perf_counter() - start
-            tell_skipped(skipped)
+            tell_skipped(job, skipped)
             _check(context, folder, len(images))
             is_kept = bool(output)
         except Exception as error:

@@ -152,6 +152,14 @@ def test_numbers_too_large_for_64_bits_are_held_at_the_limit(tmp_path: Path) -> 
     assert log.tasks.total("run_ms") == 3 * (2**63 - 1)
 
 
+def test_a_name_that_is_too_long_is_cut_and_read_on(tmp_path: Path) -> None:
+    events = [task_end(number) for number in range(3)]
+    for event in events:
+        event["Task Info"]["Host"] = "h" * 900
+    log = _read(tmp_path, as_lines(events))
+    assert log.tasks.text("host").tolist() == ["h" * 500] * 3
+
+
 def test_the_same_task_told_twice_counts_once(tmp_path: Path) -> None:
     log = _read(tmp_path, [*LINES[:-1], *LINES[8:10], LINES[-1]])
     assert len(log.tasks) == 3

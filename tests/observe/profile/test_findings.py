@@ -154,6 +154,32 @@ def test_time_in_python_workers() -> None:
     assert first(log_of(waves(40, 5.0, cpu_ns=10**8), end=51, stages=[stage])).name == "python-workers"
 
 
+def test_python_through_arrow_is_what_the_advice_says_and_is_not_told() -> None:
+    stage = Stage(0, submitted_ms=at(0), completed_ms=at(50), rdds=(Rdd(1, "x", scope="ArrowEvalPython"),))
+    assert names(log_of(waves(40, 5.0, cpu_ns=10**8), end=51, stages=[stage])) == []
+
+
+def test_skew_in_python_is_told_before_python() -> None:
+    stage = Stage(0, submitted_ms=at(0), completed_ms=at(31), rdds=(Rdd(1, "PythonRDD"),))
+    tasks = [T(0, 10, index=i, columns={"input_bytes": 10 * MIB, "cpu_ns": 1}) for i in range(1, 4)]
+    tasks += [T(0, 31, index=9, columns={"input_bytes": 400 * MIB, "cpu_ns": 1})]
+    assert names(log_of(tasks, end=31, stages=[stage])) == ["skew", "python-workers"]
+
+
+def test_the_ends_of_even_stages_are_healthy() -> None:
+    uneven = [replace(task, finish=task.finish - 0.2 * (task.index % 4)) for task in waves(8, 5.0)]
+    assert names(log_of(uneven, end=11)) == []
+
+
+def test_a_local_application_without_an_ended_task_has_no_unused_executors() -> None:
+    driver = [Executor("driver", "a", 40, 0, at(0))]
+    assert "unused-executors" not in names(log_of([], end=3600, executors=driver, jobs=[], stages=[]))
+
+
+def test_seconds_of_the_driver_in_a_short_application_are_healthy() -> None:
+    assert names(log_of([*waves(8, 1.0, start=2), *waves(8, 1.0, start=7, stage=1)], end=10)) == []
+
+
 def test_a_sleeping_driver_is_told_with_its_longest_sleep() -> None:
     log = log_of([*waves(8, 5.0, start=2), *waves(8, 5.0, start=42, stage=1)], end=53)
     found = first(log)

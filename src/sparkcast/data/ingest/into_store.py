@@ -9,10 +9,10 @@ from sparkcast.data.ingest.observations import dataset_of, mixed_levels
 from sparkcast.data.ingest.settings import Pattern
 from sparkcast.errors import StudyError
 from sparkcast.store import STORE_FILES, open_store
-from sparkcast.study import IngestedRun
+from sparkcast.study import IngestedRun, Study
 
-# The definition of a study that nobody defined, in the shape of `Study.measured_definition`.
-_NOT_ASKED = {"workload": "", "settings": {}, "rules": [], "design": {}, "spark": {"master": "", "conf": {}}}
+# Of a study that nobody defined: no workload, no settings.
+_NOT_ASKED = Study("", "", ()).measured_definition()
 _FOLDERS = ("", ".results")  # how a new folder may be called; anything else is a slip of the pen
 
 

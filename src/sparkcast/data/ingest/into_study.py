@@ -16,6 +16,7 @@ from sparkcast.data.ingest.settings import Pattern
 from sparkcast.errors import StudyError
 from sparkcast.store import open_store, results_folder
 from sparkcast.study import Configuration, Factor, IngestedRun, Level, Role, Study
+from sparkcast.study.names import TIME
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, Submitted, is_property, workload_of
 
@@ -117,7 +118,7 @@ class IntoStudy:
         if isinstance(self._workload, Submitted):
             return ()
         return (
-            f"their time_s is what the logs tell (of Spark, from its first job to the end of the last), and workload "
+            f"their {TIME} is what the logs tell (of Spark, from its first job to the end of the last), and workload "
             f"{self._study.workload} measures its own: compare before you mix them",
         )
 

@@ -88,7 +88,8 @@ class TaskRows:
 def _adder(rows: Growing) -> Callable[[TaskEnd], None]:
     """What appends one task to `rows`: a closure, because looking names up on `self` is a tenth of all reading."""
     append, pack, words = rows.packed.append, rows.pack, rows.words
-    executors, hosts, localities, reasons, details = (one.codes for one in words)
+    executors, hosts, localities, reasons, _ = (one.codes for one in words)
+    no_detail = words[-1].code("")
 
     def add(event: TaskEnd) -> None:
         info, metrics, memory, reason = event.info, event.metrics, event.memory, event.reason
@@ -139,11 +140,11 @@ def _adder(rows: Growing) -> Callable[[TaskEnd], None]:
                 hosts[info.host],
                 localities[info.locality],
                 reasons[why],
-                details["" if why == "Success" else _detail(reason)],
+                no_detail if why == "Success" else words[-1].code(_detail(reason)),
             )
         except KeyError:  # a word that did not come before
-            texts = (info.executor, info.host, info.locality, why, _detail(reason))
-            info.executor, info.host, info.locality, reason.reason, _ = map(Words.kept, words, texts)
+            texts = (info.executor, info.host, info.locality, why)
+            info.executor, info.host, info.locality, reason.reason = map(Words.kept, words, texts)
             add(event)
         except struct.error:  # no log of Spark has numbers of more than 64 bits, damaged ones do
             _clamp(event)

@@ -17,6 +17,7 @@ class Thresholds:
     startup_share: float = 0.25  # before the first job: short applications always have some
     startup_s: float = 30.0  # what getting containers from YARN or Kubernetes takes without trouble
     driver_share: float = 0.2  # a driver that plans and collects has a tenth or so; twice that is another thing
+    driver_s: float = 5.0  # planning, warming up and stopping take seconds in any application
     skew_ratio: float = 3.0  # slowest to median task: what Spark 4's own speculation calls slow
     small_task_s: float = 0.2  # Spark's tuning guide: tasks may be as short as 200 ms
     overhead_share: float = 0.3  # of the time of tasks, spent on starting and ending them

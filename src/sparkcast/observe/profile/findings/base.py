@@ -65,6 +65,11 @@ class Evidence:
     def seconds(self, *parts: Part) -> float:
         return sum(self.attribution.total[part] for part in parts)
 
+    @property
+    def at_work_s(self) -> float:
+        """The time in which stages run."""
+        return self.wall_s - self.seconds(Part.BEFORE_FIRST_JOB, Part.DRIVER_ONLY)
+
     def weight(self, finding: Finding) -> float:
         """Its cost as a share of what there was."""
         of_time = finding.cost_s / self.wall_s

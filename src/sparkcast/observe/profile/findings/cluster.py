@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sparkcast.observe.profile.findings.base import GIB_PER_CORE, Evidence, Finding, of
-from sparkcast.observe.profile.findings.partitions import few_tasks, small_partitions
+from sparkcast.observe.profile.findings.partitions import small_partitions, unfilled_stages
 from sparkcast.observe.profile.parts import Part
 from sparkcast.units import show_bytes, show_seconds
 
@@ -48,12 +48,12 @@ def _missing_slots(evidence: Evidence) -> float:
 
 def idle_slots(evidence: Evidence) -> Iterator[Finding]:
     """Slots free while stages run, for another reason than too few or too small tasks."""
-    explained = [one for family in (few_tasks, small_partitions) for one in family(evidence)]
-    stages = {stage_id for one in explained for stage_id in one.stage_ids}
+    stages = {stage.stage_id for stage in unfilled_stages(evidence)}
+    stages |= {stage_id for one in small_partitions(evidence) for stage_id in one.stage_ids}
     idle = evidence.seconds(Part.IDLE) - sum(
         stage.parts[Part.IDLE.value] for stage in evidence.stages if stage.stage_id in stages
     )
-    working = evidence.wall_s - evidence.seconds(Part.BEFORE_FIRST_JOB, Part.DRIVER_ONLY)
+    working = evidence.at_work_s
     if working <= 0 or idle < evidence.thresholds.idle_share * working:
         return
     yield Finding(
@@ -69,7 +69,9 @@ def idle_slots(evidence: Evidence) -> Iterator[Finding]:
 
 def never_used_executors(evidence: Evidence) -> Iterator[Finding]:
     cores = evidence.cores
-    if cores.n_never_used:
+    # Until a task has ended nobody can say who is of use.
+    is_known = len(evidence.log.tasks) > 0 or evidence.log.application.has_ended
+    if cores.n_never_used and is_known and not evidence.is_local():
         yield Finding(
             "unused-executors",
             f"{cores.n_never_used} of {of(cores.n_executors, 'executor')} never ran a task: "

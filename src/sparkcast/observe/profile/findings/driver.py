@@ -9,8 +9,8 @@ from sparkcast.units import show_bytes, show_seconds
 
 def driver_bound(evidence: Evidence) -> Iterator[Finding]:
     """After the first job, no stage runs."""
-    cost = evidence.seconds(Part.DRIVER_ONLY)
-    if cost < evidence.thresholds.driver_share * evidence.wall_s:
+    cost, limits = evidence.seconds(Part.DRIVER_ONLY), evidence.thresholds
+    if cost < max(limits.driver_share * evidence.wall_s, limits.driver_s):
         return
     longest, when = _longest_gap(evidence)
     yield Finding(

@@ -61,15 +61,10 @@ def _against_skew(evidence: Evidence) -> str:
 
 def few_tasks(evidence: Evidence) -> Iterator[Finding]:
     """Stages that cannot fill the slots, or fill them once and a bit."""
-    slots = evidence.n_slots
-    stages = [
-        stage
-        for stage in evidence.stages
-        if 0 < stage.n_tasks < _FEW_WAVES * slots and not is_skewed(stage, evidence) and _unfilled(stage, slots) > 0
-    ]
-    if not stages:
-        return
+    slots, stages = evidence.n_slots, unfilled_stages(evidence)
     cost = sum(_unfilled(stage, slots) for stage in stages)
+    if not stages or cost < evidence.thresholds.idle_share * evidence.at_work_s:
+        return
     worst = costliest(stages, lambda stage: _unfilled(stage, slots))
     first = worst[0]
     yield Finding(
@@ -83,6 +78,15 @@ def few_tasks(evidence: Evidence) -> Iterator[Finding]:
         evidence={"tasks": first.n_tasks, "slots": slots, "stages": len(stages)},
         stage_ids=ids(worst),
     )
+
+
+def unfilled_stages(evidence: Evidence) -> list[StageProfile]:
+    slots = evidence.n_slots
+    return [
+        stage
+        for stage in evidence.stages
+        if 0 < stage.n_tasks < _FEW_WAVES * slots and not is_skewed(stage, evidence) and _unfilled(stage, slots) > 0
+    ]
 
 
 def _unfilled(stage: StageProfile, slots: float) -> float:

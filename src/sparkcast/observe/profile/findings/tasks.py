@@ -169,8 +169,8 @@ def _stage_medians(evidence: Evidence) -> Seconds:
 
 
 def python_workers(evidence: Evidence) -> Iterator[Finding]:
-    """Time that the JVM waited for Python. It is work, but work that Spark's own functions do many times faster."""
-    stages = [stage for stage in evidence.stages if is_python(evidence.logged.get(stage.key))]
+    """Time that the JVM waited for Python, row by row. Spark's own functions or Arrow do the same many times faster."""
+    stages = [stage for stage in evidence.stages if _is_row_by_row(evidence.logged.get(stage.key))]
     cost = sum(part_of(stage, Part.UNINSTRUMENTED) for stage in stages)
     if cost < evidence.thresholds.python_share * evidence.wall_s:
         return
@@ -186,8 +186,22 @@ def python_workers(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
+_ARROW = ("Arrow", "InPandas")
+
+
 def is_python(stage: Stage | None) -> bool:
+    return any("Python" in name or _is_arrow(name) for name in _operators(stage))
+
+
+def _is_row_by_row(stage: Stage | None) -> bool:
+    return is_python(stage) and not any(map(_is_arrow, _operators(stage)))
+
+
+def _is_arrow(name: str) -> bool:
+    return any(word in name for word in _ARROW)
+
+
+def _operators(stage: Stage | None) -> tuple[str, ...]:
     if stage is None:
-        return False
-    names = (*(text for rdd in stage.rdds for text in (rdd.name, rdd.scope)), *stage.accumulators)
-    return any("Python" in name or "InPandas" in name or "ArrowEval" in name for name in names)
+        return ()
+    return (*(text for rdd in stage.rdds for text in (rdd.name, rdd.scope)), *stage.accumulators)
