@@ -14,6 +14,7 @@ people write it.
 import argparse
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -141,9 +142,10 @@ def in_process(batches: list[Batch], to: int) -> Side:
 
 
 def on_spark(batches: list[Batch], to: int) -> Side:
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
 
-    context = SparkContext.getOrCreate()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    context = SparkContext.getOrCreate(SparkConf().setMaster("local[1]").set("spark.ui.enabled", "false"))
     data = context.parallelize(batches, 1).map(lambda batch: _decode(batch, to)).mapPartitions(_sum_up)
     return lambda: data.collect()
 
