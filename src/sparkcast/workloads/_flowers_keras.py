@@ -10,7 +10,7 @@ from typing import Any
 
 from sparkcast.errors import RunError
 from sparkcast.workloads import Job
-from sparkcast.workloads._mnist_torch import Address, _listening, _receiver, _speaking, _until_told
+from sparkcast.workloads._training_reports import Address, listening, receiver, speaking, until_told
 
 _BATCH_NORM_MOMENTUM = 0.8
 
@@ -25,11 +25,11 @@ def train(job: Job, recipe: dict[str, Any]) -> None:
     has_result = threading.Event()
     workers = recipe["workers"]
     recipe = recipe | {"addresses": _free_addresses(workers) if context.master.startswith("local") else []}
-    with _listening(context, _receiver(job, failures, has_result)) as driver:
+    with listening(context, receiver(job, failures, has_result)) as driver:
         stage = context.parallelize(range(workers), workers).barrier()
         training = stage.mapPartitions(lambda _: _train_one(driver, recipe))
         try:
-            _until_told(context, has_result, training.count)
+            until_told(context, has_result, training.count)
         except Exception as error:
             if not failures:
                 raise
@@ -44,7 +44,7 @@ def _train_one(driver: Address, recipe: dict[str, Any]) -> Iterator[None]:
     try:
         _train(driver, recipe)
     except Exception:
-        with _speaking(driver) as tell:
+        with speaking(driver) as tell:
             tell(kind="failed", cause=traceback.format_exc())
         raise
     return iter(())
@@ -79,7 +79,7 @@ def _train(driver: Address, recipe: dict[str, Any]) -> None:
     )
     train_step, test_step = _steps(strategy, recipe, training, held_out)
     with ExitStack() as stack:
-        tell: Tell = stack.enter_context(_speaking(driver)) if number == 0 else lambda **message: None
+        tell: Tell = stack.enter_context(speaking(driver)) if number == 0 else lambda **message: None
         tell(kind="started")
         start, training_s, last = time.perf_counter(), 0.0, dict[str, float]()
         n_images = recipe["training"][1] // recipe["batch_size"] * recipe["batch_size"]

@@ -4,12 +4,8 @@ The processes are the Python workers of one barrier stage: Spark starts all of t
 for the training alone.
 """
 
-import json
-import secrets
-import socketserver
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
@@ -28,15 +24,13 @@ from sparkcast.workloads._mnist_recipe import (
     Recipe,
     is_enough,
 )
+from sparkcast.workloads._training_reports import Address, listening, receiver, speaking, until_told
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
-_LEAVE_S = 20.0  # for the processes to end once the result is there
 _SILENCE_S = 300.0  # after which a process that says nothing is given up
 _VALIDATED_AT_ONCE = 1000  # images
-
-Address = tuple[str, int, str]  # host, port, and a token that keeps strangers out
 
 
 def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
@@ -52,84 +46,17 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
     arrays = [array for part in (dataset.training, dataset.held_out) for array in (part.pixels, part.labels)]
     plain = asdict(recipe)
     is_local = context.master.split("[")[0] == "local"
-    with _listening(context, _receiver(job, failures, has_result)) as driver, TemporaryDirectory() as folder:
+    with listening(context, receiver(job, failures, has_result)) as driver, TemporaryDirectory() as folder:
         meeting_file = f"{folder}/processes" if is_local else ""
         stage = context.parallelize(range(recipe.processes), recipe.processes).barrier()
         training = stage.mapPartitions(lambda _: _train_one(driver, meeting_file, arrays, plain))
         try:
-            _until_told(context, has_result, training.count)
+            until_told(context, has_result, training.count)
         except Exception as error:
             if not failures:
                 raise
             # Spark tells of the first task that ended; the process that failed first said what it was.
             raise RunError(f"a training process failed: {failures[0]}") from error
-
-
-def _until_told(context: Any, has_result: threading.Event, run: Callable[[], object]) -> None:
-    """Run to the end, or to a little after the result when the processes do not manage to take leave of each other.
-
-    The result comes after a barrier of all processes. When one of them then dies while it is torn down (gloo's threads
-    may abort it), the others would wait five minutes for it.
-    """
-    errors: list[Exception] = []
-
-    def work() -> None:
-        try:
-            run()
-        except Exception as error:
-            errors.append(error)
-
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    while worker.is_alive():
-        worker.join(0.2)
-        if has_result.is_set():
-            worker.join(_LEAVE_S)
-            if worker.is_alive():
-                context.cancelAllJobs()
-            return
-    if errors and not has_result.is_set():
-        raise errors[0]
-
-
-def _receiver(job: Job, failures: list[str], has_result: threading.Event) -> Callable[[dict[str, Any]], None]:
-    def receive(message: dict[str, Any]) -> None:
-        kind = message.pop("kind")
-        if kind == "loading":
-            job.loading()
-        elif kind == "started":
-            job.started()
-        elif kind == "epoch":
-            job.epoch(**message)
-        elif kind == "result":
-            job.result(**message)
-            has_result.set()
-        else:
-            failures.append(message["cause"])
-
-    return receive
-
-
-@contextmanager
-def _listening(context: Any, receive: Callable[[dict[str, Any]], None]) -> Iterator[Address]:
-    """Receive JSON lines from the cluster while training runs: a Spark job answers only at its end."""
-    token = secrets.token_hex(16)
-
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            if self.rfile.readline().decode(errors="replace").strip() == token:
-                for line in self.rfile:
-                    receive(json.loads(line))
-
-    conf = context.getConf()
-    host = conf.get("spark.driver.host", "127.0.0.1")
-    # Closing a threading server waits for its handlers: everything that was sent has then been received.
-    with socketserver.ThreadingTCPServer((conf.get("spark.driver.bindAddress", host), 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
-        try:
-            yield host, server.server_address[1], token
-        finally:
-            server.shutdown()
 
 
 def _train_one(driver: Address, meeting_file: str, arrays: Sequence[Array], recipe: dict[str, Any]) -> Iterator[None]:
@@ -142,7 +69,7 @@ def _train_one(driver: Address, meeting_file: str, arrays: Sequence[Array], reci
             _train_share(driver, arrays, recipe, *_join(group, meeting_file))
         except Exception:
             # Before the group is left: the others then fail too, and their errors come later.
-            with _speaking(driver) as tell:
+            with speaking(driver) as tell:
                 tell(kind="failed", cause=traceback.format_exc())
             raise
     return iter(())
@@ -181,16 +108,6 @@ def _meet(stage: Any) -> Any:
     return own or distributed.TCPStore(host, port, is_master=False)
 
 
-@contextmanager
-def _speaking(driver: Address) -> Iterator[Callable[..., None]]:
-    import socket
-
-    host, port, token = driver
-    with socket.create_connection((host, port), timeout=60) as connection:
-        connection.sendall(f"{token}\n".encode())
-        yield lambda **message: connection.sendall(f"{json.dumps(message)}\n".encode())
-
-
 def _train_share(driver: Address, arrays: Sequence[Array], recipe: dict[str, Any], rank: int, n_processes: int) -> None:
     import time
     from contextlib import ExitStack
@@ -204,7 +121,7 @@ def _train_share(driver: Address, arrays: Sequence[Array], recipe: dict[str, Any
     torch.manual_seed(recipe["seed"])
     is_first = rank == 0
     if is_first:
-        with _speaking(driver) as tell_early:
+        with speaking(driver) as tell_early:
             tell_early(kind="loading")
     pixels, labels = _tensors(*arrays[:2])
     held_out_pixels, held_out_labels = _tensors(*arrays[2:])
@@ -253,7 +170,7 @@ def _train_share(driver: Address, arrays: Sequence[Array], recipe: dict[str, Any
         return bool(told)
 
     with ExitStack() as stack:
-        tell: Callable[..., None] = stack.enter_context(_speaking(driver)) if is_first else lambda **message: None
+        tell: Callable[..., None] = stack.enter_context(speaking(driver)) if is_first else lambda **message: None
         distributed.barrier()
         tell(kind="started")
         start, training_s, last, accuracies, number = time.perf_counter(), 0.0, {}, list[float](), 0

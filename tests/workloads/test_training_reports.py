@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from sparkcast.workloads import _mnist_torch
-from sparkcast.workloads._mnist_torch import _until_told
+from sparkcast.workloads import _training_reports
+from sparkcast.workloads._training_reports import until_told
 
 
 class Context:
@@ -18,7 +18,7 @@ class Context:
 
 def test_a_training_that_ends_by_itself_is_waited_for() -> None:
     context, has_result = Context(), threading.Event()
-    _until_told(context, has_result, has_result.set)
+    until_told(context, has_result, has_result.set)
     assert context.cancelled == 0
 
 
@@ -27,18 +27,18 @@ def test_a_failure_before_the_result_is_raised() -> None:
         raise RuntimeError("no executors")
 
     with pytest.raises(RuntimeError, match="no executors"):
-        _until_told(Context(), threading.Event(), fail)
+        until_told(Context(), threading.Event(), fail)
 
 
 def test_processes_that_do_not_end_after_the_result_are_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_mnist_torch, "_LEAVE_S", 0.2)
+    monkeypatch.setattr(_training_reports, "_LEAVE_S", 0.2)
     context, has_result, end = Context(), threading.Event(), threading.Event()
 
     def hang() -> None:
         has_result.set()
         end.wait(30)
 
-    _until_told(context, has_result, hang)
+    until_told(context, has_result, hang)
     assert context.cancelled == 1
     end.set()
 
@@ -50,5 +50,5 @@ def test_a_process_that_dies_after_the_result_does_not_undo_it() -> None:
         has_result.set()
         raise RuntimeError("Signal 6 (SIGABRT)")
 
-    _until_told(context, has_result, die)
+    until_told(context, has_result, die)
     assert context.cancelled == 0
