@@ -10,6 +10,7 @@ from sparkcast.units import parse_bytes
 from sparkcast.workloads._cnn_jobs import InferenceJobs
 from sparkcast.workloads._cnn_replica import NETWORKS
 from sparkcast.workloads._images import ImageSet, generate_images, images_under
+from sparkcast.workloads._one_attempt import ONE_ATTEMPT
 from sparkcast.workloads.base import TIME, WORKLOADS, Configuration, Job, Kind, Response, Role, Setting
 from sparkcast.workloads.extras import require_extra
 
@@ -99,11 +100,7 @@ class CnnInference:
             # Arrow's own allocator reserves a gigabyte that it never uses, out of what the process may have.
             "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
             "spark.python.worker.reuse": "true",  # a replica is loaded once per process
-            # A run that lost an executor or tried a task again is no measurement.
-            "spark.dynamicAllocation.enabled": "false",
-            "spark.speculation": "false",
-            "spark.task.maxFailures": "1",
-            "spark.stage.maxConsecutiveAttempts": "1",
+            **ONE_ATTEMPT,
         }
 
     def run(self, job: Job) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from sparkcast.errors import StudyError
 from sparkcast.workloads._image_job import CLASSES, DATA_PATH, as_shards, images_of, images_setting, require_images
 from sparkcast.workloads._images import images_in
+from sparkcast.workloads._one_attempt import ONE_ATTEMPT
 from sparkcast.workloads._shards import read_manifest
 from sparkcast.workloads.base import (
     ACCURACY,
@@ -113,11 +114,7 @@ class FlowersTraining:
         return {
             # One task, and so one process of TensorFlow, per executor; it has all of its cores.
             "spark.task.cpus": str(settings["cores"]),
-            # A training that lost a process is no measurement, and retries would hide the first error under later ones.
-            "spark.dynamicAllocation.enabled": "false",
-            "spark.speculation": "false",
-            "spark.task.maxFailures": "1",
-            "spark.stage.maxConsecutiveAttempts": "1",
+            **ONE_ATTEMPT,
         }
 
     def run(self, job: Job) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from sparkcast.errors import StudyError
 from sparkcast.workloads._mnist_data import prepare, read_prepared, sample_size, training_size
 from sparkcast.workloads._mnist_recipe import NETWORKS, OPTIMIZERS, SCHEDULED, SCHEDULES, Recipe
+from sparkcast.workloads._one_attempt import ONE_ATTEMPT
 from sparkcast.workloads.base import (
     ACCURACY,
     THROUGHPUT,
@@ -104,19 +105,11 @@ class MnistTraining:
         return prepare(settings, data_dir).fingerprint
 
     def spark_conf(self, settings: Configuration) -> Mapping[str, str]:
-        conf = {
-            # All processes work from the first step to the last: add none, replace none. A training that lost one is
-            # no measurement, and Spark's retries would hide the first error under later ones.
-            "spark.dynamicAllocation.enabled": "false",
-            "spark.speculation": "false",
-            "spark.task.maxFailures": "1",
-            "spark.stage.maxConsecutiveAttempts": "1",
-        }
         if settings["framework"] == "torch":
-            return conf
+            return ONE_ATTEMPT
         from sparkcast.workloads import _mnist_bigdl
 
-        return conf | dict(_mnist_bigdl.spark_conf())
+        return ONE_ATTEMPT | dict(_mnist_bigdl.spark_conf())
 
     def run(self, job: Job) -> None:
         settings = job.settings
