@@ -246,6 +246,16 @@ def test_an_interval_over_replications_is_student_s() -> None:
         over_replications([1.0])
 
 
+def test_an_interval_of_skewed_means_reaches_further_to_their_long_side() -> None:
+    """Willink (2005) by hand: mean 2, standard error 1, skewness sqrt(5), so that his a is 1 / 6."""
+    found = over_replications([1, 1, 1, 1, 6])
+    assert found.low == pytest.approx(2 - 3 * (math.cbrt(1 + 2.776445 - 1 / 6) - 1))
+    assert found.high == pytest.approx(2 - 3 * (math.cbrt(1 - 2.776445 - 1 / 6) - 1))
+    mirrored = over_replications([-1, -1, -1, -1, -6])
+    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
+    assert over_replications([2, 2, 2]).high == 2
+
+
 def test_batches_of_one_run_make_an_interval_too() -> None:
     values: Floats = np.array([float(i) for i in range(40)])
     assert over_batches(values, n_batches=20) == over_replications((np.arange(20) * 2 + 0.5).tolist())

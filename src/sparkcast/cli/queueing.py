@@ -39,6 +39,7 @@ _WAYS = {
     "fifo": "first come first served",
     "fair": "all at once, with equal shares",
     "priority": "by priority, then first come first served",
+    "spark": "as Spark runs them",
 }
 
 
@@ -73,8 +74,9 @@ def queue(
     discipline: Annotated[
         str | None,
         typer.Option(
-            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job. "
-            "Default: fair if DATA varies the number of jobs, otherwise fifo; priority if --job has priorities.",
+            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job; spark: jobs "
+            "launch, wait in line for cores and run, as measured. Default: priority if --job has priorities, spark "
+            "or fair as far as DATA shows how jobs slow each other down, otherwise fifo.",
             show_default=False,
         ),
     ] = None,
@@ -240,6 +242,10 @@ def read_arrivals(path: Path) -> list[float]:
                 ) from None
     if not found:
         raise StudyError(f"{path.name} has no arrival times", hint="write one time in seconds per line")
+    if min(found) < 0:
+        raise StudyError(
+            f"{path.name}: an arrival at {min(found):g} s is not possible", hint="give times of 0 s or more"
+        )
     return found
 
 
@@ -251,9 +257,11 @@ def _discipline(text: str | None) -> "Discipline | None":
     from sparkcast.errors import StudyError
 
     match text:
-        case None | "fifo" | "fair" | "priority":
+        case None | "fifo" | "fair" | "priority" | "spark":
             return text
-    raise StudyError(f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares) or priority")
+    raise StudyError(
+        f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares), priority, or spark"
+    )
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:
@@ -273,7 +281,9 @@ def _show_queue(result: "QueueAnswer", details: bool) -> None:
 
     way = _WAYS[result.discipline]
     many = "" if result.servers == 1 else "s"
-    if result.is_slowdown_measured:
+    if result.discipline == "spark":
+        tell(f"the cluster that was measured: jobs launch, wait in line for its {result.servers} cores and run")
+    elif result.is_slowdown_measured:
         tell("the cluster that was measured, all jobs at once")
     else:
         tell(f"{result.servers} server{many}, {way}")
@@ -311,7 +321,12 @@ def _show_mean(result: "QueueAnswer") -> None:
         found = result.simulation
         formula = f"; {formulas[0]}" if formulas else ""
         response, wait = _with_reach(found.mean_response_s), _with_reach(found.mean_wait_s)
-        tell(f"the mean response time is {response} s, including a wait of {wait} s (simulated{formula})")
+        waits = (
+            f"including {wait} s until it has its cores"
+            if result.discipline == "spark"
+            else f"including a wait of {wait} s"
+        )
+        tell(f"the mean response time is {response} s, {waits} (simulated{formula})")
     elif formulas:
         tell(f"mean response time by {formulas[0]}")
 
@@ -345,7 +360,7 @@ def _measures_row(one: "Measures") -> list[str]:
 
 
 def _with_reach(one: "Estimate") -> str:
-    return f"{one.value:.4g} ± {one.high - one.value:.2g}"
+    return f"{one.value:.4g} ± {(one.high - one.low) / 2:.2g}"
 
 
 def _show_percentile(result: "QueueAnswer") -> None:
@@ -422,6 +437,8 @@ def _show_decision(result: "Decision") -> None:
     for option in result.options:
         if option is not shown and option.breaks:
             tell(f"{option.new} {_start(option)}: would break {', '.join(option.breaks)}")
+    for note in result.notes:
+        say(f"note: {note}")
 
 
 def _start(option: "Option") -> str:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sparkcast.arrays import Array, Floats
-from sparkcast.errors import StudyError
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues import Measures, Queue, require_positive, require_share
 from sparkcast.queues.approximations import GGc
-from sparkcast.queues.arrivals import Renewal
+from sparkcast.queues.arrivals import Given, Renewal
 from sparkcast.queues.capacity import Capacity, Point, Simulator, capacities, closed_form, curve, servers_needed
 from sparkcast.queues.finite import MMcK
 from sparkcast.queues.general import MG1, MG1Sharing
@@ -21,6 +21,7 @@ DAY_S = 86_400.0
 _FAN = (0.5, 0.75, 0.9, 0.95, 0.99)
 _DAY_POINTS = 288  # every five minutes
 _MOST_OF_A_DAY = 500_000  # jobs
+_LEAST_GIVEN = 20  # arrivals that happened
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class QueueAnswer:
     servers_needed: int | None = None
     curve: tuple[Point, ...] = ()
     day: tuple[Moment, ...] = ()
-    is_slowdown_measured: bool = False  # of fair sharing: as runs showed it, not in equal parts of the servers
+    is_slowdown_measured: bool = False  # as runs showed it, not in equal parts of the servers
     notes: tuple[str, ...] = ()
 
 
@@ -86,7 +87,8 @@ def answer(question: Question, on_step: OnStep = lambda what, done, total: None)
         forms = closed_forms(workload, cluster, question.places)
         simulation = None if question.places else _simulated(question, on_step)
         response = _response(question, simulation)
-    can_resize = cluster.slowdown is None and question.places is None
+    is_measured = cluster.slowdown is not None or cluster.machine is not None
+    can_resize = not is_measured and question.places is None
     within = None if response is None or question.slo_s is None else response.value <= question.slo_s
     compared = tuple(
         # One number for one question: the longer simulation's.
@@ -114,7 +116,7 @@ def answer(question: Question, on_step: OnStep = lambda what, done, total: None)
         needed,
         _curve(question, simulator, on_step),
         day(workload, cluster, question.seed) if question.with_figures and question.has_rate else (),
-        cluster.slowdown is not None,
+        is_measured,
         _notes(question, can_resize),
     )
 
@@ -127,8 +129,8 @@ def closed_forms(workload: Workload, cluster: Cluster, places: int | None = None
 def _queues(workload: Workload, cluster: Cluster, places: int | None) -> Sequence[Queue]:
     rate, mean_s, scv = workload.arrivals.rate, workload.mean_s, workload.scv
     is_poisson = _is_poisson(workload)
-    if not workload.is_uniform or cluster.discipline == "priority":
-        return ()  # none is about jobs of different width or rank
+    if not workload.is_uniform or cluster.discipline in ("priority", "spark"):
+        return ()  # none is about jobs of different width or rank, or of several phases
     servers = cluster.cores // workload.widest
     if places is not None:
         return (MMcK(rate, mean_s, servers, places),)
@@ -161,6 +163,12 @@ def _check(question: Question) -> None:
         raise StudyError(
             f"{question.replications} runs of {question.n_jobs} jobs are too few",
             hint="simulate at least 2 runs of 1000 jobs",
+        )
+    arrivals = question.workload.arrivals
+    if isinstance(arrivals, Given) and len(arrivals.times_s) < _LEAST_GIVEN:
+        raise NotEnoughDataError(
+            f"{len(arrivals.times_s)} arrivals are too few to tell how long jobs wait",
+            hint=f"give at least {_LEAST_GIVEN} arrival times, or only their rate: --arrival-rate 12/h",
         )
     if question.places is not None and question.cluster.discipline != "fifo":
         raise StudyError("places are limited only where jobs wait in line", hint="leave out --places, or ask for fifo")

@@ -6,10 +6,12 @@ processor sharing one clock of work done serves all jobs, so that an event costs
 """
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
+from sparkcast.queues.launching import Launched, Machine, Phases, launched
 from sparkcast.queues.slowdown import Slowdown
 from sparkcast.queues.workload import Stream
 
@@ -132,6 +134,22 @@ def shared(stream: Stream, slowdown: Slowdown, *, slots: int | None = None) -> S
             heapq.heappush(ending, (clock + service[begun], begun))
             begun += 1
     return Served(stream, start, end)
+
+
+def as_launched(stream: Stream, phases: Sequence[Phases], machine: Machine) -> Served:
+    """As Spark runs jobs: each launches, waits in line for cores, and runs. `phases` are those of each class.
+
+    A job whose time alone is longer than usual is so in all phases.
+    """
+    import numpy as np
+
+    usual = [phases[i] for i in stream.job_class.tolist()]
+    jobs = [
+        Launched(at, one.scaled(takes / one.alone_s))
+        for at, takes, one in zip(stream.arrive_s.tolist(), stream.service_s.tolist(), usual, strict=True)
+    ]
+    fates = launched(jobs, machine)
+    return Served(stream, np.array([fate.started_s for fate in fates]), np.array([fate.ended_s for fate in fates]))
 
 
 def _require_fits(stream: Stream, cores: int) -> None:
