@@ -238,13 +238,10 @@ def judge(raw: Raw) -> None:
     many = {n: len(runs) for n, runs in raw.at_once.items()}
     print(f"\nmeasured in {raw.took_s / 60:.1f} minutes")
     if raw.busy_cores is not None and raw.busy_cores > MOST_BUSY:
-        print(
-            f"OTHER WORK KEPT {raw.busy_cores:.1f} CORES BUSY: these numbers say how that went, not how good predictions are"
-        )
-    print(
-        f"alone: {known.alone_s:.2f} s ({len(known.alone)} runs, scv {known.scv:.4f}), {known.phases.launch_s:.2f} s of it"
-    )
-    print(f"until the driver is registered; {raw.cores} cores carry {known.machine.carried:.2f} jobs unslowed")
+        print(f"OTHER WORK KEPT {raw.busy_cores:.1f} CORES BUSY: these numbers tell how that went, not how good it is")
+    launch_s, scv = known.phases.launch_s, known.scv
+    print(f"alone: {known.alone_s:.2f} s ({len(known.alone)} runs, scv {scv:.4f}), {launch_s:.2f} s of it until the")
+    print(f"driver is registered; {raw.cores} cores carry {known.machine.carried:.2f} jobs unslowed")
     judge_at_once(raw, known, many)
     misses = [miss for rate, jobs in raw.streams.items() for miss in judge_stream(float(rate) / 3600, jobs, known)]
     judge_situations(raw.staggered, known)

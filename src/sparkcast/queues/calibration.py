@@ -5,7 +5,7 @@ several take as long as they did.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from sparkcast.errors import NotEnoughDataError
@@ -28,7 +28,7 @@ class Timed:
     arrived_s: float
     registered_s: float
     ended_s: float
-    sort: Configuration = Configuration()  # jobs of the same sort are alike
+    sort: Configuration = field(default_factory=Configuration)  # jobs of the same sort are alike
     width: int = 1  # cores
 
     @property

@@ -6,6 +6,7 @@ n is taken to have been the same since the job began.
 """
 
 from collections.abc import Iterable, Sequence
+
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.service_times import FittedTimes
 from sparkcast.models import Fitted
