@@ -17,7 +17,7 @@ from sparkcast.study import Configuration
 ONE = Shared(1)
 
 
-def job(name: str, alone_s: float, elapsed_s: float = 0.0, within_s: float | None = None, **more: float) -> Job:
+def job(name: str, alone_s: float, elapsed_s: float = 0.0, within_s: float | None = None, **more: float) -> Job[Slowed]:
     options = dict(more)
     scv = options.pop("scv", 0.0)
     servers = options.pop("servers", 1)

@@ -116,7 +116,8 @@ def test_a_job_alone_and_several_at_once_tell_the_same() -> None:
 
 def test_a_queue_of_measured_jobs_is_simulated_as_spark_runs_them() -> None:
     answer = api.queue(Data(SPARK), at={"executors": 1}, arrival_rate=0.1, n_jobs=1000, replications=2)
-    assert (answer.discipline, answer.servers, answer.service_time_s) == ("spark", 2, pytest.approx(6))
+    assert (answer.discipline, answer.servers) == ("spark", 2)
+    assert answer.service_time_s == pytest.approx(6)
     assert answer.stable_rate == pytest.approx(1.2 / 6, rel=0.01)
     assert answer.simulation is not None
     assert answer.simulation.mean_response_s.value > 6

@@ -33,8 +33,8 @@ TIMES: list[Times] = [
 ARRIVALS: list[Arrivals] = [poisson(0.5), Renewal(0.5, 0.2), Renewal(0.5, 5.0), Modulated(0.5, spell_s=60)]
 
 
-def workload(rate: float, times: Times | None = None, **options: int) -> Workload:
-    return Workload(poisson(rate), (JobClass("job", times or Spread(1.0), **options),))
+def workload(rate: float, times: Times | None = None, width: int = 1) -> Workload:
+    return Workload(poisson(rate), (JobClass("job", times or Spread(1.0), width=width),))
 
 
 def stream(

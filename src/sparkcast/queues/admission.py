@@ -77,6 +77,7 @@ class Slowed:
 
 Known = TypeVar("Known", covariant=True)  # what is known of the times of a job: JobTimes, or others
 Asked = TypeVar("Asked", contravariant=True)
+Share = TypeVar("Share", float, Floats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ def forecast(
     return _Future(tuple(running), slots, background, seed, coming).ends()[0]
 
 
-def left_when_held_up(late_s: float, share: Floats) -> Floats:
+def left_when_held_up(late_s: float, share: Share) -> Share:
     """What is left, with probability `share`, of a job that is so late that no run has shown the like."""
     return late_s * share / (1 - share)
 

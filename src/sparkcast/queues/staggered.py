@@ -156,7 +156,7 @@ def _held_up(pasts: Sequence[_Played], j: int, machine: Machine, shares: Sequenc
     found = []
     for past, at in zip(pasts, ended, strict=True):
         late = -at or past.jobs[j].phases.alone_s
-        more_s = (late + float(left_when_held_up(late, shares[past.draw]))) / machine.slowdown(len(past.jobs))
+        more_s = (late + left_when_held_up(late, shares[past.draw])) / machine.slowdown(len(past.jobs))
         longer = replace(past.jobs[j].phases, run_s=past.jobs[j].phases.run_s + more_s)
         jobs = (*past.jobs[:j], replace(past.jobs[j], phases=longer), *past.jobs[j + 1 :])
         found.append(_Played(jobs, past.draw))
