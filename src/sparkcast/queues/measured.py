@@ -11,6 +11,7 @@ from sparkcast.queues.slowdown import MeasuredSlowdown, measured_slowdown
 from sparkcast.queues.times import Measured, Times
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Observation, Role, same_level
+from sparkcast.study.names import RESPONSE_TIME
 from sparkcast.study.streams import alone_times, is_stream, mean_company
 from sparkcast.units import as_number, show_rate
 
@@ -62,6 +63,8 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     notes = []
     if n > 1:
         notes.append(f"the jobs are a mix of the {n} configurations that were run; --at NAME=VALUE,... selects one")
+    if name != RESPONSE_TIME and all(RESPONSE_TIME in run.responses for run in alone):
+        notes.append(f"{name} is the service time, without start-up; the runs also show {RESPONSE_TIME}")
     slowdown = None if jobs is None else _slowdown(data, chosen, jobs, name)
     if slowdown is not None:
         notes.append(_slowdown_note(slowdown, "jobs at once × factor"))
