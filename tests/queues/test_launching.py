@@ -62,7 +62,7 @@ def test_others_that_run_all_along_slow_all() -> None:
 
 def test_what_is_done_so_far_can_be_asked_at_any_moment() -> None:
     """Two launch at half speed for 4 s; then the first runs alone and the second waits for the core."""
-    play = Play([job(0, 2, 6), job(0, 2, 6)], Machine(1, 1.0))
+    play = Play.of([job(0, 2, 6), job(0, 2, 6)], Machine(1, 1.0))
     for now, done in ((3.0, (1.5, 1.5)), (5.0, (3.0, 2.0)), (10.5, (8.0, 2.5)), (99.0, (8.0, 8.0))):
         play.advance(now)
         assert (play.done_s(0), play.done_s(1)) == pytest.approx(done)

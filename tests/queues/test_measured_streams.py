@@ -131,6 +131,19 @@ def test_a_queue_of_measured_jobs_is_simulated_as_spark_runs_them() -> None:
         api.queue(Data(SPARK), at={"executors": 1}, arrival_rate=1.0, n_jobs=1000, replications=2)
 
 
+def test_more_cores_bring_their_part_of_the_machine() -> None:
+    answer = api.queue(
+        Data(SPARK), at={"executors": 1}, arrival_rate=0.15, slo_s=12, compare=[2, 4], n_jobs=1000, replications=2
+    )
+    two, four = answer.capacities
+    assert (two.stable_rate, four.stable_rate) == pytest.approx((1.2 / 6, 2.4 / 6), rel=0.01)
+    assert two.response_s is not None
+    assert four.response_s is not None
+    assert four.response_s.value < two.response_s.value
+    assert answer.servers_needed in (3, 4)
+    assert "bring their part of the machine" in answer.notes[-1]
+
+
 def test_jobs_of_several_widths_share_the_measured_machine() -> None:
     mix = [parse_class("executors=1,share=0.8"), parse_class("executors=2,share=0.2")]
     answer = api.queue(Data(SPARK), mix=mix, arrival_rate=0.05, scv=None, n_jobs=1000, replications=2)

@@ -391,11 +391,12 @@ def _show_classes(classes: "Sequence[ClassResult]", share: float) -> None:
 
 def _show_capacities(result: "QueueAnswer") -> None:
     has_cost = any(one.cost_per_hour is not None for one in result.capacities)
-    header = ["", "stable below"] if result.is_slowdown_measured else ["servers", "stable below"]
+    servers = "cores" if result.discipline == "spark" else "servers"
+    header = ["", "stable below"] if result.is_slowdown_measured else [servers, "stable below"]
     header += [] if result.slo_s is None else [f"within {result.slo_s:g} s up to", "busy then"]
     header += [] if result.arrival_rate is None else [f"p{100 * result.share:g} s at this rate"]
     header += ["cost/h", "cost/job"] if has_cost else []
-    title = "capacity of the cluster" if result.is_slowdown_measured else "capacity by number of servers"
+    title = "capacity of the cluster" if result.is_slowdown_measured else f"capacity by number of {servers}"
     table(title, header, [_capacity_row(one, result, has_cost) for one in result.capacities])
 
 

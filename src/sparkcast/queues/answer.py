@@ -69,7 +69,7 @@ class QueueAnswer:
     servers_needed: int | None = None
     curve: tuple[Point, ...] = ()
     day: tuple[Moment, ...] = ()
-    is_slowdown_measured: bool = False  # as runs showed it, not in equal parts of the servers
+    is_slowdown_measured: bool = False  # of fair sharing: as runs showed it, not in equal parts of the servers
     notes: tuple[str, ...] = ()
 
 
@@ -87,8 +87,7 @@ def answer(question: Question, on_step: OnStep = lambda what, done, total: None)
         forms = closed_forms(workload, cluster, question.places)
         simulation = None if question.places else _simulated(question, on_step)
         response = _response(question, simulation)
-    is_measured = cluster.slowdown is not None or cluster.machine is not None
-    can_resize = not is_measured and question.places is None
+    can_resize = cluster.slowdown is None and question.places is None
     within = None if response is None or question.slo_s is None else response.value <= question.slo_s
     compared = tuple(
         # One number for one question: the longer simulation's.
@@ -116,7 +115,7 @@ def answer(question: Question, on_step: OnStep = lambda what, done, total: None)
         needed,
         _curve(question, simulator, on_step),
         day(workload, cluster, question.seed) if question.with_figures and question.has_rate else (),
-        is_measured,
+        cluster.slowdown is not None,
         _notes(question, can_resize),
     )
 
@@ -252,6 +251,8 @@ def _notes(question: Question, can_resize: bool) -> tuple[str, ...]:
         notes.append("there is no formula for jobs of different width or priority: all numbers are simulated")
     if not can_resize and question.slo_s is not None and question.places is None:
         notes.append("the slowdown was measured on this cluster, so the effect of more servers is unknown")
+    if can_resize and question.cluster.machine is not None and (question.slo_s is not None or question.servers):
+        notes.append("other numbers of cores are taken to bring their part of the machine with them")
     if question.places is not None:
         notes.append(
             "with a limited number of places, the formula assumes exponential service and Poisson arrivals and "

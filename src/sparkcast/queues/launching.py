@@ -50,6 +50,10 @@ class Machine:
     carried: float = inf  # so many jobs launch or run at once without slowing each other down
     beside: int = 0  # others that run all along
 
+    def with_cores(self, cores: int) -> "Machine":
+        """More or fewer, each of which brings its part of the machine with it."""
+        return Machine(cores, self.carried * cores / self.cores, self.beside)
+
     def __post_init__(self) -> None:
         if self.cores < 1 or self.carried <= 0 or self.beside < 0:
             raise StudyError("a machine needs at least 1 core, and carries some jobs", hint="give numbers above 0")
@@ -76,74 +80,88 @@ class Fate:
 
 def launched(jobs: Sequence[Launched], machine: Machine) -> tuple[Fate, ...]:
     """What becomes of jobs, which are served in the order in which they register."""
-    play = Play(jobs, machine)
+    play = Play.of(jobs, machine)
     play.advance()
     return play.fates()
 
 
 class Play:
-    """Jobs on a machine as time goes by.
+    """Jobs on a machine as time goes by, by arrival; each list has one entry for each.
 
     What launches or runs is slowed alike, so that one clock of work serves all: it moves on by what a job that has been
     active all along has done, and a phase ends at a reading of the clock.
     """
 
-    def __init__(self, jobs: Sequence[Launched], machine: Machine) -> None:
-        if any(job.phases.width > machine.cores for job in jobs):
+    def __init__(
+        self,
+        arrive_s: Sequence[float],
+        launch_s: Sequence[float],
+        run_s: Sequence[float],
+        width: Sequence[int],
+        machine: Machine,
+    ) -> None:
+        if max(width, default=0) > machine.cores:
             raise StudyError(
                 f"a job holds more than the {machine.cores} cores there are", hint="give more cores, or narrower jobs"
             )
-        self._jobs, self._machine = jobs, machine
-        self._coming = deque(sorted(range(len(jobs)), key=lambda i: jobs[i].arrive_s))
+        self._arrive, self._launch, self._run, self._width = arrive_s, launch_s, run_s, width
+        self._machine = machine
+        self._coming = deque(sorted(range(len(arrive_s)), key=arrive_s.__getitem__))
         self._active: list[tuple[float, int]] = []  # a heap: the clock at the end of the phase, and the job
         self._line: deque[int] = deque()
         self._free = machine.cores
-        self._now, self._clock = jobs[self._coming[0]].arrive_s if jobs else 0.0, 0.0
-        self._registered, self._started, self._ended = ([inf] * len(jobs) for _ in range(3))
+        self._now, self._clock = arrive_s[self._coming[0]] if self._coming else 0.0, 0.0
+        self.registered_s, self.started_s, self.ended_s = ([inf] * len(arrive_s) for _ in range(3))  # or not yet
+
+    @classmethod
+    def of(cls, jobs: Sequence[Launched], machine: Machine) -> "Play":
+        phases = [job.phases for job in jobs]
+        launch_s, run_s = [one.launch_s for one in phases], [one.run_s for one in phases]
+        return cls([job.arrive_s for job in jobs], launch_s, run_s, [one.width for one in phases], machine)
 
     def fates(self) -> tuple[Fate, ...]:
         """So far; what has not happened yet is infinitely far."""
-        return tuple(Fate(*times) for times in zip(self._registered, self._started, self._ended, strict=True))
+        return tuple(Fate(*times) for times in zip(self.registered_s, self.started_s, self.ended_s, strict=True))
 
     def done_s(self, i: int) -> float:
         """What one job has done so far, in seconds with the machine to itself."""
-        phases = self._jobs[i].phases
-        if self._ended[i] < inf:
-            return phases.alone_s
+        if self.ended_s[i] < inf:
+            return self._launch[i] + self._run[i]
         left = next((end - self._clock for end, job in self._active if job == i), None)
-        if self._registered[i] < inf:
-            return phases.launch_s + (0.0 if left is None else phases.run_s - left)
-        return 0.0 if left is None else phases.launch_s - left
+        if self.registered_s[i] < inf:
+            return self._launch[i] + (0.0 if left is None else self._run[i] - left)
+        return 0.0 if left is None else self._launch[i] - left
 
     def advance(self, until_s: float = inf) -> None:
         """Go on until that moment, or until all have ended."""
-        while self._coming or self._active:
-            slowdown = self._machine.slowdown(len(self._active))
-            done_at = self._now + (self._active[0][0] - self._clock) * slowdown if self._active else inf
-            arrive_at = self._jobs[self._coming[0]].arrive_s if self._coming else inf
+        active, coming, slowdown_of = self._active, self._coming, self._machine.slowdown
+        while coming or active:
+            slowdown = slowdown_of(len(active))
+            done_at = self._now + (active[0][0] - self._clock) * slowdown if active else inf
+            arrive_at = self._arrive[coming[0]] if coming else inf
             then = min(done_at, arrive_at, until_s)
             self._clock += (then - self._now) / slowdown
             self._now = then
             if then == done_at:
-                self._clock, i = heappop(self._active)
+                self._clock, i = heappop(active)
                 self._finish_phase(i)
             elif then == arrive_at:
-                i = self._coming.popleft()
-                heappush(self._active, (self._clock + self._jobs[i].phases.launch_s, i))
+                i = coming.popleft()
+                heappush(active, (self._clock + self._launch[i], i))
             else:
                 return
-            if not self._active:
+            if not active:
                 self._clock = 0.0  # nobody is left who counts by it: start afresh, and lose no digits
 
     def _finish_phase(self, i: int) -> None:
-        if self._started[i] < inf:
-            self._ended[i] = self._now
-            self._free += self._jobs[i].phases.width
+        if self.started_s[i] < inf:
+            self.ended_s[i] = self._now
+            self._free += self._width[i]
         else:
-            self._registered[i] = self._now
+            self.registered_s[i] = self._now
             self._line.append(i)
-        while self._line and self._jobs[self._line[0]].phases.width <= self._free:
+        while self._line and self._width[self._line[0]] <= self._free:
             first = self._line.popleft()
-            self._free -= self._jobs[first].phases.width
-            self._started[first] = self._now
-            heappush(self._active, (self._clock + self._jobs[first].phases.run_s, first))
+            self._free -= self._width[first]
+            self.started_s[first] = self._now
+            heappush(self._active, (self._clock + self._run[first], first))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.queues.launching import Launched, Machine, Phases, launched
+from sparkcast.queues.launching import Machine, Phases, Play
 from sparkcast.queues.slowdown import Slowdown
 from sparkcast.queues.workload import Stream
 
@@ -143,13 +143,15 @@ def as_launched(stream: Stream, phases: Sequence[Phases], machine: Machine) -> S
     """
     import numpy as np
 
-    usual = [phases[i] for i in stream.job_class.tolist()]
-    jobs = [
-        Launched(at, one.scaled(takes / one.alone_s))
-        for at, takes, one in zip(stream.arrive_s.tolist(), stream.service_s.tolist(), usual, strict=True)
-    ]
-    fates = launched(jobs, machine)
-    return Served(stream, np.array([fate.started_s for fate in fates]), np.array([fate.ended_s for fate in fates]))
+    def by_class(values: Sequence[float]) -> Floats:
+        return np.asarray(values, dtype=float)[stream.job_class]
+
+    factor = stream.service_s / by_class([one.alone_s for one in phases])
+    launch_s, run_s = by_class([one.launch_s for one in phases]), by_class([one.run_s for one in phases])
+    times = (stream.arrive_s.tolist(), (launch_s * factor).tolist(), (run_s * factor).tolist())
+    play = Play(*times, stream.width.tolist(), machine)
+    play.advance()
+    return Served(stream, np.array(play.started_s), np.array(play.ended_s))
 
 
 def _require_fits(stream: Stream, cores: int) -> None:

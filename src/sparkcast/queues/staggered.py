@@ -128,7 +128,7 @@ def _as_far_as_known(
     """How far a job is tells how fast it has been: the rest goes on like that."""
     if all(job.done is None for job in running):
         return tuple(drawn)
-    play = Play(drawn, machine)
+    play = Play.of(drawn, machine)
     play.advance(0.0)
     found = []
     for i, (job, one) in enumerate(zip(running, drawn, strict=True)):
