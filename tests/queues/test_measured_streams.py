@@ -114,6 +114,16 @@ def test_a_job_alone_and_several_at_once_tell_the_same() -> None:
     assert calibrated(Dataset(("jobs",), (alone,))) is None
 
 
+def test_jobs_on_another_clock_tell_nothing_and_none_is_wider_than_the_cluster() -> None:
+    [stream] = SPARK.observations
+    skewed = tuple(replace(job, registered_s=job.arrived_s - 5) for job in stream.jobs)
+    assert calibrated(Dataset((), (replace(stream, jobs=skewed),))) is None
+    wide = tuple(replace(job, cores=8) for job in stream.jobs)
+    found = calibrated(Dataset((), (replace(stream, jobs=wide),)))
+    assert found is not None
+    assert {phases.width for phases in found.phases.values()} == {2}
+
+
 def test_a_queue_of_measured_jobs_is_simulated_as_spark_runs_them() -> None:
     answer = api.queue(Data(SPARK), at={"executors": 1}, arrival_rate=0.1, n_jobs=1000, replications=2)
     assert (answer.discipline, answer.servers) == ("spark", 2)

@@ -122,41 +122,39 @@ def carried_by(runs: Sequence[tuple[Sequence[Launched], float]], cores: int) -> 
 def calibrated(data: Dataset) -> Calibrated | None:
     """From the runs of a study; None where they do not show a sort of job alone and several jobs at once."""
     runs = [run for run in data.observations if run.ok]
-    shared = [run for run in runs if run.jobs and run.sharing is not None and run.sharing.cores]
-    cores = {run.sharing.cores for run in shared if run.sharing is not None}
-    if len(cores) != 1:
+    shared = [run for run in runs if run.jobs and run.sharing is not None]
+    all_cores = {run.sharing.cores for run in shared if run.sharing is not None}
+    cores = all_cores.pop() if len(all_cores) == 1 else None
+    if not cores:
         return None
-    streams = [[_timed(job) for job in run.jobs] for run in shared]
-    width = {job.configuration: job.cores or 1 for run in shared for job in run.jobs}
-    alone = [_timed(job) for run in shared for job in met_nobody(run.jobs)]
+    # No job gets more cores than there are, whatever it may hold.
+    width = {job.configuration: min(job.cores or 1, cores) for run in shared for job in run.jobs}
+    alone = [_timed(job, width) for run in shared for job in met_nobody(run.jobs)]
     alone += [_timed_alone(run, data.vocabulary, width) for run in runs if not run.jobs]
     told = [job for job in alone if job is not None]
     sorts = {job.sort for job in told}
-    together = [
-        [job for job in jobs if job is not None]
-        for jobs, run in zip(streams, shared, strict=True)
-        if all(job is not None and job.sort in sorts for job in jobs) and len(met_nobody(run.jobs)) < len(jobs)
-    ]
-    [n_cores] = cores
-    if not told or not together or n_cores is None:
-        return None
-    return calibrate(told, together, n_cores)
+    together = []
+    for run in shared:
+        jobs = [timed for job in run.jobs if (timed := _timed(job, width)) is not None and timed.sort in sorts]
+        if len(jobs) == len(run.jobs) > len(met_nobody(run.jobs)):
+            together.append(jobs)
+    return calibrate(told, together, cores) if told and together else None
 
 
-def _timed(job: JobRun) -> Timed | None:
-    if job.registered_s is None:
+def _timed(job: JobRun, width: Mapping[Configuration, int]) -> Timed | None:
+    """None where it is not known when it registered, or on another clock."""
+    if job.registered_s is None or not job.arrived_s <= job.registered_s <= job.ended_s:
         return None
-    return Timed(job.arrived_s, job.registered_s, job.ended_s, job.configuration, job.cores or 1)
+    return Timed(job.arrived_s, job.registered_s, job.ended_s, job.configuration, width[job.configuration])
 
 
 def _timed_alone(run: Observation, words: Vocabulary, width: Mapping[Configuration, int]) -> Timed | None:
     """A run of one job; None where it does not tell, or where no run of several had such a job."""
     name = words.first(Role.JOBS, among=run.configuration)
     sort, ended_s = run.configuration.without(name or ""), run.responses.get(RESPONSE_TIME)
-    if name is not None and as_number(run.configuration[name]) != 1:
+    if sort not in width or (name is not None and as_number(run.configuration[name]) != 1):
         return None
-    if sort not in width or run.tasks is None or run.tasks.registered_s is None:
+    if run.tasks is None or run.tasks.registered_s is None or run.started_at is None or ended_s is None:
         return None
-    if run.started_at is None or ended_s is None:
-        return None
-    return Timed(0.0, run.tasks.registered_s - run.started_at, ended_s, sort, width[sort])
+    registered_s = run.tasks.registered_s - run.started_at
+    return Timed(0.0, registered_s, ended_s, sort, width[sort]) if 0 <= registered_s <= ended_s else None
