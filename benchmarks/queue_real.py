@@ -313,7 +313,7 @@ def on_these(
 def long_run(rate: float, known: Known) -> tuple[float, float]:
     """Of the rate alone: what `sparkcast queue STUDY --arrival-rate` says, which does not know when jobs come."""
     work = Workload(poisson(rate), (JobClass("job", Measured(known.alone), phases=known.phases),))
-    cluster = Cluster(known.cores, "spark", machine=known.machine)
+    cluster = Cluster(known.cores, "launching", machine=known.machine)
     found = simulate(work, cluster, n_jobs=20_000, replications=5, shares=(0.9,))
     return found.mean_response_s.value, found.response_percentiles[0.9].value
 

@@ -1115,9 +1115,9 @@ def queue(
         arrival_scv: Of the times between arrivals: 1 Poisson, more in bursts, less regular.
         servers: Jobs that run at once; with `width`, cores.
         width: Cores that one job holds.
-        discipline: "fifo", first come first served, "fair", all at once with equal shares, "priority", or "spark",
+        discipline: "fifo", first come first served, "fair", all at once with equal shares, "priority", or "launching",
             where `data` show how jobs launch, wait in line for cores and run. By default priority where the mix
-            has priorities, then spark where it is known, fair where `data` show how much jobs slow each other down,
+            has priorities, then launching where it is known, fair where `data` show how much jobs slow each other down,
             else fifo.
         overtake: Whether narrow jobs may pass wide ones that do not fit yet.
         mix: Jobs of several sorts with their shares, in place of `service_time_s`, `scv`, `width` and `at`.
@@ -1170,11 +1170,11 @@ def queue(
     slowdown = next((one.slowdown for one in known if one.slowdown is not None), None)
     launching = [one.launching for one in known if one.launching is not None]
     machine = launching[0].machine if len(launching) == len(known) else None
-    way: Discipline = "spark" if machine is not None else "fifo" if slowdown is None else "fair"
+    way: Discipline = "launching" if machine is not None else "fifo" if slowdown is None else "fair"
     if len({one.priority for one in mix}) > 1:
         way = "priority"
     way = discipline or way
-    slowdown, machine = slowdown if way == "fair" else None, machine if way == "spark" else None
+    slowdown, machine = slowdown if way == "fair" else None, machine if way == "launching" else None
     if machine is not None:
         servers = machine.cores
         classes = tuple(
@@ -1313,7 +1313,7 @@ def admit(
     others: int = 0,
     confidence: float = 0.95,
     may_delay: bool = True,
-    model: str = "auto",
+    model: str | None = None,
     extrapolate: bool = False,
 ) -> "Decision":
     """Whether one more job may start now, in a smaller form, or later, given those that run.
@@ -1331,7 +1331,8 @@ def admit(
         others: Jobs that also run, of which nothing else is known.
         confidence: The probability with which deadlines must be met.
         may_delay: Whether to look for a later start.
-        model: See `list_plugs("models")`; a model file brings its own. Another than "auto" is used in any case.
+        model: See `list_plugs("models")`; a model file brings its own. One that is named is used in any
+            case; None: where the runs do not show how jobs launch, wait for cores and run.
         extrapolate: Answer also where the runs say nothing about so many jobs.
 
     Returns:
@@ -1349,7 +1350,7 @@ def admit(
 
     named = [(f"running job {place}", job) for place, job in enumerate(running, start=1)]
     forms = [("new job", new), *((f"new job, form {place}", job) for place, job in enumerate(smaller, start=2))]
-    if slots is None and model == "auto" and isinstance(data, Data):
+    if slots is None and model is None and isinstance(data, Data):
         found = _admit_launching(named, forms, data, others, confidence, may_delay)
         if found is not None:
             return found
@@ -1358,7 +1359,7 @@ def admit(
         from sparkcast.learned.knowledge import knowledge_of
         from sparkcast.recommend.load import jobs_factor
 
-        known = knowledge_of(data, model)
+        known = knowledge_of(data, model or "auto")
         jobs_factor(known.about.factors, known.about.vocabulary)
     present, (first, *rest) = (
         [_job(name, job, known, servers, scv, extrapolate) for name, job in jobs] for jobs in (named, forms)

@@ -126,7 +126,7 @@ def test_jobs_on_another_clock_tell_nothing_and_none_is_wider_than_the_cluster()
 
 def test_a_queue_of_measured_jobs_is_simulated_as_spark_runs_them() -> None:
     answer = api.queue(Data(SPARK), at={"executors": 1}, arrival_rate=0.1, n_jobs=1000, replications=2)
-    assert (answer.discipline, answer.servers) == ("spark", 2)
+    assert (answer.discipline, answer.servers) == ("launching", 2)
     assert answer.service_time_s == pytest.approx(6)
     assert answer.stable_rate == pytest.approx(1.2 / 6, rel=0.01)
     assert answer.simulation is not None
@@ -157,7 +157,7 @@ def test_more_cores_bring_their_part_of_the_machine() -> None:
 def test_jobs_of_several_widths_share_the_measured_machine() -> None:
     mix = [parse_class("executors=1,share=0.8"), parse_class("executors=2,share=0.2")]
     answer = api.queue(Data(SPARK), mix=mix, arrival_rate=0.05, scv=None, n_jobs=1000, replications=2)
-    assert answer.discipline == "spark"
+    assert answer.discipline == "launching"
     assert answer.simulation is not None
     assert [one.share for one in answer.simulation.classes] == pytest.approx([0.8, 0.2])
 
@@ -177,4 +177,4 @@ def test_an_admission_plays_measured_jobs_through() -> None:
 
 def test_a_way_that_no_run_shows_is_refused() -> None:
     with pytest.raises(StudyError, match="how jobs launch, wait for cores and run is not known"):
-        api.queue(service_time_s=30, arrival_rate=0.01, discipline="spark")
+        api.queue(service_time_s=30, arrival_rate=0.01, discipline="launching")

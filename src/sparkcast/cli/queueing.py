@@ -39,7 +39,7 @@ _WAYS = {
     "fifo": "first come first served",
     "fair": "all at once, with equal shares",
     "priority": "by priority, then first come first served",
-    "spark": "as Spark runs them",
+    "launching": "as Spark runs them",
 }
 
 
@@ -74,9 +74,9 @@ def queue(
     discipline: Annotated[
         str | None,
         typer.Option(
-            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job; spark: jobs "
-            "launch, wait in line for cores and run, as measured. Default: priority if --job has priorities, spark "
-            "or fair as far as DATA shows how jobs slow each other down, otherwise fifo.",
+            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job; launching: jobs "
+            "launch, wait in line for cores and run, as measured. Default: priority if --job has priorities, "
+            "launching or fair as far as DATA shows how jobs slow each other down, otherwise fifo.",
             show_default=False,
         ),
     ] = None,
@@ -215,7 +215,7 @@ def admit(
         others=others,
         confidence=confidence,
         may_delay=delay,
-        model=model,
+        model=None if model == USUAL_MODEL else model,
         extrapolate=extrapolate,
     )
     emit(result, as_json, _show_decision, understood(loaded))
@@ -257,10 +257,10 @@ def _discipline(text: str | None) -> "Discipline | None":
     from sparkcast.errors import StudyError
 
     match text:
-        case None | "fifo" | "fair" | "priority" | "spark":
+        case None | "fifo" | "fair" | "priority" | "launching":
             return text
     raise StudyError(
-        f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares), priority, or spark"
+        f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares), priority, launching"
     )
 
 
@@ -281,7 +281,7 @@ def _show_queue(result: "QueueAnswer", details: bool) -> None:
 
     way = _WAYS[result.discipline]
     many = "" if result.servers == 1 else "s"
-    if result.discipline == "spark":
+    if result.discipline == "launching":
         tell(f"the cluster that was measured: jobs launch, wait in line for its {result.servers} cores and run")
     elif result.is_slowdown_measured:
         tell("the cluster that was measured, all jobs at once")
@@ -323,7 +323,7 @@ def _show_mean(result: "QueueAnswer") -> None:
         response, wait = _with_reach(found.mean_response_s), _with_reach(found.mean_wait_s)
         waits = (
             f"including {wait} s until it has its cores"
-            if result.discipline == "spark"
+            if result.discipline == "launching"
             else f"including a wait of {wait} s"
         )
         tell(f"the mean response time is {response} s, {waits} (simulated{formula})")
@@ -391,7 +391,7 @@ def _show_classes(classes: "Sequence[ClassResult]", share: float) -> None:
 
 def _show_capacities(result: "QueueAnswer") -> None:
     has_cost = any(one.cost_per_hour is not None for one in result.capacities)
-    servers = "cores" if result.discipline == "spark" else "servers"
+    servers = "cores" if result.discipline == "launching" else "servers"
     header = ["", "stable below"] if result.is_slowdown_measured else [servers, "stable below"]
     header += [] if result.slo_s is None else [f"within {result.slo_s:g} s up to", "busy then"]
     header += [] if result.arrival_rate is None else [f"p{100 * result.share:g} s at this rate"]

@@ -128,7 +128,7 @@ def closed_forms(workload: Workload, cluster: Cluster, places: int | None = None
 def _queues(workload: Workload, cluster: Cluster, places: int | None) -> Sequence[Queue]:
     rate, mean_s, scv = workload.arrivals.rate, workload.mean_s, workload.scv
     is_poisson = _is_poisson(workload)
-    if not workload.is_uniform or cluster.discipline in ("priority", "spark"):
+    if not workload.is_uniform or cluster.discipline in ("priority", "launching"):
         return ()  # none is about jobs of different width or rank, or of several phases
     servers = cluster.cores // workload.widest
     if places is not None:

@@ -13,7 +13,7 @@ from sparkcast.queues.slowdown import Shared, Slowdown
 from sparkcast.queues.steady import Estimate, over_replications, warm_up
 from sparkcast.queues.workload import Stream, Workload
 
-Discipline = Literal["fifo", "fair", "priority", "spark"]
+Discipline = Literal["fifo", "fair", "priority", "launching"]
 OnProgress = Callable[[int, int], None]  # replications done, of how many
 PERCENTILES = (0.5, 0.9, 0.95, 0.99)
 _AT_LEAST = 10  # MSER-5 tends to cut too little of a queue that fills slowly: no less than a tenth is warm-up
@@ -28,12 +28,12 @@ class Cluster:
     slowdown: Slowdown | None = None  # of fair sharing; by default equal shares of the cores
     slots: int | None = None  # of fair sharing: jobs at once, others wait; None: as many as come
     overtake: bool = False  # whether narrow jobs may pass wide ones that do not fit yet
-    machine: Machine | None = None  # as measured; of jobs that launch, wait in line for cores and run ("spark")
+    machine: Machine | None = None  # as measured; of jobs that launch, wait in line for cores and run ("launching")
 
     def __post_init__(self) -> None:
         if self.cores < 1 or (self.slots is not None and self.slots < 1):
             raise StudyError("a cluster needs at least 1 core and 1 slot", hint="give an integer above 0")
-        if self.discipline == "spark" and self.machine is None:
+        if self.discipline == "launching" and self.machine is None:
             raise StudyError(
                 "how jobs launch, wait for cores and run is not known",
                 hint="give a study that sparkcast ran, with jobs alone and several at once: `jobs: [1, 3]`",

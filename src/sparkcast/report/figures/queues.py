@@ -38,7 +38,7 @@ def response_by_rate(answer: QueueAnswer) -> Figure:
 
 
 def _cluster(answer: QueueAnswer) -> str:
-    if answer.discipline == "spark":
+    if answer.discipline == "launching":
         return f"{answer.servers} cores; jobs launch, wait in line for them, and run, as measured"
     return f"{answer.servers} servers, {answer.discipline}"
 
