@@ -74,8 +74,8 @@ def queue(
     discipline: Annotated[
         str | None,
         typer.Option(
-            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job; launching: jobs "
-            "launch, wait in line for cores and run, as measured. Default: priority if --job has priorities, "
+            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job; launching: "
+            "jobs launch, wait in line for cores and run, as measured. Default: priority if --job has priorities, "
             "launching or fair as far as DATA shows how jobs slow each other down, otherwise fifo.",
             show_default=False,
         ),
