@@ -13,8 +13,17 @@ from sparkcast.designs import make_plan
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.support import Extrapolating
 from sparkcast.models.linear import Linear
+from sparkcast.queues import staggered
+from sparkcast.queues.admission import Job
+from sparkcast.queues.calibration import Timed, calibrate
 from sparkcast.recommend import RunningForecast, RunningJob
-from sparkcast.recommend.load import forecast_running, jobs_factor, parse_running, running_jobs
+from sparkcast.recommend.load import (
+    forecast_launching,
+    forecast_running,
+    jobs_factor,
+    parse_running,
+    running_jobs,
+)
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, Dataset, Factor, Observation, Study
 from sparkcast.study.configuration import Levels
@@ -180,6 +189,22 @@ def test_a_fitted_model_names_the_missing_load_and_answers_when_somebody_insists
     bold = Extrapolating(times, measured().vocabulary.response("time_s"), {})
     guesses = forecast_running(bold, jobs, factor="jobs", n_running=16, confidence=0.9)
     assert all(guess.ends_s < guess.ends_with_new_s for guess in guesses)
+
+
+def test_jobs_that_launch_and_wait_for_cores_are_forecast_as_queue_admit_does() -> None:
+    one = Configuration({"executors": 1})
+    alone, both = Timed(0.0, 2.0, 6.0, one), Timed(0.0, 4.0, 12.0, one)
+    known = calibrate([alone, alone], [[both, both]], 2)
+    jobs = [RunningJob(Configuration({}), 3.0, 7.0)]
+    [found] = forecast_launching(known, jobs, one, n_running=1, confidence=0.9) or ()
+    now = [Job("a", known.phases[one], 3.0, 7.0)]
+    [without] = staggered.forecast(now, known.machine)
+    [beside, _] = staggered.forecast(now, known.machine, new=Job("b", known.phases[one]))
+    assert (found.ends_s, found.ends_with_new_s) == (without.ends_s, beside.ends_s) == pytest.approx((6, 9))
+    assert (found.probability, found.probability_with_new, found.would_miss) == (1, 0, True)
+    assert forecast_launching(known, jobs, one, n_running=3, confidence=0.9) is None  # others hold all cores
+    unknown = Configuration({"executors": 9})
+    assert forecast_launching(known, jobs, unknown, n_running=1, confidence=0.9) is None
 
 
 def test_a_malformed_question_is_refused() -> None:
