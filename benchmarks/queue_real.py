@@ -3,6 +3,7 @@
     python benchmarks/queue_real.py                       # run and judge; about 15 minutes on 2 quiet cores
     python benchmarks/queue_real.py --small               # a few jobs only, to see that it works
     python benchmarks/queue_real.py --read raw.json       # judge an earlier run again
+    python benchmarks/queue_real.py --read raw.json --other-streams 6   # the same rates with arrivals of another seed
 
 What is run, on the embedded standalone cluster of this machine, with `pi` (a real Spark application of a few seconds,
 most of which is start-up, as of most short jobs):
@@ -18,23 +19,24 @@ Bar: the mean response time is predicted within 15 %.
 
 import argparse
 import json
-import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean, median, pstdev, quantiles
 
 from sparkcast import api
 from sparkcast.errors import InfeasibleError
-from sparkcast.queues.admission import Job, Slowed, decide
+from sparkcast.queues import admission, staggered
+from sparkcast.queues.admission import Decision, Job, Slowed
 from sparkcast.queues.arrivals import Given, poisson
+from sparkcast.queues.calibration import Timed, calibrate
 from sparkcast.queues.general import MG1Sharing
-from sparkcast.queues.launching import Launched, launched, shared_by
+from sparkcast.queues.launching import Launched, Machine, Phases, launched
 from sparkcast.queues.markovian import MMc
 from sparkcast.queues.simulate import Cluster, simulate
-from sparkcast.queues.slowdown import Shared, Slowdown, measured_slowdown
+from sparkcast.queues.slowdown import Slowdown, measured_slowdown
 from sparkcast.queues.times import Measured, Spread
 from sparkcast.queues.workload import JobClass, Workload
 from sparkcast.runs.session import Progress
@@ -51,6 +53,7 @@ SITUATIONS = (
     *((0, 0.2, 0.4, 0.7), (0, 0.3, 0.6, 1.0), (0, 0.5, 0.9, 1.2), (0, 0.1, 0.2, 0.3)),
 )
 DEADLINES = (1.2, 1.6, 2.2, 3.0)  # times alone
+MOST_BUSY = 0.3  # cores that may be busy with other work
 
 STUDY = """\
 study: {name}
@@ -83,15 +86,15 @@ class Raw:
     at_once: dict[str, list[list[Seen]]]  # by number of jobs: runs
     streams: dict[str, list[Seen]]  # by arrival rate per hour
     staggered: list[list[Seen]]  # situations
-    load_average: float  # of the machine before it began
     took_s: float
+    busy_cores: float | None = None  # with other work, before it began
 
 
 # ---------------------------------------------------------------- running
 
 
 def run(folder: Path, replicates: int, n_jobs: int, situations: Sequence[Sequence[float]]) -> Raw:
-    begun, busy = time.monotonic(), os.getloadavg()[0]
+    begun, busy = time.monotonic(), busy_cores()
     at_once = measure(folder, "at-once", f", jobs: [1, 2, {CALIBRATED_ON}]", replicates)
     by_number: dict[str, list[list[Seen]]] = {}
     for one in at_once:
@@ -100,19 +103,32 @@ def run(folder: Path, replicates: int, n_jobs: int, situations: Sequence[Sequenc
     alone_s = mean_response(by_number["1"])
     throughput = CALIBRATED_ON / fmean(max(job.ended_s for job in jobs) for jobs in by_number[str(CALIBRATED_ON)])
     rates = [round(3600 * throughput * load, 1) for load in LOADS]
-    given = f"arrivals: {{rate: [{', '.join(f'{rate}/h' for rate in rates)}], jobs: {n_jobs}, seed: 5}}\n"
-    streams = measure(folder, "streams", "", 1, given)
+    streams = measure_streams(folder, rates, n_jobs, seed=5)
     times, groups = staggered_arrivals(situations, alone_s, throughput)
     one_by_one = measure(folder, "staggered", "", 1, f"arrivals: {{at: [{', '.join(f'{t:.1f}s' for t in times)}]}}\n")
     jobs = seen(one_by_one[0])
     return Raw(
         cores,
         by_number,
-        {str(one.configuration["arrivals_per_hour"]): seen(one) for one in streams},
+        streams,
         [jobs[first:end] for first, end in groups],
-        busy,
         time.monotonic() - begun,
+        busy,
     )
+
+
+def busy_cores() -> float:
+    """How many cores other work keeps busy, over five seconds. (A load average still counts what has just ended.)"""
+    import psutil
+
+    return (psutil.cpu_count() or 1) * psutil.cpu_percent(interval=5) / 100
+
+
+def measure_streams(folder: Path, rates: Sequence[float], n_jobs: int, seed: int) -> dict[str, list[Seen]]:
+    """By arrival rate per hour."""
+    given = f"arrivals: {{rate: [{', '.join(f'{rate}/h' for rate in rates)}], jobs: {n_jobs}, seed: {seed}}}\n"
+    name = f"streams-{seed}"
+    return {str(one.configuration["arrivals_per_hour"]): seen(one) for one in measure(folder, name, "", 1, given)}
 
 
 def measure(folder: Path, name: str, settings: str, replicates: int, more: str = "") -> tuple[Observation, ...]:
@@ -172,15 +188,17 @@ def mean_response(runs: Sequence[Sequence[Seen]]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrated:
+class Known:
     """From runs of one job, and of three at once: nothing else."""
 
-    cores: int
     alone: tuple[float, ...]  # response times
-    launch_s: float  # submission to registration
-    run_s: float  # registration to the end
-    carried: Shared  # by the machine without slowing down
+    phases: Phases
+    machine: Machine
     slowdown: Slowdown  # by jobs in the system, whatever they do there
+
+    @property
+    def cores(self) -> int:
+        return self.machine.cores
 
     @property
     def alone_s(self) -> float:
@@ -190,23 +208,22 @@ class Calibrated:
     def scv(self) -> float:
         return (pstdev(self.alone) / self.alone_s) ** 2
 
-    def jobs(self, arrivals: Sequence[float]) -> list[Launched]:
-        return [Launched(at, self.launch_s, self.run_s) for at in arrivals]
-
     def responses(self, arrivals: Sequence[float]) -> list[float]:
-        fates = launched(self.jobs(arrivals), self.cores, self.carried)
+        fates = launched([Launched(at, self.phases) for at in arrivals], self.machine)
         return [fate.ended_s - at for fate, at in zip(fates, arrivals, strict=True)]
 
 
-def calibrate(raw: Raw) -> Calibrated:
+def known_from(raw: Raw) -> Known:
     alone = [jobs[0] for jobs in raw.at_once["1"]]
-    launch_s = fmean(job.registered_s - job.arrived_s for job in alone)
-    run_s = fmean(job.ended_s - job.registered_s for job in alone)
     together = raw.at_once[str(CALIBRATED_ON)]
-    several = [Launched(0.0, launch_s, run_s) for _ in range(CALIBRATED_ON)]
-    carried = shared_by(several, raw.cores, mean_response(together))
-    slowdown = measured_slowdown({1: launch_s + run_s, CALIBRATED_ON: mean_response(together)})
-    return Calibrated(raw.cores, tuple(j.response_s for j in alone), launch_s, run_s, carried, slowdown)
+    found = calibrate([timed(job) for job in alone], [[timed(job) for job in jobs] for jobs in together], raw.cores)
+    [phases] = found.phases.values()
+    slowdown = measured_slowdown({1: phases.alone_s, CALIBRATED_ON: mean_response(together)})
+    return Known(tuple(job.response_s for job in alone), phases, found.machine, slowdown)
+
+
+def timed(job: Seen) -> Timed:
+    return Timed(job.arrived_s, job.registered_s, job.ended_s)
 
 
 # ---------------------------------------------------------------- judging
@@ -217,13 +234,14 @@ def error(predicted: float, measured: float) -> str:
 
 
 def judge(raw: Raw) -> None:
-    known = calibrate(raw)
+    known = known_from(raw)
     many = {n: len(runs) for n, runs in raw.at_once.items()}
-    print(f"\nmeasured in {raw.took_s / 60:.1f} minutes; load average of the machine before: {raw.load_average:.1f}")
-    if raw.load_average > 1:
-        print("THE MACHINE WAS BUSY WITH OTHER WORK: these numbers say how that went, not how good predictions are")
-    print(f"alone: {known.alone_s:.2f} s ({len(known.alone)} runs, scv {known.scv:.4f}), {known.launch_s:.2f} s of it")
-    print(f"until the driver is registered; {raw.cores} cores carry {known.carried.servers:.2f} jobs unslowed")
+    print(f"\nmeasured in {raw.took_s / 60:.1f} minutes")
+    if raw.busy_cores is not None and raw.busy_cores > MOST_BUSY:
+        print(f"OTHER WORK KEPT {raw.busy_cores:.1f} CORES BUSY: these numbers tell how that went, not how good it is")
+    launch_s, scv = known.phases.launch_s, known.scv
+    print(f"alone: {known.alone_s:.2f} s ({len(known.alone)} runs, scv {scv:.4f}), {launch_s:.2f} s of it until the")
+    print(f"driver is registered; {raw.cores} cores carry {known.machine.carried:.2f} jobs unslowed")
     judge_at_once(raw, known, many)
     misses = [miss for rate, jobs in raw.streams.items() for miss in judge_stream(float(rate) / 3600, jobs, known)]
     judge_situations(raw.staggered, known)
@@ -231,7 +249,18 @@ def judge(raw: Raw) -> None:
     print(f"\nbar: mean response time of streams within {BAR:.0f} %: {verdict}, the largest error {max(misses):.1f} %")
 
 
-def judge_at_once(raw: Raw, known: Calibrated, many: dict[str, int]) -> None:
+def judge_others(raw: Raw, folder: Path, seed: int, out: Path) -> None:
+    """Streams that nobody had seen when the model was chosen, by what was calibrated before."""
+    known, busy = known_from(raw), busy_cores()
+    n_jobs = len(next(iter(raw.streams.values())))
+    others = measure_streams(folder, [float(rate) for rate in raw.streams], n_jobs, seed)
+    out.write_text(json.dumps(asdict(replace(raw, streams=others, busy_cores=busy)), indent=1))
+    print(f"raw results: {out}\n\n{busy:.1f} cores were busy with other work before")
+    misses = [miss for rate, jobs in others.items() for miss in judge_stream(float(rate) / 3600, jobs, known)]
+    print(f"\nthe largest error of a mean: {max(misses):.1f} %")
+
+
+def judge_at_once(raw: Raw, known: Known, many: dict[str, int]) -> None:
     print("\njobs at once: mean response time, s")
     print(f"  {'jobs':>4} {'runs':>4} {'measured':>9} {'predicted':>10} {'error':>8}")
     for n, runs in sorted(raw.at_once.items()):
@@ -240,7 +269,7 @@ def judge_at_once(raw: Raw, known: Calibrated, many: dict[str, int]) -> None:
         print(f"  {n:>4} {many[n]:>4} {measured:9.2f} {predicted:10.2f} {error(predicted, measured):>8}{note}")
 
 
-def judge_stream(rate: float, jobs: Sequence[Seen], known: Calibrated) -> list[float]:
+def judge_stream(rate: float, jobs: Sequence[Seen], known: Known) -> list[float]:
     """The error of our prediction of the mean, in percent."""
     arrivals = [job.arrived_s for job in jobs]
     measured, p90 = fmean(job.response_s for job in jobs), percentile([job.response_s for job in jobs])
@@ -250,6 +279,7 @@ def judge_stream(rate: float, jobs: Sequence[Seen], known: Calibrated) -> list[f
     ours = known.responses(arrivals)
     predictions: dict[str, Callable[[], tuple[float, float]]] = {
         "sparkcast: launch, line for cores, run": lambda: (fmean(ours), percentile(ours)),
+        "sparkcast: the same, in the long run": lambda: long_run(rate, known),
         "sparkcast: all at once, measured slowdown": lambda: on_these(arrivals, known, "fair", known.slowdown),
         f"{known.cores} servers, first come first served": lambda: on_these(arrivals, known, "fifo"),
         "1 server, processor sharing": lambda: on_these(arrivals, known, "fair"),
@@ -271,7 +301,7 @@ def percentile(values: Sequence[float], percent: int = 90) -> float:
 
 
 def on_these(
-    arrivals: Sequence[float], known: Calibrated, way: str, slowdown: Slowdown | None = None
+    arrivals: Sequence[float], known: Known, way: str, slowdown: Slowdown | None = None
 ) -> tuple[float, float]:
     """Simulated with the arrivals that came."""
     work = Workload(Given(tuple(arrivals)), (JobClass("job", Measured(known.alone)),))
@@ -280,22 +310,30 @@ def on_these(
     return fmean(fmean(one) for one in runs), fmean(percentile(one) for one in runs)
 
 
-def m_m_c(rate: float, known: Calibrated) -> tuple[float, float]:
+def long_run(rate: float, known: Known) -> tuple[float, float]:
+    """Of the rate alone: what `sparkcast queue STUDY --arrival-rate` says, which does not know when jobs come."""
+    work = Workload(poisson(rate), (JobClass("job", Measured(known.alone), phases=known.phases),))
+    cluster = Cluster(known.cores, "launching", machine=known.machine)
+    found = simulate(work, cluster, n_jobs=20_000, replications=5, shares=(0.9,))
+    return found.mean_response_s.value, found.response_percentiles[0.9].value
+
+
+def m_m_c(rate: float, known: Known) -> tuple[float, float]:
     queue = MMc(rate, known.alone_s, known.cores)
     return queue.measures().mean_response_s, queue.response_quantile(0.9)
 
 
-def m_g_1_ps(rate: float, known: Calibrated) -> tuple[float, float]:
+def m_g_1_ps(rate: float, known: Known) -> tuple[float, float]:
     mean = MG1Sharing(rate, known.alone_s).measures().mean_response_s
     work = Workload(poisson(rate), (JobClass("job", Spread(known.alone_s, known.scv)),))
     found = simulate(work, Cluster(1, "fair"), n_jobs=20_000, replications=5, shares=(0.9,))
     return mean, found.response_percentiles[0.9].value
 
 
-def judge_situations(situations: Sequence[Sequence[Seen]], known: Calibrated) -> None:
+def judge_situations(situations: Sequence[Sequence[Seen]], known: Known) -> None:
     ways: dict[str, Callable[[Sequence[Seen], float], list[float]]] = {
-        "queues.admission": lambda jobs, now: by_admission(jobs, now, known),
-        "launch, line for cores, run": lambda jobs, now: by_launching(jobs, now, known),
+        "sparkcast queue admit": lambda jobs, now: by_launching(jobs, now, known),
+        "the same without launch and line": lambda jobs, now: by_sharing(jobs, now, known),
         "as if alone": lambda jobs, now: [max(known.alone_s, now - job.arrived_s) for job in jobs],
     }
     errors: dict[str, list[float]] = {name: [] for name in ways}
@@ -322,19 +360,23 @@ def judge_situations(situations: Sequence[Sequence[Seen]], known: Calibrated) ->
             print(f"  {name:34} {told}   {right[name]} of {asked}")
 
 
-def by_admission(jobs: Sequence[Seen], now: float, known: Calibrated) -> list[float]:
-    """Response times of the jobs that run and of the one that arrives, as `sparkcast queue admit` has them."""
+def by_sharing(jobs: Sequence[Seen], now: float, known: Known) -> list[float]:
+    """As if all ran at once from the beginning: what is known when only numbers of jobs were varied."""
     times = Slowed(known.alone_s, known.slowdown, known.scv)
     *running, _ = [Job(f"job {i}", times, now - job.arrived_s) for i, job in enumerate(jobs)]
-    decision = decide(running, Job("new", times))
+    return ends_now(admission.decide(running, Job("new", times)))
+
+
+def by_launching(jobs: Sequence[Seen], now: float, known: Known) -> list[float]:
+    """The function behind `sparkcast queue admit`. What is known at `now` is when each arrived, and that it runs."""
+    *running, _ = [Job(f"job {i}", known.phases, now - job.arrived_s) for i, job in enumerate(jobs)]
+    return ends_now(staggered.decide(running, Job("new", known.phases), known.machine))
+
+
+def ends_now(decision: Decision) -> list[float]:
+    """Response times of the jobs that run and of the one that arrives, if it is started now."""
     now_option = next(option for option in decision.options if option.start_after == 0)
     return [end.ends_s for end in now_option.ends]
-
-
-def by_launching(jobs: Sequence[Seen], now: float, known: Calibrated) -> list[float]:
-    """What is known at `now` is when each arrived; one that should have ended by then ends now."""
-    fates = launched(known.jobs([job.arrived_s for job in jobs]), known.cores, known.carried)
-    return [max(fate.ended_s, now) - job.arrived_s for fate, job in zip(fates, jobs, strict=True)]
 
 
 # ---------------------------------------------------------------- raw results
@@ -355,17 +397,23 @@ def read(path: Path) -> Raw:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Real jobs on a shared cluster, beside what is predicted of them.")
     parser.add_argument("--read", type=Path, help="judge these results instead of running")
+    parser.add_argument(
+        "--other-streams", type=int, metavar="SEED", help="with --read: measure other arrivals, and judge"
+    )
     parser.add_argument("--out", type=Path, default=Path("queue-real.json"), help="where raw results go")
     parser.add_argument("--work", type=Path, help="a folder for studies and logs; the same one continues")
     parser.add_argument("--small", action="store_true", help="few jobs, to see that it works")
     options = parser.parse_args()
-    if options.read is not None:
+    if options.read is not None and options.other_streams is None:
         judge(read(options.read))
         return
     print(__doc__)
     with tempfile.TemporaryDirectory() as made:
         folder = options.work or Path(made)
         folder.mkdir(parents=True, exist_ok=True)
+        if options.read is not None:
+            judge_others(read(options.read), folder, options.other_streams, options.out)
+            return
         size = (1, 4, SITUATIONS[:1] + SITUATIONS[4:5]) if options.small else (5, 24, SITUATIONS)
         raw = run(folder, *size)
     options.out.write_text(json.dumps(asdict(raw), indent=1))

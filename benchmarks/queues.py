@@ -106,7 +106,13 @@ def coverage() -> None:
         response = sum(one.mean_response_s.low <= exact.mean_response_s <= one.mean_response_s.high for one in found)
         jobs = sum(one.mean_jobs.low <= exact.mean_jobs <= one.mean_jobs.high for one in found)
         bias = sum(one.mean_response_s.value for one in found) / RUNS / exact.mean_response_s - 1
-        print(f"  {name:16s} {response:4d} {jobs:4d}   mean of all {100 * bias:+.2f} %", flush=True)
+        rate = work.arrivals.rate
+        little = max(abs(one.mean_jobs.value / (rate * one.mean_response_s.value) - 1) for one in found)
+        print(
+            f"  {name:16s} {response:4d} {jobs:4d}   mean of all {100 * bias:+.2f} %; E[N] within {100 * little:.1f} % "
+            "of rate x E[T] in all",
+            flush=True,
+        )
 
 
 def approximations() -> None:

@@ -90,7 +90,15 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "queue": [
         ("--service-time", "30s", "--arrival-rate", "0.1/s", "--servers", "4", "--slo", "300s", *SHORT),
         ("--service-time", "30s", "--scv", "1.2", "--arrival-rate", "0.1/s", "--servers", "4", *SHORT, "--details"),
-        ("--job", "time=30s,priority=1", "--job", "time=2m,share=0.3,priority=2", "--arrival-rate", "1/min", *SHORT),
+        (
+            "--job",
+            "time=30s,share=7,priority=1",
+            "--job",
+            "time=2m,share=3,priority=2",
+            "--arrival-rate",
+            "1/min",
+            *SHORT,
+        ),
         ("stream.yaml", "--at", "executors=1", "--slo", "60s", *SHORT),
     ],
     "queue admit": [

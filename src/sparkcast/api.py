@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sparkcast.queues.answer import OnStep as OnQueueStep
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.queues.described import Described, DescribedClass
-    from sparkcast.queues.measured import Jobs
+    from sparkcast.queues.measured import Jobs, Launching
     from sparkcast.queues.simulate import Discipline
     from sparkcast.queues.slowdown import Slowdown
     from sparkcast.queues.times import Times
@@ -1115,8 +1115,10 @@ def queue(
         arrival_scv: Of the times between arrivals: 1 Poisson, more in bursts, less regular.
         servers: Jobs that run at once; with `width`, cores.
         width: Cores that one job holds.
-        discipline: "fifo", first come first served, "fair", all at once with equal shares, or "priority". By default
-            priority where the mix has priorities, fair where `data` show how much jobs slow each other down, else fifo.
+        discipline: "fifo", first come first served, "fair", all at once with equal shares, "priority", or "launching",
+            where `data` show how jobs launch, wait in line for cores and run. By default priority where the mix
+            has priorities, then launching where it is known, fair where `data` show how much jobs slow each other down,
+            else fifo.
         overtake: Whether narrow jobs may pass wide ones that do not fit yet.
         mix: Jobs of several sorts with their shares, in place of `service_time_s`, `scv`, `width` and `at`.
         places: Jobs in the system at most, others are turned away; None: as many as come.
@@ -1147,6 +1149,7 @@ def queue(
     """
     from sparkcast.queues.answer import Question, answer
     from sparkcast.queues.arrivals import Arrivals, Given, Renewal
+    from sparkcast.queues.described import shares_of
     from sparkcast.queues.simulate import Cluster
     from sparkcast.queues.workload import JobClass, Workload
 
@@ -1158,17 +1161,28 @@ def queue(
             )
         known = [_service_times(data, c.alone_s, c.scv, c.settings, model, extrapolate) for c in mix]
         classes = tuple(
-            JobClass(c.text, one.times, c.share, c.width, c.priority) for c, one in zip(mix, known, strict=True)
+            JobClass(c.text, one.times, share, c.width, c.priority)
+            for c, one, share in zip(mix, known, shares_of(mix), strict=True)
         )
     else:
         known = [_service_times(data, service_time_s, scv, at or {}, model, extrapolate)]
         classes = (JobClass("job", known[0].times, width=width),)
     slowdown = next((one.slowdown for one in known if one.slowdown is not None), None)
-    notes = tuple(dict.fromkeys(note for one in known for note in one.notes))
-    way = discipline or ("fifo" if slowdown is None else "fair")
-    if discipline is None and len({one.priority for one in mix}) > 1:
+    launching = [one.launching for one in known if one.launching is not None]
+    machine = launching[0].machine if len(launching) == len(known) else None
+    way: Discipline = "launching" if machine is not None else "fifo" if slowdown is None else "fair"
+    if len({one.priority for one in mix}) > 1:
         way = "priority"
-    slowdown = slowdown if way == "fair" else None
+    way = discipline or way
+    slowdown, machine = slowdown if way == "fair" else None, machine if way == "launching" else None
+    if machine is not None:
+        servers = machine.cores
+        classes = tuple(
+            dataclasses.replace(c, times=one.times, phases=one.phases, width=one.phases.width)
+            for c, one in zip(classes, launching, strict=True)
+        )
+    told = [one.notes for one in (known if machine is None else launching)]
+    notes = tuple(dict.fromkeys(note for some in told for note in some))
     if arrival_rate is None and not arrivals_s:
         arrival_rate = known[0].arrival_rate
     has_rate = arrival_rate is not None or bool(arrivals_s)
@@ -1178,7 +1192,7 @@ def queue(
         arrivals = arrivals if arrival_rate is None else arrivals.at_rate(arrival_rate)
     question = Question(
         Workload(arrivals, classes),
-        Cluster(servers, way, slowdown, overtake=overtake),
+        Cluster(servers, way, slowdown, overtake=overtake, machine=machine),
         has_rate,
         slo_s,
         percentile / 100,
@@ -1202,6 +1216,7 @@ class _JobTimes:
     slowdown: "Slowdown | None" = None
     notes: tuple[str, ...] = ()
     arrival_rate: float | None = None
+    launching: "Launching | None" = None
 
 
 def _service_times(
@@ -1220,6 +1235,9 @@ def _service_times(
             raise StudyError(
                 "nothing says how long a job takes", hint="give runs (DATA), or the time: --service-time 30s"
             )
+        if at:
+            told = ", ".join(f"{name}={level}" for name, level in at.items())
+            raise StudyError(f"{told}: settings mean nothing without runs", hint="give DATA, or correct the name")
         return _JobTimes(Spread(service_time_s, 1.0 if scv is None else scv))
     if service_time_s is not None:
         raise StudyError("the service time is given twice: by the data and as a number", hint="leave out one of them")
@@ -1269,14 +1287,18 @@ def _measured(data: Data, at: Mapping[str, Level]) -> "Jobs":
 def _measured_times(jobs: "Jobs", scv: float | None) -> _JobTimes:
     from sparkcast.queues.times import Spread
 
+    known = (jobs.slowdown, jobs.notes, jobs.arrival_rate)
     if scv is not None:
-        return _JobTimes(Spread(jobs.times.mean_s, scv), jobs.slowdown, jobs.notes, jobs.arrival_rate)
+        launching = jobs.launching
+        if launching is not None:
+            launching = dataclasses.replace(launching, times=Spread(launching.times.mean_s, scv))
+        return _JobTimes(Spread(jobs.times.mean_s, scv), *known, launching)
     if len(jobs.times.values) == 1:
         raise NotEnoughDataError(
             "one run shows how long a job takes, but not how much that varies, on which waiting depends",
             hint="run it a few times more, or say how much it varies: --scv 1 (exponential), --scv 0.1",
         )
-    return _JobTimes(jobs.times, jobs.slowdown, jobs.notes, jobs.arrival_rate)
+    return _JobTimes(jobs.times, *known, jobs.launching)
 
 
 def admit(
@@ -1291,7 +1313,7 @@ def admit(
     others: int = 0,
     confidence: float = 0.95,
     may_delay: bool = True,
-    model: str = "auto",
+    model: str | None = None,
     extrapolate: bool = False,
 ) -> "Decision":
     """Whether one more job may start now, in a smaller form, or later, given those that run.
@@ -1300,6 +1322,8 @@ def admit(
         running: The jobs that run now: how long they have run or how far they are, and their deadlines.
         new: The job that wants to start; its deadline counts from now.
         data: Runs or a model that tell how long jobs take among how many; None where each job gives its own time.
+            Where runs show how jobs launch, wait for cores and run, alone and several at once, the future is that of
+            `sparkcast.queues.staggered`.
         smaller: Other forms of the new job, the most wanted first.
         servers: Without `data`: jobs that run at once without slowing each other down; more share them equally.
         scv: Without `data`: variance of the times over their squared mean.
@@ -1307,7 +1331,8 @@ def admit(
         others: Jobs that also run, of which nothing else is known.
         confidence: The probability with which deadlines must be met.
         may_delay: Whether to look for a later start.
-        model: See `list_plugs("models")`; a model file brings its own.
+        model: See `list_plugs("models")`; a model file brings its own. One that is named is used in any
+            case; None: where the runs do not show how jobs launch, wait for cores and run.
         extrapolate: Answer also where the runs say nothing about so many jobs.
 
     Returns:
@@ -1323,15 +1348,19 @@ def admit(
     """
     from sparkcast.queues.admission import decide
 
+    named = [(f"running job {place}", job) for place, job in enumerate(running, start=1)]
+    forms = [("new job", new), *((f"new job, form {place}", job) for place, job in enumerate(smaller, start=2))]
+    if slots is None and model is None and isinstance(data, Data):
+        found = _admit_launching(named, forms, data, others, confidence, may_delay)
+        if found is not None:
+            return found
     known = None
     if data is not None:
         from sparkcast.learned.knowledge import knowledge_of
         from sparkcast.recommend.load import jobs_factor
 
-        known = knowledge_of(data, model)
+        known = knowledge_of(data, model or "auto")
         jobs_factor(known.about.factors, known.about.vocabulary)
-    named = [(f"running job {place}", job) for place, job in enumerate(running, start=1)]
-    forms = [("new job", new), *((f"new job, form {place}", job) for place, job in enumerate(smaller, start=2))]
     present, (first, *rest) = (
         [_job(name, job, known, servers, scv, extrapolate) for name, job in jobs] for jobs in (named, forms)
     )
@@ -1346,12 +1375,45 @@ def admit(
     )
 
 
-def _job(name: str, job: "Described", known: "Knowledge | None", servers: int, scv: float, extrapolate: bool) -> "Job":
+def _admit_launching(
+    running: "Sequence[tuple[str, Described]]",
+    forms: "Sequence[tuple[str, Described]]",
+    data: Data,
+    others: int,
+    confidence: float,
+    may_delay: bool,
+) -> "Decision | None":
+    """By how jobs launch, wait for cores and run, where the runs show that of all of them; else None."""
+    from sparkcast.queues.admission import Job
+    from sparkcast.queues.calibration import calibrated
+    from sparkcast.queues.staggered import decide, without_others
+
+    if (known := calibrated(data.dataset)) is None:
+        return None
+    jobs = []
+    for name, one in (*running, *forms):
+        phases = None if one.alone_s is not None else known.phases_of(one.settings)
+        if phases is None:
+            return None
+        jobs.append(Job(_label(name, one), phases, one.elapsed_s or 0.0, one.within_s, one.done))
+    present, (first, *rest) = jobs[: len(running)], jobs[len(running) :]
+    machine = without_others(known.machine, others)
+    found = decide(present, first, machine, smaller=rest, confidence=confidence, may_delay=may_delay)
+    return dataclasses.replace(found, notes=(known.told(),))
+
+
+def _label(name: str, job: "Described") -> str:
+    return f"{name} ({job.settings})" if job.settings else name
+
+
+def _job(
+    name: str, job: "Described", known: "Knowledge | None", servers: int, scv: float, extrapolate: bool
+) -> "Job[JobTimes]":
     from sparkcast.queues.admission import Job, JobTimes, Slowed
     from sparkcast.queues.slowdown import Shared
 
     times: JobTimes
-    label = f"{name} ({job.settings})" if job.settings else name
+    label = _label(name, job)
     if known is None:
         if job.alone_s is None:
             raise StudyError(f"nothing says how long {label} takes", hint="give DATA, or its time alone: time=300s")

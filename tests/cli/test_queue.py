@@ -187,6 +187,29 @@ def test_admission_by_runs(call: Call, runs: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("0\n-5\n", 2, "an arrival at -5 s is not possible"),
+        ("0\n5\n9\n", 4, "3 arrivals are too few"),
+        ("0\nsoon\n", 2, "line 2: 'soon' is not a number of seconds"),
+        ("\n", 2, "has no arrival times"),
+    ],
+)
+def test_a_file_that_is_no_stream_is_refused(call: Call, tmp_path: Path, text: str, code: int, words: str) -> None:
+    (tmp_path / "come.txt").write_text(text)
+    answer = call("queue", "--service-time", "1s", "--arrivals", "come.txt", *SMALL)
+    assert answer.code == code
+    assert words in answer.err
+    assert "hint: " in answer.err
+
+
+def test_priorities_of_jobs_that_no_run_knows_are_refused(call: Call, runs: Path) -> None:
+    answer = call("queue", runs, "--job", "hosts=1,priority=1", "--job", "executors=1", "--arrival-rate", "1/h", *SMALL)
+    assert answer.code == 2
+    assert "'hosts' is no factor" in answer.err
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ((), "the new job is missing"),
@@ -248,6 +271,9 @@ def test_sorts_of_jobs_can_be_settings_of_runs(call: Call, runs: Path) -> None:
         (("--job", "time=30s,share=most"), "share = most is not a number"),
         (("--job", "time=30s,width=1.5"), "width is not an integer"),
         (("--job", "time=30s,width=0"), "holds 0 cores"),
+        (("--job", "time=30s,share=0.5", "--job", "time=60s"), "its share is missing, and other sorts have one"),
+        (("--job", "time=30s,prority=1"), "prority=1: settings mean nothing without runs"),
+        (("--job", "time=30s,priority=high"), "priority = high is not a number"),
         (("--job", "share=1"), "nothing says how long a job takes"),
         (("--job", "time=30s", "--service-time", "3s"), "says the time and the settings of each sort itself"),
     ],

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
-from sparkcast.queues.admission import Job, Slowed, decide, forecast, left_when_held_up, rest_s
+from sparkcast.queues.admission import Job, Slowed, decide, forecast, left_when_held_up
 from sparkcast.queues.described import Described, parse_described
 from sparkcast.queues.slowdown import MeasuredSlowdown, Shared
 from sparkcast.study import Configuration
@@ -17,7 +17,7 @@ from sparkcast.study import Configuration
 ONE = Shared(1)
 
 
-def job(name: str, alone_s: float, elapsed_s: float = 0.0, within_s: float | None = None, **more: float) -> Job:
+def job(name: str, alone_s: float, elapsed_s: float = 0.0, within_s: float | None = None, **more: float) -> Job[Slowed]:
     options = dict(more)
     scv = options.pop("scv", 0.0)
     servers = options.pop("servers", 1)
@@ -171,11 +171,6 @@ def test_nothing_runs_and_nothing_is_asked() -> None:
     assert found.verdict == "admit"
     assert found.chosen is not None
     assert found.chosen.ends[0].ends_s == pytest.approx(10)
-
-
-def test_what_is_left_goes_on_at_the_new_speed() -> None:
-    assert rest_s(0.0, 100.0, 150.0) == 150.0
-    assert rest_s(25.0, 100.0, 200.0) == 150.0
 
 
 def test_jobs_that_cannot_be_are_refused() -> None:

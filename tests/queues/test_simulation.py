@@ -33,8 +33,8 @@ TIMES: list[Times] = [
 ARRIVALS: list[Arrivals] = [poisson(0.5), Renewal(0.5, 0.2), Renewal(0.5, 5.0), Modulated(0.5, spell_s=60)]
 
 
-def workload(rate: float, times: Times | None = None, **options: int) -> Workload:
-    return Workload(poisson(rate), (JobClass("job", times or Spread(1.0), **options),))
+def workload(rate: float, times: Times | None = None, width: int = 1) -> Workload:
+    return Workload(poisson(rate), (JobClass("job", times or Spread(1.0), width=width),))
 
 
 def stream(
@@ -244,6 +244,16 @@ def test_an_interval_over_replications_is_student_s() -> None:
     assert found.high - 3 == pytest.approx(2.7764 * math.sqrt(2.5 / 5), rel=1e-4)
     with pytest.raises(NotEnoughDataError):
         over_replications([1.0])
+
+
+def test_an_interval_of_skewed_means_reaches_further_to_their_long_side() -> None:
+    """Willink (2005) by hand: mean 2, standard error 1, skewness sqrt(5), so that his a is 1 / 6."""
+    found = over_replications([1, 1, 1, 1, 6])
+    assert found.low == pytest.approx(2 - 3 * (math.cbrt(1 + 2.776445 - 1 / 6) - 1))
+    assert found.high == pytest.approx(2 - 3 * (math.cbrt(1 - 2.776445 - 1 / 6) - 1))
+    mirrored = over_replications([-1, -1, -1, -1, -6])
+    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
+    assert over_replications([2, 2, 2]).high == 2
 
 
 def test_batches_of_one_run_make_an_interval_too() -> None:

@@ -208,11 +208,14 @@ def test_arrivals_are_read_from_event_logs(monkeypatch: pytest.MonkeyPatch, tmp_
         run(monkeypatch, tmp_path, Cluster(fine), text, resume=True)
 
 
-def test_a_folder_with_one_log_is_no_stream(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_one_log_or_logs_that_tell_no_start_are_no_stream(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     shutil.copy(REAL_LOG, tmp_path / "old")
     text = STREAM.replace("{at: [0s, 50ms, 100ms, 150ms]}", "{logs: old}")
     with pytest.raises(NotEnoughDataError, match="one application"):
+        run(monkeypatch, tmp_path, Cluster(fine), text)
+    (tmp_path / "old" / "app-2").write_text('{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}\n')
+    with pytest.raises(NotEnoughDataError, match=r"1 of 2 event logs in .* do not tell when the application started"):
         run(monkeypatch, tmp_path, Cluster(fine), text)
     shutil.rmtree(tmp_path / "old")
     with pytest.raises(StudyError, match="no such file or folder"):

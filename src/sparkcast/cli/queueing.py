@@ -39,6 +39,7 @@ _WAYS = {
     "fifo": "first come first served",
     "fair": "all at once, with equal shares",
     "priority": "by priority, then first come first served",
+    "launching": "as Spark runs them",
 }
 
 
@@ -73,8 +74,9 @@ def queue(
     discipline: Annotated[
         str | None,
         typer.Option(
-            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job. "
-            "Default: fair if DATA varies the number of jobs, otherwise fifo; priority if --job has priorities.",
+            help="fifo: first come first served; fair: all at once with equal shares; priority: by --job; launching: "
+            "jobs launch, wait in line for cores and run, as measured. Default: priority if --job has priorities, "
+            "launching or fair as far as DATA shows how jobs slow each other down, otherwise fifo.",
             show_default=False,
         ),
     ] = None,
@@ -213,7 +215,7 @@ def admit(
         others=others,
         confidence=confidence,
         may_delay=delay,
-        model=model,
+        model=None if model == USUAL_MODEL else model,
         extrapolate=extrapolate,
     )
     emit(result, as_json, _show_decision, understood(loaded))
@@ -240,6 +242,10 @@ def read_arrivals(path: Path) -> list[float]:
                 ) from None
     if not found:
         raise StudyError(f"{path.name} has no arrival times", hint="write one time in seconds per line")
+    if min(found) < 0:
+        raise StudyError(
+            f"{path.name}: an arrival at {min(found):g} s is not possible", hint="give times of 0 s or more"
+        )
     return found
 
 
@@ -251,9 +257,11 @@ def _discipline(text: str | None) -> "Discipline | None":
     from sparkcast.errors import StudyError
 
     match text:
-        case None | "fifo" | "fair" | "priority":
+        case None | "fifo" | "fair" | "priority" | "launching":
             return text
-    raise StudyError(f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares) or priority")
+    raise StudyError(
+        f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares), priority, launching"
+    )
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:
@@ -273,7 +281,9 @@ def _show_queue(result: "QueueAnswer", details: bool) -> None:
 
     way = _WAYS[result.discipline]
     many = "" if result.servers == 1 else "s"
-    if result.is_slowdown_measured:
+    if result.discipline == "launching":
+        tell(f"the cluster that was measured: jobs launch, wait in line for its {result.servers} cores and run")
+    elif result.is_slowdown_measured:
         tell("the cluster that was measured, all jobs at once")
     else:
         tell(f"{result.servers} server{many}, {way}")
@@ -311,7 +321,12 @@ def _show_mean(result: "QueueAnswer") -> None:
         found = result.simulation
         formula = f"; {formulas[0]}" if formulas else ""
         response, wait = _with_reach(found.mean_response_s), _with_reach(found.mean_wait_s)
-        tell(f"the mean response time is {response} s, including a wait of {wait} s (simulated{formula})")
+        waits = (
+            f"including {wait} s until it has its cores"
+            if result.discipline == "launching"
+            else f"including a wait of {wait} s"
+        )
+        tell(f"the mean response time is {response} s, {waits} (simulated{formula})")
     elif formulas:
         tell(f"mean response time by {formulas[0]}")
 
@@ -345,7 +360,7 @@ def _measures_row(one: "Measures") -> list[str]:
 
 
 def _with_reach(one: "Estimate") -> str:
-    return f"{one.value:.4g} ± {one.high - one.value:.2g}"
+    return f"{one.value:.4g} ± {(one.high - one.low) / 2:.2g}"
 
 
 def _show_percentile(result: "QueueAnswer") -> None:
@@ -376,11 +391,12 @@ def _show_classes(classes: "Sequence[ClassResult]", share: float) -> None:
 
 def _show_capacities(result: "QueueAnswer") -> None:
     has_cost = any(one.cost_per_hour is not None for one in result.capacities)
-    header = ["", "stable below"] if result.is_slowdown_measured else ["servers", "stable below"]
+    servers = "cores" if result.discipline == "launching" else "servers"
+    header = ["", "stable below"] if result.is_slowdown_measured else [servers, "stable below"]
     header += [] if result.slo_s is None else [f"within {result.slo_s:g} s up to", "busy then"]
     header += [] if result.arrival_rate is None else [f"p{100 * result.share:g} s at this rate"]
     header += ["cost/h", "cost/job"] if has_cost else []
-    title = "capacity of the cluster" if result.is_slowdown_measured else "capacity by number of servers"
+    title = "capacity of the cluster" if result.is_slowdown_measured else f"capacity by number of {servers}"
     table(title, header, [_capacity_row(one, result, has_cost) for one in result.capacities])
 
 
@@ -422,6 +438,8 @@ def _show_decision(result: "Decision") -> None:
     for option in result.options:
         if option is not shown and option.breaks:
             tell(f"{option.new} {_start(option)}: would break {', '.join(option.breaks)}")
+    for note in result.notes:
+        say(f"note: {note}")
 
 
 def _start(option: "Option") -> str:

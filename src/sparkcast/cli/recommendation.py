@@ -230,7 +230,7 @@ def _running_line(forecast: "RunningForecast") -> str:
 
     job = forecast.job
     line = (
-        f"running job {job.configuration}: finishes after {show_seconds(forecast.ends_s)}, "
+        f"{f'running job {job.configuration}'.strip()}: finishes after {show_seconds(forecast.ends_s)}, "
         f"with the new job after {show_seconds(forecast.ends_with_new_s)}"
     )
     if job.within_s is None or forecast.probability is None or forecast.probability_with_new is None:

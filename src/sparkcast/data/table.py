@@ -76,7 +76,8 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     columns.pop(ending or "", None)
     sorted_ = _sorted(columns, written, declared, options, yielded)
     if not sorted_.settings:
-        raise StudyError(f"{path.name} has no column that could be a factor", hint="list them: --factors a,b")
+        only = "one row shows nothing that varies; " if len(grid.rows) == 1 else ""
+        raise StudyError(f"{path.name} has no column that could be a factor", hint=f"{only}list them: --factors a,b")
     fixed = [
         name
         for name in columns

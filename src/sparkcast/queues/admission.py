@@ -4,7 +4,8 @@ Jobs share the cluster: among n a job would take T(n) seconds in all, so that ea
 What has been done so far is known, or follows from how long it has run among those that run now. From then on the
 number changes whenever one ends or starts, and all speeds with it. Times are uncertain: the future is played through
 many times, each time with another quantile for each job, which it keeps whatever the number; of a job that runs, only
-quantiles count at which it has not ended yet.
+quantiles count at which it has not ended yet. (`queues.staggered` plays the future of jobs that launch and wait for
+cores in between, where runs have shown how long.)
 
 A job later than the distribution expects once in a thousand times is held up by something that no run has shown. All
 that is known then is how late it is: what is left is more than x times that with probability 1 / (1 + x).
@@ -13,7 +14,7 @@ that is known then is how late it is: what is left is more than x times that wit
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol, TypeVar
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
@@ -21,8 +22,8 @@ from sparkcast.queues import require_positive, require_share
 from sparkcast.queues.general import require_scv
 from sparkcast.queues.slowdown import Slowdown
 
-HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those that were measured
-_DRAWS = 400
+_HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those that were measured
+DRAWS = 400
 _BY_CHANCE = 0.01  # a probability that falls by less has not changed
 _LATEST = 10  # running jobs whose end may be waited for
 
@@ -74,12 +75,17 @@ class Slowed:
         return math.sqrt(math.log1p(self.scv))
 
 
+Known = TypeVar("Known", covariant=True)  # what is known of the times of a job: JobTimes, or others
+Asked = TypeVar("Asked", contravariant=True)
+Share = TypeVar("Share", float, Floats)
+
+
 @dataclass(frozen=True, slots=True)
-class Job:
+class Job(Generic[Known]):
     """A job that runs, or would."""
 
     name: str
-    times: JobTimes
+    times: Known
     elapsed_s: float = 0.0
     within_s: float | None = None  # its deadline, from its start; of a job that has not started, from now
     done: float | None = None  # the share of its work that is known to be done
@@ -124,13 +130,22 @@ class Decision:
     without: tuple[End, ...]  # the running jobs if nothing is let in
     options: tuple[Option, ...] = field(default_factory=tuple)  # all that were looked at, the best first
     confidence: float = 0.95
+    notes: tuple[str, ...] = ()
+
+
+class Future(Protocol[Asked]):
+    """What becomes of the jobs that run now."""
+
+    def ends(self, new: Job[Asked] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
+        """When all end, and in how many seconds the new one starts once so many others have ended: the median."""
+        ...
 
 
 def decide(
-    running: Sequence[Job],
-    new: Job,
+    running: Sequence[Job[JobTimes]],
+    new: Job[JobTimes],
     *,
-    smaller: Sequence[Job] = (),
+    smaller: Sequence[Job[JobTimes]] = (),
     slots: int | None = None,
     background: int = 0,
     confidence: float = 0.95,
@@ -142,39 +157,42 @@ def decide(
     `smaller` are other forms of the new job, the most wanted first. `background` jobs run all along, and nothing else
     is known of them. `slots` is how many run at once; the others wait in line.
     """
-    require_share(confidence, "confidence")
     _check(running, new, slots, background)
     future = _Future(tuple(running), slots, background, seed)
+    return choose(future, len(running), (new, *smaller), confidence=confidence, may_delay=may_delay)
+
+
+def choose(
+    future: Future[Known], n_running: int, forms: Sequence[Job[Known]], *, confidence: float, may_delay: bool
+) -> Decision:
+    """The first way to let one of the forms of a new job in that breaks no deadline: now, or after others."""
+    require_share(confidence, "confidence")
     without, _ = future.ends()
+    new, *smaller = forms
     options = [_option("admit", future, without, new, 0, confidence)]
     options += [_option("shrink", future, without, job, 0, confidence) for job in smaller]
     if may_delay and not any(not option.breaks for option in options):
-        for ended in range(1, min(len(running), _LATEST) + 1):
-            options += [_option("delay", future, without, job, ended, confidence) for job in (new, *smaller)]
+        for ended in range(1, min(n_running, _LATEST) + 1):
+            options += [_option("delay", future, without, job, ended, confidence) for job in forms]
     chosen = next((option for option in options if not option.breaks), None)
     ranked = tuple(sorted(options, key=lambda option: (option is not chosen, len(option.breaks))))
     return Decision("refuse" if chosen is None else chosen.what, chosen, without, ranked, confidence)
 
 
 def forecast(
-    running: Sequence[Job], *, slots: int | None = None, background: int = 0, seed: int = 0
+    running: Sequence[Job[JobTimes]],
+    *,
+    slots: int | None = None,
+    background: int = 0,
+    coming: int = 0,
+    seed: int = 0,
 ) -> tuple[End, ...]:
-    """When the jobs that run now end if no other comes."""
+    """When the jobs that run now end. From now on `coming` more run, to stay: nothing else is known of them."""
     _check(running, None, slots, background)
-    return _Future(tuple(running), slots, background, seed).ends()[0]
+    return _Future(tuple(running), slots, background, seed, coming).ends()[0]
 
 
-def rest_s(elapsed_s: float, total_s: float, total_then_s: float) -> float:
-    """What is left of a job that would take `total_s`, when from now on all of it would take `total_then_s`.
-
-    >>> rest_s(60.0, 100.0, 150.0)
-    60.0
-    """
-    done = elapsed_s / total_s if elapsed_s else 0.0
-    return (1 - done) * total_then_s
-
-
-def left_when_held_up(late_s: float, share: Floats) -> Floats:
+def left_when_held_up(late_s: float, share: Share) -> Share:
     """What is left, with probability `share`, of a job that is so late that no run has shown the like."""
     return late_s * share / (1 - share)
 
@@ -182,10 +200,13 @@ def left_when_held_up(late_s: float, share: Floats) -> Floats:
 # ---------------------------------------------------------------- playing the future
 
 
-def _check(running: Sequence[Job], new: Job | None, slots: int | None, background: int) -> None:
-    names = [job.name for job in (*running, *([new] if new else []))]
-    if len(set(names)) < len(names):
+def require_names(jobs: Sequence[Job[object]]) -> None:
+    if len({job.name for job in jobs}) < len(jobs):
         raise StudyError("two jobs have the same name", hint="give each its own")
+
+
+def _check(running: Sequence[Job[JobTimes]], new: Job[JobTimes] | None, slots: int | None, background: int) -> None:
+    require_names([*running, *([new] if new else [])])
     if background < 0 or (slots is not None and slots < max(1, len(running) + background)):
         raise StudyError(
             f"{len(running) + background} jobs run on {slots} slots",
@@ -195,39 +216,50 @@ def _check(running: Sequence[Job], new: Job | None, slots: int | None, backgroun
 
 @dataclass(frozen=True, slots=True)
 class _Future:
-    running: tuple[Job, ...]
+    running: tuple[Job[JobTimes], ...]
     slots: int | None
     background: int
     seed: int
+    coming: int = 0  # from now on
 
-    def ends(self, new: Job | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
-        """When all end, and in how many seconds the new one starts: the median."""
+    def ends(self, new: Job[JobTimes] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
         import numpy as np
 
         jobs = (*self.running, *([new] if new else []))
         if not jobs:
             return (), 0.0
         done, totals = self._drawn(jobs)
-        left, started = _play(done, totals, self.background, self.slots, None if new is None else start_after)
-        return tuple(_end(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(started))
+        left, started = _play(
+            done, totals, self.background + self.coming, self.slots, None if new is None else start_after
+        )
+        return tuple(end_of(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(started))
 
-    def _drawn(self, jobs: Sequence[Job]) -> tuple[Floats, Floats]:
+    def _drawn(self, jobs: Sequence[Job[JobTimes]]) -> tuple[Floats, Floats]:
         """Draws x jobs: the share that is done, and (x numbers of jobs) the time that all of it takes."""
         import numpy as np
 
         now = len(self.running) + self.background
-        most = self.background + len(jobs)
-        done, totals = np.zeros((_DRAWS, len(jobs))), np.zeros((_DRAWS, len(jobs), most + 1))
+        most = self.background + self.coming + len(jobs)
+        done, totals = np.zeros((DRAWS, len(jobs))), np.zeros((DRAWS, len(jobs), most + 1))
         for j, job in enumerate(jobs):
-            # The same draws for a job whatever else there is: options differ by what they are, not by chance.
-            rng = np.random.default_rng([self.seed, j if j < len(self.running) else 10_000])
-            shares = (rng.permutation(_DRAWS) + 0.5) / _DRAWS
             is_running = j < len(self.running)
+            shares = drawn_shares(self.seed, j if is_running else None)
             totals[:, j, 1:], done[:, j] = _totals(job, shares, now if is_running else 1, most)
         return done, totals
 
 
-def _totals(job: Job, shares: Floats, now: int, most: int) -> tuple[Floats, Floats]:
+def drawn_shares(seed: int, place: int | None) -> Floats:
+    """Quantiles in random order, of the running job at that place, or of the new one.
+
+    The same for a job whatever else there is: options differ by what they are, not by chance.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng([seed, 10_000 if place is None else place])
+    return np.asarray((rng.permutation(DRAWS) + 0.5) / DRAWS)
+
+
+def _totals(job: Job[JobTimes], shares: Floats, now: int, most: int) -> tuple[Floats, Floats]:
     """The time of a job in all among 1 to `most`, by draw, and the share that is done."""
     import numpy as np
 
@@ -242,7 +274,7 @@ def _totals(job: Job, shares: Floats, now: int, most: int) -> tuple[Floats, Floa
         return np.column_stack([job.times.quantiles(n, shares) for n in range(1, most + 1)]), np.full(
             len(shares), job.done
         )
-    if 1 - ended < HELD_UP:
+    if 1 - ended < _HELD_UP:
         base = np.array([job.times.quantiles(n, np.array([0.5]))[0] for n in range(1, most + 1)])
         late = max(job.elapsed_s - base[now - 1], 0.0) or job.elapsed_s
         total = job.elapsed_s + left_when_held_up(late, shares)
@@ -288,7 +320,8 @@ def _play(
     return ends, started
 
 
-def _end(job: Job, left: Floats) -> End:
+def end_of(job: Job[object], left: Floats) -> End:
+    """From the seconds that it has left, by draw."""
     import numpy as np
 
     ends = job.elapsed_s + left
@@ -299,9 +332,9 @@ def _end(job: Job, left: Floats) -> End:
 
 def _option(
     what: Literal["admit", "shrink", "delay"],
-    future: _Future,
+    future: Future[Known],
     without: Sequence[End],
-    new: Job,
+    new: Job[Known],
     start_after: int,
     confidence: float,
 ) -> Option:

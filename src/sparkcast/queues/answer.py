@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sparkcast.arrays import Array, Floats
-from sparkcast.errors import StudyError
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues import Measures, Queue, require_positive, require_share
 from sparkcast.queues.approximations import GGc
-from sparkcast.queues.arrivals import Renewal
+from sparkcast.queues.arrivals import Given, Renewal
 from sparkcast.queues.capacity import Capacity, Point, Simulator, capacities, closed_form, curve, servers_needed
 from sparkcast.queues.finite import MMcK
 from sparkcast.queues.general import MG1, MG1Sharing
@@ -21,6 +21,7 @@ DAY_S = 86_400.0
 _FAN = (0.5, 0.75, 0.9, 0.95, 0.99)
 _DAY_POINTS = 288  # every five minutes
 _MOST_OF_A_DAY = 500_000  # jobs
+_LEAST_GIVEN = 20  # arrivals that happened
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,8 @@ def closed_forms(workload: Workload, cluster: Cluster, places: int | None = None
 def _queues(workload: Workload, cluster: Cluster, places: int | None) -> Sequence[Queue]:
     rate, mean_s, scv = workload.arrivals.rate, workload.mean_s, workload.scv
     is_poisson = _is_poisson(workload)
-    if not workload.is_uniform or cluster.discipline == "priority":
-        return ()  # none is about jobs of different width or rank
+    if not workload.is_uniform or cluster.discipline in ("priority", "launching"):
+        return ()  # none is about jobs of different width or rank, or of several phases
     servers = cluster.cores // workload.widest
     if places is not None:
         return (MMcK(rate, mean_s, servers, places),)
@@ -161,6 +162,12 @@ def _check(question: Question) -> None:
         raise StudyError(
             f"{question.replications} runs of {question.n_jobs} jobs are too few",
             hint="simulate at least 2 runs of 1000 jobs",
+        )
+    arrivals = question.workload.arrivals
+    if isinstance(arrivals, Given) and len(arrivals.times_s) < _LEAST_GIVEN:
+        raise NotEnoughDataError(
+            f"{len(arrivals.times_s)} arrivals are too few to tell how long jobs wait",
+            hint=f"give at least {_LEAST_GIVEN} arrival times, or only their rate: --arrival-rate 12/h",
         )
     if question.places is not None and question.cluster.discipline != "fifo":
         raise StudyError("places are limited only where jobs wait in line", hint="leave out --places, or ask for fifo")
@@ -244,6 +251,8 @@ def _notes(question: Question, can_resize: bool) -> tuple[str, ...]:
         notes.append("there is no formula for jobs of different width or priority: all numbers are simulated")
     if not can_resize and question.slo_s is not None and question.places is None:
         notes.append("the slowdown was measured on this cluster, so the effect of more servers is unknown")
+    if can_resize and question.cluster.machine is not None and (question.slo_s is not None or question.servers):
+        notes.append("other numbers of cores are taken to bring their part of the machine with them")
     if question.places is not None:
         notes.append(
             "with a limited number of places, the formula assumes exponential service and Poisson arrivals and "

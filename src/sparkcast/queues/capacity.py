@@ -182,7 +182,8 @@ def _alone(simulator: Simulator, share: float, servers: int) -> float:
 
 
 def _resized(cluster: Cluster, servers: int) -> Cluster:
-    return replace(cluster, cores=servers)
+    machine = None if cluster.machine is None else cluster.machine.with_cores(servers)
+    return replace(cluster, cores=servers, machine=machine)
 
 
 def curve(

@@ -1,7 +1,7 @@
 """A job as people describe it in a line: its settings or its time, how long it has run, how far it is, its deadline."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sparkcast.data.table import parse_level
@@ -49,7 +49,7 @@ class DescribedClass:
     settings: Configuration
     alone_s: float | None = None  # how long one takes alone, where settings do not tell
     scv: float | None = None
-    share: float = 1.0  # of the jobs that arrive, in proportion to the others
+    share: float | None = None  # of the jobs that arrive, in proportion to the others; None: not said
     width: int = 1  # cores that it holds
     priority: int = 0  # lower goes first
 
@@ -69,7 +69,19 @@ def parse_class(text: str) -> DescribedClass:
         raise _no_class(text, "its share is not above 0")
     settings = Configuration((name, _level(text, name, value)) for name, value in values.items())
     whole = {name: int(numbers[name]) for name in _WHOLE if name in numbers}
-    return DescribedClass(text, settings, time_s, numbers.get("scv"), numbers.get("share", 1.0), **whole)
+    return DescribedClass(text, settings, time_s, numbers.get("scv"), numbers.get("share"), **whole)
+
+
+def shares_of(sorts: Sequence[DescribedClass]) -> tuple[float, ...]:
+    """Of jobs of several sorts: as they say, or equal where none says anything.
+
+    >>> shares_of([parse_class("time=30s"), parse_class("time=60s")])
+    (1.0, 1.0)
+    """
+    silent = next((one for one in sorts if one.share is None), None)
+    if silent is not None and any(one.share is not None for one in sorts):
+        raise _no_class(silent.text, "its share is missing, and other sorts have one")
+    return tuple(1.0 if one.share is None else one.share for one in sorts)
 
 
 def _no_class(text: str, why: str) -> StudyError:

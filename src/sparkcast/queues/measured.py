@@ -1,14 +1,17 @@
 """What measured runs say about a queue: how long jobs take alone, and how much they slow each other down."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.queues.calibration import calibrated
+from sparkcast.queues.launching import Machine, Phases
 from sparkcast.queues.slowdown import MeasuredSlowdown, measured_slowdown
-from sparkcast.queues.times import Measured
+from sparkcast.queues.times import Measured, Times
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Observation, Role, same_level
+from sparkcast.study.names import RESPONSE_TIME
 from sparkcast.study.streams import alone_times, is_stream, mean_company
 from sparkcast.units import as_number, show_rate
 
@@ -22,6 +25,17 @@ class Jobs:
     slowdown: MeasuredSlowdown | None = None  # None where no number of jobs was varied
     notes: tuple[str, ...] = ()
     arrival_rate: float | None = None  # of measured streams, jobs per second
+    launching: "Launching | None" = None  # where runs show how jobs launch, wait for cores and run
+
+
+@dataclass(frozen=True, slots=True)
+class Launching:
+    """The same jobs as Spark runs them."""
+
+    times: Times  # from submission to exit, alone, in seconds
+    phases: Phases
+    machine: Machine
+    notes: tuple[str, ...]
 
 
 def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
@@ -29,8 +43,9 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
 
     Raises NotEnoughDataError where no such job was measured alone, StudyError where there is no such setting.
     """
+    launching = _launching(data, at or {})
     if any(is_stream(run) for run in data.observations):
-        return _jobs_of_streams(data, at or {})
+        return _jobs_of_streams(data, at or {}, launching)
     name = data.vocabulary.required_time()
     chosen = _at(data, data.successful(name), at or {})
     # It counts also where it was the same in all runs: three at once are not alone.
@@ -48,13 +63,25 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     notes = []
     if n > 1:
         notes.append(f"the jobs are a mix of the {n} configurations that were run; --at NAME=VALUE,... selects one")
+    if name != RESPONSE_TIME and all(RESPONSE_TIME in run.responses for run in alone):
+        notes.append(f"{name} is the service time, without start-up; the runs also show {RESPONSE_TIME}")
     slowdown = None if jobs is None else _slowdown(data, chosen, jobs, name)
     if slowdown is not None:
         notes.append(_slowdown_note(slowdown, "jobs at once × factor"))
-    return Jobs(times, n, slowdown, tuple(notes))
+    return Jobs(times, n, slowdown, tuple(notes), launching=launching)
 
 
-def _jobs_of_streams(data: Dataset, at: Mapping[str, Level]) -> Jobs:
+def _launching(data: Dataset, at: Mapping[str, Level]) -> Launching | None:
+    """None where runs do not show it of the one sort of jobs that is meant."""
+    known = calibrated(data)
+    sort = None if known is None else known.sort_of(at)
+    if known is None or sort is None:
+        return None
+    times = Measured(tuple(job.response_s for job in known.alone if job.sort == sort))
+    return Launching(times, known.phases[sort], known.machine, (known.told(),))
+
+
+def _jobs_of_streams(data: Dataset, at: Mapping[str, Level], launching: Launching | None) -> Jobs:
     """From what each job of measured streams showed: its response time is what people wait for."""
     streams = [run for run in data.observations if is_stream(run)]
     names = dict.fromkeys(name for run in streams for job in run.jobs for name in job.configuration)
@@ -83,9 +110,11 @@ def _jobs_of_streams(data: Dataset, at: Mapping[str, Level]) -> Jobs:
     notes = [f"response times of {n_alone} jobs that were alone, start-up included, are the service times"]
     if slowdown is not None:
         notes.append(_slowdown_note(slowdown, "jobs in the system on average × factor"))
-    notes.append(f"{show_rate(rate)} arrived in {len(streams)} measured stream{'' if len(streams) == 1 else 's'}")
+    came = f"{show_rate(rate)} arrived in {len(streams)} measured stream{'' if len(streams) == 1 else 's'}"
+    if launching is not None:
+        launching = replace(launching, notes=(*launching.notes, came))
     times_s = tuple(time for times in wanted.values() for time in times)
-    return Jobs(Measured(times_s), len(wanted), slowdown, tuple(notes), rate)
+    return Jobs(Measured(times_s), len(wanted), slowdown, (*notes, came), rate, launching)
 
 
 def _slowdown_note(slowdown: MeasuredSlowdown, what: str) -> str:

@@ -6,10 +6,12 @@ processor sharing one clock of work done serves all jobs, so that an event costs
 """
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
+from sparkcast.queues.launching import Machine, Phases, Play
 from sparkcast.queues.slowdown import Slowdown
 from sparkcast.queues.workload import Stream
 
@@ -132,6 +134,24 @@ def shared(stream: Stream, slowdown: Slowdown, *, slots: int | None = None) -> S
             heapq.heappush(ending, (clock + service[begun], begun))
             begun += 1
     return Served(stream, start, end)
+
+
+def as_launched(stream: Stream, phases: Sequence[Phases], machine: Machine) -> Served:
+    """As Spark runs jobs: each launches, waits in line for cores, and runs. `phases` are those of each class.
+
+    A job whose time alone is longer than usual is so in all phases.
+    """
+    import numpy as np
+
+    def by_class(values: Sequence[float]) -> Floats:
+        return np.asarray(values, dtype=float)[stream.job_class]
+
+    factor = stream.service_s / by_class([one.alone_s for one in phases])
+    launch_s, run_s = by_class([one.launch_s for one in phases]), by_class([one.run_s for one in phases])
+    times = (stream.arrive_s.tolist(), (launch_s * factor).tolist(), (run_s * factor).tolist())
+    play = Play(*times, stream.width.tolist(), machine)
+    play.advance()
+    return Served(stream, np.array(play.started_s), np.array(play.ended_s))
 
 
 def _require_fits(stream: Stream, cores: int) -> None:

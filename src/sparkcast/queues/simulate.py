@@ -7,12 +7,13 @@ from typing import Literal
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_share, too_busy
-from sparkcast.queues.serving import Served, by_priority, first_come, shared
+from sparkcast.queues.launching import Machine, Phases
+from sparkcast.queues.serving import Served, as_launched, by_priority, first_come, shared
 from sparkcast.queues.slowdown import Shared, Slowdown
 from sparkcast.queues.steady import Estimate, over_replications, warm_up
 from sparkcast.queues.workload import Stream, Workload
 
-Discipline = Literal["fifo", "fair", "priority"]
+Discipline = Literal["fifo", "fair", "priority", "launching"]
 OnProgress = Callable[[int, int], None]  # replications done, of how many
 PERCENTILES = (0.5, 0.9, 0.95, 0.99)
 _AT_LEAST = 10  # MSER-5 tends to cut too little of a queue that fills slowly: no less than a tenth is warm-up
@@ -27,10 +28,16 @@ class Cluster:
     slowdown: Slowdown | None = None  # of fair sharing; by default equal shares of the cores
     slots: int | None = None  # of fair sharing: jobs at once, others wait; None: as many as come
     overtake: bool = False  # whether narrow jobs may pass wide ones that do not fit yet
+    machine: Machine | None = None  # as measured; of jobs that launch, wait in line for cores and run ("launching")
 
     def __post_init__(self) -> None:
         if self.cores < 1 or (self.slots is not None and self.slots < 1):
             raise StudyError("a cluster needs at least 1 core and 1 slot", hint="give an integer above 0")
+        if self.discipline == "launching" and self.machine is None:
+            raise StudyError(
+                "how jobs launch, wait for cores and run is not known",
+                hint="give a study that sparkcast ran, with jobs alone and several at once: `jobs: [1, 3]`",
+            )
 
     @property
     def sharing(self) -> Slowdown:
@@ -40,6 +47,8 @@ class Cluster:
         """The arrival rate below which queues do not grow without end."""
         if self.discipline == "fair":
             return self._fair_capacity() / workload.mean_s if self.slowdown else self.cores / workload.mean_work
+        if self.machine is not None:
+            return _launching_capacity(workload, self.machine)
         used = self.cores if not workload.is_uniform else self.cores - self.cores % workload.widest
         return used / workload.mean_work
 
@@ -54,11 +63,31 @@ class Cluster:
         stream = workload.draw(np.random.default_rng(seed), n_jobs)
         if self.discipline == "fair":
             return shared(stream, self.sharing, slots=self.slots)
+        if self.machine is not None:
+            return as_launched(stream, _phases(workload), self.machine)
         if self.discipline == "fifo" and workload.is_uniform:
             return first_come(stream, self.cores)
         if self.discipline == "fifo":
             stream = _without_priorities(stream)
         return by_priority(stream, self.cores, overtake=self.overtake)
+
+
+def _phases(workload: Workload) -> list[Phases]:
+    found = [one.phases for one in workload.classes if one.phases is not None]
+    if len(found) < len(workload.classes):
+        raise StudyError("of some jobs the phases are not known", hint="ask for fifo or fair")
+    return found
+
+
+def _launching_capacity(workload: Workload, machine: Machine) -> float:
+    """Jobs per second when cores, or else the processors, are never idle."""
+    total = sum(one.share for one in workload.classes)
+    held = taken = 0.0  # core-seconds, and seconds with the machine to itself, of a job on average
+    for one, phases in zip(workload.classes, _phases(workload), strict=True):
+        factor = one.share / total * one.times.mean_s / phases.alone_s
+        held += factor * phases.width * phases.run_s
+        taken += factor * phases.alone_s
+    return min(machine.cores / held, machine.carried / taken)
 
 
 @dataclass(frozen=True, slots=True)

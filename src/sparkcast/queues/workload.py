@@ -8,6 +8,7 @@ from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_positive
 from sparkcast.queues.arrivals import Arrivals
+from sparkcast.queues.launching import Phases
 from sparkcast.queues.times import Measured, Times, mixture
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class JobClass:
     share: float = 1.0  # of the stream, in proportion to the others
     width: int = 1  # cores, or slots, that one job holds
     priority: int = 0  # lower goes first, where priorities count
+    phases: Phases | None = None  # of which the time consists, where that is known
 
     def __post_init__(self) -> None:
         require_positive(self.share, f"the share of {self.name}")

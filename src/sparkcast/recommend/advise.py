@@ -9,13 +9,14 @@ from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating
 from sparkcast.models import MODELS, Fitted
+from sparkcast.queues.calibration import calibrated
 from sparkcast.recommend import Recommendation, RunningForecast, RunningJob, Staleness
 from sparkcast.recommend.choose import Recommender, measured_epochs
-from sparkcast.recommend.load import forecast_running, jobs_factor
+from sparkcast.recommend.load import forecast_launching, forecast_running, jobs_factor
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.staleness import drift, drift_within, most_jobs_in, staleness
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Fingerprint, Level, Listed, Pool, Role
+from sparkcast.study import Configuration, Dataset, Fingerprint, Level, Listed, Pool, Role
 from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.crossed import crossed
 
@@ -36,7 +37,7 @@ def advise(recommender: Recommender, known: Knowledge, question: Question, prese
     answer = recommender.ask(dataclasses.replace(question, fix=fix))
     return dataclasses.replace(
         answer,
-        running=_forecasts(recommender, present, question.confidence),
+        running=_forecasts(recommender, known, present, answer.chosen.configuration, question.confidence),
         staleness=_staleness(recommender, known, present),
         notes=(*answer.notes, *_notes(known, answer), *_amount_note(known, answer)),
     )
@@ -85,12 +86,21 @@ def _with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> 
     return {**fix, factor: n_running + 1}
 
 
-def _forecasts(recommender: Recommender, present: Present, confidence: float) -> tuple[RunningForecast, ...]:
+def _forecasts(
+    recommender: Recommender, known: Knowledge, present: Present, new: Configuration, confidence: float
+) -> tuple[RunningForecast, ...]:
     if not present.jobs or present.n_running is None:
         return ()
-    times = _InSeconds(*_times(recommender))
+    jobs, n_running = present.jobs, present.n_running
     factor = jobs_factor(recommender.known.factors, recommender.words)
-    return forecast_running(times, present.jobs, factor=factor, n_running=present.n_running, confidence=confidence)
+    launching = None if known.runs is None else calibrated(known.runs)
+    if launching is not None:
+        one = new.without(factor)
+        found = forecast_launching(launching, jobs, one, n_running=n_running, confidence=confidence)
+        if found is not None:
+            return found
+    times = _InSeconds(*_times(recommender))
+    return forecast_running(times, jobs, factor=factor, n_running=n_running, confidence=confidence)
 
 
 def _times(recommender: Recommender) -> tuple[Fitted, float]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sparkcast.errors import StudyError
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.observe.eventlogs import Limits, find_logs, read_log
 from sparkcast.observe.outcome import JobEnd
 from sparkcast.observe.run import RanJob
@@ -36,7 +36,13 @@ def with_arrivals(study: Study) -> Study:
         return study
     head = Limits(max_log_bytes=_HEAD_BYTES)
     starts = [read_log(log, head).application.started_ms for log in find_logs(study.arrivals.folder)]
-    return replace(study, arrivals=study.arrivals.at([start / 1e3 for start in starts if start]))
+    if silent := starts.count(0):
+        raise NotEnoughDataError(
+            f"{silent} of {len(starts)} event logs in {str(study.arrivals.folder)!r} do not tell when the application "
+            "started",
+            hint="take them out of the folder; the stream is then that of the others",
+        )
+    return replace(study, arrivals=study.arrivals.at([start / 1e3 for start in starts]))
 
 
 def planned_jobs(study: Study, workload: Workload, trial: Trial, folder: Path = Path()) -> tuple[PlannedJob, ...]:

@@ -85,15 +85,20 @@ def alone_times(observations: Iterable[Observation], words: Vocabulary) -> dict[
     return found
 
 
+def met_nobody(jobs: Sequence[JobRun]) -> list[JobRun]:
+    """Those of a stream that had the cluster to themselves all along."""
+    lonely, all_ended_s = [], 0.0
+    nexts_s = (*(job.arrived_s for job in jobs[1:]), inf)
+    for job, next_s in zip(jobs, nexts_s, strict=True):
+        if all_ended_s <= job.arrived_s and job.ended_s <= next_s:
+            lonely.append(job)
+        all_ended_s = max(all_ended_s, job.ended_s)
+    return lonely
+
+
 def _alone(run: Observation, words: Vocabulary) -> list[tuple[Configuration, float]]:
     if run.jobs:
-        lonely, all_ended_s = [], 0.0
-        nexts_s = (*(job.arrived_s for job in run.jobs[1:]), inf)
-        for job, next_s in zip(run.jobs, nexts_s, strict=True):
-            if all_ended_s <= job.arrived_s and job.ended_s <= next_s:
-                lonely.append((job.configuration, job.response_s))
-            all_ended_s = max(all_ended_s, job.ended_s)
-        return lonely
+        return [(job.configuration, job.response_s) for job in met_nobody(run.jobs)]
     name = words.first(Role.JOBS, among=run.configuration)
     time_s = run.responses.get(RESPONSE_TIME, run.responses.get(TOTAL_TIME))
     if time_s is None or (name is not None and as_number(run.configuration[name]) != 1):

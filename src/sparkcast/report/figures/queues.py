@@ -7,6 +7,7 @@ from sparkcast.report.figures._style import BLUE, GREY, INK, ORANGE, RED, finish
 
 _RATE, _RESPONSE = "arrival rate (jobs per hour)", "response time (s)"
 _HOUR = 3600.0
+_DEADLINES_HIGH = 4
 
 
 def queue_figures(answer: QueueAnswer) -> list[Figure]:
@@ -27,14 +28,19 @@ def response_by_rate(answer: QueueAnswer) -> Figure:
     return figure(
         "queue-response",
         Section.SCALING,
-        f"Response time of {100 * answer.share:g} % of jobs at most, by arrival rate",
-        f"{answer.servers} servers, {answer.discipline}. Line: simulated percentile; band: its 95 % confidence "
-        f"interval; gray: the mean. Beyond {_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows "
-        f"without bound.{deadline}",
+        f"Response time that {100 * answer.share:g} % of jobs do not exceed, by arrival rate",
+        f"{_cluster(answer)}. Line: simulated percentile; band: its 95 % confidence interval; gray: the mean. Beyond "
+        f"{_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows without bound.{deadline}",
         rows,
         lambda width: _draw_response(rows, slo, width),
         heads={"rate": _RATE, "value": _RESPONSE},
     )
+
+
+def _cluster(answer: QueueAnswer) -> str:
+    if answer.discipline == "launching":
+        return f"{answer.servers} cores; jobs launch, wait in line for them, and run, as measured"
+    return f"{answer.servers} servers, {answer.discipline}"
 
 
 def response_rows(curve: tuple[Point, ...], share: float) -> tuple[Row, ...]:
@@ -56,8 +62,7 @@ def percentile_fan(answer: QueueAnswer) -> Figure:
         "queue-percentiles",
         Section.SCALING,
         "Percentiles of the response time by arrival rate",
-        f"{answer.servers} servers, {answer.discipline}. Each line: the response time that this share of jobs "
-        "does not exceed.",
+        f"{_cluster(answer)}. Each line: the response time that this share of jobs does not exceed.",
         rows,
         lambda width: _draw_fan(rows, width),
         heads={"rate": _RATE, "value": _RESPONSE},
@@ -81,7 +86,7 @@ def busy_by_rate(answer: QueueAnswer) -> Figure:
         f"The share of {answer.servers} servers that are busy, simulated.",
         rows,
         lambda width: _draw_busy(rows, width),
-        heads={"rate": _RATE, "busy": "utilisation (%)"},
+        heads={"rate": _RATE, "busy": "utilization (%)"},
     )
 
 
@@ -117,13 +122,14 @@ def day_rows(day: tuple[Moment, ...]) -> tuple[Row, ...]:
 def _draw_response(rows: tuple[Row, ...], slo: float | None, width: int) -> Spec:
     import altair as alt
 
-    x, y = alt.X("rate:Q", title=_RATE), alt.Y("value:Q", title=_RESPONSE)
+    scale = alt.Scale(domain=[0, _top(rows, slo)]) if slo is not None else alt.Scale(zero=True)
+    x, y = alt.X("rate:Q", title=_RATE), alt.Y("value:Q", title=_RESPONSE, scale=scale)
     base = alt.Chart(the_rows()).encode(x=x)
     layers = [
-        base.mark_area(color=BLUE, opacity=0.18).encode(y=alt.Y("low:Q", title=_RESPONSE), y2="high:Q"),
-        base.mark_line(color=BLUE, strokeWidth=2.2).encode(y=y),
-        base.mark_point(color=BLUE, filled=True, size=40, opacity=1).encode(y=y),
-        base.mark_line(color=GREY, strokeWidth=1.5).encode(y=alt.Y("mean:Q", title=_RESPONSE)),
+        base.mark_area(color=BLUE, opacity=0.18, clip=True).encode(y=alt.Y("low:Q", title=_RESPONSE), y2="high:Q"),
+        base.mark_line(color=BLUE, strokeWidth=2.2, clip=True).encode(y=y),
+        base.mark_point(color=BLUE, filled=True, size=40, opacity=1, clip=True).encode(y=y),
+        base.mark_line(color=GREY, strokeWidth=1.5, clip=True).encode(y=alt.Y("mean:Q", title=_RESPONSE)),
     ]
     if slo is not None:
         line = alt.Chart(inline([{"value": slo, "text": f"deadline {slo:g} s"}])).encode(y=y)
@@ -134,6 +140,12 @@ def _draw_response(rows: tuple[Row, ...], slo: float | None, width: int) -> Spec
             )
         )
     return finish(alt.layer(*layers).properties(height=_height(width)), width, rows)
+
+
+def _top(rows: tuple[Row, ...], slo: float) -> float:
+    """Of the axis: near the stable rate times grow without bound, and the deadline must stay in sight."""
+    highest = max(float(row["high"]) for row in rows if isinstance(row["high"], int | float))
+    return min(1.05 * max(highest, slo), _DEADLINES_HIGH * slo)
 
 
 def _draw_fan(rows: tuple[Row, ...], width: int) -> Spec:
@@ -151,7 +163,7 @@ def _draw_fan(rows: tuple[Row, ...], width: int) -> Spec:
 def _draw_busy(rows: tuple[Row, ...], width: int) -> Spec:
     import altair as alt
 
-    y = alt.Y("busy:Q", title="utilisation (%)", scale=alt.Scale(domain=[0, 100]))
+    y = alt.Y("busy:Q", title="utilization (%)", scale=alt.Scale(domain=[0, 100]))
     chart = alt.Chart(the_rows()).mark_line(color=BLUE, strokeWidth=2.2, point={"color": BLUE, "filled": True})
     return finish(chart.encode(x=alt.X("rate:Q", title=_RATE), y=y).properties(height=_height(width)), width, rows)
 

@@ -1,0 +1,144 @@
+"""One more job beside others that launch, wait for cores and run; and the numbers of that from runs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.queues.admission import Job
+from sparkcast.queues.calibration import Timed, calibrate
+from sparkcast.queues.launching import Launched, Machine, Phases, launched
+from sparkcast.queues.staggered import decide, forecast, without_others
+from sparkcast.study import Configuration
+
+WIDE_OPEN = Machine(2)
+ONE_CORE = Machine(1)
+SLOWED = Machine(2, 1.0)
+SHORT = Phases(3, 4)
+
+
+def test_a_new_job_waits_for_the_core_that_is_free_first() -> None:
+    """Two run since 5 s and 4 s and end in 2 s and 3 s; the new one is up after 3 s, when both cores are free."""
+    running = [Job("a", SHORT, 5.0), Job("b", SHORT, 4.0)]
+    assert [end.ends_s for end in forecast(running, WIDE_OPEN, new=Job("new", SHORT))] == [7, 7, 7]
+    late = [Job("a", SHORT, 3.0), Job("b", SHORT, 3.0)]
+    assert [end.ends_s for end in forecast(late, WIDE_OPEN, new=Job("new", SHORT))] == [7, 7, 8]
+
+
+def test_a_job_in_line_goes_before_the_new_one() -> None:
+    """On one core the second waits until 7 s, which is in 1 s, and the new one behind it."""
+    running = [Job("a", SHORT, 6.0), Job("b", SHORT, 5.0)]
+    assert [end.ends_s for end in forecast(running, ONE_CORE, new=Job("new", SHORT))] == [7, 10, 9]
+
+
+def test_how_far_a_job_is_tells_how_fast_it_goes() -> None:
+    [end] = forecast([Job("a", SHORT, 7.0, done=0.5)], WIDE_OPEN)
+    assert end.ends_s == pytest.approx(14)
+    [unknown] = forecast([Job("a", SHORT, 0.0, done=5 / 7)], WIDE_OPEN)
+    assert unknown.ends_s == pytest.approx(2)
+
+
+def test_a_job_later_than_any_is_held_up() -> None:
+    """As likely to need more than it is late as less."""
+    [end] = forecast([Job("a", SHORT, 10.0)], WIDE_OPEN)
+    assert end.ends_s == pytest.approx(13, rel=0.01)
+    assert end.low_s < 10.5
+    assert end.high_s > 30
+
+
+def test_a_job_that_still_runs_has_not_ended_in_any_play_that_counts() -> None:
+    [end] = forecast([Job("a", Phases(3, 4, scv=0.04), 7.5)], WIDE_OPEN)
+    assert 7.5 < end.low_s < end.ends_s < end.high_s < 12
+
+
+def test_a_job_is_admitted_shrunk_delayed_or_refused() -> None:
+    running = [Job("a", SHORT, 3.5, within_s=8.0)]
+    assert decide(running, Job("new", SHORT), WIDE_OPEN).verdict == "admit"
+    assert decide(running, Job("new", SHORT, within_s=30.0), SLOWED).verdict == "delay"
+    [shown, *_] = decide(running, Job("new", SHORT, within_s=30.0), SLOWED).options
+    assert shown.start_in_s == pytest.approx(3.5)
+    assert shown.ends[-1].ends_s == pytest.approx(10.5)
+    assert decide(running, Job("new", SHORT, within_s=9.0), SLOWED).verdict == "refuse"
+    tiny = Job("tiny", Phases(0.1, 0.1))
+    assert decide(running, Job("new", SHORT), SLOWED, smaller=[tiny]).verdict == "shrink"
+    assert decide([], Job("new", SHORT, within_s=8.0), SLOWED).verdict == "admit"
+
+
+@given(
+    st.lists(st.floats(0.0, 4.0), max_size=3),
+    st.tuples(st.floats(0.1, 5), st.floats(0.1, 5)),
+    st.floats(0.5, 4),
+    st.integers(1, 3),
+)
+def test_one_more_job_ends_nobody_earlier_who_got_cores_before_it(
+    elapsed: list[float], new: tuple[float, float], carried: float, cores: int
+) -> None:
+    machine = Machine(cores, carried)
+    running = [Job(str(i), SHORT, at) for i, at in enumerate(elapsed)]
+    alone = forecast(running, machine)
+    beside = forecast(running, machine, new=Job("new", Phases(*new)))
+    fates = launched([*(Launched(-at, SHORT) for at in elapsed), Launched(0.0, Phases(*new))], machine)
+    for before, after, fate in zip(alone, beside, fates, strict=False):
+        if fate.registered_s <= fates[-1].registered_s:
+            assert after.ends_s >= before.ends_s - 1e-6
+
+
+def test_other_jobs_hold_cores_and_slow_the_rest() -> None:
+    machine = without_others(Machine(3, 1.0), 1)
+    assert machine.cores == 2
+    assert machine.slowdown(1) == 2
+    assert without_others(WIDE_OPEN, 0) is WIDE_OPEN
+    with pytest.raises(StudyError, match="2 other jobs hold all 2 cores"):
+        without_others(WIDE_OPEN, 2)
+
+
+def test_two_jobs_of_one_name_are_refused() -> None:
+    with pytest.raises(StudyError, match="same name"):
+        decide([Job("new", SHORT)], Job("new", SHORT), WIDE_OPEN)
+
+
+# ---------------------------------------------------------------- from runs
+
+
+def measured(arrive: list[float], machine: Machine, phases: Phases = SHORT) -> list[Timed]:
+    fates = launched([Launched(at, phases) for at in arrive], machine)
+    return [Timed(at, fate.registered_s, fate.ended_s) for at, fate in zip(arrive, fates, strict=True)]
+
+
+@settings(max_examples=20)
+@given(st.floats(0.5, 2.5))
+def test_what_made_the_runs_is_found_again(carried: float) -> None:
+    truth = Machine(2, carried)
+    alone = [Timed(0.0, 3.0, 7.0), Timed(0.0, 3.0, 7.0)]
+    found = calibrate(alone, [measured([0, 0, 0], truth), measured([0, 1, 5, 6], truth)], 2)
+    [phases] = found.phases.values()
+    assert (phases.launch_s, phases.run_s) == (3, 4)
+    assert phases.scv == pytest.approx(0, abs=1e-6)
+    assert found.machine.carried == pytest.approx(carried, rel=1e-3)
+
+
+def test_jobs_that_never_ran_at_once_tell_nothing_of_the_machine() -> None:
+    with pytest.raises(NotEnoughDataError, match="no jobs ran at once"):
+        calibrate([Timed(0.0, 3.0, 7.0)], [], 2)
+    with pytest.raises(StudyError, match="cannot be 0 s"):
+        calibrate([Timed(0.0, 3.0, 7.0)], [[Timed(0.0, 0.0, 0.0)]], 2)
+
+
+def test_what_is_not_explained_is_the_spread() -> None:
+    alone = [Timed(0.0, 3.0, 6.3), Timed(0.0, 3.0, 7.7)]
+    found = calibrate(alone, [measured([0, 0], WIDE_OPEN)], 2)
+    [phases] = found.phases.values()
+    assert phases.alone_s == pytest.approx(7)
+    assert phases.scv == pytest.approx(np.mean([0.01, 0.01, 0, 0]))
+
+
+def test_settings_choose_a_sort_of_jobs() -> None:
+    one, two = Configuration({"executors": 1, "samples": 9}), Configuration({"executors": 2, "samples": 9})
+    alone = [Timed(0.0, 3.0, 7.0, one), Timed(0.0, 3.0, 9.0, two, width=2)]
+    found = calibrate(alone, [[Timed(0.0, 3.0, 7.0, one), Timed(0.0, 3.0, 16.0, two, width=2)]], 2)
+    wide = found.phases_of({"executors": 2})
+    assert wide is not None
+    assert (wide.alone_s, wide.width) == (9, 2)
+    assert found.phases_of({"samples": 9}) is None
+    assert found.phases_of({"hosts": 2}) is None
