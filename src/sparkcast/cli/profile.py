@@ -174,16 +174,22 @@ def _show_stages(found: "Profile") -> None:
             f"{stage.median_task_s:.2f}",
             f"{stage.longest_task_s:.2f}",
             _largest(stage.parts),
-            stage.name[:60],
+            _short(stage.name),
         )
         for stage in ranked
     ]
-    header = ("stage", "s", "from start to end (s)", "tasks", "median (s)", "longest (s)", "mostly", "name")
+    header = ("stage", "s", "duration (s)", "tasks", "median (s)", "longest (s)", "mostly", "name")
     more = len(found.stages) - len(ranked)
     title = "Stages by their part of the time" + (
         f" (the first {len(ranked)} of {len(found.stages)})" if more > 0 else ""
     )
-    table(title, header, rows, optional=("name", "from start to end (s)", "median (s)"))
+    table(title, header, rows, optional=("name", "duration (s)", "median (s)"))
+
+
+def _short(name: str) -> str:
+    """`collect at /home/me/jobs/report.py:35` is `collect at report.py:35`."""
+    what, at, where = name.partition(" at ")
+    return f"{what}{at}{where.rpartition('/')[2]}"[:60]
 
 
 def _largest(parts: Mapping[str, float]) -> str:
@@ -233,14 +239,14 @@ def _show_stage_changes(found: "Comparison", details: bool) -> None:
                 f"{one.before_s:.1f}",
                 f"{one.after_s:.1f}",
                 f"{one.more_s:+.1f}",
-                one.name[:60],
+                _short(one.name),
             )
             for one in found.stages[:_FEW_STAGES]
         ]
         header = ("first", "second", "first (s)", "second (s)", "change (s)", "name")
         table("Stages (outside of stages: " + f"{found.outside_stages_s:+.1f} s)", header, rows, optional=("name",))
         return
-    changes = [(f"{_pair(one.before_id, one.after_id)} ({one.name[:40]})", one.more_s) for one in found.stages]
+    changes = [(f"{_pair(one.before_id, one.after_id)} ({_short(one.name)})", one.more_s) for one in found.stages]
     tell(f"  by stage: {_changes([*changes[:_FEW_CHANGES], ('outside of stages', found.outside_stages_s)])}")
 
 
