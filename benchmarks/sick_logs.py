@@ -66,7 +66,7 @@ def garbage(spark: Any, _: Path) -> None:
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     spark.conf.set("spark.sql.objectHashAggregate.sortBased.fallbackThreshold", "10000000")
-    rows = spark.range(0, 2_600_000, 1, 4).selectExpr("id % 60000 AS k", "sha2(string(id), 256) AS text")
+    rows = spark.range(0, 3_400_000, 1, 4).selectExpr("id % 60000 AS k", "sha2(string(id), 256) AS text")
     grouped = rows.groupBy("k").agg({"text": "collect_list"}).toDF("k", "texts")
     grouped.selectExpr("sum(size(texts))").collect()
 
@@ -103,17 +103,6 @@ def failing_tasks(spark: Any, _: Path) -> None:
     spark.sparkContext.parallelize(range(16), 16).mapPartitions(work).count()
 
 
-def speculation(spark: Any, _: Path) -> None:
-    def work(rows: Any) -> Any:
-        from pyspark import TaskContext
-
-        first = TaskContext.get().attemptNumber() == 0
-        time.sleep(60 if first and TaskContext.get().partitionId() < 2 else 2)
-        return rows
-
-    spark.sparkContext.parallelize(range(24), 24).mapPartitions(work).count()
-
-
 def python_udf(spark: Any, _: Path) -> None:
     def slow(value: int) -> int:
         return sum(int(digit) for digit in str(value) * 60)
@@ -135,7 +124,7 @@ def skewed_adaptively(spark: Any, _: Path) -> None:
 
 def skewed_rdd(spark: Any, _: Path) -> None:
     def work(pair: Any) -> int:
-        return sum(value % 7 for value in pair[1] for _again in range(40))
+        return sum(value % 7 for value in pair[1] for _again in range(150))
 
     pairs = spark.sparkContext.parallelize(range(400_000), 8).map(lambda i: (0 if i % 10 < 8 else i % 97, i))
     pairs.groupByKey(16).map(work).sum()
@@ -157,7 +146,8 @@ def spilling_local(spark: Any, _: Path) -> None:
 def tiny_shuffle(spark: Any, _: Path) -> None:
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     spark.conf.set("spark.sql.shuffle.partitions", "10000")
-    spark.range(0, 200_000, 1, 4).groupBy("id").count().write.format("noop").mode("overwrite").save()
+    rows = spark.range(0, 200_000, 1, 4).selectExpr("id * 7 % 100000 AS k")
+    rows.groupBy("k").count().write.format("noop").mode("overwrite").save()
 
 
 def sleeping_first(spark: Any, _: Path) -> None:
@@ -182,15 +172,6 @@ def recomputed_shuffle(spark: Any, _: Path) -> None:
     grouped = rows.groupBy("k").agg({"text": "max"}).toDF("k", "text")
     for length in (1, 2, 3, 4):
         grouped.where(f"length(text) > {length}").selectExpr("count(k)", "max(text)").collect()
-
-
-def recomputed_rdd(spark: Any, _: Path) -> None:
-    def slow(value: int) -> int:
-        return sum(value % divisor for divisor in range(1, 60))
-
-    numbers = spark.sparkContext.parallelize(range(400_000), 8).map(slow)
-    for action in (numbers.count, numbers.sum, numbers.max, numbers.min):
-        action()
 
 
 def unused_memory(spark: Any, _: Path) -> None:
@@ -302,7 +283,6 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "small-files": (small_files, "small-files", "local[4]", {"spark.sql.files.openCostInBytes": "65536"}),
     "recomputed": (recomputed, "repeated-stages", CLUSTER, {"spark.sql.files.maxPartitionBytes": "400k"}),
     "failing-tasks": (failing_tasks, "failed-tasks", CLUSTER, {}),
-    "speculation": (speculation, "speculation", CLUSTER, {"spark.speculation": "true"}),
     "python-udf": (python_udf, "python-workers", CLUSTER, {}),
     "late-executors": (
         late_executors,
@@ -323,7 +303,6 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "sleeping-first": (sleeping_first, "driver-bound", "local[4]", {}),
     "collecting": (collecting, "driver-bound", "local[2]", {"spark.driver.memory": "2g"}),
     "recomputed-shuffle": (recomputed_shuffle, "repeated-stages", "local[2]", {}),
-    "recomputed-rdd": (recomputed_rdd, "repeated-stages", "local[2]", {}),
     "unused-memory": (
         unused_memory,
         "unused-memory",
@@ -384,7 +363,7 @@ def check(folder: Path) -> None:
 
     for log in find_logs(folder):
         read = read_log(log)
-        if not read.was_read:
+        if not read.was_read or log.is_in_progress:
             continue
         found = profile_log(read)
         gap = abs(sum(found.parts.values()) / found.wall_s - 1)

@@ -227,6 +227,7 @@ def test_a_sleeping_driver_is_told_with_its_longest_sleep() -> None:
 
 
 def test_a_driver_that_sleeps_before_its_first_job() -> None:
+    assert names(log_of(waves(8, 5.0, start=12), end=23)) == []
     found = first(log_of(waves(8, 5.0, start=25), end=36))
     assert found.name == "driver-bound"
     assert "the longest stretch is 25.0 s, 0.00 s after the start" in found.problem
@@ -302,6 +303,8 @@ def test_rdds_computed_again_for_want_of_a_cache() -> None:
     spans = ((0, 0, 50), (1, 50, 100))
     stages = [Stage(n, submitted_ms=at(a), completed_ms=at(b), rdds=shared) for n, a, b in spans]
     assert first(log_of(tasks, end=101, stages=stages)).name == "repeated-stages"
+    one_query = [Job(n, at(a), at(b), True, stage_ids=(n,), sql_execution_id=3) for n, a, b in spans]
+    assert names(log_of(tasks, end=101, stages=stages, jobs=one_query)) == []  # a sort samples what it sorts
     only_source = [replace(stage, rdds=shared[:1]) for stage in stages]
     assert names(log_of(tasks, end=101, stages=only_source)) == []
 

@@ -55,8 +55,18 @@ class StageProfile:
         return sum(self.parts[part.value] for part in (*RUNNING, Part.LOST)) / self.task_s if self.task_s else 0.0
 
     @property
+    def short_name(self) -> str:
+        return short_name(self.name)
+
+    @property
     def label(self) -> str:
         return f"stage {self.stage_id}" + (f" (attempt {self.attempt})" if self.attempt else "")
+
+
+def short_name(name: str) -> str:
+    """`collect at /home/me/jobs/report.py:35` is `collect at report.py:35`."""
+    what, at, where = name.partition(" at ")
+    return f"{what}{at}{where.rpartition('/')[2]}"
 
 
 def profile_stages(log: LogRead, found: Attribution) -> tuple[StageProfile, ...]:

@@ -18,9 +18,7 @@ class Thresholds:
     executor_s: float = 10.0  # for which jobs wait for executors: starting and registering a JVM takes seconds anywhere
     driver_share: float = 0.2  # a driver that plans and collects has a tenth or so; twice that is another thing
     driver_s: float = 5.0  # planning, warming up and stopping take seconds in any application
-    first_job_s: float = (
-        15.0  # before the first job, with executors there: three times that, to read schemas and the like
-    )
+    first_job_s: float = 20.0  # before the first job, with executors there: to load classes and read schemas
     skew_ratio: float = 3.0  # slowest to median task: what Spark 4's own speculation calls slow
     small_task_s: float = 0.2  # Spark's tuning guide: tasks may be as short as 200 ms
     overhead_share: float = 0.3  # of the time of tasks, spent on starting and ending them

@@ -15,7 +15,7 @@ def driver_bound(evidence: Evidence) -> Iterator[Finding]:
     first = _before_first_job(evidence)
     cost = max(evidence.seconds(Part.DRIVER_ONLY) - _broadcasting(evidence)[2], 0.0)
     cost = cost if cost >= max(limits.driver_share * wall_s, limits.driver_s) else 0.0
-    cost += first if first >= max(limits.driver_share * wall_s, limits.first_job_s) else 0.0
+    cost += first if first >= max(limits.startup_share * wall_s, limits.first_job_s) else 0.0
     if not cost:
         return
     longest, when = _longest_gap(evidence)

@@ -32,7 +32,7 @@ def _one_skewed(stage: StageProfile, by_data: bool, evidence: Evidence) -> Findi
         f"{stage.label}: the slowest of {of(stage.n_tasks, 'task')} takes {show_seconds(stage.longest_task_s)}, the "
         f"median {show_seconds(stage.median_task_s)} ({_why(stage, by_data)}); evenly spread, "
         f"{show_seconds(cost)} less",
-        _against_skew(evidence) if by_data else _AGAINST_SLOW_TASKS,
+        _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
         cost,
         evidence={
             "longest_task_s": stage.longest_task_s,
@@ -56,17 +56,11 @@ def _many_skewed(stages: list[StageProfile], by_data: bool, evidence: Evidence) 
         f"{named(worst)}: a task takes much longer than the others; in {first.label}, "
         f"{show_seconds(first.longest_task_s)} with a median of {show_seconds(first.median_task_s)} "
         f"({_why(first, by_data)}). Evenly spread, {show_seconds(cost)} less in all",
-        _against_skew(evidence) if by_data else _AGAINST_SLOW_TASKS,
+        _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
         cost,
         evidence={"stages": float(len(stages)), "longest_task_s": first.longest_task_s},
         stage_ids=ids(worst),
     )
-
-
-_AGAINST_SLOW_TASKS = (
-    "look at that task's host and log, and for records that take more work than others; "
-    "spark.speculation=true starts a copy of it"
-)
 
 
 def _why(stage: StageProfile, by_data: bool) -> str:
@@ -98,6 +92,13 @@ def _against_skew(evidence: Evidence) -> str:
     if evidence.setting("spark.sql.adaptive.enabled", "true") == "false":
         return "spark.sql.adaptive.enabled=true splits skewed partitions of joins; else add a salt to the key"
     return "add a salt to the key, or lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes"
+
+
+def _against_slow_tasks(evidence: Evidence) -> str:
+    look = "look at that task's host and log, and for records that take more work than others"
+    if evidence.setting("spark.speculation", "false") == "true":
+        return f"{look}; spark.speculation starts copies on other hosts only"
+    return f"{look}; spark.speculation=true starts a copy of it on another host"
 
 
 def few_tasks(evidence: Evidence) -> Iterator[Finding]:
@@ -166,7 +167,7 @@ def small_partitions(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-_OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE, Part.SLOW_TASKS)
+_OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE)
 _WORK = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 

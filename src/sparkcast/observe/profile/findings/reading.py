@@ -1,6 +1,5 @@
 """Input: small files, and work done again for want of a cache."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from sparkcast.observe.profile.attribution import StageKey
@@ -82,12 +81,19 @@ def _repeated(*groups: list[StageProfile]) -> Finding:
 
 def _shared_rdds(evidence: Evidence) -> dict[StageKey, int]:
     """By stage, the last RDD that it computes out of others and that another stage computes too."""
+    queries = {stage_id: job.sql_execution_id for job in evidence.log.jobs for stage_id in job.stage_ids}
     computed: dict[StageKey, set[int]] = {}
+    users: dict[int, set[int]] = {}  # the queries of an RDD; stages without a query are taken for different ones
     for stage in evidence.log.stages:
+        if stage.name.startswith("sort"):
+            continue  # sorting RDDs begins with a sample of them
         inside = {rdd.rdd_id for rdd in stage.rdds}
         computed[stage.key] = {rdd.rdd_id for rdd in stage.rdds if inside & set(rdd.parent_ids)}
-    times = Counter(rdd_id for ids_of_stage in computed.values() for rdd_id in ids_of_stage)
-    last = {key: max((one for one in found if times[one] > 1), default=-1) for key, found in computed.items()}
+        query = queries.get(stage.stage_id, -1)
+        for rdd_id in computed[stage.key]:
+            users.setdefault(rdd_id, set()).add(query if query >= 0 else -1 - stage.stage_id)
+    # Within one query it is Spark that goes over them twice, to find the ranges of a sort.
+    last = {key: max((one for one in found if len(users[one]) > 1), default=-1) for key, found in computed.items()}
     return {key: rdd_id for key, rdd_id in last.items() if rdd_id >= 0}
 
 
