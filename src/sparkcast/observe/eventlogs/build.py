@@ -1,5 +1,6 @@
 """Events other than the ends of tasks, put together to the rows of a LogRead. Any may be missing or out of order."""
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from sparkcast.observe.eventlogs import events
+from sparkcast.observe.eventlogs.columns import clamped
 from sparkcast.observe.eventlogs.parse import NOT_AS_EXPECTED, BadLineError, decoder, mended
 from sparkcast.observe.eventlogs.result import (
     Application,
@@ -383,15 +385,16 @@ def _scope_name(scope: str) -> str:
 def _number(value: object) -> float | None:
     if isinstance(value, str | int | float):
         try:
-            return float(value)
+            number = float(value)
         except (ValueError, OverflowError):
             return None
+        return number if math.isfinite(number) else None
     return None
 
 
 def _whole(value: float | str, default: int = 0) -> int:
     try:
-        return int(value)
+        return clamped(int(value))
     except (ValueError, OverflowError):
         return default
 
