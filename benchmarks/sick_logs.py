@@ -74,7 +74,7 @@ def garbage(spark: Any, _: Path) -> None:
 def shuffles(spark: Any, _: Path) -> None:
     """Blocks come one by one, as over a slow network."""
     spark.conf.set("spark.sql.adaptive.enabled", "false")
-    rows = spark.range(0, 2_000_000, 1, 40).selectExpr("id", "sha2(string(id), 512) AS text")
+    rows = spark.range(0, 800_000, 1, 40).selectExpr("id", "sha2(string(id), 512) AS text")
     for n in (40, 41, 42):
         rows = rows.repartition(n, "text").selectExpr("id", "reverse(text) AS text")
     rows.write.format("noop").mode("overwrite").save()

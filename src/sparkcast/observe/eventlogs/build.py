@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -129,8 +129,7 @@ class Builder:
         self.environment = Environment(event.spark, event.jvm, event.system)
 
     def profile_added(self, event: events.ResourceProfileAdded) -> None:
-        asks = {name: request.amount for name, request in event.executor.items()}
-        task = {name: request.amount for name, request in event.task.items()}
+        asks, task = _amounts(event.executor), _amounts(event.task)
         if len(self.profiles) < _MOST_NAMES:
             self.profiles[event.profile_id] = ResourceProfile(
                 profile_id=event.profile_id,
@@ -380,6 +379,10 @@ def _scope_name(scope: str) -> str:
         return str(msgspec.json.decode(scope)["name"])[:_LONGEST_TEXT]
     except (*NOT_AS_EXPECTED, KeyError):
         return scope[:_LONGEST_TEXT]
+
+
+def _amounts(asked: Mapping[str, events.Amount]) -> dict[str, float]:
+    return {name: request.amount for name, request in asked.items() if math.isfinite(request.amount)}
 
 
 def _number(value: object) -> float | None:

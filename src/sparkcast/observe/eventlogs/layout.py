@@ -70,8 +70,10 @@ def _logs_of(path: str) -> Iterator[Log]:
 
 def _logs_at(place: Place, path: str, seen: set[str]) -> Iterator[Log]:
     if not place.is_folder(path):
-        files = () if place.is_special(path) else (path,)
-        yield Log(path, files, path.endswith(_IN_PROGRESS), missing="" if files else "a pipe or a device, not a file")
+        if place.is_special(path):
+            yield Log(path, (), missing="a pipe or a device, not a file")
+        else:
+            yield Log(path, (path,), path.endswith(_IN_PROGRESS))
         return
     if place.true_name(path) in seen:
         return  # links that go round in a circle
