@@ -71,15 +71,6 @@ def garbage(spark: Any, _: Path) -> None:
     grouped.selectExpr("sum(size(texts))").collect()
 
 
-def shuffles(spark: Any, _: Path) -> None:
-    """Blocks come one by one, as over a slow network."""
-    spark.conf.set("spark.sql.adaptive.enabled", "false")
-    rows = spark.range(0, 800_000, 1, 40).selectExpr("id", "sha2(string(id), 512) AS text")
-    for n in (40, 41, 42):
-        rows = rows.repartition(n, "text").selectExpr("id", "reverse(text) AS text")
-    rows.write.format("noop").mode("overwrite").save()
-
-
 def small_files(spark: Any, scratch: Path) -> None:
     spark.read.text(str(scratch / "small")).selectExpr("sum(length(value))").collect()
 
@@ -124,7 +115,7 @@ def skewed_adaptively(spark: Any, _: Path) -> None:
 
 def skewed_rdd(spark: Any, _: Path) -> None:
     def work(pair: Any) -> int:
-        return sum(value % 7 for value in pair[1] for _again in range(150))
+        return sum(value % 7 for value in pair[1] for _again in range(800))
 
     pairs = spark.sparkContext.parallelize(range(400_000), 8).map(lambda i: (0 if i % 10 < 8 else i % 97, i))
     pairs.groupByKey(16).map(work).sum()
@@ -274,12 +265,6 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "killed-executor": (killed_executor, "executor-lost", CLUSTER, {}),
     "few-tasks": (few_tasks, "few-tasks", "local-cluster[2,4,1024]", {}),
     "garbage": (garbage, "gc-pressure", "local[2]", {"spark.driver.memory": "700m"}),
-    "shuffles": (
-        shuffles,
-        "shuffle-bound",
-        CLUSTER,
-        {"spark.reducer.maxSizeInFlight": "16k", "spark.reducer.maxReqsInFlight": "1"},
-    ),
     "small-files": (small_files, "small-files", "local[4]", {"spark.sql.files.openCostInBytes": "65536"}),
     "recomputed": (recomputed, "repeated-stages", CLUSTER, {"spark.sql.files.maxPartitionBytes": "400k"}),
     "failing-tasks": (failing_tasks, "failed-tasks", CLUSTER, {}),
