@@ -12,7 +12,7 @@ class Thresholds:
     """Names as `--threshold NAME=VALUE` takes them. Shares are between 0 and 1, sizes in bytes, times in seconds."""
 
     cost: float = 0.05  # of the life of the application or of its core-hours: less hides in the noise between two runs
-    cost_s: float = 2.0  # and in seconds, of all cores where it is core-hours: nobody changes a setting for less
+    cost_s: float = 1.0  # and in seconds, of all cores where it is core-hours: nobody changes a setting for less
     startup_share: float = 0.25  # before the first job: short applications always have some
     startup_s: float = 30.0  # what getting containers from YARN or Kubernetes takes without trouble
     executor_s: float = 10.0  # for which jobs wait for executors: starting and registering a JVM takes seconds anywhere
