@@ -105,6 +105,25 @@ def test_spill_is_told_with_its_bytes() -> None:
     assert "9.8 GiB" in found.problem
 
 
+def test_a_spill_that_only_costs_cpu_time_is_told_too() -> None:
+    spilled = {"disk_spilled_bytes": 50 * MIB, "memory_spilled_bytes": 400_000_000, "remote_read_bytes": 50 * MIB}
+    found = first(log_of(waves(20, 5.0, cpu_ns=4_900_000_000, **spilled), end=26))
+    assert found.name == "spill"
+    assert found.cost_s == pytest.approx(20 * 2 / 4, rel=0.01)  # 2 s in each of 20 tasks on 4 slots
+
+
+def test_small_partitions_are_not_blamed_for_waiting_for_a_slow_task() -> None:
+    tasks = [*waves(60, 0.1, input_bytes=10), T(0, 20, index=99, columns={"input_bytes": MIB})]
+    executors = [Executor("1", "a", 5, 0, at(0))]
+    assert names(log_of(tasks, end=20, executors=executors)) == ["skew"]
+
+
+def test_a_profile_has_the_settings_that_a_session_changed() -> None:
+    sql = [SqlExecution(0, modified_configs={"spark.sql.shuffle.partitions": "10000"})]
+    found = profile_log(log_of(waves(8, 1.0), end=9, spark={"spark.sql.shuffle.partitions": "200"}, sql=sql))
+    assert found.settings["spark.sql.shuffle.partitions"] == "10000"
+
+
 def test_large_partitions_without_spill() -> None:
     tasks = waves(20, 50.0, input_bytes=3000 * MIB, gc_ms=4000)
     assert first(log_of(tasks, end=251)).name == "large-partitions"
