@@ -12,12 +12,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from eventlogs_support import application, as_lines, bomb, damaged_log, real_lines
+from sparkcast.errors import StudyError
 from sparkcast.observe.eventlogs import LogRead, read_log
+from sparkcast.observe.profile import profile_log
 
 _BOMB_EVERY = 200
 
@@ -28,6 +31,10 @@ def _use(log: LogRead) -> None:
         log.frame(name)
     for name in log.tasks.numbers:
         log.tasks.total(name)
+    if log.was_read:
+        with suppress(StudyError):  # told when a log knows no times
+            found = profile_log(log)
+            assert abs(sum(found.parts.values()) - found.wall_s) <= 1e-3 * found.wall_s, found.parts
     if log.application.duration_s is not None and log.was_read:
         log.summary()
 

@@ -10,13 +10,13 @@ illness. Tasks that must take a certain time sleep inside the JVM, so that the m
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,20 +62,13 @@ def few_tasks(spark: Any, _: Path) -> None:
 
 
 def garbage(spark: Any, _: Path) -> None:
+    """Millions of live objects in a heap that just holds them."""
     spark.conf.set("spark.sql.adaptive.enabled", "false")
-    spark.conf.set("spark.sql.shuffle.partitions", "8")
-    rows = spark.range(0, 1_500_000, 1, 8).selectExpr("id % 20000 AS k", "sha2(cast(id AS string), 256) AS text")
-    for _again in range(3):
-        grouped = rows.groupBy("k").agg({"text": "collect_list"}).toDF("k", "texts")
-        grouped.selectExpr("sum(size(array_distinct(texts)))").collect()
-
-
-def shuffles(spark: Any, _: Path) -> None:
-    spark.conf.set("spark.sql.adaptive.enabled", "false")
-    rows = spark.range(0, 2_000_000, 1, 8).selectExpr("id", "sha2(cast(id AS string), 512) AS text")
-    for n in (200, 201, 202, 203, 204):
-        rows = rows.repartition(n, "id")
-    rows.write.format("noop").mode("overwrite").save()
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    spark.conf.set("spark.sql.objectHashAggregate.sortBased.fallbackThreshold", "10000000")
+    rows = spark.range(0, 3_400_000, 1, 4).selectExpr("id % 60000 AS k", "sha2(string(id), 256) AS text")
+    grouped = rows.groupBy("k").agg({"text": "collect_list"}).toDF("k", "texts")
+    grouped.selectExpr("sum(size(texts))").collect()
 
 
 def small_files(spark: Any, scratch: Path) -> None:
@@ -84,9 +77,9 @@ def small_files(spark: Any, scratch: Path) -> None:
 
 def recomputed(spark: Any, scratch: Path) -> None:
     read = spark.read.text(str(scratch / "large"))
-    rows = read.selectExpr(f"length(value) AS n, {_pause('if(length(value) > 0, 1, 1)')} AS p")
+    rows = read.selectExpr("length(value) AS n", f"{_pause('if(length(value) = 0, 400, 0)')} AS p")
     for least in (1, 2, 3, 4):
-        rows.where(f"n > {least} AND p IS NOT NULL").count()
+        rows.where(f"n + p > {least}").count()
 
 
 def failing_tasks(spark: Any, _: Path) -> None:
@@ -101,17 +94,6 @@ def failing_tasks(spark: Any, _: Path) -> None:
     spark.sparkContext.parallelize(range(16), 16).mapPartitions(work).count()
 
 
-def speculation(spark: Any, _: Path) -> None:
-    def work(rows: Any) -> Any:
-        from pyspark import TaskContext
-
-        first = TaskContext.get().attemptNumber() == 0
-        time.sleep(60 if first and TaskContext.get().partitionId() < 2 else 2)
-        return rows
-
-    spark.sparkContext.parallelize(range(24), 24).mapPartitions(work).count()
-
-
 def python_udf(spark: Any, _: Path) -> None:
     def slow(value: int) -> int:
         return sum(int(digit) for digit in str(value) * 60)
@@ -120,6 +102,106 @@ def python_udf(spark: Any, _: Path) -> None:
 
     rows = spark.range(0, 500_000, 1, 16)
     rows.select(udf(slow, "int")("id").alias("n")).write.format("noop").mode("overwrite").save()
+
+
+def skewed_adaptively(spark: Any, _: Path) -> None:
+    """Adaptive execution merges the small partitions; the large one stays."""
+    rows = spark.range(0, 6_000_000, 1, 8).selectExpr(
+        "if(id % 10 < 9, 7, id % 1000) AS k", "sha2(string(id), 256) AS v"
+    )
+    spark.conf.set("spark.sql.adaptive.advisoryPartitionSizeInBytes", "8m")
+    rows.repartition(64, "k").selectExpr("max(sha2(sha2(sha2(v, 512), 512), 512))").collect()
+
+
+def skewed_rdd(spark: Any, _: Path) -> None:
+    def work(pair: Any) -> int:
+        return sum(value % 7 for value in pair[1] for _again in range(800))
+
+    pairs = spark.sparkContext.parallelize(range(400_000), 8).map(lambda i: (0 if i % 10 < 8 else i % 97, i))
+    pairs.groupByKey(16).map(work).sum()
+
+
+def straggler(spark: Any, _: Path) -> None:
+    _sleep(spark, tasks=16, seconds=1)
+    pause = _pause("if(id = 3, 25000, 1000)")
+    spark.range(0, 16, 1, 16).selectExpr(f"id + {pause}").write.format("noop").mode("overwrite").save()
+
+
+def spilling_local(spark: Any, _: Path) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    rows = spark.range(0, 6_000_000, 1, 8).selectExpr("hash(id) AS k", "sha2(string(id), 512) AS payload")
+    rows.orderBy("k").write.format("noop").mode("overwrite").save()
+
+
+def tiny_shuffle(spark: Any, _: Path) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.shuffle.partitions", "10000")
+    rows = spark.range(0, 200_000, 1, 4).selectExpr("id * 7 % 100000 AS k")
+    rows.groupBy("k").count().write.format("noop").mode("overwrite").save()
+
+
+def sleeping_first(spark: Any, _: Path) -> None:
+    time.sleep(25)
+    _sleep(spark, tasks=16, seconds=1)
+
+
+def collecting(spark: Any, _: Path) -> None:
+    """The driver works on what it fetched."""
+    for _again in range(3):
+        rows = spark.range(0, 300_000, 1, 8).selectExpr("id % 100 AS k", "id AS v").collect()
+        totals: dict[int, int] = {}
+        for _pass in range(12):
+            for row in rows:
+                totals[row["k"]] = totals.get(row["k"], 0) + row["v"]
+
+
+def recomputed_shuffle(spark: Any, _: Path) -> None:
+    """Nothing is read: the same rows are made for each action."""
+    spark.conf.set("spark.sql.shuffle.partitions", "8")
+    rows = spark.range(0, 3_000_000, 1, 8).selectExpr("id % 100000 AS k", "sha2(sha2(string(id), 512), 512) AS text")
+    grouped = rows.groupBy("k").agg({"text": "max"}).toDF("k", "text")
+    for length in (1, 2, 3, 4):
+        grouped.where(f"length(text) > {length}").selectExpr("count(k)", "max(text)").collect()
+
+
+def unused_memory(spark: Any, _: Path) -> None:
+    for _again in range(2):
+        _sleep(spark, tasks=24, seconds=2)
+
+
+def large_broadcast(spark: Any, _: Path) -> None:
+    from pyspark.sql.functions import broadcast
+
+    large = spark.range(0, 4_000_000, 1, 8).selectExpr("id", "sha2(string(id), 512) AS text")
+    rows = spark.range(0, 1_000_000, 1, 8).selectExpr("id * 3 % 4000000 AS id")
+    rows.join(broadcast(large), "id").selectExpr("max(text)").collect()
+
+
+def healthy_local(spark: Any, _: Path) -> None:
+    rows = spark.range(0, 12_000_000, 1, 24).selectExpr("id % 1000 AS k", "sha2(sha2(string(id), 512), 512) AS text")
+    rows.groupBy("k").agg({"text": "max"}).write.format("noop").mode("overwrite").save()
+
+
+def healthy_python(spark: Any, _: Path) -> None:
+    """Functions of a library that works in Python workers, on as many partitions as are good."""
+
+    def train(rows: Any) -> Any:
+        time.sleep(2)
+        yield sum(rows)
+
+    data = spark.sparkContext.parallelize(range(24_000), 24).cache()
+    for _epoch in range(2):
+        data.mapPartitions(train).sum()
+
+
+def healthy_stream(spark: Any, scratch: Path) -> None:
+    rows = spark.readStream.format("rate").option("rowsPerSecond", 100).option("numPartitions", 4).load()
+    counts = rows.selectExpr("value % 10 AS k").groupBy("k").count()
+    told = counts.writeStream.format("noop").outputMode("complete")
+    query = told.option("checkpointLocation", str(scratch / "state")).trigger(processingTime="5 seconds").start()
+    query.awaitTermination(40)
+    query.stop()
 
 
 def late_executors(spark: Any, _: Path) -> None:
@@ -165,13 +247,12 @@ def _sleep(spark: Any, *, tasks: int, seconds: float) -> None:
 def _kill_an_executor() -> None:
     import psutil
 
-    executors = [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if "CoarseGrainedExecutorBackend" in " ".join(process.cmdline())
-    ]
-    if executors:
-        os.kill(executors[0].pid, signal.SIGKILL)
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it has ended meanwhile
+            if "CoarseGrainedExecutorBackend" in " ".join(process.cmdline()):
+                process.kill()
+                return
+    raise RuntimeError("there is no executor to kill")
 
 
 Make = Callable[[Any, Path], None]
@@ -183,12 +264,10 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "sleeping-driver": (sleeping_driver, "driver-bound", CLUSTER, {}),
     "killed-executor": (killed_executor, "executor-lost", CLUSTER, {}),
     "few-tasks": (few_tasks, "few-tasks", "local-cluster[2,4,1024]", {}),
-    "garbage": (garbage, "gc-pressure", "local-cluster[1,4,700]", {"spark.executor.memory": "700m"}),
-    "shuffles": (shuffles, "shuffle-bound", CLUSTER, {}),
+    "garbage": (garbage, "gc-pressure", "local[2]", {"spark.driver.memory": "700m"}),
     "small-files": (small_files, "small-files", "local[4]", {"spark.sql.files.openCostInBytes": "65536"}),
     "recomputed": (recomputed, "repeated-stages", CLUSTER, {"spark.sql.files.maxPartitionBytes": "400k"}),
     "failing-tasks": (failing_tasks, "failed-tasks", CLUSTER, {}),
-    "speculation": (speculation, "speculation", CLUSTER, {"spark.speculation": "true"}),
     "python-udf": (python_udf, "python-workers", CLUSTER, {}),
     "late-executors": (
         late_executors,
@@ -201,6 +280,24 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
             "spark.dynamicAllocation.schedulerBacklogTimeout": "40s",
         },
     ),
+    "skewed-adaptively": (skewed_adaptively, "skew", "local[4]", {}),
+    "skewed-rdd": (skewed_rdd, "skew", "local[2]", {}),
+    "straggler": (straggler, "slow-tasks", CLUSTER, {}),
+    "spilling-local": (spilling_local, "spill", "local[2]", {"spark.driver.memory": "600m"}),
+    "tiny-shuffle": (tiny_shuffle, "small-partitions", "local[2]", {}),
+    "sleeping-first": (sleeping_first, "driver-bound", "local[4]", {}),
+    "collecting": (collecting, "driver-bound", "local[2]", {"spark.driver.memory": "2g"}),
+    "recomputed-shuffle": (recomputed_shuffle, "repeated-stages", "local[2]", {}),
+    "unused-memory": (
+        unused_memory,
+        "unused-memory",
+        "local-cluster[2,1,6144]",
+        {"spark.executor.memory": "6g", "spark.executor.heartbeatInterval": "5s"},
+    ),
+    "large-broadcast": (large_broadcast, "large-broadcast", "local[2]", {"spark.driver.memory": "4g"}),
+    "healthy-local": (healthy_local, "", "local[2]", {}),
+    "healthy-python": (healthy_python, "", "local[4]", {}),
+    "healthy-stream": (healthy_stream, "", "local[4]", {"spark.sql.shuffle.partitions": "4"}),
     "healthy-stages": (healthy_stages, "", CLUSTER, {}),
     "healthy-query": (healthy_query, "", "local[4]", {"spark.sql.shuffle.partitions": "8"}),
     "healthy-training": (healthy_training, "", CLUSTER, {"spark.sql.shuffle.partitions": "4"}),
@@ -251,7 +348,7 @@ def check(folder: Path) -> None:
 
     for log in find_logs(folder):
         read = read_log(log)
-        if not read.was_read:
+        if not read.was_read or log.is_in_progress:
             continue
         found = profile_log(read)
         gap = abs(sum(found.parts.values()) / found.wall_s - 1)

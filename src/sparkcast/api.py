@@ -526,7 +526,9 @@ def _read_one(source: Source) -> "LogRead":
     logs = find_logs(source)
     if len(logs) != 1:
         raise StudyError(
-            f"{str(source)!r} holds {len(logs)} logs" if logs else f"{str(source)!r} holds no event log",
+            f"{str(source)!r} contains {len(logs)} files or rolling logs, not one log"
+            if logs
+            else f"{str(source)!r} contains no event log",
             hint="give one of them: " + ", ".join(log.name for log in logs[:3]) if logs else "give an event log",
         )
     return read_log(logs[0])

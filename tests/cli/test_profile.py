@@ -93,4 +93,4 @@ def test_a_folder_of_several_logs_asks_for_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, ".") == 2
-    assert "holds 3 logs" in capsys.readouterr().err
+    assert "contains 3 files or rolling logs" in capsys.readouterr().err

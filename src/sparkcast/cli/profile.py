@@ -174,16 +174,16 @@ def _show_stages(found: "Profile") -> None:
             f"{stage.median_task_s:.2f}",
             f"{stage.longest_task_s:.2f}",
             _largest(stage.parts),
-            stage.name[:60],
+            stage.short_name[:60],
         )
         for stage in ranked
     ]
-    header = ("stage", "s", "from start to end (s)", "tasks", "median (s)", "longest (s)", "mostly", "name")
+    header = ("stage", "s", "duration (s)", "tasks", "median (s)", "longest (s)", "mostly", "name")
     more = len(found.stages) - len(ranked)
     title = "Stages by their part of the time" + (
         f" (the first {len(ranked)} of {len(found.stages)})" if more > 0 else ""
     )
-    table(title, header, rows, optional=("name", "from start to end (s)", "median (s)"))
+    table(title, header, rows, optional=("name", "duration (s)", "median (s)"))
 
 
 def _largest(parts: Mapping[str, float]) -> str:
@@ -200,7 +200,7 @@ def _show_comparison(found: "Comparison", details: bool) -> None:
     before, after = found.before, found.after
     for one in (before, after):
         _show_head(one)
-    word = "longer" if found.more_s >= 0 else "shorter"
+    word = "longer" if found.more_s >= 0 else "less"
     tell(f"The second takes {show_seconds(abs(found.more_s))} {word} ({100 * found.more_share:+.1f} %).")
     _show_part_changes(found, details)
     _show_stage_changes(found, details)
@@ -233,14 +233,14 @@ def _show_stage_changes(found: "Comparison", details: bool) -> None:
                 f"{one.before_s:.1f}",
                 f"{one.after_s:.1f}",
                 f"{one.more_s:+.1f}",
-                one.name[:60],
+                one.short_name[:60],
             )
             for one in found.stages[:_FEW_STAGES]
         ]
         header = ("first", "second", "first (s)", "second (s)", "change (s)", "name")
         table("Stages (outside of stages: " + f"{found.outside_stages_s:+.1f} s)", header, rows, optional=("name",))
         return
-    changes = [(f"{_pair(one.before_id, one.after_id)} ({one.name[:40]})", one.more_s) for one in found.stages]
+    changes = [(f"{_pair(one.before_id, one.after_id)} ({one.short_name[:40]})", one.more_s) for one in found.stages]
     tell(f"  by stage: {_changes([*changes[:_FEW_CHANGES], ('outside of stages', found.outside_stages_s)])}")
 
 

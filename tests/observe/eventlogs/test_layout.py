@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,24 @@ def test_folders_are_searched_through_and_patterns_matched(tmp_path: Path) -> No
     assert [Path(log.name).name for log in find_logs(str(tmp_path / "**" / "app-*"))] == ["app-2.zstd", "app-1"]
     both = find_logs([tmp_path, tmp_path / "app-2.zstd"])
     assert len(both) == 2
+
+
+def test_links_that_go_round_in_a_circle_end(tmp_path: Path) -> None:
+    (tmp_path / "logs" / "more").mkdir(parents=True)
+    (tmp_path / "logs" / "app-1").write_bytes(b"".join(LINES))
+    for name in ("one", "other"):  # with two of them, every level has twice as many paths
+        (tmp_path / "logs" / name).symlink_to(tmp_path / "logs")
+        (tmp_path / "logs" / "more" / name).symlink_to(tmp_path)
+    (tmp_path / "logs" / "itself").symlink_to(tmp_path / "logs" / "itself")
+    found = {Path(log.name).name: log for log in find_logs(tmp_path)}
+    assert set(found) == {"app-1", "itself"}
+    assert read_log(found["itself"]).status is LogStatus.FAILED
+
+
+def test_a_pipe_is_skipped_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "app-1")
+    log = read_log(tmp_path)
+    assert (log.status, log.reason) == (LogStatus.SKIPPED, "a pipe or a device, not a file")
 
 
 def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:

@@ -213,6 +213,13 @@ def test_what_is_no_log_is_skipped(tmp_path: Path) -> None:
     assert read_log(tmp_path / "folder").reason == "the folder contains no event log"
 
 
+def test_a_huge_file_of_something_else_is_given_up_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sparkcast.observe.eventlogs.read._BYTES_TO_SEE_AN_EVENT", 2**22)
+    log = _read(tmp_path, [b"x" * 2**24])
+    assert (log.status, log.counts.log_bytes < 2**23) == (LogStatus.SKIPPED, True)
+    assert log.reason.endswith("not an event log")
+
+
 def test_a_file_that_cannot_be_opened_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "app-1"
     path.write_bytes(LINES[0])

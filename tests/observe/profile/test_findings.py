@@ -43,6 +43,38 @@ def test_skew_is_named_with_what_it_costs() -> None:
     assert "reads 400.0 MiB, the median 10.0 MiB" in found.problem
 
 
+def test_skew_of_data_that_compress_well_is_told_by_records() -> None:
+    tasks = [T(0, 2, index=i, columns={"remote_read_bytes": MIB, "shuffle_records_read": 10}) for i in range(1, 4)]
+    tasks += [T(0, 31, index=9, columns={"remote_read_bytes": MIB, "shuffle_records_read": 8000})]
+    found = first(log_of(tasks, end=31))
+    assert found.name == "skew"
+    assert "it has 8,000 records, the median 10" in found.problem
+
+
+def test_of_two_tasks_one_can_be_skewed() -> None:
+    tasks = [T(0, 2, columns={"input_bytes": MIB}), T(0, 31, index=9, columns={"input_bytes": 50 * MIB})]
+    executors = [Executor("1", "a", 2, 0, at(0))]
+    assert first(log_of(tasks, end=31, executors=executors)).name == "skew"
+
+
+def test_skew_that_costs_little_in_each_of_many_stages_is_told_together() -> None:
+    tasks = []
+    for n in range(50):
+        more, less = {"input_bytes": 9 * MIB}, {"input_bytes": MIB}
+        tasks += [T(8.0 * n, 8 * n + 1.5, n, index=1 + i, columns=less) for i in range(3)]
+        tasks += [T(8.0 * n, 8 * n + 8, n, index=9, columns=more)]
+    found = profile_log(log_of(tasks, end=400)).findings
+    assert [one.name for one in found] == ["skew"]
+    assert found[0].problem.startswith("stages 0, 1, 2 and 47 more")
+    assert found[0].cost_s == pytest.approx(50 * 6.5 * 3 / 4)
+
+
+def test_the_fix_of_skew_knows_what_the_session_changed() -> None:
+    tasks = [T(0, 2, index=i) for i in range(1, 4)] + [T(0, 31, index=9, columns={"input_bytes": 400 * MIB})]
+    sql = [SqlExecution(0, modified_configs={"spark.sql.adaptive.enabled": "false"})]
+    assert "adaptive.enabled=true" in first(log_of(tasks, end=31, sql=sql)).fix
+
+
 def test_the_fix_of_skew_is_adaptive_execution_where_that_is_off() -> None:
     tasks = [T(0, 2, index=i) for i in range(1, 4)] + [T(0, 31, index=9, columns={"input_bytes": 400 * MIB})]
     assert "adaptive.enabled=true" in first(log_of(tasks, end=31, spark={"spark.sql.adaptive.enabled": "false"})).fix
@@ -71,6 +103,25 @@ def test_spill_is_told_with_its_bytes() -> None:
     found = first(log_of(tasks, end=26))
     assert found.name == "spill"
     assert "9.8 GiB" in found.problem
+
+
+def test_a_spill_that_only_costs_cpu_time_is_told_too() -> None:
+    spilled = {"disk_spilled_bytes": 50 * MIB, "memory_spilled_bytes": 400_000_000, "remote_read_bytes": 50 * MIB}
+    found = first(log_of(waves(20, 5.0, cpu_ns=4_900_000_000, **spilled), end=26))
+    assert found.name == "spill"
+    assert found.cost_s == pytest.approx(20 * 2 / 4, rel=0.01)  # 2 s in each of 20 tasks on 4 slots
+
+
+def test_small_partitions_are_not_blamed_for_waiting_for_a_slow_task() -> None:
+    tasks = [*waves(60, 0.1, input_bytes=10), T(0, 20, index=99, columns={"input_bytes": MIB})]
+    executors = [Executor("1", "a", 5, 0, at(0))]
+    assert names(log_of(tasks, end=20, executors=executors)) == ["skew"]
+
+
+def test_a_profile_has_the_settings_that_a_session_changed() -> None:
+    sql = [SqlExecution(0, modified_configs={"spark.sql.shuffle.partitions": "10000"})]
+    found = profile_log(log_of(waves(8, 1.0), end=9, spark={"spark.sql.shuffle.partitions": "200"}, sql=sql))
+    assert found.settings["spark.sql.shuffle.partitions"] == "10000"
 
 
 def test_large_partitions_without_spill() -> None:
@@ -150,8 +201,15 @@ def test_javas_serializer_is_only_told_of_where_rdds_are_shuffled() -> None:
 
 
 def test_time_in_python_workers() -> None:
+    query = Stage(0, submitted_ms=at(0), completed_ms=at(50), rdds=(Rdd(1, "x", scope="BatchEvalPython"),))
+    assert first(log_of(waves(40, 5.0, cpu_ns=10**8), end=51, stages=[query])).name == "python-workers"
+
+
+def test_python_on_rdds_is_only_told_where_it_has_many_short_records() -> None:
     stage = Stage(0, submitted_ms=at(0), completed_ms=at(50), rdds=(Rdd(1, "PythonRDD"),))
-    assert first(log_of(waves(40, 5.0, cpu_ns=10**8), end=51, stages=[stage])).name == "python-workers"
+    rows, training = ({"cpu_ns": 10**8, "input_records": n} for n in (50_000, 100))
+    assert first(log_of(waves(40, 5.0, **rows), end=51, stages=[stage])).name == "python-workers"
+    assert names(log_of(waves(40, 5.0, **training), end=51, stages=[stage])) == []
 
 
 def test_python_through_arrow_is_what_the_advice_says_and_is_not_told() -> None:
@@ -160,7 +218,7 @@ def test_python_through_arrow_is_what_the_advice_says_and_is_not_told() -> None:
 
 
 def test_skew_in_python_is_told_before_python() -> None:
-    stage = Stage(0, submitted_ms=at(0), completed_ms=at(31), rdds=(Rdd(1, "PythonRDD"),))
+    stage = Stage(0, submitted_ms=at(0), completed_ms=at(31), rdds=(Rdd(1, "x", scope="BatchEvalPython"),))
     tasks = [T(0, 10, index=i, columns={"input_bytes": 10 * MIB, "cpu_ns": 1}) for i in range(1, 4)]
     tasks += [T(0, 31, index=9, columns={"input_bytes": 400 * MIB, "cpu_ns": 1})]
     assert names(log_of(tasks, end=31, stages=[stage])) == ["skew", "python-workers"]
@@ -187,6 +245,27 @@ def test_a_sleeping_driver_is_told_with_its_longest_sleep() -> None:
     assert "the longest stretch is 30.0 s, 12.0 s after the start" in found.problem
 
 
+def test_a_driver_that_sleeps_before_its_first_job() -> None:
+    assert names(log_of(waves(8, 5.0, start=12), end=23)) == []
+    found = first(log_of(waves(8, 5.0, start=25), end=36))
+    assert found.name == "driver-bound"
+    assert "the longest stretch is 25.0 s, 0.00 s after the start" in found.problem
+
+
+def test_a_stream_that_waits_for_its_next_batch_is_healthy() -> None:
+    tasks = [task for n in range(6) for task in waves(8, 0.5, start=20.0 * n, stage=n)]
+    described = "\nid = a\nrunId = b\nbatch = 1"
+    jobs = [Job(n, at(20 * n), at(20 * n + 1), True, stage_ids=(n,), description=described) for n in range(6)]
+    assert names(log_of(tasks, end=120, jobs=jobs)) == []
+    assert names(log_of(tasks, end=120)) == ["driver-bound"]
+
+
+def test_executors_that_start_in_seconds_are_not_late() -> None:
+    jobs, stages = [Job(0, at(1), at(58), True, stage_ids=(0,))], [Stage(0, submitted_ms=at(1), completed_ms=at(58))]
+    started = [Executor("1", "a", 4, 0, at(8))]
+    assert names(log_of(waves(40, 5.0, start=8), end=59, executors=started, jobs=jobs, stages=stages)) == []
+
+
 def test_executors_that_come_late() -> None:
     jobs, stages = [Job(0, at(5), at(90), True, stage_ids=(0,))], [Stage(0, submitted_ms=at(5), completed_ms=at(90))]
     late = [Executor("1", "a", 4, 0, at(40))]
@@ -205,8 +284,13 @@ def test_memory_that_was_never_used() -> None:
     executors = [Executor("1", "a", 4, 0, at(0), peak_heap_bytes=900 * MIB)]
     log = log_of(waves(40, 50.0), end=510, executors=executors, profiles=[ResourceProfile(0, 4, 16 * 1024)])
     found = first(log)
-    assert (found.name, found.fix) == ("unused-memory", "spark.executor.memory=2g")
-    assert found.cost_core_hours == pytest.approx(510 / 3600 * (16 - 900 / 1024) / 7.5)
+    assert (found.name, found.fix) == ("unused-memory", "spark.executor.memory=4g")  # a GiB for each core
+    assert found.cost_core_hours == pytest.approx(510 / 3600 * (16 - 4) / 7.5)
+
+
+def test_memory_that_comes_with_the_cores_of_any_machine_is_not_told() -> None:
+    executors = [Executor("1", "a", 4, 0, at(0), peak_heap_bytes=900 * MIB)]
+    assert names(log_of(waves(40, 50.0), end=510, executors=executors, profiles=[ResourceProfile(0, 4, 8192)])) == []
 
 
 def test_small_files_by_what_opening_them_costs() -> None:
@@ -230,6 +314,60 @@ def test_a_stage_done_again_for_want_of_a_cache() -> None:
     assert found.cost_s == pytest.approx(50, rel=0.01)
     cached = [replace(stage, rdds=(Rdd(1, "FileScanRDD", is_cached=True),)) for stage in stages]
     assert names(log_of(tasks, end=101, stages=cached)) == []
+
+
+def test_rdds_computed_again_for_want_of_a_cache() -> None:
+    tasks = [*waves(40, 5.0), *waves(40, 5.0, start=50, stage=1)]
+    shared = (Rdd(1, "ParallelCollectionRDD"), Rdd(2, "MapPartitionsRDD", parent_ids=(1,)))
+    spans = ((0, 0, 50), (1, 50, 100))
+    stages = [Stage(n, submitted_ms=at(a), completed_ms=at(b), rdds=shared) for n, a, b in spans]
+    assert first(log_of(tasks, end=101, stages=stages)).name == "repeated-stages"
+    one_query = [Job(n, at(a), at(b), True, stage_ids=(n,), sql_execution_id=3) for n, a, b in spans]
+    assert names(log_of(tasks, end=101, stages=stages, jobs=one_query)) == []  # a sort samples what it sorts
+    only_source = [replace(stage, rdds=shared[:1]) for stage in stages]
+    assert names(log_of(tasks, end=101, stages=only_source)) == []
+
+
+def test_a_shuffle_written_again_for_want_of_a_cache_and_counts_that_only_look_alike() -> None:
+    def log(records: int) -> LogRead:
+        columns = {"shuffle_write_bytes": 59 * records, "shuffle_records_written": records}
+        tasks = [*waves(40, 5.0, **columns), *waves(40, 5.0, start=50, stage=1, **columns)]
+        spans = ((0, 0, 50), (1, 50, 100))
+        rdds = (Rdd(1, "MapPartitionsRDD", scope="Exchange"),)
+        return log_of(
+            tasks, end=101, stages=[Stage(n, submitted_ms=at(a), completed_ms=at(b), rdds=rdds) for n, a, b in spans]
+        )
+
+    assert names(log(5000)) == ["repeated-stages"]
+    assert names(log(1)) == []
+
+
+def test_the_driver_is_not_told_again_for_sending_a_broadcast() -> None:
+    node = "BroadcastExchange"
+    metrics = (
+        SqlMetric(node, "data size", "size", 1, 800.0 * MIB),
+        SqlMetric(node, "time to collect", "timing", 2, 3000.0),
+        SqlMetric(node, "time to build", "timing", 3, 10_000.0),
+        SqlMetric(node, "time to broadcast", "timing", 4, 9000.0),
+    )
+    log = log_of([*waves(8, 5.0), *waves(8, 5.0, start=30, stage=1)], end=41, sql=[SqlExecution(1, metrics=metrics)])
+    assert names(log) == ["large-broadcast"]
+
+
+@pytest.mark.parametrize("times", [1, 60])
+def test_what_is_found_does_not_depend_on_how_long_all_of_it_took(times: int) -> None:
+    def long(n: int, seconds: float, start: float = 0.0, stage: int = 0, **columns: int) -> list[T]:
+        return waves(n, seconds * times, start=start * times, stage=stage, **columns)
+
+    skewed = [T(0, 2.0 * times, index=i) for i in (1, 2, 3)]
+    skewed += [T(0, 20.0 * times, index=9, columns={"input_bytes": MIB})]
+    memory = [Executor("1", "a", 4, 0, at(0), peak_heap_bytes=MIB)]
+    profiles = [ResourceProfile(0, 4, 32 * 1024)]
+    assert first(log_of(skewed, end=20 * times)).name == "skew"
+    assert first(log_of([*long(8, 2.0), *long(8, 2.0, 16.0, stage=1)], end=20 * times)).name == "driver-bound"
+    assert first(log_of(long(40, 2.0, gc_ms=800 * times, cpu_ns=1), end=20 * times)).name == "gc-pressure"
+    assert first(log_of(long(40, 2.0), end=20 * times, executors=memory, profiles=profiles)).name == "unused-memory"
+    assert names(log_of(long(40, 2.0), end=20 * times)) == []
 
 
 def test_a_broadcast_that_is_too_large() -> None:

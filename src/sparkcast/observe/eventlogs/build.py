@@ -1,13 +1,15 @@
 """Events other than the ends of tasks, put together to the rows of a LogRead. Any may be missing or out of order."""
 
+import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
 
 from sparkcast.observe.eventlogs import events
+from sparkcast.observe.eventlogs.columns import clamped
 from sparkcast.observe.eventlogs.parse import NOT_AS_EXPECTED, BadLineError, decoder, mended
 from sparkcast.observe.eventlogs.result import (
     Application,
@@ -127,8 +129,7 @@ class Builder:
         self.environment = Environment(event.spark, event.jvm, event.system)
 
     def profile_added(self, event: events.ResourceProfileAdded) -> None:
-        asks = {name: request.amount for name, request in event.executor.items()}
-        task = {name: request.amount for name, request in event.task.items()}
+        asks, task = _amounts(event.executor), _amounts(event.task)
         if len(self.profiles) < _MOST_NAMES:
             self.profiles[event.profile_id] = ResourceProfile(
                 profile_id=event.profile_id,
@@ -380,18 +381,23 @@ def _scope_name(scope: str) -> str:
         return scope[:_LONGEST_TEXT]
 
 
+def _amounts(asked: Mapping[str, events.Amount]) -> dict[str, float]:
+    return {name: request.amount for name, request in asked.items() if math.isfinite(request.amount)}
+
+
 def _number(value: object) -> float | None:
     if isinstance(value, str | int | float):
         try:
-            return float(value)
+            number = float(value)
         except (ValueError, OverflowError):
             return None
+        return number if math.isfinite(number) else None
     return None
 
 
 def _whole(value: float | str, default: int = 0) -> int:
     try:
-        return int(value)
+        return clamped(int(value))
     except (ValueError, OverflowError):
         return default
 

@@ -20,7 +20,6 @@ _ROLLING = re.compile(r"events_(\d+)_")
 _DATABRICKS = re.compile(r"eventlog(-.+)?$")
 _IN_PROGRESS = ".inprogress"
 _COMPACT = ".compact"
-_DEEPEST = 20
 
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
@@ -51,8 +50,14 @@ def find_logs(paths: Paths) -> tuple[Log, ...]:
 
 def _logs_of(path: str) -> Iterator[Log]:
     place, name = place_of(path)
-    if place.exists(name):
-        yield from _logs_at(place, name, _DEEPEST)
+    try:
+        is_there = place.exists(name)
+    except OSError as error:
+        raise StudyError(
+            f"{path}: {error.strerror or error}", hint="may you read it and the folders it is in?"
+        ) from error
+    if is_there:
+        yield from _logs_at(place, name, set())
         return
     matching = place.matching(name) if any(sign in name for sign in "*?[") else []
     if not matching:
@@ -60,13 +65,19 @@ def _logs_of(path: str) -> Iterator[Log]:
             f"{path}: no such file or folder", hint="give an event log, a folder of them, or a pattern in quotes"
         )
     for one in matching:
-        yield from _logs_at(place, one, _DEEPEST)
+        yield from _logs_at(place, one, set())
 
 
-def _logs_at(place: Place, path: str, depth: int) -> Iterator[Log]:
+def _logs_at(place: Place, path: str, seen: set[str]) -> Iterator[Log]:
     if not place.is_folder(path):
-        yield Log(path, (path,), path.endswith(_IN_PROGRESS))
+        if place.is_special(path):
+            yield Log(path, (), missing="a pipe or a device, not a file")
+        else:
+            yield Log(path, (path,), path.endswith(_IN_PROGRESS))
         return
+    if place.true_name(path) in seen:
+        return  # links that go round in a circle
+    seen.add(place.true_name(path))
     try:
         inside = [entry for entry in place.inside(path) if not last_name(entry).startswith((".", "_"))]
     except OSError as error:
@@ -85,8 +96,7 @@ def _logs_at(place: Place, path: str, depth: int) -> Iterator[Log]:
     for entry in inside:
         if entry in parts or last_name(entry).startswith("appstatus_"):
             continue
-        if entry in files or depth > 0:
-            yield from _logs_at(place, entry, depth - 1)
+        yield from _logs_at(place, entry, seen)
 
 
 def _rolling_log(folder: str, files: list[str], rolling: list[str]) -> Log:

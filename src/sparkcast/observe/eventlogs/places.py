@@ -1,6 +1,7 @@
 """Files and folders, on this machine or behind a URL that fsspec understands (`pip install sparkcast[remote]`)."""
 
 import glob
+import stat
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 from urllib.parse import unquote, urlsplit
@@ -14,6 +15,8 @@ class Place(Protocol):
     is_remote: bool
 
     def is_folder(self, path: str) -> bool: ...
+    def is_special(self, path: str) -> bool: ...
+    def true_name(self, path: str) -> str: ...
     def exists(self, path: str) -> bool: ...
     def inside(self, path: str) -> list[str]: ...
     def matching(self, pattern: str) -> list[str]: ...
@@ -25,7 +28,23 @@ class _Local:
     is_remote = False
 
     def is_folder(self, path: str) -> bool:
-        return Path(path).is_dir()
+        return stat.S_ISDIR(self._mode(path))
+
+    def is_special(self, path: str) -> bool:
+        """A pipe, a socket or a device: whoever reads one may wait for ever."""
+        mode = self._mode(path)
+        return bool(mode) and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+    @staticmethod
+    def _mode(path: str) -> int:
+        try:
+            return Path(path).stat().st_mode
+        except OSError:  # whoever opens it is told why
+            return 0
+
+    def true_name(self, path: str) -> str:
+        """Without links: one folder can have several names."""
+        return str(Path(path).resolve())
 
     def exists(self, path: str) -> bool:
         return Path(path).exists()
@@ -59,6 +78,12 @@ class _Remote:
 
     def is_folder(self, path: str) -> bool:
         return bool(self._files.isdir(path))
+
+    def is_special(self, path: str) -> bool:
+        return False
+
+    def true_name(self, path: str) -> str:
+        return path
 
     def exists(self, path: str) -> bool:
         return bool(self._files.exists(path))

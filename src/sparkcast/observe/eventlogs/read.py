@@ -22,6 +22,7 @@ from sparkcast.observe.eventlogs.tasks import TaskRows
 
 # A file whose first lines hold no event at all is something else.
 _LINES_TO_SEE_AN_EVENT = 1000
+_BYTES_TO_SEE_AN_EVENT = 1 << 26
 
 
 def read_log(log: Log | str | PathLike[str], limits: Limits | None = None) -> LogRead:
@@ -91,6 +92,8 @@ class _Reading:
             self._n_log_bytes += len(piece)
             if size > limits.free_bytes and size > limits.max_ratio * file.n_bytes:
                 raise _GiveUpError(f"unpacks to more than {limits.max_ratio:g} times its size: a decompression bomb?")
+            if self._n_log_bytes > _BYTES_TO_SEE_AN_EVENT and not self._n_events():
+                raise _GiveUpError("not an event log")
             if self._n_log_bytes > limits.max_log_bytes:
                 raise _GiveUpError(f"longer than the limit of {limits.max_log_bytes:,} bytes")
             yield piece

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sparkcast.observe.profile.profile import Profile
-from sparkcast.observe.profile.stages import StageProfile
+from sparkcast.observe.profile.stages import StageProfile, short_name
 
 # Differ from run to run and change nothing: where a run happened, not how.
 _OF_THE_RUN = (
@@ -39,6 +39,10 @@ class StageChange:
     @property
     def more_s(self) -> float:
         return self.after_s - self.before_s
+
+    @property
+    def short_name(self) -> str:
+        return short_name(self.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class Profile:
     n_slots: float  # the most at once
     findings: tuple[Finding, ...]
     stages: tuple[StageProfile, ...]
-    settings: Mapping[str, str]  # Spark properties
+    settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
 
     @property
     def is_healthy(self) -> bool:
@@ -74,5 +74,9 @@ def profile_log(log: LogRead, thresholds: Thresholds | None = None) -> Profile:
         n_slots=evidence.n_slots,
         findings=find(evidence),
         stages=stages,
-        settings=redact(log.environment.spark),
+        settings=redact({**log.environment.spark, **_changed_settings(log)}),
     )
+
+
+def _changed_settings(log: LogRead) -> dict[str, str]:
+    return {name: value for query in log.sql_executions for name, value in query.modified_configs.items()}

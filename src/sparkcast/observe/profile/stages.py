@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sparkcast.observe.eventlogs import LogRead, Stage
 from sparkcast.observe.profile.attribution import Attribution, StageKey
-from sparkcast.observe.profile.parts import Part
+from sparkcast.observe.profile.parts import RUNNING, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,15 @@ class StageProfile:
     longest_task_s: float
     median_bytes: float  # read by a task: input and shuffle
     longest_bytes: float  # by the longest task
+    median_records: float  # read and written by a task
+    longest_records: float
     input_bytes: int
     shuffle_read_bytes: int
     shuffle_write_bytes: int
+    records_read: int
+    records_written: int  # to shuffles and files
     spilled_bytes: int  # to disk
+    memory_spilled_bytes: int  # the same, as they were in memory
     n_lost: int
 
     @property
@@ -45,8 +50,23 @@ class StageProfile:
         return sum(self.parts.values())
 
     @property
+    def of_wall(self) -> float:
+        """Seconds of the application's life for a second of its tasks."""
+        return sum(self.parts[part.value] for part in (*RUNNING, Part.LOST)) / self.task_s if self.task_s else 0.0
+
+    @property
+    def short_name(self) -> str:
+        return short_name(self.name)
+
+    @property
     def label(self) -> str:
         return f"stage {self.stage_id}" + (f" (attempt {self.attempt})" if self.attempt else "")
+
+
+def short_name(name: str) -> str:
+    """`collect at /home/me/jobs/report.py:35` is `collect at report.py:35`."""
+    what, at, where = name.partition(" at ")
+    return f"{what}{at}{where.rpartition('/')[2]}"
 
 
 def profile_stages(log: LogRead, found: Attribution) -> tuple[StageProfile, ...]:
@@ -64,10 +84,17 @@ def profile_stages(log: LogRead, found: Attribution) -> tuple[StageProfile, ...]
             "local_read_bytes",
             "shuffle_write_bytes",
             "disk_spilled_bytes",
+            "memory_spilled_bytes",
+            "input_records",
+            "shuffle_records_read",
+            "output_records",
+            "shuffle_records_written",
         )
     }
     columns["shuffle_read_bytes"] = columns.pop("remote_read_bytes") + columns.pop("local_read_bytes")
     columns["read_bytes"] = columns["input_bytes"] + columns["shuffle_read_bytes"]
+    columns["records_read"] = columns.pop("input_records") + columns.pop("shuffle_records_read")
+    columns["records_written"] = columns.pop("output_records") + columns.pop("shuffle_records_written")
     stage, attempt = tasks["stage_id"], tasks["stage_attempt"]
     order = np.lexsort((attempt, stage))
     ids, attempts = stage[order], attempt[order]
@@ -95,6 +122,8 @@ def _profile(
     useful = took[good] if good.any() else took
     read = columns["read_bytes"][rows]
     read_useful = read[good] if good.any() else read
+    records = columns["records_read"][rows] + columns["records_written"][rows]
+    records_useful = records[good] if good.any() else records
     start, end = _interval(stage, rows, found)
     return StageProfile(
         stage_id=key[0],
@@ -107,16 +136,26 @@ def _profile(
         duration_s=(end - start) / 1e3,
         parts={part.value: seconds for part, seconds in parts.items()},
         task_s=float(took.sum()),
-        median_task_s=float(np.median(useful)) if len(useful) else 0.0,
+        median_task_s=_median(useful),
         longest_task_s=float(useful.max(initial=0.0)),
-        median_bytes=float(np.median(read_useful)) if len(read_useful) else 0.0,
+        median_bytes=_median(read_useful),
         longest_bytes=float(read_useful[useful.argmax()]) if len(useful) else 0.0,
+        median_records=_median(records_useful),
+        longest_records=float(records_useful[useful.argmax()]) if len(useful) else 0.0,
         input_bytes=int(columns["input_bytes"][rows].sum()),
         shuffle_read_bytes=int(columns["shuffle_read_bytes"][rows].sum()),
         shuffle_write_bytes=int(columns["shuffle_write_bytes"][rows].sum()),
+        records_read=int(columns["records_read"][rows].sum()),
+        records_written=int(columns["records_written"][rows].sum()),
         spilled_bytes=int(columns["disk_spilled_bytes"][rows].sum()),
+        memory_spilled_bytes=int(columns["memory_spilled_bytes"][rows].sum()),
         n_lost=int((~good).sum()),
     )
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    """The lower of the two in the middle: of two tasks the other one, when the question is how slow the slowest is."""
+    return float(np.partition(values, (len(values) - 1) // 2)[(len(values) - 1) // 2]) if len(values) else 0.0
 
 
 def _interval(stage: Stage | None, rows: NDArray[np.int64], found: Attribution) -> tuple[int, int]:

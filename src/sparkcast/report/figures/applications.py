@@ -72,7 +72,7 @@ def _draw_bar(rows: Sequence[Row], width: int) -> Spec:
 
     names = [str(row["part"]) for row in rows]
     colours = [_COLOURS[Part(name)] for name in names]
-    legend = alt.Legend(columns=1 if width <= NARROW_PX else 4)
+    legend = alt.Legend(columns=1 if width <= NARROW_PX else 4, columnPadding=24)
     chart = (
         alt.Chart(the_rows())
         .mark_bar(height=46)
@@ -96,7 +96,7 @@ def stage_timeline(log: LogRead, profile: Profile) -> Figure | None:
         return None
     rows: list[Row] = [
         {
-            "stage": f"{stage.stage_id}{f'.{stage.attempt}' if stage.attempt else ''} {stage.name[:28]}",
+            "stage": f"{stage.stage_id}{f'.{stage.attempt}' if stage.attempt else ''} {stage.short_name[:28]}",
             "start": stage.started_s,
             "end": stage.started_s + stage.duration_s,
             "tasks": stage.n_tasks,

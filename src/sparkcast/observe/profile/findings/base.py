@@ -58,6 +58,21 @@ class Evidence:
     def settings(self) -> Mapping[str, str]:
         return self.log.environment.spark
 
+    def setting(self, name: str, default: str) -> str:
+        """As the last query has it: a session can change what an application was started with."""
+        for query in reversed(self.log.sql_executions):
+            if name in query.modified_configs:
+                return query.modified_configs[name]
+        return self.settings.get(name, default)
+
+    @cached_property
+    def streaming_jobs(self) -> frozenset[int]:
+        """Micro-batches: Spark describes them by the query's and the run's id."""
+        return frozenset(job.job_id for job in self.log.jobs if "\nrunId = " in job.description)
+
+    def is_stream(self) -> bool:
+        return len(self.streaming_jobs) * 2 > len(self.log.jobs)
+
     @cached_property
     def logged(self) -> Mapping[StageKey, Stage]:
         return {stage.key: stage for stage in self.log.stages}
@@ -78,12 +93,8 @@ class Evidence:
         return of_time or of_cores
 
     def is_worth_telling(self, finding: Finding) -> bool:
-        limits = self.thresholds
-        if finding.cost_s:
-            is_much = finding.cost_s >= limits.cost_s
-        else:
-            is_much = finding.cost_core_hours >= limits.cost_core_hours
-        return is_much and self.weight(finding) >= limits.cost
+        weight, limits = self.weight(finding), self.thresholds
+        return weight >= limits.cost and weight * self.wall_s >= limits.cost_s
 
     def is_local(self) -> bool:
         return [one.executor.executor_id for one in self.attribution.slots] == ["driver"]

@@ -8,27 +8,36 @@ from sparkcast.observe.profile.findings.partitions import small_partitions, unfi
 from sparkcast.observe.profile.parts import Part
 from sparkcast.units import show_bytes, show_seconds
 
+_ROOM = 1.3  # what is advised of the highest use
+
 
 def slow_start(evidence: Evidence) -> Iterator[Finding]:
     """The application waits for its session, or jobs wait for executors."""
     if not evidence.log.jobs:
         return
     limits = evidence.thresholds
-    before, waiting = evidence.seconds(Part.BEFORE_FIRST_JOB), evidence.seconds(Part.NO_EXECUTORS)
+    before, waiting = _without_executors(evidence), evidence.seconds(Part.NO_EXECUTORS)
     is_long = before >= max(limits.startup_share * evidence.wall_s, limits.startup_s)
     late = _missing_slots(evidence)
-    cost = waiting + late + (before if is_long else 0.0)
+    cost = waiting + late if waiting + late >= limits.executor_s else 0.0
+    cost += before if is_long else 0.0
     if cost > 0:
         yield Finding(
             "slow-start",
-            f"the first job begins after {show_seconds(before)}; after that, jobs wait {show_seconds(waiting)} for the "
-            "first executor, "
-            f"and later ones cost {show_seconds(late)}",
+            f"before the first job there is no executor for {show_seconds(before)}; jobs wait "
+            f"{show_seconds(waiting)} for the first one, and those that come later cost {show_seconds(late)}",
             "keep executors ready (spark.dynamicAllocation.minExecutors, a warm pool), smaller images and "
             "fewer --packages",
             cost,
             evidence={"before_first_job_s": before, "waiting_s": waiting, "missing_slots_s": late},
         )
+
+
+def _without_executors(evidence: Evidence) -> float:
+    """Seconds until the first executor or the first job. What the program does in between is the driver's."""
+    span, slots = evidence.attribution.span, evidence.attribution.slots
+    ready = min((one.start_ms for one in slots if one.n), default=span.end_ms)
+    return min((ready - span.start_ms) / 1e3, evidence.seconds(Part.BEFORE_FIRST_JOB))
 
 
 def _missing_slots(evidence: Evidence) -> float:
@@ -93,22 +102,16 @@ def unused_memory(evidence: Evidence) -> Iterator[Finding]:
         return
     fullest = max(seen, key=lambda one: one.executor.peak_heap_bytes / heaps[one.executor.profile_id])
     heap, peak = heaps[fullest.executor.profile_id], fullest.executor.peak_heap_bytes
-    unused = 1 - peak / heap
-    if unused < evidence.thresholds.unused_memory_share:
+    limits, cores = evidence.thresholds, max(fullest.executor.cores, 1)
+    if peak > (1 - limits.unused_memory_share) * heap or heap <= limits.core_memory_bytes * cores:
         return
-    gib_hours = sum(heap / 1024**3 * (one.end_ms - one.start_ms) / 3.6e6 for one in seen) * unused
+    enough = min(max(_ROOM * peak, cores * 1024.0**3), heap)
+    gib_hours = sum((heap - enough) / 1024**3 * (one.end_ms - one.start_ms) / 3.6e6 for one in seen)
     yield Finding(
         "unused-memory",
-        f"executors have {show_bytes(heap)} of heap and never use more than {show_bytes(peak)}: "
-        f"{gib_hours:.1f} GiB-hours, "
-        f"the price of about {gib_hours / GIB_PER_CORE:.2f} core-hours",
-        f"spark.executor.memory={_rounded_up(1.3 * peak)}",
+        f"executors have {show_bytes(heap)} of heap and never use more than {show_bytes(peak)}; what they do not "
+        f"need costs as much as {gib_hours / GIB_PER_CORE:.2g} core-hours",
+        f"spark.executor.memory={-int(-enough // 1024**3)}g",
         cost_core_hours=gib_hours / GIB_PER_CORE,
         evidence={"heap_bytes": heap, "peak_bytes": peak, "gib_hours": gib_hours},
     )
-
-
-def _rounded_up(n_bytes: float) -> str:
-    gib = n_bytes / 1024**3
-    # Spark itself refuses less than 1.5 times the 300 MiB that it reserves.
-    return f"{-int(-gib // 1)}g" if gib > 1 else f"{max(-int(-n_bytes / 1024**2 // 128) * 128, 512)}m"

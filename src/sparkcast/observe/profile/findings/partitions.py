@@ -13,50 +13,92 @@ _FEW_WAVES = 3.0  # tasks for each slot from which the last ones no longer matte
 
 
 def skew(evidence: Evidence) -> Iterator[Finding]:
-    """Slots wait for tasks that take much longer than the others."""
-    for stage in evidence.stages:
-        if not is_skewed(stage, evidence):
-            continue
-        ratio = stage.longest_task_s / max(stage.median_task_s, 1e-3)
-        by_data = stage.longest_bytes >= _MORE_DATA * max(stage.median_bytes, 1.0)
-        why = (
-            f"it reads {show_bytes(stage.longest_bytes)}, the median {show_bytes(stage.median_bytes)}"
-            if by_data
-            else "not because of its data"
-        )
-        cost = part_of(stage, Part.SLOW_TASKS)
-        yield Finding(
-            "skew" if by_data else "slow-tasks",
-            f"{stage.label}: the slowest of {of(stage.n_tasks, 'task')} takes "
-            f"{show_seconds(stage.longest_task_s)}, the median "
-            f"{show_seconds(stage.median_task_s)} ({why}); evenly spread, {show_seconds(cost)} less",
-            _against_skew(evidence)
-            if by_data
-            else "look at that task's host and log; spark.speculation=true starts a copy of it",
-            cost,
-            evidence={
-                "longest_task_s": stage.longest_task_s,
-                "median_task_s": stage.median_task_s,
-                "ratio": ratio,
-                "longest_bytes": stage.longest_bytes,
-                "median_bytes": stage.median_bytes,
-            },
-            stage_ids=(stage.stage_id,),
-        )
+    """Slots wait for tasks that take longer than the others: each such stage, or many together that cost little."""
+    uneven = [stage for stage in evidence.stages if is_skewed(stage, evidence)]
+    for by_data in (True, False):
+        stages = [stage for stage in uneven if _has_more_data(stage) == by_data]
+        found = {stage.key: _one_skewed(stage, by_data, evidence) for stage in stages}
+        small = [stage for stage in stages if not evidence.is_worth_telling(found[stage.key])]
+        if len(small) > 1:
+            found = {key: one for key, one in found.items() if key not in {stage.key for stage in small}}
+            yield _many_skewed(small, by_data, evidence)
+        yield from found.values()
+
+
+def _one_skewed(stage: StageProfile, by_data: bool, evidence: Evidence) -> Finding:
+    cost = part_of(stage, Part.SLOW_TASKS)
+    return Finding(
+        "skew" if by_data else "slow-tasks",
+        f"{stage.label}: the slowest of {of(stage.n_tasks, 'task')} takes {show_seconds(stage.longest_task_s)}, the "
+        f"median {show_seconds(stage.median_task_s)} ({_why(stage, by_data)}); evenly spread, "
+        f"{show_seconds(cost)} less",
+        _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
+        cost,
+        evidence={
+            "longest_task_s": stage.longest_task_s,
+            "median_task_s": stage.median_task_s,
+            "ratio": stage.longest_task_s / max(stage.median_task_s, 1e-3),
+            "longest_bytes": stage.longest_bytes,
+            "median_bytes": stage.median_bytes,
+            "longest_records": stage.longest_records,
+            "median_records": stage.median_records,
+        },
+        stage_ids=(stage.stage_id,),
+    )
+
+
+def _many_skewed(stages: list[StageProfile], by_data: bool, evidence: Evidence) -> Finding:
+    worst = costliest(stages, lambda stage: part_of(stage, Part.SLOW_TASKS))
+    cost = sum(part_of(stage, Part.SLOW_TASKS) for stage in stages)
+    first = worst[0]
+    return Finding(
+        "skew" if by_data else "slow-tasks",
+        f"{named(worst)}: a task takes much longer than the others; in {first.label}, "
+        f"{show_seconds(first.longest_task_s)} with a median of {show_seconds(first.median_task_s)} "
+        f"({_why(first, by_data)}). Evenly spread, {show_seconds(cost)} less in all",
+        _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
+        cost,
+        evidence={"stages": float(len(stages)), "longest_task_s": first.longest_task_s},
+        stage_ids=ids(worst),
+    )
+
+
+def _why(stage: StageProfile, by_data: bool) -> str:
+    if not by_data:
+        return "it reads and writes no more than they do"
+    if _is_more(stage.longest_bytes, stage.median_bytes):
+        return f"it reads {show_bytes(stage.longest_bytes)}, the median {show_bytes(stage.median_bytes)}"
+    return f"it has {of(stage.longest_records, 'record')}, the median {stage.median_records:,.0f}"
+
+
+def _has_more_data(stage: StageProfile) -> bool:
+    """Data of one key compress well, so that records can tell more than bytes."""
+    return _is_more(stage.longest_bytes, stage.median_bytes) or _is_more(stage.longest_records, stage.median_records)
+
+
+def _is_more(longest: float, median: float) -> bool:
+    return longest >= _MORE_DATA * max(median, 1.0)
 
 
 def is_skewed(stage: StageProfile, evidence: Evidence) -> bool:
     return (
-        stage.n_tasks - stage.n_lost > 2
+        stage.n_tasks - stage.n_lost > 1
         and stage.longest_task_s >= evidence.thresholds.skew_ratio * max(stage.median_task_s, 1e-3)
         and part_of(stage, Part.SLOW_TASKS) > 0
     )
 
 
 def _against_skew(evidence: Evidence) -> str:
-    if evidence.settings.get("spark.sql.adaptive.enabled", "true") == "false":
+    if evidence.setting("spark.sql.adaptive.enabled", "true") == "false":
         return "spark.sql.adaptive.enabled=true splits skewed partitions of joins; else add a salt to the key"
     return "add a salt to the key, or lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes"
+
+
+def _against_slow_tasks(evidence: Evidence) -> str:
+    look = "look at that task's host and log, and for records that take more work than others"
+    if evidence.setting("spark.speculation", "false") == "true":
+        return f"{look}; spark.speculation starts copies on other hosts only"
+    return f"{look}; spark.speculation=true starts a copy of it on another host"
 
 
 def few_tasks(evidence: Evidence) -> Iterator[Finding]:
@@ -125,7 +167,7 @@ def small_partitions(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-_OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE, Part.SLOW_TASKS)
+_OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE)
 _WORK = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 

@@ -10,8 +10,10 @@ from sparkcast.observe.eventlogs import Stage
 from sparkcast.observe.profile.attribution import Slots
 from sparkcast.observe.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
 from sparkcast.observe.profile.parts import Part, Seconds
+from sparkcast.observe.profile.stages import StageProfile
 from sparkcast.units import show_bytes, show_seconds
 
+_PACKED_PER_S = 200e6  # bytes that one core compresses with LZ4, reads back and merges in a second
 _RUN = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 
@@ -20,9 +22,9 @@ def spill(evidence: Evidence) -> Iterator[Finding]:
     stages = [stage for stage in evidence.stages if stage.spilled_bytes > 0]
     if not stages:
         return
-    worst = costliest(stages, lambda stage: part_of(stage, Part.SPILL))
+    worst = costliest(stages, _spilling)
     total = sum(stage.spilled_bytes for stage in stages)
-    cost = sum(part_of(stage, Part.SPILL) for stage in stages)
+    cost = sum(map(_spilling, stages))
     yield Finding(
         "spill",
         f"{named(worst)}: {show_bytes(total)} spilled to disk, about {show_seconds(cost)} "
@@ -32,6 +34,12 @@ def spill(evidence: Evidence) -> Iterator[Finding]:
         evidence={"spilled_bytes": total, "median_bytes": worst[0].median_bytes},
         stage_ids=ids(worst),
     )
+
+
+def _spilling(stage: StageProfile) -> float:
+    """Seconds: the part of the time that no metric explains, and the CPU time of packing and unpacking."""
+    packing = min(stage.memory_spilled_bytes / _PACKED_PER_S * stage.of_wall, part_of(stage, Part.CPU))
+    return part_of(stage, Part.SPILL) + packing
 
 
 def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
@@ -170,7 +178,7 @@ def _stage_medians(evidence: Evidence) -> Seconds:
 
 def python_workers(evidence: Evidence) -> Iterator[Finding]:
     """Time that the JVM waited for Python, row by row. Spark's own functions or Arrow do the same many times faster."""
-    stages = [stage for stage in evidence.stages if _is_row_by_row(evidence.logged.get(stage.key))]
+    stages = [stage for stage in evidence.stages if _is_row_by_row(stage, evidence.logged.get(stage.key))]
     cost = sum(part_of(stage, Part.UNINSTRUMENTED) for stage in stages)
     if cost < evidence.thresholds.python_share * evidence.wall_s:
         return
@@ -187,14 +195,19 @@ def python_workers(evidence: Evidence) -> Iterator[Finding]:
 
 
 _ARROW = ("Arrow", "InPandas")
+_UDF = "BatchEvalPython"  # of a query
+_RECORD_S = 1e-3  # Python has a hundred thousand steps in that
 
 
 def is_python(stage: Stage | None) -> bool:
     return any("Python" in name or _is_arrow(name) for name in _operators(stage))
 
 
-def _is_row_by_row(stage: Stage | None) -> bool:
-    return is_python(stage) and not any(map(_is_arrow, _operators(stage)))
+def _is_row_by_row(stage: StageProfile, logged: Stage | None) -> bool:
+    """Of RDDs nobody knows what Python does with them. Where a record takes long, it is no plain function of rows."""
+    if not is_python(logged) or any(map(_is_arrow, _operators(logged))):
+        return False
+    return any(_UDF in name for name in _operators(logged)) or stage.task_s < _RECORD_S * stage.records_read
 
 
 def _is_arrow(name: str) -> bool:
