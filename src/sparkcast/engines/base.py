@@ -110,6 +110,7 @@ class ClusterFacts:
     description: str
     policy: str = ""  # by which applications share it; "" where only the cluster knows
     cores: int | None = None  # of all workers; None where only the cluster knows
+    affinity: str = ""  # how executors are kept to their cores; "" where only the cluster knows
 
 
 class Engine(Protocol):

@@ -224,6 +224,6 @@ def describe(place: Fingerprint) -> tuple[tuple[str, str], ...]:
         ("Spark", place.spark),
         ("Java", place.java),
         ("Python", place.python),
-        ("Cluster", place.cluster),
+        ("Cluster", f"{place.cluster}; {place.affinity}" if place.affinity else place.cluster),
         ("Data", place.data or "not recorded"),
     )

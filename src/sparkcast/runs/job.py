@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sparkcast.engines import Engine, SparkJob
-from sparkcast.engines.conf import join_conf, merge_conf, shape_conf
+from sparkcast.engines.conf import join_conf, merge_conf, shape_conf, thread_conf
 from sparkcast.observe.output import OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE
 from sparkcast.study import Configuration, Study
 from sparkcast.study.environment import is_local
@@ -28,6 +28,7 @@ def make_job(
     shape = shape_conf(shape_of(workload, settings))
     ours = join_conf(engine.defaults(), workload.spark_conf(settings), properties_of(study, settings), measuring, shape)
     conf, notes = merge_conf(ours, study.spark.conf)
+    conf = {**thread_conf(conf), **conf}
     name = f"sparkcast {study.name}"
     # The machine sparkcast runs on is sampled anyway.
     samples = {} if is_local(study.spark.master) else {NODES_VARIABLE: str((folder / NODES_FILE).resolve())}
