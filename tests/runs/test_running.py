@@ -14,6 +14,7 @@ import pytest
 from sparkcast import api
 from sparkcast.engines.conf import read_properties
 from sparkcast.engines.embedded import EmbeddedCluster
+from sparkcast.store import open_store
 from sparkcast.study import Outcome, SparkOptions
 from sparkcast.study.names import PARTS
 from tests_support import Sparkcast, wait_until
@@ -122,9 +123,23 @@ def test_the_quick_demo_ends_in_a_report_and_a_checked_recommendation(
     assert "A check run at" in page
 
 
-def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp_path: Path, no_orphans: None) -> None:
-    (tmp_path / "s.yaml").write_text(STUDY.replace("executors: [1, 2]", "executors: 1"))
-    cluster = EmbeddedCluster(SparkOptions())
+class TwoNodes(EmbeddedCluster):
+    """Whose workers take themselves for machines of their own."""
+
+    def _start_daemon(self, name: str, main_class: str, arguments: tuple[str, ...]) -> Path:
+        os.environ["SPARKCAST_NODE"] = name
+        try:
+            return super()._start_daemon(name, main_class, arguments)
+        finally:
+            del os.environ["SPARKCAST_NODE"]
+
+
+def test_a_cluster_of_somebody_else_is_used_by_its_url_and_its_nodes_are_sampled(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    text = STUDY.replace("executors: [1, 2]", "executors: 2, pause_s: 2.5")
+    (tmp_path / "s.yaml").write_text(text)
+    cluster = TwoNodes(SparkOptions())
     with cluster:
         shutil.copy(cluster._running().folder / "cluster.conf", tmp_path / "secret.conf")
         options = (
@@ -138,6 +153,17 @@ def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp
         answer = sparkcast("run", "s.yaml", *options)
         assert answer.returncode == 0, answer.stderr
         assert cluster.health_problem() == ""
+        assert not cluster._running().has_member("PERIOD_S"), "a sampler is left"
+    store = open_store(tmp_path / "s.results")
+    [run] = store.observations("s")
+    series = store.series(run.run_id)
+    store.close()
+    assert series is not None
+    assert [(host.node, host.has_executors) for host in series.hosts[1:]] == [("worker 1", True), ("worker 2", True)]
+    assert not series.hosts[0].has_executors
+    for node in series.workers:  # each second while tasks sleep for 2.5
+        assert len(node) >= 3
+    assert "node_imbalance" in run.responses
     (folder,) = (tmp_path / "s.results" / "runs").iterdir()
     assert f"--master {cluster._master}" in (folder / "command.sh").read_text()
     secret = read_properties(tmp_path / "secret.conf")["spark.authenticate.secret"]  # without it nothing had run

@@ -83,6 +83,7 @@ class Data:
     study: Study | None = None
     taken_as: tuple[tuple[str, str], ...] = ()  # role and name, where only the name told it
     understood: Understood | None = None  # of a table
+    results: str | None = None  # the folder or store of its runs, where more is kept than the observations
 
     @property
     def price(self) -> Price | None:
@@ -176,6 +177,7 @@ def _refuse_table_options(path: Path, options: TableOptions) -> None:
 
 
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
+    from sparkcast.store import results_folder
     from sparkcast.study.derive import make_dataset
     from sparkcast.study.streams import with_slowdowns
 
@@ -183,7 +185,9 @@ def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
     observations = with_slowdowns(stored_observations(study, path), study.vocabulary)
     if not observations:
         raise NotEnoughDataError(f"study {study.name!r} has no results yet", hint=f"sparkcast run {path.name}")
-    return Data(make_dataset(study, observations), study)
+    folder = results_folder(path)
+    results = str(folder) if (folder / "store.sqlite").exists() else None
+    return Data(make_dataset(study, observations), study, results=results)
 
 
 def _table_data(path: Path, options: TableOptions) -> Data:
@@ -236,7 +240,7 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     if (slowed := with_slowdowns(dataset.observations, dataset.vocabulary)) != dataset.observations:
         responses = tuple(dict.fromkeys(n for o in slowed for n in o.responses))
         dataset = Dataset(dataset.factors, slowed, name, responses, declared)
-    return Data(dataset, taken_as=_by_name(dataset, declared))
+    return Data(dataset, taken_as=_by_name(dataset, declared), results=source)
 
 
 def _as_stored(name: str, stored: tuple[Observation, ...]) -> Dataset:

@@ -44,8 +44,8 @@ class StageUse:
     means: Mapping[str, float]  # cpu_percent and so on; empty for a stage that no sample covers
 
 
-def rates(host: HostSeries) -> dict[str, Floats]:
-    """Shares and rates between samples, one value for each pair of neighbours; `at_s` is the end of the pair.
+def rates(host: HostSeries, edges_ms: Floats | None = None) -> dict[str, Floats]:
+    """Shares and rates between neighbouring moments, by default those of the samples; `at_s` is the end of each pair.
 
     Shares of CPU are percentages of all cores (`user_percent`) or of one (`core0_percent`).
     """
@@ -53,9 +53,9 @@ def rates(host: HostSeries) -> dict[str, Floats]:
 
     if len(host) < 2:
         return {}
-    at = np.array(host.at_ms, dtype=float)
-    found = {name: np.array(values) for name, values in zip(_names(host), _between(host, at[:-1], at[1:]), strict=True)}
-    return {"at_s": (at[1:] - at[0]) / 1e3, **found}
+    edges = np.array(host.at_ms, dtype=float) if edges_ms is None else edges_ms
+    columns = _between(host, edges[:-1], edges[1:])
+    return {"at_s": (edges[1:] - edges[0]) / 1e3, **dict(zip(_names(host), columns, strict=True))}
 
 
 def means(host: HostSeries, start_ms: float, end_ms: float) -> dict[str, float]:
