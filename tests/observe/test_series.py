@@ -99,7 +99,7 @@ def test_parts_of_an_interval_grow_by_as_much_as_the_whole(
     for name in ("disk_reads_per_s", "network_in_bytes_per_s", "memory_bytes"):
         together = sum(length * part[name] for length, part in parts if part)
         assert together == pytest.approx(whole[name] * (ends[-1] - ends[0]), rel=1e-6, abs=1e-3)
-    assert all(0 <= value for _, part in parts for value in part.values())
+    assert all(value >= 0 for _, part in parts for value in part.values())
     assert all(part[name] <= 100 + 1e-6 for _, part in parts for name in part if name.endswith("percent"))
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparkcast.designs import make_plan
 from sparkcast.errors import StoreError
 from sparkcast.store import open_store
 from sparkcast.store.packing import pack, unpack
-from sparkcast.designs import make_plan
 from sparkcast.study import DesignChoice, Factor, Observation, Study
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.workloads.sampler import TOTALS

@@ -8,7 +8,7 @@ from statistics import fmean
 from sparkcast.observe.eventlog import read_only_log, stage_spans, task_imbalance, total
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.output import read_output
-from sparkcast.observe.parts import parts_of
+from sparkcast.observe.parts import parts_in_tasks, parts_of
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.observe.series import machine_metrics, node_imbalance, utilisation
 from sparkcast.study import (
@@ -21,7 +21,7 @@ from sparkcast.study import (
     TaskTotals,
     Trial,
 )
-from sparkcast.study.names import IMBALANCE, STARTUP_TIME, TOTAL_TIME
+from sparkcast.study.names import IMBALANCE, STARTUP_TIME, TIME, TOTAL_TIME
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.study.streams import stream_responses
 from sparkcast.workloads import Application
@@ -71,7 +71,7 @@ def observe(run: Run, *, run_id: str = "", artefacts: str = "") -> Observed:
     series = RunSeries(run.hosts, tuple(stage for job in jobs for stage in job.stages))
     responses: dict[str, float] = {}
     if worst.outcome is Outcome.OK:
-        responses = {**_mean_responses(jobs, run), **stream_responses(each, cores), **_metrics(jobs, run, series)}
+        responses = {**_metrics(jobs, run, series), **_mean_responses(jobs, run), **stream_responses(each, cores)}
     observation = Observation(
         configuration=run.trial.configuration,
         responses=responses,
@@ -92,7 +92,7 @@ def observe(run: Run, *, run_id: str = "", artefacts: str = "") -> Observed:
     return Observed(observation, series)
 
 
-def _metrics(jobs: list["_ObservedJob"], run: Run, series: RunSeries) -> dict[str, float]:
+def _metrics(jobs: "list[_ObservedJob]", run: Run, series: RunSeries) -> dict[str, float]:
     """What models may learn from besides the settings, though nobody knows it before a run."""
     uneven = [job.imbalance for job in jobs if job.imbalance is not None]
     moments = run.launched_at, run.ended_at
@@ -106,8 +106,9 @@ class _ObservedJob:
     cause: str
     report: JobReport
     tasks: TaskTotals | None
-    stages: tuple[StageSpan, ...]
-    imbalance: float | None  # of the time in tasks, among executors
+    stages: tuple[StageSpan, ...] = ()
+    imbalance: float | None = None  # of the time in tasks, among executors
+    in_tasks: Mapping[str, float] = field(default_factory=dict)  # parts of the measured time
 
 
 def _observe_job(run: Run, folder: Path, end: JobEnd) -> _ObservedJob:
@@ -120,8 +121,11 @@ def _observe_job(run: Run, folder: Path, end: JobEnd) -> _ObservedJob:
         report = read_output(folder, run.program, tasks, end.exit_code, cluster=cluster)
     outcome, cause = classify(end, report, tasks, _tail(folder / "driver.log"))
     if log is None:
-        return _ObservedJob(outcome, cause, report, tasks, (), None)
-    return _ObservedJob(outcome, cause, report, tasks, stage_spans(log), task_imbalance(log))
+        return _ObservedJob(outcome, cause, report, tasks)
+    in_tasks = {}
+    if report.started_at is not None and TIME in report.responses:
+        in_tasks = parts_in_tasks(log, report.started_at, report.responses[TIME])
+    return _ObservedJob(outcome, cause, report, tasks, stage_spans(log), task_imbalance(log), in_tasks)
 
 
 def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artefacts: str) -> JobRun:
@@ -156,10 +160,16 @@ def _mean_responses(jobs: list[_ObservedJob], run: Run) -> Mapping[str, float]:
     if begun:
         responses[STARTUP_TIME] = fmean(begun)
     responses[TOTAL_TIME] = run.ended_at - run.launched_at
-    loading_at = jobs[0].report.loading_at
-    if len(jobs) > 1 or loading_at is None:
+    if len(jobs) > 1 or not begun:
         return responses
-    return responses | parts_of(responses, loading_at - run.jobs[0].submitted_at)
+    told = {**jobs[0].in_tasks, **responses}  # a workload knows better than its tasks
+    return responses | parts_of(told, _boot_s(jobs[0], run.jobs[0].submitted_at, responses[STARTUP_TIME]))
+
+
+def _boot_s(job: _ObservedJob, submitted_at: float, startup_s: float) -> float:
+    """Until data were made ready, as the workload told, or else until the first executor was there."""
+    ready = job.report.loading_at or (job.tasks.first_executor_s if job.tasks else None)
+    return startup_s if ready is None else min(max(ready - submitted_at, 0.0), startup_s)
 
 
 def _tail(path: Path) -> str:

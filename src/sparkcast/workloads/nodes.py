@@ -19,7 +19,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +66,12 @@ class _Receiver:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.close()
         with self._lock:
-            for connection in self._connections:
-                connection.close()
+            for end in (self._server, *self._connections):
+                with suppress(OSError):  # gone already
+                    end.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for it, as closing would not
             self._file.close()
+        self._server.close()
 
     def _accept(self) -> None:
         while True:

@@ -1,10 +1,12 @@
 """The machines of a run over time, with bands where stages ran (javaheri2021 drew such curves of its cluster)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 import numpy as np
 
+from sparkcast.arrays import Floats
 from sparkcast.observe.series import rates
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._style import BLUE, GREEN, GREY, ORANGE, PALETTE, RED, finish, inline, only, the_rows
@@ -66,7 +68,7 @@ def curve_rows(workers: Sequence[HostSeries]) -> tuple[Row, ...]:
     n = min(_MOST_MOMENTS, max(len(host) for host in workers) - 1)
     edges = np.linspace(start, end, n + 1)
     seen = [rates(host, edges) for host in workers]
-    time = (edges[1:] - start) / 1e3
+    time = (edges - start) / 1e3
     rows: list[Row] = []
     for panel, lines in _PANELS.items():
         for line, (rate, _, unit) in lines.items():
@@ -78,10 +80,11 @@ def curve_rows(workers: Sequence[HostSeries]) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _rows(time: Iterable[float], panel: str, line: str, values: Iterable[float]) -> list[Row]:
+def _rows(time: Floats, panel: str, line: str, values: Floats) -> list[Row]:
+    """With the first value at the beginning as well, where curves start."""
     return [
         {"time": round(float(at), 3), "panel": panel, "line": line, "value": round(float(value), 4)}
-        for at, value in zip(time, values, strict=True)
+        for at, value in zip(time, [values[0], *values], strict=True)
     ]
 
 
@@ -120,10 +123,11 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
     shown = [band for band in bands if _has_room(band, end_s, inner)]
 
     def panel(name: str, is_first: bool, is_last: bool) -> alt.LayerChart:
-        x = alt.X("time:Q", title=_SECONDS if is_last else None, scale=scale)
+        axis = alt.Axis(labels=is_last, ticks=is_last, title=_SECONDS if is_last else None)
+        x = alt.X("time:Q", scale=scale, axis=axis)
         lines = list(dict.fromkeys(str(row["line"]) for row in rows if row["panel"] == name))
         colours = [_PANELS[name][line][1] if name in _PANELS else PALETTE[i % 8] for i, line in enumerate(lines)]
-        legend = alt.Legend(orient="right" if width > NARROW_PX else "bottom", symbolType="square")
+        legend = alt.Legend(orient="right" if width > NARROW_PX else "bottom", symbolType="square" if name == _CPU else "stroke")
         colour = alt.Color(
             "line:N",
             title=None,
@@ -134,18 +138,25 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
         base = alt.Chart(the_rows()).transform_filter(only(name, "panel"))
         full = alt.Scale(domain=[0, 100]) if name in (_CPU, _EACH) else alt.Scale(zero=True)
         y = alt.Y("value:Q", title=name, scale=full, stack="zero" if name == _CPU else None)
-        mark = base.mark_area(opacity=0.75) if name == _CPU else base.mark_line(strokeWidth=1.5)
+        mark = base.mark_area(opacity=0.75, interpolate="step-before") if name == _CPU else base.mark_line(strokeWidth=1.5)
         behind = alt.Chart(inline(bands)).mark_rect(color=GREY, opacity=0.2)
-        layers = [behind.encode(x=alt.X("start:Q", scale=scale), x2="end:Q"), mark.encode(x=x, y=y, color=colour)]
+        drawn = mark.encode(x=x, y=y, color=colour)
+        if name == _CPU:  # stacked in the order of the legend, not of the alphabet
+            drawn = drawn.encode(order=alt.Order("place:Q")).transform_calculate(place=_place(lines))
+        layers = [behind.encode(x=alt.X("start:Q", scale=scale, axis=axis), x2="end:Q"), drawn]
         if is_first and shown:
             text = alt.Chart(inline({**band, "at": _middle(band)} for band in shown)).mark_text(baseline="bottom", dy=-3)
-            layers.append(text.encode(x=alt.X("at:Q", scale=scale), y=alt.value(0), text="label:N"))
+            layers.append(text.encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.value(0), text="label:N"))
         room = 92 if width > NARROW_PX else 0  # of the legend
         return alt.layer(*layers).properties(width=inner - room, height=110 if name == _CPU else 70)
 
     charts = [panel(name, name == order[0], name == order[-1]) for name in order]
     drawn = alt.concat(*charts, columns=1, spacing=8).resolve_scale(color="independent")
     return finish(drawn, width, rows)
+
+
+def _place(lines: Sequence[str]) -> str:
+    return f"indexof({json.dumps(lines)}, datum.line)"
 
 
 def _has_room(band: Row, end_s: float, width: int) -> bool:
