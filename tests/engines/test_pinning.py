@@ -15,10 +15,10 @@ from sparkcast.engines.machine import Machine
 def test_executors_claim_different_cpus_until_there_are_none(tmp_path: Path) -> None:
     for cpu in (0, 3, 10):
         (tmp_path / str(cpu)).touch()
-    assert _pinned_java.claim(str(tmp_path), 2) == [0, 3]
-    assert _pinned_java.claim(str(tmp_path), 2) == []  # and gives back the one it got
-    assert _pinned_java.claim(str(tmp_path), 1) == [10]
-    assert _pinned_java.claim(str(tmp_path), 1) == []
+    assert _pinned_java.claim(tmp_path, 2) == [0, 3]
+    assert _pinned_java.claim(tmp_path, 2) == []  # and gives back the one it got
+    assert _pinned_java.claim(tmp_path, 1) == [10]
+    assert _pinned_java.claim(tmp_path, 1) == []
 
 
 def _launch(folder: Path, cores: int) -> "subprocess.Popen[str]":
@@ -46,7 +46,7 @@ def test_java_runs_on_its_cpus_and_frees_them_with_its_end(tmp_path: Path) -> No
         java = _launch(tmp_path, 1)
         assert java.stdout is not None
         assert java.stdout.readline() == f"[{own}] -Xmx1g Main\n"
-        assert _pinned_java.claim(str(tmp_path / "cpus"), 1) == []  # it has it as long as it lives
+        assert _pinned_java.claim(tmp_path / "cpus", 1) == []  # it has it as long as it lives
         java.communicate()
     assert not (tmp_path / _pinned_java.UNPINNED).exists()
 

@@ -46,7 +46,7 @@ def machine(tmp_path: Path) -> Path:
 
 
 def test_counters_are_those_of_the_kernel_and_of_real_devices_only(machine: Path) -> None:
-    counters = Counters(str(machine))
+    counters = Counters(machine)
     seen = dict(zip(counters.names, counters.read(), strict=True))
     assert abs(seen.pop("at_ms") / 1e3 - time.time()) < 600
     assert seen == {
@@ -62,13 +62,13 @@ def test_counters_are_those_of_the_kernel_and_of_real_devices_only(machine: Path
 
 def test_a_container_that_sees_no_device_counts_all_but_the_loopback(machine: Path) -> None:
     (machine / "sys/class/net/eth0/device").rmdir()
-    seen = dict(zip((counters := Counters(str(machine))).names, counters.read(), strict=True))
+    seen = dict(zip((counters := Counters(machine)).names, counters.read(), strict=True))
     assert (seen["network_in_bytes"], seen["loopback_bytes"]) == (10000, 500)
     counters.close()
 
 
 def test_a_core_that_is_switched_off_leaves_the_others_in_their_places(machine: Path) -> None:
-    counters = Counters(str(machine))
+    counters = Counters(machine)
     (machine / "proc/stat").write_text("\n".join(line for line in STAT.splitlines() if not line.startswith("cpu0")))
     seen = dict(zip(counters.names, counters.read(), strict=True))
     assert (seen["core0"], seen["core1"]) == (0, 20)
@@ -77,7 +77,7 @@ def test_a_core_that_is_switched_off_leaves_the_others_in_their_places(machine: 
 
 def test_a_system_without_proc_is_told_apart(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="stat"):
-        Counters(str(tmp_path))
+        Counters(tmp_path)
 
 
 def test_psutil_tells_the_same_as_the_kernels_files() -> None:

@@ -49,7 +49,10 @@ def test_the_parts_of_a_run_come_from_its_report(tmp_path: Path) -> None:
     job = RanJob(tmp_path, JobEnd(0), 1000.0, 1012.0)
     run = Run(Trial(Configuration({"executors": 1})), (job,), 1000.0, 1012.0, (), None)
     responses = observe(run).observation.responses
-    assert not {*observe(replace(run, jobs=(job, job))).observation.responses} & {"boot_s", "idle_s"}  # of one job alone
+    assert not {*observe(replace(run, jobs=(job, job))).observation.responses} & {
+        "boot_s",
+        "idle_s",
+    }  # of one job alone
     assert [responses[part] for part in PARTS] == pytest.approx([5.0, 1.0, 2.5, 1.0, 0.5, 2.0])
     assert sum(responses[part] for part in PARTS) == pytest.approx(responses["total_s"])
 

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -89,13 +91,11 @@ def test_parts_of_an_interval_grow_by_as_much_as_the_whole(
     steps: list[tuple[int, list[int]]], cuts: list[float]
 ) -> None:
     at = np.cumsum([1_700_000_000_000, *(step for step, _ in steps)])
-    grown = {
-        name: np.cumsum([0, *(more[place] for _, more in steps)]).tolist() for place, name in enumerate(GROWING)
-    }
+    grown = {name: np.cumsum([0, *(more[place] for _, more in steps)]).tolist() for place, name in enumerate(GROWING)}
     seen = host(at.tolist(), memory_kib=[5] * len(at), **grown)
     ends = sorted([float(at[0]), *(at[0] + cut * (at[-1] - at[0]) for cut in cuts), float(at[-1])])
     whole = means(seen, ends[0], ends[-1])
-    parts = [(end - start, means(seen, start, end)) for start, end in zip(ends, ends[1:], strict=False)]
+    parts = [(end - start, means(seen, start, end)) for start, end in pairwise(ends)]
     for name in ("disk_reads_per_s", "network_in_bytes_per_s", "memory_bytes"):
         together = sum(length * part[name] for length, part in parts if part)
         assert together == pytest.approx(whole[name] * (ends[-1] - ends[0]), rel=1e-6, abs=1e-3)

@@ -12,18 +12,19 @@ import fcntl
 import os
 import sys
 import time
+from pathlib import Path
 
 UNPINNED = "unpinned"
 _PATIENCE_S = 5.0  # an executor of the application before may still be ending
 
 
-def claim(folder: str, n: int) -> "list[int]":
+def claim(folder: Path, n: int) -> "list[int]":
     """Lock `n` CPUs that no other executor has, or none."""
     held: dict[int, int] = {}
-    for cpu in sorted(int(name) for name in os.listdir(folder)):
+    for cpu in sorted(int(file.name) for file in folder.iterdir()):
         if len(held) == n:
             break
-        file = os.open(os.path.join(folder, str(cpu)), os.O_RDWR)
+        file = os.open(folder / str(cpu), os.O_RDWR)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -39,14 +40,15 @@ def claim(folder: str, n: int) -> "list[int]":
 
 
 def main() -> None:
-    java, folder, cores = os.environ["SPARKCAST_PINNING"].split("|")
+    java, cpus_folder, cores = os.environ["SPARKCAST_PINNING"].split("|")
+    folder = Path(cpus_folder)
     deadline = time.monotonic() + _PATIENCE_S
     while not (cpus := claim(folder, int(cores))) and time.monotonic() < deadline:
         time.sleep(0.05)
     if cpus:
         os.sched_setaffinity(0, cpus)
     else:
-        os.close(os.open(os.path.join(folder, os.pardir, UNPINNED), os.O_CREAT | os.O_WRONLY))
+        (folder.parent / UNPINNED).touch()
     os.execv(java, [java, *sys.argv[1:]])
 
 

@@ -35,7 +35,11 @@ class PsutilCounters:
             int(time.time() * 1e3),
             *(_ticks(cpu, *names) for names in parts),
             (memory.total - memory.available) // 1024,
-            *((disk.read_count, disk.read_bytes // 512, disk.write_count, disk.write_bytes // 512) if disk else [0] * 4),
+            *(
+                (disk.read_count, disk.read_bytes // 512, disk.write_count, disk.write_bytes // 512)
+                if disk
+                else [0] * 4
+            ),
             *(sum(getattr(link, name) for link in links.values()) for name in _NETWORK),
             *(sum(getattr(link, name) for link in loopback) for name in _NETWORK[:2]),
             *(_ticks(core, *parts[0], *parts[1]) for core in psutil.cpu_times(percpu=True)),

@@ -322,9 +322,7 @@ class Store:
         with self._transaction() as connection:
             self._end_run(connection, run_id, "interrupted", time.time())
 
-    def finish_run(
-        self, study: str, trial: Trial, observation: Observation, series: RunSeries | None = None
-    ) -> None:
+    def finish_run(self, study: str, trial: Trial, observation: Observation, series: RunSeries | None = None) -> None:
         """Keep what the run showed, all or nothing. A lost run does not finish its trial."""
         with self._transaction() as connection:
             self._end_run(connection, observation.run_id, "done", time.time())

@@ -139,10 +139,11 @@ def _starter(program: bytes, address: tuple[str, int, str]) -> Any:
         import os
         import subprocess
         import sys
+        from pathlib import Path
 
         # The executor's JVM has started the process that this one was forked from.
-        with open(f"/proc/{os.getppid()}/stat", encoding="utf-8") as stat:
-            executor = stat.read().rpartition(")")[2].split()[1]
+        daemon = Path(f"/proc/{os.getppid()}/stat").read_text(encoding="utf-8")
+        executor = daemon.rpartition(")")[2].split()[1]
         started = subprocess.Popen(
             [sys.executable, "-I", "-", host, str(port), executor, str(PERIOD_S)],
             env={**os.environ, "SPARKCAST_TOKEN": token},  # command lines can be read by every user

@@ -15,6 +15,7 @@ import select
 import socket
 import sys
 import time
+from pathlib import Path
 
 _MOST_BYTES = 1 << 18  # of a file in /proc; what matters of /proc/stat stands at its beginning
 TOTALS = (
@@ -26,26 +27,23 @@ TOTALS = (
 
 
 class Counters:
-    """Counters since the machine started, which only grow; and the memory in use. Raises OSError where there is no
-    /proc.
+    """Counters since the machine started, which only grow; and the memory in use. Raises OSError without a /proc.
 
-    Disks are devices of their own, and no partitions, loops or mappings of others, which would count twice. Networks are
-    devices likewise; where a container sees none, all but the loopback.
+    Disks are devices of their own, and no partitions, loops or mappings of others, which would count twice. Networks
+    are devices likewise; where a container sees none, all but the loopback.
     """
 
-    def __init__(self, root: str = "/") -> None:
+    def __init__(self, root: Path = Path("/")) -> None:
         self._stat, self._memory, self._disks, self._network = (
-            os.open(os.path.join(root, "proc", name), os.O_RDONLY)
-            for name in ("stat", "meminfo", "diskstats", "net/dev")
+            os.open(root / "proc" / name, os.O_RDONLY) for name in ("stat", "meminfo", "diskstats", "net/dev")
         )
-        self._devices = _devices(os.path.join(root, "sys/block"))
-        self._links = _devices(os.path.join(root, "sys/class/net"))
+        self._devices = _devices(root / "sys/block")
+        self._links = _devices(root / "sys/class/net")
         self._cores = [line.split(None, 1)[0] for line in self._cpu_lines()[1:]]
         self.names = (*TOTALS, *(f"core{core[3:].decode()}" for core in self._cores))
         self._begun, self._begun_ms = time.monotonic(), time.time() * 1e3
         try:
-            with open(os.path.join(root, "proc/sys/kernel/random/boot_id"), encoding="ascii") as file:
-                boot = file.read().strip()
+            boot = (root / "proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         except OSError:
             boot = socket.gethostname()
         # Containers of one machine have names of their own, and one kernel.
@@ -116,13 +114,9 @@ def _cpu(line: bytes) -> "list[int]":
     return [int(word) for word in line.split()[1:9]]
 
 
-def _devices(folder: str) -> "frozenset[str]":
+def _devices(folder: Path) -> "frozenset[str]":
     """What has hardware behind it, real or virtual."""
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return frozenset()
-    return frozenset(name for name in names if os.path.exists(os.path.join(folder, name, "device")))
+    return frozenset(file.parent.name for file in folder.glob("*/device"))
 
 
 class Every:
@@ -142,13 +136,13 @@ class Every:
 
 
 def main(host: str, port: str, pid: str, period_s: str) -> None:
-    counters, moments = Counters(), Every(float(period_s))
+    counters, moments, executor = Counters(), Every(float(period_s)), Path("/proc", pid)
     with socket.create_connection((host, int(port)), timeout=30) as driver:
         driver.sendall(f"{os.environ['SPARKCAST_TOKEN']}\n{json.dumps(counters.about())}\n".encode())
         ends = [driver.fileno(), *_end_of(int(pid))]
         while True:
             driver.sendall((" ".join(map(str, counters.read())) + "\n").encode())
-            if select.select(ends, [], [], moments.wait_s())[0] or not os.path.exists(f"/proc/{pid}"):
+            if select.select(ends, [], [], moments.wait_s())[0] or not executor.exists():
                 break
 
 

@@ -18,7 +18,13 @@ _MIB = 2**20
 _SECONDS = "s since sampling began"
 # Panels: their axis, and what each line shows, with its colour and how much one unit of the axis is.
 _Lines = Mapping[str, tuple[str, str, float]]
-_CPU, _EACH, _MEMORY, _DISK, _NETWORK = "CPU (%)", "CPU of each machine (%)", "memory (GiB)", "disk (MiB/s)", "net (MiB/s)"
+_CPU, _EACH, _MEMORY, _DISK, _NETWORK = (
+    "CPU (%)",
+    "CPU of each machine (%)",
+    "memory (GiB)",
+    "disk (MiB/s)",
+    "net (MiB/s)",
+)
 _PANELS: dict[str, _Lines] = {
     _CPU: {
         "user": ("user_percent", GREEN, 1),
@@ -127,7 +133,9 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
         x = alt.X("time:Q", scale=scale, axis=axis)
         lines = list(dict.fromkeys(str(row["line"]) for row in rows if row["panel"] == name))
         colours = [_PANELS[name][line][1] if name in _PANELS else PALETTE[i % 8] for i, line in enumerate(lines)]
-        legend = alt.Legend(orient="right" if width > NARROW_PX else "bottom", symbolType="square" if name == _CPU else "stroke")
+        legend = alt.Legend(
+            orient="right" if width > NARROW_PX else "bottom", symbolType="square" if name == _CPU else "stroke"
+        )
         colour = alt.Color(
             "line:N",
             title=None,
@@ -138,14 +146,18 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
         base = alt.Chart(the_rows()).transform_filter(only(name, "panel"))
         full = alt.Scale(domain=[0, 100]) if name in (_CPU, _EACH) else alt.Scale(zero=True)
         y = alt.Y("value:Q", title=name, scale=full, stack="zero" if name == _CPU else None)
-        mark = base.mark_area(opacity=0.75, interpolate="step-before") if name == _CPU else base.mark_line(strokeWidth=1.5)
+        mark = (
+            base.mark_area(opacity=0.75, interpolate="step-before") if name == _CPU else base.mark_line(strokeWidth=1.5)
+        )
         behind = alt.Chart(inline(bands)).mark_rect(color=GREY, opacity=0.2)
         drawn = mark.encode(x=x, y=y, color=colour)
         if name == _CPU:  # stacked in the order of the legend, not of the alphabet
             drawn = drawn.encode(order=alt.Order("place:Q")).transform_calculate(place=_place(lines))
         layers = [behind.encode(x=alt.X("start:Q", scale=scale, axis=axis), x2="end:Q"), drawn]
         if is_first and shown:
-            text = alt.Chart(inline({**band, "at": _middle(band)} for band in shown)).mark_text(baseline="bottom", dy=-3)
+            text = alt.Chart(inline({**band, "at": _middle(band)} for band in shown)).mark_text(
+                baseline="bottom", dy=-3
+            )
             layers.append(text.encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.value(0), text="label:N"))
         room = 92 if width > NARROW_PX else 0  # of the legend
         return alt.layer(*layers).properties(width=inner - room, height=110 if name == _CPU else 70)
