@@ -93,6 +93,8 @@ def test_a_sampler_ends_with_its_executor(tmp_path: Path) -> None:
         assert started.wait(60) == 0
 
 
+# The task leaves it running, as it should.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_task_starts_a_sampler_and_leaves_the_job_group_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "nodes.jsonl"
     context = Context(start=lambda function: function(iter(())))

@@ -1,4 +1,4 @@
-"""The counters of `workloads/sampler.py` on systems without /proc, from psutil, which takes many times as long."""
+"""The counters of `workloads/sampler.py` on systems without /proc, from psutil, which takes longer."""
 
 import platform
 import time
