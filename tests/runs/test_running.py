@@ -65,12 +65,12 @@ def test_a_study_runs_on_the_embedded_cluster_and_everything_is_kept(
     assert changed.returncode == 2
     assert "spark.conf.spark.executor.memory: 600m -> (absent)" in changed.stderr
     assert sparkcast("export", "s.yaml", "-o", "s.parquet").returncode == 0
-    for run in api.samples(api.load_data(tmp_path / "s.yaml")):
-        [host], total_s = run.series.hosts, run.observation.responses["total_s"]
+    for sampled in api.samples(api.load_data(tmp_path / "s.yaml")):
+        [host], total_s = sampled.series.hosts, sampled.observation.responses["total_s"]
         assert len(host) >= total_s - 1  # one each second
         assert host.at_ms[-1] - host.at_ms[0] == pytest.approx(1e3 * total_s, abs=500)
-        assert len(run.stages) == 2
-        for stage in run.stages:
+        assert len(sampled.stages) == 2
+        for stage in sampled.stages:
             assert 0 <= stage.started_s <= stage.ended_s <= total_s
             assert 0 < stage.means["cpu_percent"] <= 100
     report = sparkcast("report", "s.yaml", "-o", "s.html")

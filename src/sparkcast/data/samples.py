@@ -70,8 +70,9 @@ def _of_run(run: Observation) -> dict[str, Level]:
 def _rows(run: SampledRun, by: By) -> Iterator[Mapping[str, Level]]:
     if by == "stage":
         for stage in run.stages:
-            told = {"host": stage.host, "stage_id": stage.stage_id, "attempt": stage.attempt, "stage": stage.name}
-            yield {**told, "started_s": stage.started_s, "ended_s": stage.ended_s, **stage.means}
+            told: dict[str, Level] = {"host": stage.host, "stage_id": stage.stage_id, "attempt": stage.attempt}
+            told |= {"stage": stage.name, "started_s": stage.started_s, "ended_s": stage.ended_s}
+            yield told | dict(stage.means)
         return
     for host in run.series.hosts:
         columns = {name: values.tolist() for name, values in rates(host).items()}

@@ -173,7 +173,7 @@ def _machines(data: Dataset, sampled: Sequence[tuple[Observation, RunSeries]]) -
     time = data.vocabulary.time
     for place, (run, series) in enumerate(sampled):
         which = ("The only run" if len(sampled) == 1 else "The fastest run", "The slowest run")[min(place, 1)]
-        took = f", {show_seconds(run.responses[time])}" if time in run.responses else ""
+        took = f", {show_seconds(run.responses[time])}" if time is not None and time in run.responses else ""
         title = f"{which}: {data.key(run)}{took}" if data.factors else f"{which}{took}"
         if (drawn := figures.machine_curves(series, f"machines-{place + 1}", title)) is not None:
             yield drawn

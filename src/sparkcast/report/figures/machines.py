@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def curve_rows(workers: Sequence[HostSeries]) -> tuple[Row, ...]:
         return ()
     start, end = min(host.at_ms[0] for host in workers), max(host.at_ms[-1] for host in workers)
     n = min(_MOST_MOMENTS, max(len(host) for host in workers) - 1)
-    edges = np.linspace(start, end, n + 1)
+    edges = np.linspace(start, end, n + 1, dtype=np.float64)
     seen = [rates(host, edges) for host in workers]
     time = (edges - start) / 1e3
     rows: list[Row] = []
@@ -128,7 +129,7 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
     order = [_CPU, *([_EACH] if has_each else []), *list(_PANELS)[1:]]
     shown = [band for band in bands if _has_room(band, end_s, inner)]
 
-    def panel(name: str, is_first: bool, is_last: bool) -> alt.LayerChart:
+    def panel(name: str, is_first: bool, is_last: bool) -> Any:
         axis = alt.Axis(labels=is_last, ticks=is_last, title=_SECONDS if is_last else None)
         x = alt.X("time:Q", scale=scale, axis=axis)
         lines = list(dict.fromkeys(str(row["line"]) for row in rows if row["panel"] == name))
