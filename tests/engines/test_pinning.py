@@ -56,12 +56,15 @@ def test_an_executor_with_more_cores_than_there_are_is_not_pinned_and_says_so(
 ) -> None:
     (tmp_path / "cpus").mkdir()
     monkeypatch.setattr(_pinned_java, "_PATIENCE_S", 0.0)
-    monkeypatch.setenv("SPARKCAST_PINNING", f"/bin/java|{tmp_path / 'cpus'}|2")
+    monkeypatch.setenv("SPARKCAST_PINNING", f"/opt/jdk/bin/java|{tmp_path / 'cpus'}|2")
     executed = []
-    monkeypatch.setattr(os, "execv", lambda *told: executed.append(told))
+    monkeypatch.setattr(os, "execve", lambda *told: executed.append(told))
     monkeypatch.setattr(sys, "argv", ["java", "Main"])
     _pinned_java.main()
-    assert executed == [("/bin/java", ["/bin/java", "Main"])]
+    [(java, arguments, environment)] = executed
+    assert (java, arguments) == ("/opt/jdk/bin/java", ["/opt/jdk/bin/java", "Main"])
+    assert environment["JAVA_HOME"] == "/opt/jdk"
+    assert "SPARKCAST_PINNING" not in environment
     assert (tmp_path / _pinned_java.UNPINNED).exists()
 
 

@@ -107,15 +107,19 @@ class Played:
     """A machine whose counters grow by one with each look."""
 
     def __init__(self) -> None:
-        self._looks = 0
+        self.looks = 0
+        self.is_closed = False
 
     def about(self) -> dict[str, Any]:
         names = (*TOTALS, "core0")
         return {"host": "h", "node": "n", "cores": 1, "memory_bytes": 2**30, "ticks_per_s": 100, "names": names}
 
     def read(self) -> list[int]:
-        self._looks += 1
-        return [self._looks] * (len(TOTALS) + 1)
+        self.looks += 1
+        return [self.looks] * (len(TOTALS) + 1)
+
+    def close(self) -> None:
+        self.is_closed = True
 
 
 def test_a_sampler_looks_at_the_beginning_again_and_again_and_at_the_end() -> None:
@@ -123,9 +127,10 @@ def test_a_sampler_looks_at_the_beginning_again_and_again_and_at_the_end() -> No
         pass
     assert sampler.series().at_ms == (1, 2)
     with HostSampler(period_s=0.001, counters=(played := Played())) as sampler:
-        while played._looks < 5:
+        while played.looks < 5:
             time.sleep(0.001)
     assert len(sampler.series()) >= 5
+    assert played.is_closed
 
 
 def test_this_machine_can_be_sampled() -> None:

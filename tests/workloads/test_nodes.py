@@ -72,7 +72,7 @@ def test_one_sampler_of_each_machine_is_kept_and_all_end_with_the_driver(tmp_pat
         second, stranger = launch(receiver.address, "a", os.getpid()), launch(receiver.address, "b", 1, token="x")
         assert second.wait(60) is not None
         assert stranger.wait(60) is not None
-        other, here = launch(receiver.address, "c", os.getpid()), launch(receiver.address, nodes._own_node(), 1)
+        other, here = launch(receiver.address, "c", os.getpid()), launch(receiver.address, sampler.this_node(), 1)
         assert here.wait(60) is not None
         wait_until(lambda: {"node": "c"}.items() <= entries(file)[-1].items())
     assert first.wait(60) is not None

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-UNPINNED = "unpinned"
+VARIABLE, UNPINNED = "SPARKCAST_PINNING", "unpinned"
 _PATIENCE_S = 5.0  # an executor of the application before may still be ending
 
 
@@ -40,7 +40,7 @@ def claim(folder: Path, n: int) -> "list[int]":
 
 
 def main() -> None:
-    java, cpus_folder, cores = os.environ["SPARKCAST_PINNING"].split("|")
+    java, cpus_folder, cores = os.environ[VARIABLE].split("|")
     folder = Path(cpus_folder)
     deadline = time.monotonic() + _PATIENCE_S
     while not (cpus := claim(folder, int(cores))) and time.monotonic() < deadline:
@@ -49,7 +49,9 @@ def main() -> None:
         os.sched_setaffinity(0, cpus)
     else:
         (folder.parent / UNPINNED).touch()
-    os.execv(java, [java, *sys.argv[1:]])
+    # What the executor starts finds the real Java.
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    os.execve(java, [java, *sys.argv[1:]], environment | {"JAVA_HOME": str(Path(java).parents[1])})
 
 
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ class EmbeddedCluster:
         cores = conf.get("spark.executor.cores", "1")
         return {
             "spark.executorEnv.JAVA_HOME": str(home),
-            "spark.executorEnv.SPARKCAST_PINNING": f"{self._java.executable()}|{cpus}|{cores}",
+            f"spark.executorEnv.{_pinned_java.VARIABLE}": f"{self._java.executable()}|{cpus}|{cores}",
         }
 
     def _java_options(self) -> tuple[str, str]:

@@ -20,12 +20,15 @@ class _Readable(Protocol):
 
     def read(self) -> list[int]: ...
 
+    def close(self) -> None: ...
+
 
 class HostSampler:
     """Samples between enter and exit, at both ends and each `period_s`, in a thread that costs next to nothing."""
 
     def __init__(self, period_s: float = PERIOD_S, counters: _Readable | None = None) -> None:
         self._period_s, self._counters = period_s, counters or counters_here()
+        self._about = self._counters.about()
         self._stopping = threading.Event()
         self._samples: list[list[int]] = []
         self._thread = threading.Thread(target=self._sample, name="host-sampler", daemon=True)
@@ -39,10 +42,11 @@ class HostSampler:
     ) -> None:
         self._stopping.set()
         self._thread.join()
+        self._counters.close()
 
     def series(self) -> HostSeries:
         """What was sampled; ask after the end."""
-        return series_of(self._counters.about(), self._samples)
+        return series_of(self._about, self._samples)
 
     def _sample(self) -> None:
         moments, is_over = Every(self._period_s), False

@@ -45,6 +45,9 @@ class PsutilCounters:
             *(_ticks(core, *parts[0], *parts[1]) for core in psutil.cpu_times(percpu=True)),
         ]
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 def _ticks(times: Any, *names: str) -> int:
     """Of what a system does not tell, nothing."""

@@ -58,7 +58,8 @@ class _Receiver:
         self._token = secrets.token_hex(16)
         self.address = (host, self._server.getsockname()[1], self._token)
         self._lock = threading.Lock()
-        self._nodes, self._connections = {_own_node()}, list[socket.socket]()
+        self._here = sampler.this_node()
+        self._nodes, self._connections = {self._here}, list[socket.socket]()
         self._file = file.open("a", encoding="ascii")
 
     def __enter__(self) -> "_Receiver":
@@ -102,7 +103,7 @@ class _Receiver:
             self._nodes.add(node)
             if is_new:
                 self._connections.append(connection)
-        if node == _own_node():
+        if node == self._here:
             self._write({HERE: True})
         return is_new
 
@@ -110,13 +111,6 @@ class _Receiver:
         with self._lock:
             self._file.write(json.dumps(entry) + "\n")
             self._file.flush()
-
-
-def _own_node() -> str:
-    try:
-        return sampler.Counters().node
-    except OSError:
-        return socket.gethostname()
 
 
 def _start_samplers(context: Any, address: tuple[str, int, str]) -> None:

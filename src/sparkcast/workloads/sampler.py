@@ -42,18 +42,13 @@ class Counters:
         self._cores = [line.split(None, 1)[0] for line in self._cpu_lines()[1:]]
         self.names = (*TOTALS, *(f"core{core[3:].decode()}" for core in self._cores))
         self._begun, self._begun_ms = time.monotonic(), time.time() * 1e3
-        try:
-            boot = (root / "proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        except OSError:
-            boot = socket.gethostname()
-        # Containers of one machine have names of their own, and one kernel.
-        self.node = os.environ.get("SPARKCAST_NODE", boot)
+        self._node = this_node(root)
 
     def about(self) -> "dict[str, object]":
         total = int(_read(self._memory).split(None, 2)[1])
         return {
             "host": socket.gethostname(),
-            "node": self.node,
+            "node": self._node,
             "cores": len(self._cores),
             "memory_bytes": total * 1024,
             "ticks_per_s": os.sysconf("SC_CLK_TCK"),
@@ -103,6 +98,15 @@ class Counters:
                 for i, place in enumerate((0, 1, 8, 9)):
                     sums[i] += int(words[place])
         return sums + loopback
+
+
+def this_node(root: Path = Path("/")) -> str:
+    """What tells this machine from others: containers of one machine have names of their own, and one kernel."""
+    try:
+        boot = (root / "proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        boot = socket.gethostname()
+    return os.environ.get("SPARKCAST_NODE", boot)
 
 
 def _read(file: int) -> bytes:
