@@ -16,7 +16,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sparkcast.engines import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts, SparkJob, Submission, _pinned_java
+from sparkcast.engines import (
+    ENGINES,
+    NOT_PINNED,
+    STANDALONE_POLICY,
+    Capacity,
+    ClusterFacts,
+    SparkJob,
+    Submission,
+    _pinned_java,
+)
 from sparkcast.engines._archive import ClassArchive, find_archive
 from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
@@ -171,9 +180,9 @@ class EmbeddedCluster:
 
     def _affinity(self) -> str:
         if why := _why_not_pinned():
-            return f"executors share all CPUs: {why}"
+            return f"{NOT_PINNED}: {why}"
         if self._family and (self._family.folder / _pinned_java.UNPINNED).exists():
-            return "executors share all CPUs: they have more cores than there are CPUs"
+            return f"{NOT_PINNED}: they have more cores than there are CPUs"
         return "each executor on CPUs of its own"
 
     def _pinning(self, conf: Mapping[str, str]) -> dict[str, str]:

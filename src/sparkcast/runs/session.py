@@ -18,7 +18,7 @@ from statistics import fmean
 from types import FrameType, TracebackType
 from typing import Self
 
-from sparkcast.engines import Engine, SparkJob
+from sparkcast.engines import NOT_PINNED, Engine, SparkJob
 from sparkcast.errors import RunError, SparkcastError, StoreError
 from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
@@ -274,6 +274,8 @@ class Session:
                 raise
         facts = engine.facts()
         folders = [job.folder for job in jobs]
+        if facts.affinity.startswith(NOT_PINNED):
+            self.note(facts.affinity)
         run = Run(
             trial=trial,
             jobs=tuple(
