@@ -60,33 +60,44 @@ def rates(host: HostSeries, edges_ms: Floats | None = None) -> dict[str, Floats]
 
 def means(host: HostSeries, start_ms: float, end_ms: float) -> dict[str, float]:
     """Mean shares and rates between two moments, as far as there are samples; empty where there are none."""
-    import numpy as np
-
-    if len(host) < 2:
-        return {}
-    start, end = max(start_ms, host.at_ms[0]), min(end_ms, host.at_ms[-1])
-    if end <= start:
-        return {}
-    columns = _between(host, np.array([start]), np.array([end]))
-    return {name: float(column[0]) for name, column in zip(_names(host), columns, strict=True)}
+    return _means(host, [(start_ms, end_ms)])[0]
 
 
 def stage_uses(run: RunSeries) -> tuple[StageUse, ...]:
     """Each stage on each machine that ran executors."""
-    return tuple(_stage_use(host, stage) for host in run.workers if len(host) for stage in run.stages)
+    return tuple(use for host in run.workers if len(host) for use in _stage_uses(host, run.stages))
 
 
-def _stage_use(host: HostSeries, stage: StageSpan) -> StageUse:
+def _stage_uses(host: HostSeries, stages: Sequence[StageSpan]) -> list[StageUse]:
     begun = host.at_ms[0]
-    return StageUse(
-        host.host,
-        stage.stage_id,
-        stage.attempt,
-        stage.name,
-        (stage.started_ms - begun) / 1e3,
-        (stage.ended_ms - begun) / 1e3,
-        means(host, stage.started_ms, stage.ended_ms),
-    )
+    found = _means(host, [(stage.started_ms, stage.ended_ms) for stage in stages])
+    return [
+        StageUse(
+            host.host,
+            stage.stage_id,
+            stage.attempt,
+            stage.name,
+            (stage.started_ms - begun) / 1e3,
+            (stage.ended_ms - begun) / 1e3,
+            means,
+        )
+        for stage, means in zip(stages, found, strict=True)
+    ]
+
+
+def _means(host: HostSeries, spans_ms: Sequence[tuple[float, float]]) -> list[dict[str, float]]:
+    """Of each interval, all at once: a training has thousands of stages."""
+    import numpy as np
+
+    if len(host) < 2:
+        return [{} for _ in spans_ms]
+    starts, ends = np.clip(np.array(spans_ms, dtype=float).reshape(-1, 2), host.at_ms[0], host.at_ms[-1]).T
+    names, columns = _names(host), _between(host, starts, ends)
+    rows = np.array(columns).T.tolist()
+    return [
+        dict(zip(names, row, strict=True)) if start < end else {}
+        for start, end, row in zip(starts, ends, rows, strict=True)
+    ]
 
 
 def _names(host: HostSeries) -> list[str]:
