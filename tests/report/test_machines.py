@@ -2,10 +2,11 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from sparkcast.report import figures
+from sparkcast.report import build_content, figures, render
 from sparkcast.report.figures.machines import stage_bands
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.workloads.sampler import TOTALS
@@ -68,3 +69,15 @@ def test_stages_that_follow_each_other_closely_are_one_band() -> None:
     assert stage_bands(close, 0, 500.0) == ({"start": 0.0, "end": 499.999, "label": "0–499"},)
     spread = [StageSpan(n, 0, "s", 10_000 * n, 10_000 * n + 1000) for n in range(500)]
     assert 1 <= len(stage_bands(spread, 0, 5000.0)) <= 60
+
+
+def test_a_report_folds_away_the_fastest_and_the_slowest_run(example: SimpleNamespace) -> None:
+    fast, slow = (example.bare.observations[place] for place in (0, -1))
+    sampled = [(run, RunSeries((machine("a"),), STAGES)) for run in (fast, slow)]
+    content = build_content(example.bare, created="today", version="0.1.0", sampled=sampled)
+    titles = [figure.title for figure in content.figures if figure.name.startswith("machines")]
+    assert [title.partition(":")[0] for title in titles] == ["The fastest run", "The slowest run"]
+    page = render(content)
+    assert '<details class="part" id="machines">' in page
+    without = render(build_content(example.bare, created="today", version="0.1.0"))
+    assert 'id="machines"' not in without
