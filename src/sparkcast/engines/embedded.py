@@ -42,6 +42,7 @@ _HOST = "127.0.0.1"
 _START_TIMEOUT_S = 90.0
 _EXECUTOR_END_S = 20.0
 _SMALLEST = {"spark.cores.max": "1", "spark.executor.cores": "1", "spark.executor.instances": "1"}
+_EXECUTORS_JAVA = "spark.executorEnv.JAVA_HOME"
 _MEMORY_SHARE = 0.7  # of the machine's memory goes to executors; drivers, daemons and the system need the rest
 
 _LOGGING = """\
@@ -127,7 +128,11 @@ class EmbeddedCluster:
         archive.keep(draft)
 
     def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
-        (self._running().folder / _pinned_java.UNPINNED).unlink(missing_ok=True)
+        folder = self._running().folder
+        mark = folder / _pinned_java.UNPINNED
+        mark.unlink(missing_ok=True)
+        if f"{_EXECUTORS_JAVA}={folder / 'pinned'}" not in submission.argv:
+            mark.write_text(f"your {_EXECUTORS_JAVA} replaces the one that pins them")
         return self._running().submit(submission, log)
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
@@ -181,8 +186,8 @@ class EmbeddedCluster:
     def _affinity(self) -> str:
         if why := _why_not_pinned():
             return f"{NOT_PINNED}: {why}"
-        if self._family and (self._family.folder / _pinned_java.UNPINNED).exists():
-            return f"{NOT_PINNED}: they have more cores than there are CPUs"
+        if self._family and (mark := self._family.folder / _pinned_java.UNPINNED).exists():
+            return f"{NOT_PINNED}: {mark.read_text() or 'they have more cores than there are CPUs'}"
         return "each executor on CPUs of its own"
 
     def _pinning(self, conf: Mapping[str, str]) -> dict[str, str]:
@@ -201,7 +206,7 @@ class EmbeddedCluster:
             java.chmod(0o700)
         cores = conf.get("spark.executor.cores", "1")
         return {
-            "spark.executorEnv.JAVA_HOME": str(home),
+            _EXECUTORS_JAVA: str(home),
             f"spark.executorEnv.{_pinned_java.VARIABLE}": f"{self._java.executable()}|{cpus}|{cores}",
         }
 
