@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sparkcast.workloads import nodes, sampler
+from sparkcast.study import Configuration
+from sparkcast.workloads import driver, nodes, sampler
 from sparkcast.workloads.nodes import HERE, NODES_VARIABLE, SWITCH, watch_nodes
 from tests_support import wait_until
 
@@ -124,3 +125,19 @@ def test_a_port_that_is_scanned_harms_nobody(tmp_path: Path) -> None:
             with socket.create_connection((host, port)) as stranger:
                 stranger.sendall(words)
     assert (tmp_path / "nodes.jsonl").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(OSError("Cannot run program python3"), "Cannot run"), (KeyError(), "Key")]
+)
+def test_a_cluster_that_cannot_be_sampled_costs_the_samples_and_not_the_run(
+    error: Exception, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_context: object) -> None:
+        raise error
+
+    monkeypatch.setattr(driver, "watch_nodes", refuse)
+    with driver.Report(tmp_path / "report.jsonl") as report:
+        driver.DriverJob(Configuration({}), tmp_path, report)._watch_nodes()
+    [note] = entries(tmp_path / "report.jsonl")
+    assert note["text"].startswith(f"the nodes of the cluster were not sampled: {told}")

@@ -102,7 +102,10 @@ class DriverJob:
         try:
             self._samplers.enter_context(watch_nodes(self._context))
         except Exception as error:  # executors without Python: the job itself may not need it
-            self.note(f"the nodes of the cluster were not sampled: {describe(error)['message'].splitlines()[0]}")
+            told = describe(error)
+            self.note(
+                f"the nodes of the cluster were not sampled: {(told['message'] or told['error']).splitlines()[0]}"
+            )
 
     def loading(self) -> None:
         self._report.write("loading")
