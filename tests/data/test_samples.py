@@ -28,10 +28,16 @@ def sampled(tmp_path: Path) -> Data:
     store.register(study, plan)
     for trial, own in zip(plan.trials, (series, None), strict=True):
         run_id, artefacts = store.begin_run("s", trial)
-        seen = Observation(trial.configuration, {"time_s": 2.0}, run_id=run_id, artefacts=artefacts)
+        responses = {"time_s": 2.0, "imbalance": 0.1, "busy_core_s": 3.0}
+        seen = Observation(trial.configuration, responses, run_id=run_id, artefacts=artefacts)
         store.finish_run("s", trial, seen, own)
     store.close()
     return api.load_data(tmp_path / "s.results")
+
+
+def test_a_store_reports_what_its_workload_told_and_keeps_the_rest_for_models(sampled: Data) -> None:
+    assert sampled.dataset.responses == ("time_s",)
+    assert sampled.dataset.measured == ("time_s", "imbalance", "busy_core_s")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.observe.recognise import is_event_log
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
-from sparkcast.study.names import COST, in_usual_units
+from sparkcast.study.names import COST, METRICS, in_usual_units
 from sparkcast.study.paths import no_such_file
 
 Source = str | Path
@@ -238,15 +238,18 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     declared = words.only(known).assigning(in_usual_units(roles))
     dataset = Dataset(tuple(factors) or found.factors, found.observations, name, found.responses, declared)
     if (slowed := with_slowdowns(dataset.observations, dataset.vocabulary)) != dataset.observations:
-        responses = tuple(dict.fromkeys(n for o in slowed for n in o.responses))
-        dataset = Dataset(dataset.factors, slowed, name, responses, declared)
+        dataset = Dataset(dataset.factors, slowed, name, _reported(slowed), declared)
     return Data(dataset, taken_as=_by_name(dataset, declared), results=source)
 
 
 def _as_stored(name: str, stored: tuple[Observation, ...]) -> Dataset:
     first = stored[0].configuration if stored else ()
     varied = tuple(n for n in first if len({o.configuration.get(n) for o in stored}) > 1)
-    return Dataset(varied, stored, name, tuple(dict.fromkeys(n for o in stored for n in o.responses)))
+    return Dataset(varied, stored, name, _reported(stored))
+
+
+def _reported(stored: tuple[Observation, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for run in stored for name in run.responses if name not in METRICS))
 
 
 def _declared_by(workload: str) -> Vocabulary:

@@ -34,6 +34,8 @@ BUSY_CORE_TIME, IOWAIT_CORE_TIME, DISK_BYTES, NETWORK_BYTES = (
     "network_bytes",
 )
 IMBALANCE, NODE_IMBALANCE = "imbalance", "node_imbalance"
+# What is measured in every run, whatever its workload reports: for models to learn from, not to be reported one by one.
+METRICS = (*PARTS, BUSY_CORE_TIME, IOWAIT_CORE_TIME, DISK_BYTES, NETWORK_BYTES, IMBALANCE, NODE_IMBALANCE)
 
 _SETTINGS: tuple[tuple[Role, str], ...] = (
     (
