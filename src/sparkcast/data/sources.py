@@ -224,9 +224,10 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     finally:
         store.close()
     asked = definition.get("settings", {})
+    words = _declared_by(str(definition["workload"])) if asked else WORDS
     if asked:
         fixed = {setting: level for setting, level in asked.items() if not isinstance(level, list)}
-        found = _as_stored(name, observations_beside(measured, ingested, tuple(asked), fixed))
+        found = _as_stored(name, observations_beside(measured, ingested, tuple(asked), fixed), words)
     else:
         found = dataset_of(name, ingested)
     if not found.observations:
@@ -234,22 +235,24 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     known = (*found.observations[0].configuration, *found.measured)
     if unknown := next((given for given in roles if given not in known), None):
         raise StudyError(f"study {name!r} has no setting or response {unknown!r}", hint=did_you_mean(unknown, known))
-    words = _declared_by(str(definition["workload"])) if asked else WORDS
     declared = words.only(known).assigning(in_usual_units(roles))
     dataset = Dataset(tuple(factors) or found.factors, found.observations, name, found.responses, declared)
     if (slowed := with_slowdowns(dataset.observations, dataset.vocabulary)) != dataset.observations:
-        dataset = Dataset(dataset.factors, slowed, name, _reported(slowed), declared)
+        dataset = Dataset(dataset.factors, slowed, name, _reported(slowed, words), declared)
     return Data(dataset, taken_as=_by_name(dataset, declared), results=source)
 
 
-def _as_stored(name: str, stored: tuple[Observation, ...]) -> Dataset:
+def _as_stored(name: str, stored: tuple[Observation, ...], words: Vocabulary) -> Dataset:
     first = stored[0].configuration if stored else ()
     varied = tuple(n for n in first if len({o.configuration.get(n) for o in stored}) > 1)
-    return Dataset(varied, stored, name, _reported(stored))
+    return Dataset(varied, stored, name, _reported(stored, words))
 
 
-def _reported(stored: tuple[Observation, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for run in stored for name in run.responses if name not in METRICS))
+def _reported(stored: tuple[Observation, ...], words: Vocabulary) -> tuple[str, ...]:
+    """What the runs measured, but for metrics that their workload does not name."""
+    own = {response.name for response in words.responses}
+    measured = dict.fromkeys(name for run in stored for name in run.responses)
+    return tuple(name for name in measured if name in own or name not in METRICS)
 
 
 def _declared_by(workload: str) -> Vocabulary:
