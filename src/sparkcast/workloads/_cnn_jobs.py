@@ -9,7 +9,7 @@ from typing import Any
 from sparkcast.errors import RunError
 from sparkcast.study import Configuration
 from sparkcast.units import parse_bytes
-from sparkcast.workloads._cnn_partition import predict_files, ready_replica
+from sparkcast.workloads._cnn_partition import forget_zip_files, predict_files, ready_replica
 from sparkcast.workloads._cnn_replica import NETWORKS
 
 _CHECKED = 8  # images that are predicted once more, each on its own
@@ -98,6 +98,7 @@ def _task(partitions: Any, network: Mapping[str, Any], most_bytes: int) -> Calla
                 files = [Path(file) for file in partitions.value[number]]
                 row = predict_files(replica, files, side=side, batch_size=batch_size)._asdict()
                 yield pyarrow.RecordBatch.from_pylist([{"partition": number, **row}], schema=_schema(pyarrow))
+        forget_zip_files()
 
     return predict
 

@@ -31,7 +31,7 @@ def ready_replica(network: Mapping[str, Any], most_bytes: int | None) -> Replica
 
     def load() -> Replica:
         replica = load_replica(**network)
-        _speed_up_tasks()
+        gc.freeze()  # or after each task garbage is collected among all that TensorFlow has made
         if most_bytes is not None:
             _limit_memory(most_bytes, network["network"])
         return replica
@@ -71,13 +71,12 @@ def _decoded(content: bytes, side: int) -> Any:
         return None
 
 
-def _speed_up_tasks() -> None:
-    """Spare each task 0.4 s of what Spark's Python processes do between tasks, which lasts when TensorFlow is loaded.
+def forget_zip_files() -> None:
+    """Spare the next task reading them: Spark's Python processes have what was imported looked for anew in each task.
 
-    They collect garbage, among all that it has made. And they have each package from the zip file of Spark read the
-    zip file again, in case it has changed; forgotten here, they are found again when something is imported from them.
+    They hold Python's own packages of Spark and its jar, and each is read again in case it has changed. Forgotten here,
+    at the end of a task, they are found again when something is imported from them.
     """
-    gc.freeze()
     for path, finder in [*sys.path_importer_cache.items()]:
         if isinstance(finder, zipimport.zipimporter):
             del sys.path_importer_cache[path]

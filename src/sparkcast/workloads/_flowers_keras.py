@@ -2,15 +2,13 @@
 
 import json
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from sparkcast.errors import RunError
 from sparkcast.workloads import Job
-from sparkcast.workloads._training_reports import Address, listening, receiver, speaking, until_told
+from sparkcast.workloads._training_reports import Address, speaking, train_together
 
 _BATCH_NORM_MOMENTUM = 0.8
 
@@ -20,21 +18,10 @@ Step = Callable[[Any], Any]  # from a batch of all replicas
 
 def train(job: Job, recipe: dict[str, Any]) -> None:
     """Plain values in `recipe`, because it goes to Pythons that have no sparkcast."""
-    context = job.spark_context()
-    failures: list[str] = []
-    has_result = threading.Event()
     workers = recipe["workers"]
-    recipe = recipe | {"addresses": _free_addresses(workers) if context.master.startswith("local") else []}
-    with listening(context, receiver(job, failures, has_result)) as driver:
-        stage = context.parallelize(range(workers), workers).barrier()
-        training = stage.mapPartitions(lambda _: _train_one(driver, recipe))
-        try:
-            until_told(context, has_result, training.count)
-        except Exception as error:
-            if not failures:
-                raise
-            # Spark tells of the task that ended first; the process that failed said what it was.
-            raise RunError(f"a training process failed: {failures[0]}") from error
+    is_local = job.spark_context().master.startswith("local")
+    recipe = recipe | {"addresses": _free_addresses(workers) if is_local else []}
+    train_together(job, workers, lambda driver: _train_one(driver, recipe))
 
 
 def _train_one(driver: Address, recipe: dict[str, Any]) -> Iterator[None]:

@@ -4,7 +4,6 @@ The processes are the Python workers of one barrier stage: Spark starts all of t
 for the training alone.
 """
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -24,7 +23,7 @@ from sparkcast.workloads._mnist_recipe import (
     Recipe,
     is_enough,
 )
-from sparkcast.workloads._training_reports import Address, listening, receiver, speaking, until_told
+from sparkcast.workloads._training_reports import Address, speaking, train_together
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -39,24 +38,13 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
             "framework 'torch' needs PyTorch, which is not installed",
             hint="pip install 'sparkcast[torch]', or set framework: bigdl",
         )
-    context = job.spark_context()
-    failures: list[str] = []
-    has_result = threading.Event()
     # Plain values: a dataclass does not survive being pickled to a Python that cannot import its module.
     arrays = [array for part in (dataset.training, dataset.held_out) for array in (part.pixels, part.labels)]
     plain = asdict(recipe)
-    is_local = context.master.split("[")[0] == "local"
-    with listening(context, receiver(job, failures, has_result)) as driver, TemporaryDirectory() as folder:
+    is_local = job.spark_context().master.split("[")[0] == "local"
+    with TemporaryDirectory() as folder:
         meeting_file = f"{folder}/processes" if is_local else ""
-        stage = context.parallelize(range(recipe.processes), recipe.processes).barrier()
-        training = stage.mapPartitions(lambda _: _train_one(driver, meeting_file, arrays, plain))
-        try:
-            until_told(context, has_result, training.count)
-        except Exception as error:
-            if not failures:
-                raise
-            # Spark tells of the first task that ended; the process that failed first said what it was.
-            raise RunError(f"a training process failed: {failures[0]}") from error
+        train_together(job, recipe.processes, lambda driver: _train_one(driver, meeting_file, arrays, plain))
 
 
 def _train_one(driver: Address, meeting_file: str, arrays: Sequence[Array], recipe: dict[str, Any]) -> Iterator[None]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sparkcast.errors import RunError
 from sparkcast.workloads.base import Job
 
 _LEAVE_S = 20.0  # for the processes to end once the result is there
@@ -37,7 +38,26 @@ def listening(context: Any, receive: Callable[[dict[str, Any]], None]) -> Iterat
             server.shutdown()
 
 
-def receiver(job: Job, failures: list[str], has_result: threading.Event) -> Callable[[dict[str, Any]], None]:
+def train_together(job: Job, processes: int, train_one: Callable[[Address], Iterator[None]]) -> None:
+    """Train in the Python workers of one barrier stage: Spark starts all of them or none.
+
+    Raises RunError with what the process that failed first has said: Spark tells of the task that ended first.
+    """
+    context = job.spark_context()
+    failures: list[str] = []
+    has_result = threading.Event()
+    with listening(context, _receiver(job, failures, has_result)) as driver:
+        stage = context.parallelize(range(processes), processes).barrier()
+        training = stage.mapPartitions(lambda _: train_one(driver))
+        try:
+            until_told(context, has_result, training.count)
+        except Exception as error:
+            if not failures:
+                raise
+            raise RunError(f"a training process failed: {failures[0]}") from error
+
+
+def _receiver(job: Job, failures: list[str], has_result: threading.Event) -> Callable[[dict[str, Any]], None]:
     def receive(message: dict[str, Any]) -> None:
         kind = message.pop("kind")
         if kind == "loading":
