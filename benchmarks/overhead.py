@@ -1,6 +1,7 @@
 """What sparkcast adds to a trial, over the bare spark-submit of the same job; and what a warm cluster saves.
 
     python benchmarks/overhead.py [--workload mnist-training|pi] [--pairs 6]
+    python benchmarks/overhead.py --sampler 60 [--rounds 10]       what sampling the machines costs, beside psutil
 
 Both sides run in turn, on the same cluster, in one process tree: after each trial its own `command.sh` is executed as
 it stands. A trial's time is everything sparkcast does for it: noting the run, launching, sampling the host, reading the
@@ -13,6 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+
+import _sampling
 
 from sparkcast import api
 from sparkcast.runs.session import Progress
@@ -52,7 +55,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", choices=SETTINGS, default="mnist-training")
     parser.add_argument("--pairs", type=int, default=6)
+    parser.add_argument("--sampler", type=float, metavar="SECONDS", help="measure the sampler alone, for so long")
+    parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args()
+    if options.sampler:
+        _sampling.show(options.sampler, options.rounds)
+        return
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "overhead.yaml"
         text = f"study: overhead\nworkload: {options.workload}\nsettings: {SETTINGS[options.workload]}\n"

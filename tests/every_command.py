@@ -136,7 +136,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("s.yaml", "--budget", "soon")),
         (2, ("s.yaml", "--effect", "0")),
     ],
-    "export": [(2, ("rnus.csv", "-o", "x.csv")), (2, ("runs.csv", "-o", "no/x.csv")), (2, ("runs.csv",))],
+    "export": [
+        (2, ("rnus.csv", "-o", "x.csv")),
+        (2, ("runs.csv", "-o", "no/x.csv")),
+        (2, ("runs.csv",)),
+        (2, ("runs.csv", "-o", "x.csv", "--to", "sample")),
+        (4, ("runs.csv", "-o", "x.csv", "--to", "samples")),
+    ],
     "fit": [(2, ("rnus.csv",)), (2, ("runs.csv", "--model", "rigde")), (4, ("few.csv",)), (2, ("log",))],
     "ingest": [
         (2, ("pi.zst", "--into", "new.csv")),

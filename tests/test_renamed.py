@@ -24,7 +24,8 @@ from sparkcast.observe.host import HostSampler
 from sparkcast.report import ReportContent
 from sparkcast.runs import site
 from sparkcast.store import results_folder
-from sparkcast.study import Observation, Price, Utilisation
+from sparkcast.study import Observation, Price
+from sparkcast.study.series import HostSeries
 from sparkcast.workloads.base import (
     ACCURACY,
     TIME,
@@ -415,7 +416,7 @@ class World:
         with self._patch.context() as patch:
             patch.setattr(site, "engine_for", lambda options: self.engine)
             patch.setattr(time, "time", lambda: self._now)
-            patch.setattr(HostSampler, "utilisation", lambda _: Utilisation(50.0, 1.0, 2**30, 0.0, 0.0, 3))
+            patch.setattr(HostSampler, "series", lambda _: HostSeries("h", "n", 2, 2**30, 100, {}))
             return plain(ask(self))
 
     def _play(self, given: Settings) -> Mapping[str, float] | str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sparkcast.analyse import Analysis
     from sparkcast.data.ingest import Ingested, IngestedLog
     from sparkcast.data.ingest.destination import Destination
+    from sparkcast.data.samples import By, SampledRun
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.fit import FitResult, GridSearch
     from sparkcast.learned.knowledge import FromRuns, Knowledge
@@ -55,6 +56,7 @@ __all__ = [
     "compare_profiles",
     "dry_run",
     "export",
+    "export_samples",
     "fit",
     "ingest",
     "list_kinds",
@@ -72,6 +74,7 @@ __all__ = [
     "report",
     "report_log",
     "run",
+    "samples",
     "save_model",
     "starter_study",
     "study_of_line",
@@ -586,6 +589,52 @@ def export(data: Data, target: Source) -> int:
     else:
         write_table(data.dataset, Path(target))
     return len(data.dataset.observations)
+
+
+def samples(data: Data) -> "tuple[SampledRun, ...]":
+    """What was sampled each second on the machines of runs, and how busy they were during each stage.
+
+    Args:
+        data: Observations of a study or a store; a table has no samples.
+
+    Returns:
+        The runs that have samples, each with the counters of its machines (`series.hosts`), the times of its stages
+        (`series.stages`), and the means of each machine over each stage (`stages`).
+
+    Raises:
+        StoreError: The samples cannot be read.
+
+    >>> samples(load_data("runs.csv"))
+    ()
+    """
+    from sparkcast.data.samples import sampled_runs
+
+    return sampled_runs(data)
+
+
+def export_samples(data: Data, target: Source, *, by: "By" = "sample") -> int:
+    """Write what was sampled on the machines of runs to a table.
+
+    Args:
+        data: Observations of a study or a store.
+        target: A .csv or .parquet file; an existing one is replaced.
+        by: One row per "sample", or per "stage" with the means over it; of each machine of each run.
+
+    Returns:
+        How many runs have samples.
+
+    Raises:
+        NotEnoughDataError: None has.
+        StudyError: The file type is not supported, or a package is missing.
+
+    >>> export_samples(load_data("runs.csv"), "samples.csv")
+    Traceback (most recent call last):
+    sparkcast.errors.NotEnoughDataError: no sample of a machine is stored with these runs
+      hint: samples are taken by `sparkcast run` and stay in the store: give the study, not a table
+    """
+    from sparkcast.data.samples import write_samples
+
+    return write_samples(data, Path(target), by)
 
 
 def load_model(path: Source) -> "SavedModel":
@@ -1607,6 +1656,7 @@ def report(data: Data | Source, output: Source, *, within_s: float | None = None
     from datetime import datetime
 
     from sparkcast import __version__
+    from sparkcast.data.samples import fastest_and_slowest, sampled_runs
     from sparkcast.learned.fit import or_note
     from sparkcast.learned.knowledge import FromRuns
     from sparkcast.report import build_content, write_report
@@ -1630,6 +1680,7 @@ def report(data: Data | Source, output: Source, *, within_s: float | None = None
         recommendation=recommendation,
         check=check,
         fitted=fitted,
+        sampled=[(run.observation, run.series) for run in sampled_runs(data, fastest_and_slowest(data))],
         notes=tuple(dict.fromkeys(notes)),
     )
     write_report(Path(output), content)

@@ -65,8 +65,8 @@ def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: P
         lines = ['{"kind":"started","at":103}', f'{{"kind":"result","at":9,"responses":{{"time_s":{seconds}}}}}']
         (folder / "report.jsonl").write_text("\n".join(lines))
     jobs = tuple(RanJob(folder, JobEnd(0), 100.0, ended) for folder, ended in zip(folders, (120.0, 125.0), strict=True))
-    run = Run(Trial(Configuration({"jobs": 2})), jobs, 100.0, 125.0, None, None)
-    seen = observe(run, artefacts="runs/1")
+    run = Run(Trial(Configuration({"jobs": 2})), jobs, 100.0, 125.0, (), None)
+    seen = observe(run, artefacts="runs/1").observation
     assert {name: seen.responses[name] for name in ("time_s", "startup_s", "total_s", "response_s")} == {
         "time_s": 15.0,
         "startup_s": 3.0,
@@ -78,5 +78,5 @@ def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: P
         (25.0, 20.0, "runs/1/job-2"),
     ]
     failed = dataclasses.replace(run, jobs=(jobs[0], dataclasses.replace(jobs[1], end=JobEnd(1))))
-    assert observe(failed).outcome is Outcome.ERROR
-    assert observe(failed).responses == {}
+    assert observe(failed).observation.outcome is Outcome.ERROR
+    assert observe(failed).observation.responses == {}

@@ -134,13 +134,13 @@ def test_a_promise_that_is_not_kept_is_an_error_that_shows_the_last_lines(
 ) -> None:
     leave(tmp_path, stdout, "OutOfMemoryError, in a log of Spark\n")
     job = RanJob(tmp_path, JobEnd(0), 990.0, 1020.0)
-    run = Run(Trial(Configuration({})), (job,), 990.0, 1020.0, None, None, program)
+    run = Run(Trial(Configuration({})), (job,), 990.0, 1020.0, (), None, program)
     (tmp_path / "eventlog").mkdir()
     (tmp_path / "eventlog" / "app").write_text(
         '{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":1}\n'
         '{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":9}\n'
     )
-    observation = observe(run)
+    observation = observe(run).observation
     assert observation.outcome is Outcome.ERROR
     first, *rest = observation.cause.splitlines()
     assert problem in first
@@ -184,8 +184,8 @@ def test_jobs_at_once_are_averaged(tmp_path: Path) -> None:
         )
     fingerprint = Fingerprint("", 1, 1, "", "", "", "", "embedded", "")
     jobs = tuple(RanJob(folder, JobEnd(0), 990.0, 1000.0) for folder in folders)
-    run = Run(Trial(Configuration({"jobs": 2})), jobs, 990.0, 1000.0, None, fingerprint, AUC)
-    responses = observe(run).responses
+    run = Run(Trial(Configuration({"jobs": 2})), jobs, 990.0, 1000.0, (), fingerprint, AUC)
+    responses = observe(run).observation.responses
     assert responses["auc"] == pytest.approx(0.7)
     assert (responses["time_s"], responses["startup_s"], responses["total_s"]) == (4.0, 5.0, 10.0)
 

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profile_support import START, T, at, log_of
+from sparkcast.observe.eventlogs import Executor
 from sparkcast.observe.outcome import JobEnd
-from sparkcast.observe.parts import parts_of
+from sparkcast.observe.parts import parts_in_tasks, parts_of
 from sparkcast.observe.run import RanJob, Run, observe
 from sparkcast.study import Configuration, Trial
 from sparkcast.study.names import PARTS
@@ -45,8 +47,33 @@ def test_the_parts_of_a_run_come_from_its_report(tmp_path: Path) -> None:
         '{"kind": "result", "at": 1010.1, "responses": {"time_s": 4.0, "compute_s": 2.5, "sync_s": 1.0}}\n'
     )
     job = RanJob(tmp_path, JobEnd(0), 1000.0, 1012.0)
-    run = Run(Trial(Configuration({"executors": 1})), (job,), 1000.0, 1012.0, None, None)
-    responses = observe(run).responses
-    assert not {*observe(replace(run, jobs=(job, job))).responses} & {"boot_s", "idle_s"}  # of one job alone
+    run = Run(Trial(Configuration({"executors": 1})), (job,), 1000.0, 1012.0, (), None)
+    responses = observe(run).observation.responses
+    assert not {*observe(replace(run, jobs=(job, job))).observation.responses} & {
+        "boot_s",
+        "idle_s",
+    }  # of one job alone
     assert [responses[part] for part in PARTS] == pytest.approx([5.0, 1.0, 2.5, 1.0, 0.5, 2.0])
     assert sum(responses[part] for part in PARTS) == pytest.approx(responses["total_s"])
+
+
+def test_slots_compute_wait_for_shuffled_data_or_have_no_task() -> None:
+    tasks = [T(0, 4), T(1, 3, columns={"fetch_wait_ms": 500}), T(5, 9)]  # 2 s of the last one are measured
+    log = log_of(tasks, end=10, executors=[Executor("1", "a", 2, 0, at(0))])
+    found = parts_in_tasks(log, START / 1e3 + 2, 5.0)
+    assert found == pytest.approx({"compute_s": (2 + 0.75 + 2) / 2, "sync_s": 0.25 / 2})
+
+
+def test_a_log_without_tasks_or_executors_says_nothing() -> None:
+    assert parts_in_tasks(log_of([], end=3), START / 1e3, 2.0) == {}
+    assert parts_in_tasks(log_of([T(0, 1)], end=3, executors=()), START / 1e3, 2.0) == {}
+
+
+@given(st.lists(st.tuples(st.floats(0, 50), st.floats(0, 20), st.integers(0, 40_000)), min_size=1), seconds, seconds)
+def test_slots_never_do_more_than_there_is_time(
+    tasks: list[tuple[float, float, int]], start_s: float, time_s: float
+) -> None:
+    made = [T(launch, launch + took, columns={"fetch_wait_ms": wait}) for launch, took, wait in tasks]
+    found = parts_in_tasks(log_of(made, end=100), START / 1e3 + start_s % 60, time_s % 60)
+    assert all(part >= -1e-9 for part in found.values())
+    assert sum(found.values()) <= time_s % 60 + 1e-6

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from sparkcast import api
+from sparkcast.engines import _warden
 from sparkcast.engines.conf import read_properties
 from sparkcast.engines.embedded import EmbeddedCluster
+from sparkcast.store import open_store
 from sparkcast.study import Outcome, SparkOptions
 from sparkcast.study.names import PARTS
 from tests_support import Sparkcast, wait_until
@@ -50,8 +52,11 @@ def test_a_study_runs_on_the_embedded_cluster_and_everything_is_kept(
         assert (run.tasks.executors, run.tasks.failed_tasks) == (run.configuration["executors"], 0)
         assert run.utilisation is not None
         assert 0 < run.utilisation.cpu_percent <= 100
+        assert sum(run.responses[part] for part in PARTS) == pytest.approx(run.responses["total_s"], rel=0.01)
+        assert min(run.responses[part] for part in PARTS) >= 0
         assert run.fingerprint is not None
         assert run.fingerprint.spark == "3.5.9"
+        assert run.fingerprint.affinity == EmbeddedCluster(SparkOptions()).facts().affinity
         assert list((tmp_path / "s.results" / run.artefacts / "eventlog").iterdir())
     again = sparkcast("run", "s.yaml", "--conf", "spark.executor.memory=600m")
     assert again.returncode == 0
@@ -60,6 +65,17 @@ def test_a_study_runs_on_the_embedded_cluster_and_everything_is_kept(
     assert changed.returncode == 2
     assert "spark.conf.spark.executor.memory: 600m -> (absent)" in changed.stderr
     assert sparkcast("export", "s.yaml", "-o", "s.parquet").returncode == 0
+    for sampled in api.samples(api.load_data(tmp_path / "s.yaml")):
+        [host], total_s = sampled.series.hosts, sampled.observation.responses["total_s"]
+        assert len(host) >= total_s - 1  # one each second
+        assert host.at_ms[-1] - host.at_ms[0] == pytest.approx(1e3 * total_s, abs=500)
+        assert len(sampled.stages) == 2
+        for stage in sampled.stages:
+            assert 0 <= stage.started_s <= stage.ended_s <= total_s
+            assert 0 < stage.means["cpu_percent"] <= 100
+    report = sparkcast("report", "s.yaml", "-o", "s.html")
+    assert report.returncode == 0, report.stderr
+    assert "machines-1" in (tmp_path / "s.html").read_text()
 
 
 def test_a_trial_over_its_limit_is_stopped_and_the_next_one_runs(
@@ -70,6 +86,45 @@ def test_a_trial_over_its_limit_is_stopped_and_the_next_one_runs(
     assert sparkcast("run", "s.yaml", "--master", "local[2]").returncode == 0
     ends = [(run.outcome, run.cause) for run in api.load_data(tmp_path / "s.yaml").dataset.observations]
     assert ends == [(Outcome.TIMEOUT, "stopped at its time limit")] * 2
+
+
+LOOK = """\
+import json
+from pyspark.sql import SparkSession
+
+def look(_):
+    import os, time
+    time.sleep(1)  # both executors get a task
+    with open(f"/proc/{os.getppid()}/stat") as stat:
+        executor = int(stat.read().rpartition(")")[2].split()[1])
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
+    yield os.sched_getaffinity(0), os.sched_getaffinity(executor), [int(os.environ[name]) for name in names]
+
+context = SparkSession.builder.getOrCreate().sparkContext
+seen = context.parallelize(range(2), 2).mapPartitions(look).collect()
+print("sparkcast: " + json.dumps({
+    "executor_cpus": max(len(cpus) for own in seen for cpus in own[:2]),
+    "cpus": len(set.union(*(own[0] for own in seen))),
+    "threads": max(max(own[2]) for own in seen),
+}))
+"""
+
+
+def test_executors_have_cpus_and_threads_of_their_own(sparkcast: Sparkcast, tmp_path: Path, no_orphans: None) -> None:
+    """What a task sees: the CPUs of its process and of its executor, and the variables that libraries read."""
+    (tmp_path / "look.py").write_text(LOOK)
+    (tmp_path / "s.yaml").write_text(
+        "study: s\nworkload: command\nsettings: {executors: 2}\n"
+        "command: {application: look.py}\nresponses: [time_s, executor_cpus, cpus, threads]\n"
+    )
+    answer = sparkcast("run", "s.yaml")
+    assert answer.returncode == 0, answer.stderr
+    [run] = api.load_data(tmp_path / "s.yaml").dataset.observations
+    assert run.fingerprint is not None
+    is_pinned = "own" in run.fingerprint.affinity and len(os.sched_getaffinity(0)) > 1
+    assert run.responses["executor_cpus"] == (1 if is_pinned else len(os.sched_getaffinity(0)))
+    assert run.responses["cpus"] == (2 if is_pinned else len(os.sched_getaffinity(0)))  # of both together
+    assert run.responses["threads"] == 1
 
 
 def test_jobs_at_once_share_the_cluster_and_are_averaged(
@@ -122,9 +177,23 @@ def test_the_quick_demo_ends_in_a_report_and_a_checked_recommendation(
     assert "A check run at" in page
 
 
-def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp_path: Path, no_orphans: None) -> None:
-    (tmp_path / "s.yaml").write_text(STUDY.replace("executors: [1, 2]", "executors: 1"))
-    cluster = EmbeddedCluster(SparkOptions())
+class TwoNodes(EmbeddedCluster):
+    """Whose workers take themselves for machines of their own."""
+
+    def _start_daemon(self, name: str, main_class: str, arguments: tuple[str, ...]) -> Path:
+        os.environ["SPARKCAST_NODE"] = name
+        try:
+            return super()._start_daemon(name, main_class, arguments)
+        finally:
+            del os.environ["SPARKCAST_NODE"]
+
+
+def test_a_cluster_of_somebody_else_is_used_by_its_url_and_its_nodes_are_sampled(
+    sparkcast: Sparkcast, tmp_path: Path, no_orphans: None
+) -> None:
+    text = STUDY.replace("executors: [1, 2]", "executors: 2, pause_s: 2.5")
+    (tmp_path / "s.yaml").write_text(text)
+    cluster = TwoNodes(SparkOptions())
     with cluster:
         shutil.copy(cluster._running().folder / "cluster.conf", tmp_path / "secret.conf")
         options = (
@@ -138,6 +207,17 @@ def test_a_cluster_of_somebody_else_is_used_by_its_url(sparkcast: Sparkcast, tmp
         answer = sparkcast("run", "s.yaml", *options)
         assert answer.returncode == 0, answer.stderr
         assert cluster.health_problem() == ""
+        wait_until(lambda: not [p for p in _warden.members(cluster._running().mark) if p.cmdline()[1:3] == ["-I", "-"]])
+    store = open_store(tmp_path / "s.results")
+    [run] = store.observations("s")
+    series = store.series(run.run_id)
+    store.close()
+    assert series is not None
+    assert [(host.node, host.has_executors) for host in series.hosts[1:]] == [("worker 1", True), ("worker 2", True)]
+    assert not series.hosts[0].has_executors
+    for node in series.workers:  # each second while tasks sleep for 2.5
+        assert len(node) >= 3
+    assert "node_imbalance" in run.responses
     (folder,) = (tmp_path / "s.results" / "runs").iterdir()
     assert f"--master {cluster._master}" in (folder / "command.sh").read_text()
     secret = read_properties(tmp_path / "secret.conf")["spark.authenticate.secret"]  # without it nothing had run

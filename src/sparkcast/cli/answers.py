@@ -229,7 +229,11 @@ def export(
         typer.Option("--output", "-o", help="A .csv or .parquet file; with --to mlflow a tracking folder or URL."),
     ] = None,
     to: Annotated[
-        str, typer.Option(help="table or mlflow. MLflow gets one run per observation, in one experiment.")
+        str,
+        typer.Option(
+            help="table, mlflow (a run per observation, in one experiment), samples (how busy the machines were, "
+            "second by second) or stages (stage by stage)."
+        ),
     ] = "table",
     response: Annotated[
         list[str] | None,
@@ -240,20 +244,25 @@ def export(
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Write the observations to a table, or to MLflow.
+    """Write the observations to a table or to MLflow, or the samples of their machines to a table.
 
     Example: sparkcast export mnist.yaml -o mnist.csv
     """
     from sparkcast import api
     from sparkcast.errors import StudyError
 
-    if to not in ("table", "mlflow"):
-        raise StudyError(f"--to {to!r} is unknown", hint="use table or mlflow")
-    if to == "table" and output is None:
+    if to not in ("table", "mlflow", "samples", "stages"):
+        raise StudyError(f"--to {to!r} is unknown", hint="use table, mlflow, samples or stages")
+    if to != "mlflow" and output is None:
         raise StudyError("no output file was given", hint="give -o FILE.csv or FILE.parquet")
-    if to == "table":
+    if to != "mlflow":
         require_free(Path(str(output)), force)
     loaded = load(data, reading, response or (), as_json)
+    if to in ("samples", "stages"):
+        runs = api.export_samples(loaded, str(output), by="sample" if to == "samples" else "stage")
+        told = f"wrote the {to} of {runs} runs to {output}"
+        emit(Exported(str(output), runs), as_json, lambda w: say(told), understood(loaded))
+        return
     target = str(output) if to == "table" else f"mlflow:{output or ''}"
     written = Exported(target, api.export(loaded, target))
     emit(written, as_json, lambda w: say(f"wrote {w.observations} observations to {w.path}"), understood(loaded))

@@ -10,7 +10,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.observe.recognise import is_event_log
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
-from sparkcast.study.names import COST, in_usual_units
+from sparkcast.study.names import COST, METRICS, in_usual_units
 from sparkcast.study.paths import no_such_file
 
 Source = str | Path
@@ -83,6 +83,7 @@ class Data:
     study: Study | None = None
     taken_as: tuple[tuple[str, str], ...] = ()  # role and name, where only the name told it
     understood: Understood | None = None  # of a table
+    results: str | None = None  # the folder or store of its runs, where more is kept than the observations
 
     @property
     def price(self) -> Price | None:
@@ -176,6 +177,7 @@ def _refuse_table_options(path: Path, options: TableOptions) -> None:
 
 
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
+    from sparkcast.store import results_folder
     from sparkcast.study.derive import make_dataset
     from sparkcast.study.streams import with_slowdowns
 
@@ -183,7 +185,9 @@ def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
     observations = with_slowdowns(stored_observations(study, path), study.vocabulary)
     if not observations:
         raise NotEnoughDataError(f"study {study.name!r} has no results yet", hint=f"sparkcast run {path.name}")
-    return Data(make_dataset(study, observations), study)
+    folder = results_folder(path)
+    results = str(folder) if (folder / "store.sqlite").exists() else None
+    return Data(make_dataset(study, observations), study, results=results)
 
 
 def _table_data(path: Path, options: TableOptions) -> Data:
@@ -220,9 +224,10 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     finally:
         store.close()
     asked = definition.get("settings", {})
+    words = _declared_by(str(definition["workload"])) if asked else WORDS
     if asked:
         fixed = {setting: level for setting, level in asked.items() if not isinstance(level, list)}
-        found = _as_stored(name, observations_beside(measured, ingested, tuple(asked), fixed))
+        found = _as_stored(name, observations_beside(measured, ingested, tuple(asked), fixed), words)
     else:
         found = dataset_of(name, ingested)
     if not found.observations:
@@ -230,19 +235,24 @@ def _store_data(source: str, factors: Sequence[str], study: str | None, roles: M
     known = (*found.observations[0].configuration, *found.measured)
     if unknown := next((given for given in roles if given not in known), None):
         raise StudyError(f"study {name!r} has no setting or response {unknown!r}", hint=did_you_mean(unknown, known))
-    words = _declared_by(str(definition["workload"])) if asked else WORDS
     declared = words.only(known).assigning(in_usual_units(roles))
     dataset = Dataset(tuple(factors) or found.factors, found.observations, name, found.responses, declared)
     if (slowed := with_slowdowns(dataset.observations, dataset.vocabulary)) != dataset.observations:
-        responses = tuple(dict.fromkeys(n for o in slowed for n in o.responses))
-        dataset = Dataset(dataset.factors, slowed, name, responses, declared)
-    return Data(dataset, taken_as=_by_name(dataset, declared))
+        dataset = Dataset(dataset.factors, slowed, name, _reported(slowed, words), declared)
+    return Data(dataset, taken_as=_by_name(dataset, declared), results=source)
 
 
-def _as_stored(name: str, stored: tuple[Observation, ...]) -> Dataset:
+def _as_stored(name: str, stored: tuple[Observation, ...], words: Vocabulary) -> Dataset:
     first = stored[0].configuration if stored else ()
     varied = tuple(n for n in first if len({o.configuration.get(n) for o in stored}) > 1)
-    return Dataset(varied, stored, name, tuple(dict.fromkeys(n for o in stored for n in o.responses)))
+    return Dataset(varied, stored, name, _reported(stored, words))
+
+
+def _reported(stored: tuple[Observation, ...], words: Vocabulary) -> tuple[str, ...]:
+    """What the runs measured, but for metrics that their workload does not name."""
+    own = {response.name for response in words.responses}
+    measured = dict.fromkeys(name for run in stored for name in run.responses)
+    return tuple(name for name in measured if name in own or name not in METRICS)
 
 
 def _declared_by(workload: str) -> Vocabulary:

@@ -498,7 +498,11 @@ def write_table(data: Dataset, path: Path) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if rows:
         rows[0][MEANING] = json.dumps(meaning_of(data, columns))
-    columns.append(MEANING)
+    write_rows(rows, [*columns, MEANING], path)
+
+
+def write_rows(rows: Sequence[Mapping[str, Level]], columns: Sequence[str], path: Path) -> None:
+    """Write rows to a .csv or .parquet file; what a row does not have is empty."""
     if path.suffix.lower() == ".parquet":
         _write_parquet(rows, columns, path)
         return
@@ -517,7 +521,7 @@ def meaning_of(data: Dataset, columns: Sequence[str]) -> dict[str, Any]:
     return {"factors": data.factors, "responses": data.responses, "vocabulary": words.as_plain()}
 
 
-def _write_parquet(rows: list[dict[str, Level]], columns: list[str], path: Path) -> None:
+def _write_parquet(rows: Sequence[Mapping[str, Level]], columns: Sequence[str], path: Path) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

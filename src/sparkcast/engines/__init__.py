@@ -1,11 +1,21 @@
 """Where jobs run, one file each. What an engine must be is in `sparkcast.engines.base`."""
 
-from sparkcast.engines.base import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts, Engine, SparkJob, Submission
+from sparkcast.engines.base import (
+    ENGINES,
+    NOT_PINNED,
+    STANDALONE_POLICY,
+    Capacity,
+    ClusterFacts,
+    Engine,
+    SparkJob,
+    Submission,
+)
 from sparkcast.study import SparkOptions
 from sparkcast.study.environment import kind_of
 
 __all__ = [
     "ENGINES",
+    "NOT_PINNED",
     "STANDALONE_POLICY",
     "Capacity",
     "ClusterFacts",

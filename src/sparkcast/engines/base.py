@@ -24,6 +24,7 @@ __all__ = ["ENGINES", "Capacity", "ClusterFacts", "Engine", "Shape", "SparkJob",
 
 # A standalone master knows one rule: whoever came first gets the cores it asks for, up to its spark.cores.max.
 STANDALONE_POLICY = "Spark standalone: FIFO, each application up to its spark.cores.max"
+NOT_PINNED = "executors share all CPUs"  # how the affinity begins of executors that are not kept to CPUs of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ class ClusterFacts:
     description: str
     policy: str = ""  # by which applications share it; "" where only the cluster knows
     cores: int | None = None  # of all workers; None where only the cluster knows
+    affinity: str = ""  # how executors are kept to their cores; "" where only the cluster knows
 
 
 class Engine(Protocol):

@@ -26,6 +26,23 @@ def shape_conf(shape: Shape) -> dict[str, str]:
     }
 
 
+# What libraries in a task read to learn how many threads they may use: OpenMP, MKL, OpenBLAS and TensorFlow.
+_THREADS = (
+    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
+    *("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"),
+)
+
+
+def thread_conf(conf: Mapping[str, str]) -> dict[str, str]:
+    """As many threads for each task as cores: else a task on one slot computes on all cores of the machine.
+
+    >>> thread_conf({"spark.task.cpus": "2"})["spark.executorEnv.MKL_NUM_THREADS"]
+    '2'
+    """
+    threads = conf.get("spark.task.cpus", "1")
+    return {f"spark.executorEnv.{name}": threads for name in _THREADS}
+
+
 def merge_conf(ours: Mapping[str, str], users: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Both parties' properties; the user's win, and each time they do there is a note to show."""
     merged, notes = dict(ours), []

@@ -2,10 +2,13 @@
 
 import contextlib
 import logging
+import os
 import re
 import secrets
+import shlex
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +16,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sparkcast.engines import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import (
+    ENGINES,
+    NOT_PINNED,
+    STANDALONE_POLICY,
+    Capacity,
+    ClusterFacts,
+    SparkJob,
+    Submission,
+    _pinned_java,
+)
 from sparkcast.engines._archive import ClassArchive, find_archive
 from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
@@ -30,6 +42,7 @@ _HOST = "127.0.0.1"
 _START_TIMEOUT_S = 90.0
 _EXECUTOR_END_S = 20.0
 _SMALLEST = {"spark.cores.max": "1", "spark.executor.cores": "1", "spark.executor.instances": "1"}
+_EXECUTORS_JAVA = "spark.executorEnv.JAVA_HOME"
 _MEMORY_SHARE = 0.7  # of the machine's memory goes to executors; drivers, daemons and the system need the rest
 
 _LOGGING = """\
@@ -91,7 +104,8 @@ class EmbeddedCluster:
         if archive and archive.exists:
             job = replace(job, conf=join_conf(job.conf, archive.options_to_use()))
         if self._family:
-            job = replace(job, conf=join_conf(read_properties(self._family.folder / "cluster.conf"), job.conf))
+            secret = read_properties(self._family.folder / "cluster.conf")
+            job = replace(job, conf=join_conf(secret, self._pinning(job.conf), job.conf))
         return build_submission(job, self._master, self._spark, self._java, env=self._environment())
 
     def warm_up(self, job: SparkJob) -> None:
@@ -114,6 +128,11 @@ class EmbeddedCluster:
         archive.keep(draft)
 
     def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
+        folder = self._running().folder
+        mark = folder / _pinned_java.UNPINNED
+        mark.unlink(missing_ok=True)
+        if f"{_EXECUTORS_JAVA}={folder / 'pinned'}" not in submission.argv:
+            mark.write_text(f"your {_EXECUTORS_JAVA} replaces the one that pins them")
         return self._running().submit(submission, log)
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
@@ -123,7 +142,9 @@ class EmbeddedCluster:
         shape = self._shape
         description = f"embedded: {shape.workers} worker(s) x {shape.cores_each} core(s)"
         cores = shape.workers * shape.cores_each
-        return ClusterFacts(self._spark.version, self._java.version, description, STANDALONE_POLICY, cores)
+        return ClusterFacts(
+            self._spark.version, self._java.version, description, STANDALONE_POLICY, cores, self._affinity()
+        )
 
     def health_problem(self) -> str:
         dead = [(name, p.returncode) for name, p in self._daemons.items() if p.poll() is not None]
@@ -161,6 +182,33 @@ class EmbeddedCluster:
         secret.touch(mode=0o600)
         secret.write_text(f"spark.authenticate true\nspark.authenticate.secret {secrets.token_hex(32)}\n")
         (folder / "log4j2.properties").write_text(_LOGGING)
+
+    def _affinity(self) -> str:
+        if why := _why_not_pinned():
+            return f"{NOT_PINNED}: {why}"
+        if self._family and (mark := self._family.folder / _pinned_java.UNPINNED).exists():
+            return f"{NOT_PINNED}: {mark.read_text() or 'they have more cores than there are CPUs'}"
+        return "each executor on CPUs of its own"
+
+    def _pinning(self, conf: Mapping[str, str]) -> dict[str, str]:
+        """Properties that make a worker launch executors through a stand-in for Java."""
+        folder = self._running().folder
+        if _why_not_pinned():
+            return {}
+        cpus, home = folder / "cpus", folder / "pinned"
+        if not home.exists():
+            cpus.mkdir()
+            for cpu in os.sched_getaffinity(0):
+                (cpus / str(cpu)).touch()
+            (home / "bin").mkdir(parents=True)
+            java = home / "bin" / "java"
+            java.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-I", _pinned_java.__file__])} "$@"\n')
+            java.chmod(0o700)
+        cores = conf.get("spark.executor.cores", "1")
+        return {
+            _EXECUTORS_JAVA: str(home),
+            f"spark.executorEnv.{_pinned_java.VARIABLE}": f"{self._java.executable()}|{cpus}|{cores}",
+        }
 
     def _java_options(self) -> tuple[str, str]:
         folder = self._running().folder
@@ -237,6 +285,15 @@ def _shape(shapes: Sequence[Shape]) -> Capacity:
     workers = 2 if widest <= machine.cores // 2 else 1
     memory = int(machine.memory * _MEMORY_SHARE / workers)
     return Capacity(workers, machine.cores // workers, memory // 2**20 * 2**20)
+
+
+def _why_not_pinned() -> str:
+    """Why executors are not kept to CPUs of their own, or "" when they are."""
+    if not hasattr(os, "sched_setaffinity"):
+        return "this system cannot pin them"
+    if len(os.sched_getaffinity(0)) > this_machine().cores:
+        return "the machine has more of them than a quota allows to use, and others may be on the same ones"
+    return ""
 
 
 def _parse_port(master: str) -> int:

@@ -21,6 +21,7 @@ def fingerprint(facts: ClusterFacts, data: str) -> Fingerprint:
         java=facts.java,
         cluster=facts.description,
         data=data,
+        affinity=facts.affinity,
     )
 
 

@@ -1,34 +1,39 @@
-"""CPU, I/O wait, memory, network and disk of this machine, sampled while a run goes on."""
+"""The machine sparkcast runs on, sampled while a run goes on; and what the other nodes of a cluster sent."""
 
 import threading
-import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, Protocol, Self
 
-from sparkcast.study import Utilisation
+import orjson
+
+from sparkcast.observe.psutil_counters import PsutilCounters
+from sparkcast.study.series import HostSeries
+from sparkcast.workloads.nodes import HERE, NODES_FILE, PERIOD_S
+from sparkcast.workloads.sampler import Counters, Every
 
 
-class _Counters(NamedTuple):
-    at: float
-    busy_s: float
-    iowait_s: float
-    total_s: float
-    network_bytes: int
-    disk_bytes: int
+class _Readable(Protocol):
+    def about(self) -> dict[str, Any]: ...
+
+    def read(self) -> list[int]: ...
+
+    def close(self) -> None: ...
 
 
 class HostSampler:
-    """Samples between enter and exit. Counters are read at both ends; memory, which has none, each `period_s`."""
+    """Samples between enter and exit, at both ends and each `period_s`, in a thread that costs next to nothing."""
 
-    def __init__(self, period_s: float = 2.0) -> None:
-        self._period_s = period_s
+    def __init__(self, period_s: float = PERIOD_S, counters: _Readable | None = None) -> None:
+        self._period_s, self._counters = period_s, counters or counters_here()
+        self._about = self._counters.about()
         self._stopping = threading.Event()
-        self._memory: list[int] = []
+        self._samples: list[list[int]] = []
         self._thread = threading.Thread(target=self._sample, name="host-sampler", daemon=True)
-        self._first = self._last = _read_counters()
 
     def __enter__(self) -> Self:
-        self._first = _read_counters()
         self._thread.start()
         return self
 
@@ -37,43 +42,67 @@ class HostSampler:
     ) -> None:
         self._stopping.set()
         self._thread.join()
-        self._last = _read_counters()
+        self._counters.close()
 
-    def utilisation(self) -> Utilisation:
-        first, last = self._first, self._last
-        elapsed = max(last.at - first.at, 1e-9)
-        total = max(last.total_s - first.total_s, 1e-9)
-        return Utilisation(
-            cpu_percent=100 * (last.busy_s - first.busy_s) / total,
-            iowait_percent=100 * (last.iowait_s - first.iowait_s) / total,
-            memory_bytes=sum(self._memory) / max(len(self._memory), 1),
-            network_bytes_per_s=(last.network_bytes - first.network_bytes) / elapsed,
-            disk_bytes_per_s=(last.disk_bytes - first.disk_bytes) / elapsed,
-            samples=len(self._memory),
-        )
+    def series(self) -> HostSeries:
+        """What was sampled; ask after the end."""
+        return series_of(self._about, self._samples)
 
     def _sample(self) -> None:
-        import psutil
+        moments, is_over = Every(self._period_s), False
+        while not is_over:
+            self._samples.append(self._counters.read())
+            is_over = self._stopping.wait(moments.wait_s())
+        self._samples.append(self._counters.read())
 
-        while True:
-            self._memory.append(psutil.virtual_memory().used)
-            if self._stopping.wait(self._period_s):
-                return
+
+def counters_here() -> _Readable:
+    try:
+        return Counters()
+    except OSError:
+        return PsutilCounters()
 
 
-def _read_counters() -> _Counters:
-    import psutil
-
-    cpu = psutil.cpu_times()
-    iowait = getattr(cpu, "iowait", 0.0)
-    # guest time is already part of user time
-    total = sum(cpu) - getattr(cpu, "guest", 0.0) - getattr(cpu, "guest_nice", 0.0)
-    network, disk = psutil.net_io_counters(), psutil.disk_io_counters()
-    return _Counters(
-        at=time.monotonic(),
-        busy_s=total - cpu.idle - iowait,
-        iowait_s=iowait,
-        total_s=total,
-        network_bytes=network.bytes_sent + network.bytes_recv if network else 0,
-        disk_bytes=disk.read_bytes + disk.write_bytes if disk else 0,
+def series_of(about: Mapping[str, Any], samples: Iterable[Sequence[int]]) -> HostSeries:
+    """Samples in any order as columns; of several at one moment the last, and none that was cut off."""
+    names = about["names"]
+    by_moment = {sample[0]: sample for sample in samples if len(sample) == len(names)}
+    rows = [by_moment[at] for at in sorted(by_moment)]
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return HostSeries(
+        str(about["host"]),
+        str(about["node"]),
+        int(about["cores"]),
+        int(about["memory_bytes"]),
+        int(about["ticks_per_s"]),
+        dict(zip(names, columns, strict=True)),
     )
+
+
+def with_nodes(here: HostSeries, folders: Iterable[Path], *, is_local: bool) -> tuple[HostSeries, ...]:
+    """This machine and the nodes whose samples are in the folders of a run's jobs.
+
+    On an embedded or local cluster this machine is the one that has the executors.
+    """
+    abouts: dict[str, dict[str, Any]] = {}
+    samples: dict[str, list[list[int]]] = {}
+    has_executors = is_local
+    for entry in (entry for folder in folders for entry in _entries(folder / NODES_FILE)):
+        if entry.get(HERE):
+            has_executors = True
+        elif about := entry.get("about"):
+            abouts[about["node"]] = about
+        elif entry.get("node") in abouts:
+            samples.setdefault(entry["node"], []).append(entry["values"])
+    nodes = [series_of(about, samples.get(node, ())) for node, about in abouts.items()]
+    return replace(here, has_executors=has_executors), *sorted(nodes, key=lambda series: (series.host, series.node))
+
+
+def _entries(file: Path) -> Iterable[dict[str, Any]]:
+    for line in file.read_bytes().splitlines() if file.exists() else ():
+        try:
+            entry = orjson.loads(line)
+        except orjson.JSONDecodeError:  # cut off by a crash
+            continue
+        if isinstance(entry, dict):
+            yield entry

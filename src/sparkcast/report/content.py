@@ -13,6 +13,7 @@ from sparkcast.report.figures import Figure
 from sparkcast.report.labels import ordered
 from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Response, Sharing, Study
 from sparkcast.study.redaction import redact
+from sparkcast.study.series import RunSeries
 from sparkcast.units import show_bytes, show_seconds
 from sparkcast.validate import Validation
 
@@ -79,11 +80,13 @@ def build_content(
     check: Check | None = None,
     fitted: Mapping[str, Fitted] | None = None,
     scale_upto: float | None = None,
+    sampled: Sequence[tuple[Observation, RunSeries]] = (),
     notes: Sequence[str] = (),
 ) -> ReportContent:
     """Everything a report needs, from what the stages returned. Only `data` must be there.
 
-    `fitted` holds the model to draw for each response; `scale_upto` draws its scaling curve beyond what was measured.
+    `fitted` holds the model to draw for each response; `scale_upto` draws its scaling curve beyond what was measured;
+    `sampled` are runs whose machines are drawn.
     """
     runs = planned_runs(data, plan)
     drawn, undrawn = draw_figures(data, analyses, validations, recommendation, fitted or {}, scale_upto)
@@ -98,7 +101,7 @@ def build_content(
         facts=tuple(_facts(study, plan, data)),
         analyses=tuple(analyses),
         validations=tuple(validations),
-        figures=drawn,
+        figures=(*drawn, *_machines(data, sampled)),
         recommendation=recommendation,
         check=check,
         fingerprints=tuple(where.most_common()),
@@ -165,6 +168,17 @@ def draw_figures(
     return tuple(figure for figure in drawn if figure is not None), tuple(undrawn)
 
 
+def _machines(data: Dataset, sampled: Sequence[tuple[Observation, RunSeries]]) -> Iterator[Figure]:
+    """The machines of each run; the quickest comes first."""
+    time = data.vocabulary.time
+    for place, (run, series) in enumerate(sampled):
+        which = ("The only run" if len(sampled) == 1 else "The fastest run", "The slowest run")[min(place, 1)]
+        took = f", {show_seconds(run.responses[time])}" if time is not None and time in run.responses else ""
+        title = f"{which}: {data.key(run)}{took}" if data.factors else f"{which}{took}"
+        if (drawn := figures.machine_curves(series, f"machines-{place + 1}", title)) is not None:
+            yield drawn
+
+
 def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tuple[str, str]]:
     for name in data.factors:
         yield f"Varied: {name}", ", ".join(str(level) for level in ordered(data.levels(name))) or "no runs"
@@ -224,6 +238,6 @@ def describe(place: Fingerprint) -> tuple[tuple[str, str], ...]:
         ("Spark", place.spark),
         ("Java", place.java),
         ("Python", place.python),
-        ("Cluster", place.cluster),
+        ("Cluster", f"{place.cluster}; {place.affinity}" if place.affinity else place.cluster),
         ("Data", place.data or "not recorded"),
     )

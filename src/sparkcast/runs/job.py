@@ -3,11 +3,13 @@
 from pathlib import Path
 
 from sparkcast.engines import Engine, SparkJob
-from sparkcast.engines.conf import join_conf, merge_conf, shape_conf
+from sparkcast.engines.conf import join_conf, merge_conf, shape_conf, thread_conf
 from sparkcast.observe.output import OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE
 from sparkcast.study import Configuration, Study
+from sparkcast.study.environment import is_local
 from sparkcast.study.redaction import SECRET
 from sparkcast.workloads import Application, Submitted, Workload, driver, properties_of, shape_of
+from sparkcast.workloads.nodes import NODES_FILE, NODES_VARIABLE
 
 
 def make_job(
@@ -26,16 +28,21 @@ def make_job(
     shape = shape_conf(shape_of(workload, settings))
     ours = join_conf(engine.defaults(), workload.spark_conf(settings), properties_of(study, settings), measuring, shape)
     conf, notes = merge_conf(ours, study.spark.conf)
+    conf = {**thread_conf(conf), **conf}
     name = f"sparkcast {study.name}"
+    # The machine sparkcast runs on is sampled anyway.
+    samples = {} if is_local(study.spark.master) else {NODES_VARIABLE: str((folder / NODES_FILE).resolve())}
     if isinstance(workload, Submitted):
-        return _users_job(workload.application(settings, folder.resolve()), conf, name, folder), notes
+        return _users_job(workload.application(settings, folder.resolve()), conf, name, folder, samples), notes
     arguments = (str(folder / "job.json"), str(folder / "report.jsonl"))
-    return SparkJob(Path(driver.__file__), arguments, conf, name), notes
+    return SparkJob(Path(driver.__file__), arguments, conf, name, environment=samples), notes
 
 
-def _users_job(program: Application, conf: dict[str, str], name: str, folder: Path) -> SparkJob:
-    """A program that knows nothing of sparkcast, beside where it may leave its results."""
-    environment = {**program.environment, RESULT_VARIABLE: str((folder / RESULT_FILE).resolve())}
+def _users_job(
+    program: Application, conf: dict[str, str], name: str, folder: Path, samples: dict[str, str]
+) -> SparkJob:
+    """A program that knows nothing of sparkcast, beside where it may leave its results and samples."""
+    environment = {**program.environment, **samples, RESULT_VARIABLE: str((folder / RESULT_FILE).resolve())}
     return SparkJob(
         program.file,
         program.arguments,

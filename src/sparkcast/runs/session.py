@@ -18,11 +18,11 @@ from statistics import fmean
 from types import FrameType, TracebackType
 from typing import Self
 
-from sparkcast.engines import Engine, SparkJob
+from sparkcast.engines import NOT_PINNED, Engine, SparkJob
 from sparkcast.errors import RunError, SparkcastError, StoreError
 from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
-from sparkcast.observe.host import HostSampler
+from sparkcast.observe.host import HostSampler, with_nodes
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.observe.report import read_report
 from sparkcast.runs.job import make_job
@@ -31,6 +31,7 @@ from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurati
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
+from sparkcast.study.environment import is_local
 from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Submitted, complete, shape_of, vocabulary_of
@@ -272,6 +273,9 @@ class Session:
                 self._store.abandon_run(run_id)
                 raise
         facts = engine.facts()
+        folders = [job.folder for job in jobs]
+        if facts.affinity.startswith(NOT_PINNED):
+            self.note(facts.affinity)
         run = Run(
             trial=trial,
             jobs=tuple(
@@ -280,16 +284,16 @@ class Session:
             ),
             launched_at=launched_at,
             ended_at=time.time(),
-            utilisation=sampler.utilisation(),
+            hosts=with_nodes(sampler.series(), folders, is_local=is_local(facts.description)),
             fingerprint=fingerprint(facts, self._data[trial.key]),
             program=program,
             sharing=Sharing(facts.policy, facts.cores, self._study.spark.conf.get("spark.scheduler.mode", "FIFO")),
         )
-        observation = observe(run, run_id=run_id, artefacts=artefacts)
-        self._store.finish_run(self._study.name, trial, observation)
+        observed = observe(run, run_id=run_id, artefacts=artefacts)
+        self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
         for text in (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes):
             self.note(f"trial {trial.position}: {text}")
-        return observation
+        return observed.observation
 
     def _of_one_job(self, settings: Configuration) -> Configuration:
         """Without how many run at once, which says nothing of the job itself."""

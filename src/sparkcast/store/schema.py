@@ -11,6 +11,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -122,6 +123,14 @@ shared_runs = Table(
     Column("policy", String, nullable=False),
     Column("cores", Integer),
     Column("mode", String, nullable=False),
+)
+
+# What was sampled on the machines of a run, and when its stages ran, as `packing` writes it.
+run_series = Table(
+    "run_series",
+    metadata,
+    Column("run_id", ForeignKey("runs.id"), primary_key=True),
+    Column("packed", LargeBinary, nullable=False),
 )
 
 # Runs made without sparkcast. No trial asked for them, so that none is filled by them: they are no rows of the tables

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
+from sparkcast.store.packing import pack, unpack
 from sparkcast.store.snapshot import Snapshot, take_snapshot
 from sparkcast.study import (
     Configuration,
@@ -34,6 +35,7 @@ from sparkcast.study import (
     differences,
 )
 from sparkcast.study.redaction import redact
+from sparkcast.study.series import RunSeries
 
 STORE_FILES = (".sqlite", ".db")  # a store that is to be a file, and not a folder
 SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
@@ -320,7 +322,7 @@ class Store:
         with self._transaction() as connection:
             self._end_run(connection, run_id, "interrupted", time.time())
 
-    def finish_run(self, study: str, trial: Trial, observation: Observation) -> None:
+    def finish_run(self, study: str, trial: Trial, observation: Observation, series: RunSeries | None = None) -> None:
         """Keep what the run showed, all or nothing. A lost run does not finish its trial."""
         with self._transaction() as connection:
             self._end_run(connection, observation.run_id, "done", time.time())
@@ -342,6 +344,16 @@ class Store:
             if observation.sharing is not None:
                 shared = {"run_id": observation.run_id, **dataclasses.asdict(observation.sharing)}
                 connection.execute(schema.shared_runs.insert().values(shared))
+            if series is not None:
+                sampled = {"run_id": observation.run_id, "packed": pack(series)}
+                connection.execute(schema.run_series.insert().values(sampled))
+
+    def series(self, run_id: str) -> RunSeries | None:
+        """What was sampled during a run; None when nothing was."""
+        query = sa.select(schema.run_series.c.packed).where(schema.run_series.c.run_id == run_id)
+        with self._transaction() as connection:
+            packed = connection.execute(query).scalar()
+        return None if packed is None else unpack(bytes(packed))
 
     def _end_run(self, connection: Connection, run_id: str, state: str, ended_at: float) -> None:
         update = schema.runs.update().where(schema.runs.c.id == run_id)

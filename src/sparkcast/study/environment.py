@@ -29,6 +29,7 @@ def environment_differences(known: Fingerprint, other: Fingerprint) -> dict[str,
         "memory": _memory(known, other),
         "Spark": (_minor(known.spark), _minor(other.spark)),
         "cluster": (known.cluster, other.cluster),
+        "CPU affinity": (known.affinity, other.affinity),
     }
     return {name: (a, b) for name, (a, b) in pairs.items() if a and b and a != b}
 

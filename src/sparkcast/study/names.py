@@ -26,6 +26,16 @@ BOOT, LOADING, COMPUTE, SYNC, IDLE, TEARDOWN = PARTS = (
     "idle_s",
     "teardown_s",
 )
+# What the machines of a run did in all; and how much more than the mean the busiest worker did, as a share of it.
+BUSY_CORE_TIME, IOWAIT_CORE_TIME, DISK_BYTES, NETWORK_BYTES = (
+    "busy_core_s",
+    "iowait_core_s",
+    "disk_bytes",
+    "network_bytes",
+)
+IMBALANCE, NODE_IMBALANCE = "imbalance", "node_imbalance"
+# What is measured in every run, whatever its workload reports: for models to learn from, not to be reported one by one.
+METRICS = (*PARTS, BUSY_CORE_TIME, IOWAIT_CORE_TIME, DISK_BYTES, NETWORK_BYTES, IMBALANCE, NODE_IMBALANCE)
 
 _SETTINGS: tuple[tuple[Role, str], ...] = (
     (
@@ -90,6 +100,9 @@ _RESPONSES = (
     Response("cores_held", unit="share of cores"),
     Response("slowdown", unit="times alone"),
     *(Response(part, kind=Kind.TIME) for part in PARTS),
+    *(Response(name, unit="core-seconds") for name in (BUSY_CORE_TIME, IOWAIT_CORE_TIME)),
+    *(Response(name, unit="bytes") for name in (DISK_BYTES, NETWORK_BYTES)),
+    *(Response(name, unit="share of the mean") for name in (IMBALANCE, NODE_IMBALANCE)),
 )
 # Columns of a table of runs that are no settings, when nobody says which ones are.
 MEASURED = tuple(response.name for response in _RESPONSES)

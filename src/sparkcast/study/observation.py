@@ -77,6 +77,7 @@ class Fingerprint:
     java: str
     cluster: str
     data: str = ""
+    affinity: str = ""  # how executors were kept to their cores; "" where nobody knows
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
@@ -43,6 +44,7 @@ if __name__ == "__main__":
 from sparkcast.errors import RunError  # noqa: E402
 from sparkcast.study import Configuration  # noqa: E402
 from sparkcast.workloads import WORKLOADS  # noqa: E402
+from sparkcast.workloads.nodes import watch_nodes  # noqa: E402
 
 _CAUSE_LINES = 40
 _MESSAGE_CHARACTERS = 2000
@@ -82,6 +84,7 @@ class DriverJob:
         self.has_result = False
         self._report = report
         self._context: Any = None
+        self._samplers = ExitStack()
 
     def spark_context(self) -> Any:
         if self._context is None:
@@ -92,7 +95,17 @@ class DriverJob:
             # Executors then need Python but no sparkcast of their own.
             cloudpickle.register_pickle_by_value(sparkcast)
             self._context = SparkContext.getOrCreate()
+            self._watch_nodes()
         return self._context
+
+    def _watch_nodes(self) -> None:
+        try:
+            self._samplers.enter_context(watch_nodes(self._context))
+        except Exception as error:  # executors without Python: the job itself may not need it
+            told = describe(error)
+            self.note(
+                f"the nodes of the cluster were not sampled: {(told['message'] or told['error']).splitlines()[0]}"
+            )
 
     def loading(self) -> None:
         self._report.write("loading")
@@ -113,6 +126,7 @@ class DriverJob:
         self._report.write("result", responses=_finite(responses))
 
     def stop(self) -> None:
+        self._samplers.close()
         if self._context is not None:
             self._context.stop()
 

@@ -17,6 +17,7 @@ from sparkcast.report.figures.errors import prediction_errors
 from sparkcast.report.figures.front import pareto_front
 from sparkcast.report.figures.interactions import interaction_grid
 from sparkcast.report.figures.learning import error_curve
+from sparkcast.report.figures.machines import machine_curves
 from sparkcast.report.figures.queues import queue_figures
 from sparkcast.report.figures.recommendation import recommendation_figures
 from sparkcast.report.figures.regressions import simple_regressions
@@ -41,6 +42,7 @@ __all__ = [
     "half_normal",
     "interaction_grid",
     "learning_curves",
+    "machine_curves",
     "main_effects",
     "pareto",
     "pareto_front",

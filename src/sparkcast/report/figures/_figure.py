@@ -29,6 +29,7 @@ class Section(StrEnum):
 
     DESIGN = "design"
     RESULTS = "results"
+    MACHINES = "machines"
     EFFECTS = "effects"
     CHECKS = "checks"  # whether to believe the effects
     TRUST = "trust"

@@ -195,7 +195,8 @@ def parts(data: Dataset) -> Figure | None:
         Section.RESULTS,
         "Where the time went",
         "Mean over the runs of each configuration, from submitting the job to its end. Synchronizing is waiting for "
-        "weights and gradients of other executors; idle is what remains of the measured time, such as scheduling.",
+        "weights, gradients or shuffled data of other executors; idle is what remains of the measured time, such as "
+        "scheduling and slots without a task.",
         rows,
         lambda width: _draw_parts(rows, title, width),
         heads={"configuration": title} | {name: f"{label} (s)" for name, label in _PART_LABELS.items()},
