@@ -3,9 +3,9 @@
     python examples/run_papers.py                  all papers
     python examples/run_papers.py myung2020        one of them
 
-Every study file in `examples/PAPER/` is run on an embedded cluster; its runs go to `examples/PAPER/results/STUDY.csv`
-and its report to `examples/PAPER/STUDY.html`. Work in progress is in `papers.results/`: an interrupted pass goes on
-where it stopped, and a paper that is finished is removed from there, so that the next pass starts anew.
+Every study file in `examples/PAPER/` is run on an embedded cluster; its runs go to `examples/PAPER/results/STUDY.csv`.
+Work in progress is in `papers.results/`: an interrupted pass goes on where it stopped, and a paper that is finished is
+removed from there, so that the next pass starts anew.
 """
 
 import csv
@@ -26,7 +26,7 @@ PAPERS = ("courier2021", "javaheri2021", "marinos2020", "myung2020", "polimi2019
 
 # The search of marinos2020: which runs a searcher may make, and how often what it finds is checked.
 DESIGN, SEARCH, DOUBLING = "factorial", "search", "doubling"
-MOST_RUNS, DOUBLING_REPLICATES, CHECKS = 8, 2, 2
+MOST_RUNS, MOST_DOUBLING_RUNS, DOUBLING_REPLICATES, CHECKS = 6, 12, 2, 2
 COST = "cost"
 
 
@@ -65,7 +65,6 @@ def run_study(study: Path) -> None:
 def keep(study: Path, target: Path) -> None:
     (target / "results").mkdir(exist_ok=True)
     api.export(api.load_data(study), target / "results" / f"{study.stem}.csv")
-    api.report(study, target / f"{study.stem}.html")
 
 
 def find_optima(work: Path, target: Path) -> None:
@@ -77,7 +76,7 @@ def find_optima(work: Path, target: Path) -> None:
     }
     for name, searcher, replicates, most in (
         (SEARCH, "guided", None, MOST_RUNS),
-        (DOUBLING, "doubling", DOUBLING_REPLICATES, 20),
+        (DOUBLING, "doubling", DOUBLING_REPLICATES, MOST_DOUBLING_RUNS),
     ):
         result = api.tune(
             work / f"{name}.yaml",

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast import api
+from sparkcast.data.sources import load_study
 from sparkcast.replications import REPLICATIONS, Findings, Verdict, replicate
+from sparkcast.study import Configuration
 from sparkcast_papers import _local
 from sparkcast_papers._local import paired, ratio_of, results_file
 from sparkcast_papers.courier2021.local import Local as Courier
@@ -25,7 +27,6 @@ EXAMPLES = ROOT / "examples"
 PAPERS = REPLICATIONS.names()
 SEARCHES = ("search.yaml", "doubling.yaml")  # run by a searcher, not by their design
 STUDIES = sorted(path for paper in PAPERS for path in (EXAMPLES / paper).glob("*.yaml"))
-TABLES = [path for path in STUDIES if path.name not in SEARCHES]
 
 
 def _name(path: Path) -> str:
@@ -36,6 +37,16 @@ def _table(study: Path) -> Path:
     return study.parent / "results" / f"{study.stem}.csv"
 
 
+# Whoever changes a study removes its results until it has been run again.
+TABLES = [study for study in STUDIES if _table(study).is_file()]
+KEPT = sorted({study.parent.name for study in TABLES})
+
+
+def _needs(paper: str, *names: str) -> pytest.MarkDecorator:
+    is_there = all(results_file(paper, name) is not None for name in names)
+    return pytest.mark.skipif(not is_there, reason=f"the runs of {paper} in small are not kept here: make examples")
+
+
 def _shown(found: Findings) -> dict[tuple[str, str], float | None]:
     return {(row.item, row.quantity): row.ours for section in found.sections for row in section.rows}
 
@@ -44,9 +55,8 @@ def _shown(found: Findings) -> dict[tuple[str, str], float | None]:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_paper_has_studies_results_and_a_page_that_tells_the_differences(paper: str) -> None:
+def test_every_paper_has_studies_and_a_page_that_tells_the_differences(paper: str) -> None:
     assert list((EXAMPLES / paper).glob("*.yaml"))
-    assert list((EXAMPLES / paper / "results").glob("*.csv"))
     assert "What differs" in (EXAMPLES / paper / "README.md").read_text()
 
 
@@ -59,15 +69,17 @@ def test_every_study_can_be_planned(study: Path) -> None:
 def test_the_results_are_all_runs_of_the_study_beside_them(study: Path) -> None:
     plan, runs = api.plan(study), api.load_data(_table(study)).dataset
     factors = runs.factors
-    planned = sorted((str(trial.configuration.only(factors)), trial.replicate) for trial in plan.trials)
+    each = range(1, load_study(study).design.replicates + 1)
+    levels = {Configuration({name: trial[name] for name in factors}) for trial in plan.trials}
+    planned = sorted((str(configuration), replicate) for configuration in levels for replicate in each)
     assert sorted((str(run.configuration.only(factors)), run.replicate) for run in runs.observations) == planned
     assert all(run.ok for run in runs.observations)
 
 
-def test_the_wheel_carries_the_results_of_every_paper() -> None:
+def test_the_wheel_carries_all_results_that_are_kept() -> None:
     content = tomllib.loads((ROOT / "pyproject.toml").read_text())
     included = content["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    assert included == {f"examples/{p}/results": f"sparkcast_papers/{p}/results" for p in PAPERS}
+    assert included == {f"examples/{p}/results": f"sparkcast_papers/{p}/results" for p in KEPT}
 
 
 def test_what_is_kept_is_small() -> None:
@@ -79,11 +91,10 @@ def test_what_is_kept_is_small() -> None:
 
 
 def test_a_folder_that_is_named_comes_before_what_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "inference.csv").touch()
-    assert results_file("myung2020", "inference.csv", tmp_path) == tmp_path / "inference.csv"
-    assert results_file("myung2020", "inference.csv", tmp_path / "nowhere") == _table(
-        EXAMPLES / "myung2020" / "inference.yaml"
-    )
+    kept = _table(EXAMPLES / "courier2021" / "factorial.yaml")
+    (tmp_path / kept.name).touch()
+    assert results_file("courier2021", kept.name, tmp_path) == tmp_path / kept.name
+    assert results_file("courier2021", kept.name, tmp_path / "nowhere") == kept
 
 
 def test_an_installed_package_has_its_own_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +119,7 @@ def test_without_the_runs_a_note_says_where_to_get_them(
 # ---------------------------------------------------------------- what it shows
 
 
+@_needs("courier2021", "factorial.csv")
 def test_courier_shows_what_matters_models_and_deadlines() -> None:
     found = Courier(model="ridge", beside="ridge", trees=5, workers=1).run(None)
     shown = _shown(found)
@@ -117,6 +129,7 @@ def test_courier_shows_what_matters_models_and_deadlines() -> None:
     assert ("ours (ridge, 0.95)", "% of feasible SLOs met, of those promised") in shown
 
 
+@_needs("javaheri2021", "read.csv")
 def test_javaheri_shows_the_ratio_of_the_formats_with_its_interval() -> None:
     shown = _shown(Javaheri().run(None))
     low, ratio, high = (
@@ -128,6 +141,7 @@ def test_javaheri_shows_the_ratio_of_the_formats_with_its_interval() -> None:
     assert low < ratio < high
 
 
+@_needs("marinos2020", "factorial.csv", "optimum.csv")
 def test_marinos_shows_three_optima_each_with_new_runs() -> None:
     shown = _shown(Marinos().run(None))
     checked = [item.split(":")[0] for item, quantity in shown if quantity.startswith("cost, mean of")]
@@ -135,6 +149,7 @@ def test_marinos_shows_three_optima_each_with_new_runs() -> None:
     assert sum(quantity == "% of the variation, as measured" for _, quantity in shown) >= 10
 
 
+@_needs("myung2020", "inference.csv")
 def test_myung_predicts_all_images_from_runs_on_some() -> None:
     shown = _shown(Myung(models=("two-level-product", "median")).run(None))
     error, median = (shown[model, "mean error at SR = 100 %, %"] for model in ("two-level-product", "median"))
@@ -144,6 +159,7 @@ def test_myung_predicts_all_images_from_runs_on_some() -> None:
     assert shown["Table 2", "scaled time at 100 %"] == 1
 
 
+@_needs("polimi2019", "kmeans.csv")
 def test_polimi_shows_every_time_and_the_errors_at_sizes_never_run() -> None:
     found = Polimi(models=("ernest", "median")).run(None)
     titles = [section.title for section in found.sections]
@@ -151,14 +167,15 @@ def test_polimi_shows_every_time_and_the_errors_at_sizes_never_run() -> None:
     assert any(item.startswith("Conf 4") for item, _ in _shown(found))
 
 
-@pytest.mark.parametrize("paper", ["marinos2020", "javaheri2021"])
-def test_real_runs_are_shown_beside_the_paper_but_never_held_against_it(paper: str) -> None:
-    found = replicate(paper, "local")
+@_needs("courier2021", "factorial.csv")
+def test_real_runs_are_shown_beside_the_paper_but_never_held_against_it() -> None:
+    found = Courier(model="ridge", beside="ridge", trees=5, workers=1).run(None)
     assert {row.verdict for section in found.sections for row in section.rows} == {Verdict.SHOWN}
     assert all("[real runs in small]" in section.title for section in found.sections)
 
 
-def test_parts_that_need_the_authors_files_are_left_out_and_named() -> None:
+def test_parts_that_need_the_authors_files_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_local, "_HERE", Path("/nowhere/at/all"))  # predicting times takes a while
     found = replicate("polimi2019")
     assert found.parts == ("local",)
     assert any(note.startswith("part kmeans was left out") and "--data DIR" in note for note in found.notes)
@@ -226,5 +243,4 @@ def test_a_paper_is_run_again_and_its_results_are_kept(script: ModuleType, tmp_p
     script.main(["javaheri2021"])
     runs = api.load_data(folder / "results" / "read.csv").dataset
     assert [run.ok for run in runs.observations] == [True, True]
-    assert (folder / "read.html").is_file()
     assert not (tmp_path / "work" / "javaheri2021").exists()

@@ -33,10 +33,11 @@ class Local(Part):
         # --data may also be a table of runs, for the part read-speed.
         folder = data if data is not None and data.is_dir() else None
         read, write = (results_file("javaheri2021", name, folder) for name in (READ, WRITE))
-        if read is None or write is None:
-            return absent(READ if read is None else WRITE)
-        reads, writes = read_runs(read), read_runs(write)
-        sections = (_ratios(reads), *_correlations(read), _written(writes))
+        if read is None:
+            return absent(READ)
+        reads = read_runs(read)
+        written = () if write is None else (_written(read_runs(write)),)
+        sections = (_ratios(reads), *_correlations(read), *written)
         formats = ratio_of(paired(reads, _RATE, "format", "jpeg", "tfrecord"))
         headline = (
             f"in small, really run: TFRecord files are read {formats.mean:.2f} times as fast as JPEG files "
