@@ -32,9 +32,9 @@ class Local(Part):
         found = [] if checks is None else read_checks(checks)
         sections = (_shares(runs, path), *([_optima(runs, found)] if found else []))
         note = (
-            f"in small: {len(runs.observations)} runs, a 2^(6-2) design, instead of a 2^(6-1) with ten runs of each of 32 "
-            "combinations; 500 or 1,000 images on one machine with two cores; memory and the amount of data stand in for "
-            "nodes and cores per executor, and Adam for the paper's optimizer"
+            f"in small: {len(runs.observations)} runs, a 2^(6-2) design, instead of a 2^(6-1) with ten runs of each of "
+            "32 combinations; 500 or 1,000 images on one machine with two cores; memory and the amount of data stand "
+            "in for nodes and cores per executor, and Adam for the paper's optimizer"
         )
         return Findings(sections, notes=(note,), headlines=(_headline(found),) if found else ())
 
@@ -52,7 +52,9 @@ def _shares(runs: Dataset, path: Path) -> Section:
         printed_r2 = f"{float(_printed.R_SQUARED_PERCENT) / 100:.2f}" if analysis is plain else ""
         rows.append(show("all terms", f"R², {title}", analysis.r_squared, printed_r2))
     best = min(runs.successful(_COST), key=lambda run: run.responses[_COST])
-    rows.append(show(_shown(best.configuration), f"lowest cost of the {len(runs.observations)} runs", best.responses[_COST]))
+    rows.append(
+        show(_shown(best.configuration), f"lowest cost of the {len(runs.observations)} runs", best.responses[_COST])
+    )
     return local_section("Shares of the cost, type I", "Fig. 2", rows)
 
 
