@@ -7,7 +7,7 @@ DEV_LOCKS = $(EXTRAS:%=requirements/%.lock)
 PYTEST = .venv/bin/python -m pytest --durations=15
 export PYTHONWARNINGS ?=
 
-.PHONY: demo test unit lint docs bench clean
+.PHONY: demo test unit lint docs examples clean
 .DELETE_ON_ERROR:
 
 demo: .venv/run.done
@@ -28,8 +28,12 @@ lint: .venv/dev.done
 docs: .venv/dev.done
 	.venv/bin/mkdocs build --strict --quiet
 
+# The papers in small, on this machine: see examples/README.md for how long it takes. Refreshes examples/*/results.
+examples: .venv/dev.done
+	.venv/bin/python examples/run_papers.py
+
 clean:
-	rm -rf .venv demo site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv demo site papers.results .pytest_cache .mypy_cache .ruff_cache
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -22,6 +22,7 @@ __all__ = [
     "Figure",
     "Findings",
     "Mistake",
+    "NeedsMeasurements",
     "Part",
     "Replicated",
     "Replication",
@@ -37,6 +38,10 @@ __all__ = [
 
 # Further digits depend on the order in which a machine adds, so that no two libraries share them.
 MOST_DIGITS = 12
+
+
+class NeedsMeasurements(StudyError):
+    """A part can do nothing without --data."""
 
 
 class Verdict(StrEnum):
@@ -91,6 +96,7 @@ class Findings:
     sections: tuple[Section, ...]
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
+    headlines: tuple[str, ...] = ()  # what to know first, in words: shown without --details too
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +110,17 @@ class Replicated:
     notes: tuple[str, ...]
     counts: dict[Verdict, int]
     agrees: bool  # no number differs
+    headlines: tuple[str, ...] = ()
 
 
 class Part(Protocol):
     """A part of a paper that can be done by itself."""
 
     def run(self, data: Path | None) -> Findings:
-        """`data` is where the authors' measurements lie; None when only what the paper prints is at hand."""
+        """`data` is where the authors' measurements lie; None when only what the paper prints is at hand.
+
+        Raises NeedsMeasurements when that is not enough: the part is then left out unless it was named.
+        """
         ...
 
 
@@ -125,25 +135,36 @@ REPLICATIONS: Registry[Replication] = Registry("replication")
 
 
 def replicate(paper: str, part: str | None = None, data: Path | None = None) -> Replicated:
-    """Do a paper's calculations again; all its parts unless one is named."""
+    """Do a paper's calculations again; all its parts that `data` allows, unless one is named."""
     replication = REPLICATIONS.get(paper)
     registry = replication.parts
     known = registry.names()
-    chosen = known if part is None else (part,)
-    found = [registry.get(name)().run(data) for name in chosen]
+    done: dict[str, Findings] = {}
+    left_out: dict[str, NeedsMeasurements] = {}
+    for name in known if part is None else (part,):
+        try:
+            done[name] = registry.get(name)().run(data)
+        except NeedsMeasurements as needs:
+            left_out[name] = needs
+    if not done:
+        raise next(iter(left_out.values()))
+    found = list(done.values())
     sections = tuple(section for findings in found for section in findings.sections)
     mistakes = sorted((m for findings in found for m in findings.mistakes), key=lambda mistake: mistake.number)
     verdicts = [row.verdict for section in sections for row in section.rows]
+    notes = [note for findings in found for note in findings.notes]
+    notes += [f"part {name} was left out: {needs.problem}: {needs.hint}" for name, needs in left_out.items()]
     return Replicated(
         paper=paper,
         title=replication.title,
-        parts=chosen,
+        parts=tuple(done),
         known_parts=known,
         sections=sections,
         mistakes=tuple(mistakes),
-        notes=tuple(dict.fromkeys(note for findings in found for note in findings.notes)),
+        notes=tuple(dict.fromkeys(notes)),
         counts={verdict: verdicts.count(verdict) for verdict in Verdict},
         agrees=Verdict.DIFFERS not in verdicts,
+        headlines=tuple(headline for findings in found for headline in findings.headlines),
     )
 
 

@@ -19,6 +19,7 @@ from sparkcast_papers.courier2021._slo_evaluation import (
     known_before,
 )
 from sparkcast_papers.courier2021._slo_models import COURIERS, OURS, Answers, Task, answer, both_responses, learn
+from sparkcast_papers.courier2021._slo_played import COURIERS_RULE, ORACLE
 from sparkcast_papers.courier2021._slo_rules import (
     REFUSED,
     by_limits,
@@ -41,7 +42,7 @@ from sparkcast_papers.courier2021._slo_simulation import (
     without_job,
 )
 from sparkcast_papers.courier2021._slo_table9 import TABLE_9, chance_in_time
-from sparkcast_papers.courier2021.slo import COURIERS_RULE, ORACLE, Slo
+from sparkcast_papers.courier2021.slo import Slo
 
 BATCHES = (64, 128, 256, 512)
 STALE = 5  # a row of lenet5 whose time is that of the row before

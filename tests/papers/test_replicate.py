@@ -30,7 +30,7 @@ def test_an_unknown_part_is_refused_with_the_nearest_one() -> None:
         ("marinos", None, None, "did you mean 'marinos2020'?"),
         ("marinos2020", "queues", "nowhere", "results.csv"),
         ("marinos2020", "queues", ".", "there is no file 'results.csv'"),
-        ("courier2021", None, None, "--data DIR with fullfact_rep1.csv"),
+        ("courier2021", "anova", None, "--data DIR with fullfact_rep1.csv"),
         ("courier2021", None, ".", "there is no file 'fullfact_rep1.csv'"),
         ("javaheri2021", None, "nothing.csv", "no file 'nothing.csv'"),
         ("javaheri2021", None, ".", "is a folder"),
@@ -72,7 +72,7 @@ def test_the_command_gives_the_whole_result_as_json(sparkcast: Sparkcast) -> Non
     result = json.loads(answer.stdout)
     assert result["agrees"] is True
     assert result["parts"] == ["search"]
-    assert result["known_parts"] == ["anova", "design", "queues", "search"]
+    assert result["known_parts"] == ["anova", "design", "local", "queues", "search"]
     row = result["sections"][0]["rows"][0]
     assert (row["printed"], row["verdict"], row["rule"]) == ("9.011", "agrees", "4 printed digits")
     assert result["mistakes"][0]["number"] == 8

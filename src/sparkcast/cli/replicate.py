@@ -38,6 +38,8 @@ def _show(result: "Replicated", details: bool) -> None:
     from sparkcast.replications import Verdict
 
     tell(result.title)
+    for headline in result.headlines:
+        tell(f"- {headline}", hang="  ")
     if details:
         _show_all(result)
     else:

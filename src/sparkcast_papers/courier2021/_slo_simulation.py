@@ -103,15 +103,17 @@ def without_job(runs: Dataset, job: tuple[object, ...]) -> Dataset:
     return dataclasses.replace(runs, observations=kept)
 
 
-def draw(n: int, n_jobs: int, n_candidates: int, seed: int) -> Draws:
+def draw(
+    n: int, n_jobs: int, n_candidates: int, seed: int, mean_s: float = MEAN_S, deviation_s: float = DEVIATION_S
+) -> Draws:
     import numpy as np
 
     random = np.random.default_rng(seed)
-    deadlines_s = random.normal(MEAN_S, DEVIATION_S, n)
+    deadlines_s = random.normal(mean_s, deviation_s, n)
     redrawn = 0
     while (wrong := deadlines_s <= 0).any():
         redrawn += int(wrong.sum())
-        deadlines_s[wrong] = random.normal(MEAN_S, DEVIATION_S, int(wrong.sum()))
+        deadlines_s[wrong] = random.normal(mean_s, deviation_s, int(wrong.sum()))
     return Draws(random.integers(n_jobs, size=n), deadlines_s, random.integers(n_candidates, size=n), redrawn)
 
 

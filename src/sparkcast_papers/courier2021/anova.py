@@ -6,8 +6,7 @@ from pathlib import Path
 
 from sparkcast.analyse import Analysis, Check
 from sparkcast.api import Data, analyze
-from sparkcast.errors import StudyError
-from sparkcast.replications import Figure, Findings, Mistake, Part, Section, compare
+from sparkcast.replications import Figure, Findings, Mistake, NeedsMeasurements, Part, Section, compare
 from sparkcast.study import Dataset
 from sparkcast_papers.courier2021 import PARTS, _printed
 from sparkcast_papers.courier2021._implied import implied_df
@@ -32,7 +31,7 @@ class Anova(Part):
 
     def run(self, data: Path | None) -> Findings:
         if data is None:
-            raise StudyError(
+            raise NeedsMeasurements(
                 "the paper prints no measurements, so its ANOVA needs those recovered from the authors' notebooks",
                 hint=f"--data DIR with {REPLICATE_1} and {CELLS}; --part mistakes also works without",
             )

@@ -5,9 +5,18 @@ from functools import partial
 from math import prod
 from pathlib import Path
 
-from sparkcast.errors import StudyError
 from sparkcast.models import MODELS
-from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section, compare, show
+from sparkcast.replications import (
+    Figure,
+    Findings,
+    Mistake,
+    NeedsMeasurements,
+    Part,
+    Row,
+    Section,
+    compare,
+    show,
+)
 from sparkcast.study import Configuration, Dataset
 from sparkcast_papers.courier2021 import PARTS, _printed
 from sparkcast_papers.courier2021._runs import (
@@ -107,7 +116,7 @@ class Models(Part):
 
 def require(data: Path | None) -> Path:
     if data is None:
-        raise StudyError(
+        raise NeedsMeasurements(
             "the paper prints no measurements, so its models need those recovered from the authors' notebooks",
             hint=f"--data DIR with {REPLICATE_1} and {EVALUATION}; --part mistakes also works without",
         )

@@ -1,11 +1,10 @@
 """Section 5: who meets a deadline with which batch size, in the paper's final evaluation and in a thousand others."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section, show
+from sparkcast.replications import Figure, Findings, Mistake, Part, Section, show
 from sparkcast.study import Dataset
 from sparkcast_papers.courier2021 import PARTS
 from sparkcast_papers.courier2021._runs import (
@@ -26,26 +25,28 @@ from sparkcast_papers.courier2021._slo_evaluation import (
     known_before,
     summary_section,
 )
-from sparkcast_papers.courier2021._slo_models import COURIERS, OURS, Answers, Task, answer_all, both_responses
-from sparkcast_papers.courier2021._slo_rules import (
-    CONFIDENCE,
-    Rule,
-    by_limits,
-    couriers_rule,
-    our_rule,
-    upper_limits_s,
+from sparkcast_papers.courier2021._slo_models import Answers, Task, answer_all, both_responses
+from sparkcast_papers.courier2021._slo_played import (
+    COURIERS_RULE,
+    ORACLE,
+    RANDOM,
+    Jobs,
+    Learned,
+    learned_rules,
+    ours_by,
+    outcome_rows,
+    outcomes_of,
+    within_limits,
 )
+from sparkcast_papers.courier2021._slo_rules import CONFIDENCE
 from sparkcast_papers.courier2021._slo_simulation import (
     DEVIATION_S,
     MEAN_S,
     Counted,
     Draws,
-    Job,
     Outcome,
-    chosen,
     count_jobs,
     draw,
-    judge,
     playable,
     without_job,
 )
@@ -56,18 +57,6 @@ from sparkcast_papers.courier2021.models import NO_NUMBERS
 _DRAWS, _MANY_DRAWS, _SEED = 1000, 100_000, 0
 _MODEL, _BESIDE = "auto", "courier"
 _BAR_ACCURACY = 0.003
-RANDOM, ORACLE = "random batch", "oracle (knows the measured times)"
-COURIERS_RULE = f"Courier's rule, {COURIERS}"
-
-Jobs = Mapping[tuple[object, ...], Job]
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What every method would do with one job, and how long ours says that each candidate takes at most."""
-
-    rules: Mapping[str, Rule]
-    limits_s: tuple[float, ...]
 
 
 @PARTS.register("slo")
@@ -95,8 +84,13 @@ class Slo(Part):
         jobs = playable(clean)
         *left_out, everything, before = self._answers(clean, known, jobs, evaluated)
         asked = ask(evaluated, known, before.model, boostings)
-        strict = [self._learned(each, 0, job) for each, job in zip(left_out, jobs.values(), strict=True)]
-        easy = [self._learned(everything, place, job) for place, job in enumerate(jobs.values())]
+        strict = [
+            learned_rules(each, 0, job, self._model, self._beside)
+            for each, job in zip(left_out, jobs.values(), strict=True)
+        ]
+        easy = [
+            learned_rules(everything, place, job, self._model, self._beside) for place, job in enumerate(jobs.values())
+        ]
         draws = draw(self._n_draws, len(jobs), len(next(iter(jobs.values())).candidates), _SEED)
         sections = (
             allowed_by_own_error(),
@@ -119,38 +113,26 @@ class Slo(Part):
 
     @property
     def _mine(self) -> str:
-        return f"ours ({self._model}, {CONFIDENCE:g})"
-
-    def _learned(self, answers: Answers, question: int, job: Job) -> Learned:
-        said, at = answers.said[question], job.candidates
-        rules = {self._by_rule(who): couriers_rule(each.times_s, each.accuracies) for who, each in said.items()}
-        rules[self._mine] = our_rule(answers.model, at)
-        if answers.beside is not None:
-            rules[f"{self._beside}, {CONFIDENCE:g}"] = by_limits(answers.beside, at)
-        return Learned(rules, tuple(upper_limits_s(answers.model, at)))
-
-    def _by_rule(self, who: str) -> str:
-        return f"Courier's rule, {self._model if who == OURS else who}"
+        return ours_by(self._model)
 
     def _strict_section(
         self, learned: Sequence[Learned], jobs: Jobs, draws: Draws, counted: Counted, n_stale: int
     ) -> Section:
-        found = _outcomes(learned, jobs, draws)
-        held, n_settings = _held(learned, jobs)
-        rows = [row for name, outcome in found.items() for row in _rows(name, outcome)]
+        found = outcomes_of(learned, jobs, draws)
+        held, n_settings = within_limits(learned, jobs)
+        rows = [row for name, outcome in found.items() for row in outcome_rows(name, outcome)]
         rows.append(show(self._mine, f"of {n_settings} configurations within their {100 * CONFIDENCE:g} % limit", held))
         many = draw(_MANY_DRAWS, len(jobs), len(next(iter(jobs.values())).candidates), _SEED + 1)
         notes = (
             _bar(found[self._mine]),
-            f"with {_MANY_DRAWS} draws instead: {_in_words(_outcomes(learned, jobs, many)[self._mine])}",
+            f"with {_MANY_DRAWS} draws instead: {_in_words(outcomes_of(learned, jobs, many)[self._mine])}",
             f"{counted.everything} jobs; all accuracies are known for {counted.accuracies_known}, of which "
             f"{counted.stale} has a stale time and is left out: {len(jobs)} remain. {n_stale} stale rows are "
             f"used for neither training nor scoring; {counted.any_stale} jobs have one. {draws.redrawn} of "
             f"{len(draws.jobs)} SLOs were not positive and were redrawn",
             "every model is trained on the same rows, without the four of the job in question: times from all "
-            "rows that are not stale, accuracies from all that are known. Forests have {self._trees} trees, "
-            "not the paper's "
-            f"{CHOSEN_TREES}",
+            f"rows that are not stale, accuracies from all that are known. Forests have {self._trees} trees, "
+            f"not the paper's {CHOSEN_TREES}",
             "accuracies are the measured ones, over feasible SLOs that were not declared infeasible: a batch "
             "that is too slow gives a higher accuracy and a missed SLO. The difference is relative to the "
             "oracle on the same draws",
@@ -162,47 +144,10 @@ class Slo(Part):
         return Section(title, NO_NUMBERS, tuple(rows), notes)
 
     def _easy_section(self, learned: Sequence[Learned], jobs: Jobs, draws: Draws) -> Section:
-        found = _outcomes(learned, jobs, draws)
-        rows = [row for name in found if name not in (RANDOM, ORACLE) for row in _rows(name, found[name])]
+        found = outcomes_of(learned, jobs, draws)
+        rows = [row for name in found if name not in (RANDOM, ORACLE) for row in outcome_rows(name, found[name])]
         notes = ("not a test: the models are scored on the runs they were trained on, as in the paper's evaluation",)
         return Section("The same SLOs, easy: every job is in the training data", NO_NUMBERS, tuple(rows), notes)
-
-
-def _outcomes(learned: Sequence[Learned], jobs: Jobs, draws: Draws) -> dict[str, Outcome]:
-    played = list(jobs.values())
-    taken = {RANDOM: draws.random}
-    taken |= {name: chosen([job.rules[name] for job in learned], draws) for name in learned[0].rules}
-    taken[ORACLE] = chosen([job.oracle for job in played], draws)
-    return {name: judge(each, played, draws) for name, each in taken.items()}
-
-
-def _rows(name: str, found: Outcome) -> list[Row]:
-    """A method that never refuses promises everything: some numbers are then no news."""
-    rows = [show(name, "% of feasible SLOs met, of all", 100 * found.met_of_feasible)]
-    if found.refused and name != ORACLE:
-        rows = [
-            show(name, "% of feasible SLOs met, of those promised", 100 * found.met_of_promised),
-            *rows,
-            show(name, "% of all promises that were met", 100 * found.kept),
-            show(name, "% of feasible SLOs declared infeasible", 100 * found.refused_feasible),
-            show(name, "% with a larger batch than the oracle's", 100 * found.larger),
-        ]
-    rows.append(show(name, "% declared infeasible", 100 * found.refused))
-    rows.append(show(name, "mean accuracy", found.accuracy))
-    if name != ORACLE:
-        rows.append(show(name, "accuracy minus the oracle's", found.accuracy_gap))
-        rows.append(show(name, "the same where the SLO was met", found.gap_where_met))
-    return rows
-
-
-def _held(learned: Sequence[Learned], jobs: Jobs) -> tuple[int, int]:
-    """How many settings took no longer than ours says they do with the confidence, and of how many."""
-    pairs = [
-        pair
-        for one, job in zip(learned, jobs.values(), strict=True)
-        for pair in zip(job.times_s, one.limits_s, strict=True)
-    ]
-    return sum(time <= limit for time, limit in pairs), len(pairs)
 
 
 def _bar(found: Outcome) -> str:
@@ -229,7 +174,7 @@ def _silent_fallback(
 ) -> Mistake:
     figures: tuple[Figure, ...] = ()
     if jobs is not None and draws is not None:
-        found = _outcomes(learned, jobs, draws)
+        found = outcomes_of(learned, jobs, draws)
         figures = (
             Figure("% of random SLOs that cannot be met", None, 100 * found[ORACLE].refused),
             Figure(

@@ -7,7 +7,7 @@ from typing import Any
 from sparkcast.data import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.replications import data_file
+from sparkcast.replications import NeedsMeasurements, data_file
 from sparkcast.study import Configuration, Dataset
 
 GPU, POWER, MODULES, K_MEANS = (
@@ -29,7 +29,7 @@ _K_MEANS_FACTORS = {"dataSize": "data_size", "nContainers": "cores"}
 def require(data: Path | None, *names: str) -> Path:
     """The folder with the measurements; the slides print none."""
     if data is None:
-        raise StudyError(
+        raise NeedsMeasurements(
             "the slides print errors of predictions but no measurements, so these are needed",
             hint=f"--data DIR with {', '.join(names)}, tables of what the authors published with their library",
         )
