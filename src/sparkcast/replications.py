@@ -111,6 +111,7 @@ class Replicated:
     counts: dict[Verdict, int]
     agrees: bool  # no number differs
     headlines: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # parts that need the authors' measurements
 
 
 class Part(Protocol):
@@ -165,6 +166,7 @@ def replicate(paper: str, part: str | None = None, data: Path | None = None) -> 
         counts={verdict: verdicts.count(verdict) for verdict in Verdict},
         agrees=Verdict.DIFFERS not in verdicts,
         headlines=tuple(headline for findings in found for headline in findings.headlines),
+        left_out=tuple(left_out),
     )
 
 

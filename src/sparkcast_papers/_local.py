@@ -78,7 +78,7 @@ def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio:
 
     >>> found = ratio_of([(1.0, 2.0), (2.0, 4.2), (1.0, 1.9)])
     >>> f"{found.mean:.2f} ({found.low:.2f} to {found.high:.2f})"
-    '2.00 (1.77 to 2.26)'
+    '2.00 (1.76 to 2.26)'
     """
     import numpy as np
     from scipy import stats

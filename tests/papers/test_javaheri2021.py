@@ -26,7 +26,7 @@ def _ours(result: Replicated, item: str, quantity: str) -> float | None:
 
 
 def test_without_runs_the_table_of_the_paper_is_repeated_and_nothing_is_claimed() -> None:
-    result = replicate("javaheri2021")
+    result = replicate("javaheri2021", "read-speed")
     rows = [row for section in result.sections for row in section.rows]
     assert len(rows) == 16
     assert {row.verdict for row in rows} == {Verdict.SHOWN}
@@ -51,14 +51,14 @@ def test_runs_are_regressed_on_each_variable_by_format_and_cache(tmp_path: Path,
 
 
 def test_a_repetition_that_goes_with_throughput_is_called_warm_up(tmp_path: Path) -> None:
-    result = replicate("javaheri2021", None, _made_up(tmp_path / "runs.csv"))
+    result = replicate("javaheri2021", "read-speed", _made_up(tmp_path / "runs.csv"))
     warm = [any("warm-up" in note for note in section.notes) for section in result.sections[:4]]
     assert warm == [True, False, True, False]
     assert result.mistakes[0].figures[0].right is not None
 
 
 def test_the_ratio_of_formats_is_what_was_measured(tmp_path: Path) -> None:
-    result = replicate("javaheri2021", None, _made_up(tmp_path / "runs.csv"))
+    result = replicate("javaheri2021", "read-speed", _made_up(tmp_path / "runs.csv"))
     assert _ours(result, "tfrecord / jpeg", "cached") == pytest.approx((1000 + 20 * 14 / 3 + 13.5) / (100 - 28 / 3))
 
 

@@ -246,10 +246,18 @@ def test_without_measurements_each_part_says_what_is_needed(part: str) -> None:
 
 
 def test_the_command_without_measurements_ends_with_a_hint(sparkcast: Sparkcast) -> None:
-    answer = sparkcast("replicate", "polimi2019")
+    answer = sparkcast("replicate", "polimi2019", "--part", "gpu")
     assert answer.returncode == 2
     assert answer.stdout == ""
     assert "gpu_training_times.csv" in answer.stderr
+
+
+def test_parts_without_measurements_are_named_when_all_are_asked_for(sparkcast: Sparkcast) -> None:
+    answer = sparkcast("replicate", "polimi2019")
+    assert answer.returncode == 0
+    assert "left out, because they need the measurements (--data DIR): cases, gpu, kmeans, mistakes" in " ".join(
+        answer.stdout.split()
+    )
 
 
 @pytest.mark.parametrize(

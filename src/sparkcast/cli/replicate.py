@@ -47,6 +47,8 @@ def _show(result: "Replicated", details: bool) -> None:
         numbers = ", ".join(str(mistake.number) for mistake in result.mistakes)
         if numbers:
             tell(f"mistakes in the paper, shown with what is true: {numbers}")
+        if result.left_out:
+            tell(f"left out, because they need the measurements (--data DIR): {', '.join(result.left_out)}")
         tell("--details shows all tables, mistakes and notes")
     agree, differ, shown = (result.counts[verdict] for verdict in Verdict)
     tell(f"{result.paper} ({', '.join(result.parts)}): {agree} agree, {differ} differ, {shown} only shown")
