@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from sparkcast.workloads import _training_reports
-from sparkcast.workloads._training_reports import until_told
+from sparkcast.workloads._training_reports import _what_was_raised, until_told
 
 
 class Context:
@@ -52,3 +52,22 @@ def test_a_process_that_dies_after_the_result_does_not_undo_it() -> None:
 
     until_told(context, has_result, die)
     assert context.cancelled == 0
+
+
+@pytest.mark.parametrize(
+    ("traceback", "raised"),
+    [
+        ('Traceback (most recent call last):\n  File "a.py", line 1\n    x()\nValueError: no\n', "ValueError: no"),
+        (
+            "Traceback (most recent call last):\n    y()\nRuntimeError: peer left\n\nAt:\n  b.py(3): f\n",
+            "RuntimeError: peer left",
+        ),
+        (
+            "Traceback:\n    x\nKeyError: 'a'\n\nDuring handling:\n\nTraceback:\n    z\nmodule.OwnError\n",
+            "module.OwnError",
+        ),
+        ("", "it said nothing"),
+    ],
+)
+def test_the_exception_is_found_in_a_traceback(traceback: str, raised: str) -> None:
+    assert _what_was_raised(traceback) == raised

@@ -1,6 +1,7 @@
 """What training processes on the cluster tell the driver while they work: a Spark job answers only at its end."""
 
 import json
+import re
 import secrets
 import socketserver
 import threading
@@ -54,7 +55,13 @@ def train_together(job: Job, processes: int, train_one: Callable[[Address], Iter
         except Exception as error:
             if not failures:
                 raise
-            raise RunError(f"a training process failed: {failures[0]}") from error
+            raise RunError(f"a training process failed: {_what_was_raised(failures[0])}\n{failures[0]}") from error
+
+
+def _what_was_raised(traceback: str) -> str:
+    """The line of a traceback that names the exception: the last one, of several that led to each other."""
+    raised = re.findall(r"^[\w.]+(?:: .*)?$", traceback, flags=re.MULTILINE)
+    return str(raised[-1]) if raised else "it said nothing"
 
 
 def _receiver(job: Job, failures: list[str], has_result: threading.Event) -> Callable[[dict[str, Any]], None]:
