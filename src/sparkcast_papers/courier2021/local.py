@@ -6,9 +6,10 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast import api
+from sparkcast.api import Data
 from sparkcast.replications import Findings, Part, Row, Section, show
 from sparkcast.study import Configuration, Dataset
-from sparkcast_papers._local import absent, duration_rows, local_section, mean_of, read_runs, results_file
+from sparkcast_papers._local import absent, duration_rows, local_section, mean_of, results_file
 from sparkcast_papers.courier2021 import PARTS
 from sparkcast_papers.courier2021._printed import FOREST, LAWS, LINEAR, TABLE_3, TIME
 from sparkcast_papers.courier2021._runs import FACTORS
@@ -46,9 +47,9 @@ class Local(Part):
         path = results_file("courier2021", RUNS, data)
         if path is None:
             return absent(RUNS)
-        runs = read_runs(path)
-        deadlines, headline = self._deadlines(runs)
-        sections = (_what_matters(runs, path), self._models(path), deadlines)
+        runs = api.load_data(path)
+        deadlines, headline = self._deadlines(runs.dataset)
+        sections = (_what_matters(runs), self._models(runs), deadlines)
         note = (
             "in small: 1,000 images of MNIST for 2 epochs on one machine with two cores, one run of each combination; "
             "the paper trained 10 epochs of 60,000 on three machines with 16 cores each, three times. Where two jobs "
@@ -57,9 +58,9 @@ class Local(Part):
         )
         return Findings(sections, notes=(note,), headlines=(headline,))
 
-    def _models(self, path: Path) -> Section:
+    def _models(self, runs: Data) -> Section:
         models = [name if name != "auto" else self._model for name in _MODELS]
-        validation = api.validate(api.load_data(path), "time_s", protocol="loo", models=models)
+        validation = api.validate(runs, "time_s", protocol="loo", models=models)
         rows: list[Row] = []
         for card in validation.scorecards:
             printed = TIME[_MODELS[card.model]][1] if _MODELS.get(card.model) else ""
@@ -116,8 +117,8 @@ def _renamed(configuration: Configuration) -> Configuration:
     return Configuration({name: found[name] for name in FACTORS})
 
 
-def _what_matters(runs: Dataset, path: Path) -> Section:
-    analysis = api.analyze(api.load_data(path), "time_s", formula=_FORMULA, transform="none")
+def _what_matters(data: Data) -> Section:
+    runs, analysis = data.dataset, api.analyze(data, "time_s", formula=_FORMULA, transform="none")
     rows = duration_rows(runs)
     for term in analysis.rows:
         theirs = ":".join(_NAMES.get(name, name) for name in term.term.split(":"))

@@ -6,9 +6,10 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast import api
+from sparkcast.api import Data
 from sparkcast.replications import Findings, Part, Row, Section, show
 from sparkcast.study import Dataset
-from sparkcast_papers._local import absent, duration_rows, local_section, read_runs, results_file
+from sparkcast_papers._local import absent, duration_rows, local_section, results_file
 from sparkcast_papers.marinos2020 import PARTS, _printed
 
 RUNS, OPTIMUM = "factorial.csv", "optimum.csv"
@@ -27,10 +28,11 @@ class Local(Part):
         path = results_file("marinos2020", RUNS, data)
         if path is None:
             return absent(RUNS)
-        runs = read_runs(path)
+        measured = api.load_data(path)
+        runs = measured.dataset
         checks = results_file("marinos2020", OPTIMUM, data)
         found = [] if checks is None else read_checks(checks)
-        sections = (_shares(runs, path), *([_optima(runs, found)] if found else []))
+        sections = (_shares(measured), *([_optima(runs, found)] if found else []))
         note = (
             f"in small: {len(runs.observations)} runs, a 2^(6-2) design, instead of a 2^(6-1) with ten runs of each of "
             "32 combinations; 500 or 1,000 images on one machine with two cores; memory and the amount of data stand "
@@ -39,8 +41,8 @@ class Local(Part):
         return Findings(sections, notes=(note,), headlines=(_headline(found),) if found else ())
 
 
-def _shares(runs: Dataset, path: Path) -> Section:
-    data = api.load_data(path)
+def _shares(data: Data) -> Section:
+    runs = data.dataset
     plain = api.analyze(data, _COST, formula=_FORMULA, anova_type=1, transform="none")
     logged = api.analyze(data, _COST, formula=_FORMULA, anova_type=1, transform="log")
     rows = duration_rows(runs)

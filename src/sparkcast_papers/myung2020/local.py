@@ -8,7 +8,7 @@ from sparkcast import api
 from sparkcast.replications import Findings, Part, Row, Section, show
 from sparkcast.study import Configuration, Dataset
 from sparkcast.validate import Validation
-from sparkcast_papers._local import absent, duration_rows, local_section, read_runs, results_file
+from sparkcast_papers._local import absent, duration_rows, local_section, results_file
 from sparkcast_papers.myung2020 import PARTS
 from sparkcast_papers.myung2020._tables import ACCURACY, TABLE_2, TABLE_5A, TABLE_5B, TABLE_6A
 
@@ -32,8 +32,9 @@ class Local(Part):
         path = results_file("myung2020", RUNS, data)
         if path is None:
             return absent(RUNS)
-        runs = read_runs(path)
-        validation = api.validate(api.load_data(path), _TIME, protocol=_PROTOCOL, models=self._models)
+        measured = api.load_data(path)
+        runs = measured.dataset
+        validation = api.validate(measured, _TIME, protocol=_PROTOCOL, models=self._models)
         sections = (_predicted(validation), _scaled(runs))
         return Findings(sections, notes=(_difference(runs),), headlines=(_headline(validation),))
 

@@ -5,9 +5,11 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast import api
+from sparkcast.api import Data
 from sparkcast.errors import SparkcastError
 from sparkcast.replications import Findings, Part, Row, Section, show
-from sparkcast_papers._local import absent, duration_rows, local_section, read_runs, results_file
+from sparkcast.study import Dataset
+from sparkcast_papers._local import absent, duration_rows, local_section, results_file
 from sparkcast_papers.polimi2019 import PARTS
 
 # A table of runs, and the setting that is its data size.
@@ -38,8 +40,9 @@ class Local(Part):
         sections: list[Section] = []
         headlines: list[str] = []
         for name, path in paths.items():
-            errors = _errors(path, STUDIES[name], self._models)
-            sections += [_times(path), errors]
+            measured = api.load_data(path)
+            errors = _errors(path.stem, measured, STUDIES[name], self._models)
+            sections += [_times(path.stem, measured.dataset), errors]
             headlines.append(_headline(path, errors))
         note = (
             "in small: two cores of one machine and megabytes of data, one run of each combination; the slides had 250 "
@@ -59,9 +62,8 @@ def _headline(path: Path, errors: Section) -> str:
     return f"in small, really run: {path.stem}, mean errors over sizes and combinations never run: {shown}"
 
 
-def _times(path: Path) -> Section:
+def _times(name: str, runs: Dataset) -> Section:
     """The profile: every measured time."""
-    runs = read_runs(path)
     rows = duration_rows(runs)
     order = {name: runs.levels(name) for name in runs.factors}
     for run in sorted(
@@ -69,12 +71,11 @@ def _times(path: Path) -> Section:
     ):
         levels = ", ".join(f"{factor}={run.configuration[factor]}" for factor in runs.factors)
         rows.append(show(levels, "seconds", run.responses[_TIME]))
-    return local_section(f"{path.stem}: times", "the slides", rows)
+    return local_section(f"{name}: times", "the slides", rows)
 
 
-def _errors(path: Path, size: str, models: Sequence[str]) -> Section:
+def _errors(name: str, data: Data, size: str, models: Sequence[str]) -> Section:
     """The slides' Conf 4 to 6, and combinations never run."""
-    data = api.load_data(path)
     small, middle, large = (f"{level:g}" for level in map(float, data.dataset.levels(size)))
     protocols = {
         "combinations never run": "kfold:3",
@@ -93,4 +94,4 @@ def _errors(path: Path, size: str, models: Sequence[str]) -> Section:
         for card in validation.scorecards:
             rows.append(show(title, f"{card.model}: mean error, %", card.mape))
         notes += [f"{title}: {model}: {why}" for model, why in validation.refused]
-    return local_section(f"{path.stem}: errors of predicted times", "the slides", rows, notes)
+    return local_section(f"{name}: errors of predicted times", "the slides", rows, notes)
