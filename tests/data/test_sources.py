@@ -1,9 +1,13 @@
-"""Which stored results belong to a study."""
+"""Which stored results belong to a study, and what is no source of runs."""
 
 from pathlib import Path
 
+import pytest
+
+from sparkcast import api
 from sparkcast.data.sources import stored_observations
 from sparkcast.designs import make_plan
+from sparkcast.errors import StudyError
 from sparkcast.store import open_store, results_folder
 from sparkcast.study import Observation, Study
 from sparkcast.study.file import parse_study
@@ -33,3 +37,11 @@ def test_runs_at_other_levels_of_a_setting_that_is_not_recorded_at_its_default_a
     [of_adam] = stored_observations(adam, path)
     assert "optimizer" not in of_plain.configuration
     assert of_adam.configuration["optimizer"] == "adam"
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "store.sqlite", "app-20261118"])
+def test_an_empty_file_is_called_empty_and_stays_so(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(StudyError, match=f"{name} is empty"):
+        api.load_data(tmp_path / name)
+    assert (tmp_path / name).stat().st_size == 0

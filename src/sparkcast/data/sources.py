@@ -162,9 +162,11 @@ def load_data(
 
 
 def _require_runs(path: Path) -> None:
-    """Raise StudyError for what is not there, and for an event log."""
+    """Raise StudyError for what is not there, for an empty file, and for an event log."""
     if not path.exists() and not is_study_file(path):  # of a study, said where it is read
         raise no_such_file(path)
+    if path.is_file() and path.stat().st_size == 0:  # which SQLite would take for a new store
+        raise StudyError(f"{path.name} is empty", hint="pass a study, a results folder or a table of runs")
     if is_event_log(path):
         raise _event_log(path, "a study, a results folder or a table of runs")
 

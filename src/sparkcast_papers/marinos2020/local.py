@@ -1,4 +1,4 @@
-"""The paper in small: half of its 2^(6-1) design with its cost, really run, and the optimum found in three ways."""
+"""The paper in small: its 2^(6-1) design with its cost, really run, and the optimum found in three ways."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,7 @@ from sparkcast_papers.marinos2020 import PARTS, _printed
 
 RUNS, OPTIMUM = "factorial.csv", "optimum.csv"
 _COST = "cost"
-# The paper's, but for epochs:lr:batch, which half of its design cannot tell from executors.
-_FORMULA = "executors + memory + sampling_rate + (epochs + learning_rate + batch_size)**2"
+_FORMULA = "executors + memory + sampling_rate + epochs * learning_rate * batch_size"
 _NAMES = {"learning_rate": "lr", "batch_size": "batch"}  # ours and the paper's
 _SETTINGS = ("executors", "memory", "sampling_rate", "epochs", "learning_rate", "batch_size")
 
@@ -34,9 +33,9 @@ class Local(Part):
         found = [] if checks is None else read_checks(checks)
         sections = (_shares(measured), *([_optima(runs, found)] if found else []))
         note = (
-            f"in small: {len(runs.observations)} runs, a 2^(6-2) design, instead of a 2^(6-1) with ten runs of each of "
-            "32 combinations; 500 or 1,000 images on one machine with two cores; memory and the amount of data stand "
-            "in for nodes and cores per executor, and Adam for the paper's optimizer"
+            f"in small: {len(runs.observations)} runs, one of each combination of the 2^(6-1) design instead of ten; "
+            "500 or 1,000 images on one machine with two cores; memory and the amount of data stand in for nodes and "
+            "cores per executor, and Adam for the paper's optimizer"
         )
         return Findings(sections, notes=(note,), headlines=(_headline(found),) if found else ())
 

@@ -64,6 +64,7 @@ def finish(chart: Any, width: int, rows: Iterable[Row]) -> Spec:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "labelLimit": width - 40,
+            "columnPadding": 24,
             "orient": "bottom",
             "symbolOpacity": 1,
         },
@@ -235,7 +236,7 @@ def series_colour(field: str, names: Sequence[Any], title: str, width: int) -> "
     import altair as alt
 
     longest = max((len(str(name)) for name in names), default=1)
-    columns = max(1, min(len(names), (width - 20) // (8 * longest + 34)))
+    columns = max(1, min(len(names), (width - 20) // (8 * longest + 48)))
     return alt.Color(
         field,
         type="nominal",

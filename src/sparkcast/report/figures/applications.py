@@ -72,7 +72,7 @@ def _draw_bar(rows: Sequence[Row], width: int) -> Spec:
 
     names = [str(row["part"]) for row in rows]
     colours = [_COLOURS[Part(name)] for name in names]
-    legend = alt.Legend(columns=1 if width <= NARROW_PX else 4, columnPadding=24)
+    legend = alt.Legend(columns=1 if width <= NARROW_PX else 4)
     chart = (
         alt.Chart(the_rows())
         .mark_bar(height=46)

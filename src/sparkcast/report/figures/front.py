@@ -348,7 +348,7 @@ def _shape(looks: Mapping[str, tuple[str, str]], width: int) -> Any:
 def _legend(names: Sequence[str], width: int) -> Any:
     import altair as alt
 
-    columns = int((width - 20) // (6.2 * max(map(len, names)) + 30))
+    columns = int((width - 20) // (6.2 * max(map(len, names)) + 44))
     return alt.Legend(columns=max(1, min(len(names), columns)), symbolSize=90)
 
 
