@@ -71,40 +71,41 @@ def find_optima(work: Path, target: Path) -> None:
     """The cheapest settings by `recommend`, by `tune` and by the paper's doubling rule, each checked with real runs."""
     design = work / f"{DESIGN}.yaml"
     advised = api.recommend(api.load_data(design), minimize=COST).chosen
-    found: dict[str, tuple[Configuration, float | None, int]] = {
-        "recommend": (advised.configuration, advised.predicted(COST).value, len(api.plan(design).trials)),
+    found: dict[str, tuple[Path, Configuration, float | None, int]] = {
+        "recommend": (design, advised.configuration, advised.predicted(COST).value, len(api.plan(design).trials)),
     }
     for name, searcher, replicates, most in (
         (SEARCH, "guided", None, MOST_RUNS),
         (DOUBLING, "doubling", DOUBLING_REPLICATES, MOST_DOUBLING_RUNS),
     ):
+        study = work / f"{name}.yaml"
         result = api.tune(
-            work / f"{name}.yaml",
+            study,
             searcher=searcher,
             minimize=COST,
             max_runs=most,
             replicates=replicates,
-            resume=(work / f"{name}.results").exists(),
+            resume=study.with_suffix(".results").exists(),
             on_progress=lambda progress: say(f"  {progress.text}"),
         )
         assert result.best is not None, result.stopped_because
-        found[searcher] = (result.best.configuration, result.best.value, result.runs)
+        found[searcher] = (study, result.best.configuration, result.best.value, result.runs)
         say(f"{searcher}: {result.best.configuration} in {result.runs} runs: {result.stopped_because}")
     rows = [
         {"method": method, "runs": runs, "expected": expected, **row}
-        for method, (settings, expected, runs) in found.items()
-        for row in check(design, method, settings)
+        for method, (study, settings, expected, runs) in found.items()
+        for row in check(study, method, settings)
     ]
     write(rows, target)
 
 
-def check(design: Path, method: str, settings: Configuration) -> list[dict[str, Level]]:
-    """The settings run again, as a study of their own."""
-    content = yaml.safe_load(design.read_text())
+def check(origin: Path, method: str, settings: Configuration) -> list[dict[str, Level]]:
+    """The settings that a study led to, run again as a study of their own."""
+    content = yaml.safe_load(origin.read_text())
     content["study"] = f"check-{method}"
     content["settings"] |= dict(settings)
     content["design"] = {"kind": "full", "replicates": CHECKS, "seed": 1}
-    study = design.with_name(f"check-{method}.yaml")
+    study = origin.with_name(f"check-{method}.yaml")
     study.write_text(yaml.safe_dump(content))
     run_study(study)
     names = [*content["settings"]]

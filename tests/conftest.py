@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,20 +64,27 @@ def sparkcast(tmp_path: Path) -> Sparkcast:
 
 
 @pytest.fixture
-def no_orphans() -> Iterator[None]:
-    """Fails a test that leaves a process or a temporary folder of an engine behind."""
-    before = _left_behind()
-    yield
-    left = _left_behind() - before
-    assert not left, f"left behind: {left}"
+def no_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fails a test that leaves a process or a temporary folder of an engine behind.
+
+    It gets a temporary folder of its own, by which its processes are told from those of others on the machine.
+    """
+    with tempfile.TemporaryDirectory(prefix="test-") as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield
+        left = _left_behind(folder)
+        assert not left, f"left behind: {left}"
 
 
-def _left_behind() -> set[str]:
-    found = {str(path) for path in Path(os.environ.get("TMPDIR", "/tmp")).glob("sparkcast-*")}
+def _left_behind(folder: str) -> set[str]:
+    found = {str(path) for path in Path(folder).glob("sparkcast-*")}
     for process in psutil.process_iter(["pid", "name"]):
         try:
-            if _warden.MARK in process.environ() and process.status() != psutil.STATUS_ZOMBIE:
-                found.add(f"{process.pid} {process.name()}")
+            environment, status = process.environ(), process.status()
         except psutil.Error:
             continue
+        is_own = environment.get("TMPDIR", "").startswith(folder)
+        if is_own and _warden.MARK in environment and status != psutil.STATUS_ZOMBIE:
+            found.add(f"{process.pid} {process.name()}")
     return found

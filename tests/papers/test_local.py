@@ -4,7 +4,7 @@ import importlib.util
 import math
 import tomllib
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -223,6 +223,20 @@ def test_the_script_knows_every_paper(script: ModuleType) -> None:
     assert script.PAPERS == PAPERS
     with pytest.raises(SystemExit, match="no paper named 'marinos'; known: courier2021"):
         script.main(["marinos"])
+
+
+@pytest.mark.parametrize("name", ["search", "doubling"])
+def test_what_a_search_found_is_checked_with_its_other_settings_as_they_were(
+    name: str, script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, run = tmp_path / f"{name}.yaml", []
+    study.write_text((EXAMPLES / "marinos2020" / study.name).read_text())
+    settings = {setting.name: setting.levels[0] for setting in load_study(study).factors}
+    monkeypatch.setattr(script, "run_study", run.append)
+    monkeypatch.setattr(script.api, "load_data", lambda _: SimpleNamespace(dataset=SimpleNamespace(observations=())))
+    script.check(study, "tune", Configuration(settings))
+    assert len(api.plan(run[0]).trials) == script.CHECKS
+    assert settings.items() <= load_study(run[0]).fixed.items()
 
 
 @pytest.mark.slow
