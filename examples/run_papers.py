@@ -3,13 +3,16 @@
     python examples/run_papers.py                  all papers
     python examples/run_papers.py myung2020        one of them
 
-Every study file in `examples/PAPER/` is run on an embedded cluster; its runs go to `examples/PAPER/results/STUDY.csv`.
-Work in progress is in `papers.results/`: an interrupted pass goes on where it stopped, and a paper that is finished is
-removed from there, so that the next pass starts anew.
+Every study file in `examples/PAPER/` is run on an embedded cluster. Its runs go to `examples/PAPER/results/STUDY.csv`,
+and what `sparkcast replicate PAPER --part local --details` makes of them to `report.txt` beside them. Work in progress
+is in `papers.results/`: an interrupted pass goes on where it stopped, and a paper that is finished is removed from
+there, so that the next pass starts anew.
 """
 
 import csv
+import os
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,6 +53,7 @@ def run_paper(paper: str) -> None:
             keep(work / study.name, source)
     if paper == "marinos2020":
         find_optima(work, source / "results" / "optimum.csv")
+    (source / "results" / "report.txt").write_text(report(paper, source / "results"), encoding="utf-8")
     shutil.rmtree(work)
     say(f"{paper} took {minutes(time.monotonic() - begun)}")
 
@@ -65,6 +69,14 @@ def run_study(study: Path) -> None:
 def keep(study: Path, target: Path) -> None:
     (target / "results").mkdir(exist_ok=True)
     api.export(api.load_data(study), target / "results" / f"{study.stem}.csv")
+
+
+def report(paper: str, results: Path) -> str:
+    """What these results say beside the paper's numbers."""
+    options = ["--part", "local", "--details", "--data", str(results)]
+    command = [sys.executable, "-m", "sparkcast", "replicate", paper, *options]
+    environment = {**os.environ, "COLUMNS": "140", "NO_COLOR": "1"}
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def find_optima(work: Path, target: Path) -> None:

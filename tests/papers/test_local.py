@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import re
 import tomllib
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -80,6 +81,14 @@ def test_the_wheel_carries_all_results_that_are_kept() -> None:
     content = tomllib.loads((ROOT / "pyproject.toml").read_text())
     included = content["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert included == {f"examples/{p}/results": f"sparkcast_papers/{p}/results" for p in KEPT}
+
+
+@pytest.mark.parametrize("paper", KEPT)
+def test_a_report_of_all_results_is_kept_beside_them(paper: str) -> None:
+    report = (EXAMPLES / paper / "results" / "report.txt").read_text()
+    for study in (study for study in TABLES if study.parent.name == paper):
+        n_runs = len(api.load_data(_table(study)).dataset.observations)
+        assert re.search(rf"this study\s+runs\s+-\s+{n_runs}\b", report), study.name
 
 
 def test_what_is_kept_is_small() -> None:
@@ -229,7 +238,8 @@ def test_the_script_knows_every_paper(script: ModuleType) -> None:
 def test_what_a_search_found_is_checked_with_its_other_settings_as_they_were(
     name: str, script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study, run = tmp_path / f"{name}.yaml", []
+    study = tmp_path / f"{name}.yaml"
+    run: list[Path] = []
     study.write_text((EXAMPLES / "marinos2020" / study.name).read_text())
     settings = {setting.name: setting.levels[0] for setting in load_study(study).factors}
     monkeypatch.setattr(script, "run_study", run.append)
@@ -257,4 +267,5 @@ def test_a_paper_is_run_again_and_its_results_are_kept(script: ModuleType, tmp_p
     script.main(["javaheri2021"])
     runs = api.load_data(folder / "results" / "read.csv").dataset
     assert [run.ok for run in runs.observations] == [True, True]
+    assert "TFRecord files are read" in (folder / "results" / "report.txt").read_text()
     assert not (tmp_path / "work" / "javaheri2021").exists()

@@ -76,7 +76,7 @@ def _times(name: str, runs: Dataset) -> Section:
 
 def _errors(name: str, data: Data, size: str, models: Sequence[str]) -> Section:
     """The slides' Conf 4 to 6, and combinations never run."""
-    small, middle, large = (f"{level:g}" for level in map(float, data.dataset.levels(size)))
+    small, middle, large = (f"{level:.12g}" for level in map(float, data.dataset.levels(size)))
     protocols = {
         "combinations never run": "kfold:3",
         f"Conf 4: {small}+{middle} → {large}": f"cases:{size}={small}+{middle}|{large}",
