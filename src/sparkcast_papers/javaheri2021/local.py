@@ -67,6 +67,8 @@ def _ratios(runs: Dataset) -> Section:
     rows += ratio_rows("tfrecord / jpeg", "images/s", ratio_of(paired(runs, _RATE, "format", "jpeg", "tfrecord")))
     for cached, word in ((False, "plain"), (True, "cached")):
         own = replace(runs, observations=tuple(run for run in runs.observations if _cache(run) == cached))
+        if not own.observations:  # a study of one kind only
+            continue
         ratio = ratio_of(paired(own, _RATE, "format", "jpeg", "tfrecord"))
         rows += ratio_rows("tfrecord / jpeg", f"images/s, {word}", ratio)
         for kind in ("jpeg", "tfrecord"):
