@@ -156,6 +156,15 @@ def test_an_executor_that_died_is_told_first_although_little_was_lost() -> None:
     assert [one.name for one in found][:2] == ["executor-lost", "idle-slots"]
 
 
+def test_executors_that_end_after_the_application_are_not_lost() -> None:
+    executors = [
+        Executor("1", "a", 4, 0, at(0), at(51.1), "Worker shutting down"),
+        Executor("2", "a", 4, 0, 0, at(51.2), "java.lang.IllegalStateException: Shutdown hooks cannot be modified"),
+    ]
+    found = profile_log(log_of(waves(40, 5.0), end=51, executors=executors)).findings
+    assert "executor-lost" not in [one.name for one in found]
+
+
 def test_failed_tasks_without_a_lost_executor() -> None:
     tasks = [replace(task, reason="ExceptionFailure") if task.index < 9 else task for task in waves(40, 5.0)]
     found = first(log_of(tasks, end=51))

@@ -1,5 +1,6 @@
 """What tasks spend time on beside their work: spill, garbage collection, failures, slow hosts, Python."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -63,8 +64,11 @@ def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
 def lost_work(evidence: Evidence) -> Iterator[Finding]:
     """Tasks that failed, were killed, or did again what had been done; executors that died."""
     lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
+    ended_ms = evidence.log.application.ended_ms or math.inf  # what a cluster says while it is torn down is no loss
     gone = [
-        one for one in evidence.attribution.slots if is_lost(one.executor.removed_reason) and one.executor.removed_ms
+        one
+        for one in evidence.attribution.slots
+        if is_lost(one.executor.removed_reason) and 0 < one.executor.removed_ms <= ended_ms
     ]
     failed = [job for job in evidence.log.jobs if job.succeeded is False and "cancelled" not in job.failure.lower()]
     if not lost.any() and not gone and not failed:
