@@ -45,9 +45,9 @@ class Local(Part):
             sections += [_times(path.stem, measured.dataset), errors]
             headlines.append(_headline(path, errors))
         note = (
-            "in small: two cores of one machine and megabytes of data, one run of each combination; the slides had 250 "
-            "to 1,000 GB on 6 to 48 cores. Their errors on TPC-DS at 1 TB go from 0.7 % (case 0, runs left out) to 45 "
-            "% (sparse cores)"
+            "in small: two cores of one machine and at most 2 GB of data, one run of each combination; the slides had "
+            "250 to 1,000 GB on 6 to 48 cores. Their errors on TPC-DS at 1 TB go from 0.7 % (case 0, runs left out) to "
+            "45 % (sparse cores)"
         )
         return Findings(tuple(sections), notes=(note,), headlines=tuple(headlines))
 

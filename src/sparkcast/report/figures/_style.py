@@ -18,6 +18,7 @@ BLUE, ORANGE, GREEN, RED, GREY = "#3b82c4", "#e08a2c", "#2c9f72", "#d1495b", "#8
 PALETTE = (BLUE, ORANGE, GREEN, "#b65fa8", "#7a74c9", "#b08f26", "#3aa6b0", GREY)
 INK = "currentColor"  # the page's text colour, so that one picture serves light and dark
 FONT = "Arial, Helvetica, sans-serif"  # the metrics the drawing was laid out with
+LEGEND_GAP_PX = 24  # between its columns
 
 
 def inline(rows: Iterable[Row]) -> "alt.InlineData":
@@ -64,7 +65,7 @@ def finish(chart: Any, width: int, rows: Iterable[Row]) -> Spec:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "labelLimit": width - 40,
-            "columnPadding": 24,
+            "columnPadding": LEGEND_GAP_PX,
             "orient": "bottom",
             "symbolOpacity": 1,
         },
@@ -236,7 +237,7 @@ def series_colour(field: str, names: Sequence[Any], title: str, width: int) -> "
     import altair as alt
 
     longest = max((len(str(name)) for name in names), default=1)
-    columns = max(1, min(len(names), (width - 20) // (8 * longest + 48)))
+    columns = max(1, min(len(names), (width - 20) // (8 * longest + 24 + LEGEND_GAP_PX)))
     return alt.Color(
         field,
         type="nominal",

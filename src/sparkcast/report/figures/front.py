@@ -14,6 +14,7 @@ from sparkcast.report.figures._style import (
     GREEN,
     GREY,
     INK,
+    LEGEND_GAP_PX,
     RED,
     domain,
     finish,
@@ -348,7 +349,7 @@ def _shape(looks: Mapping[str, tuple[str, str]], width: int) -> Any:
 def _legend(names: Sequence[str], width: int) -> Any:
     import altair as alt
 
-    columns = int((width - 20) // (6.2 * max(map(len, names)) + 44))
+    columns = int((width - 20) // (6.2 * max(map(len, names)) + 20 + LEGEND_GAP_PX))
     return alt.Legend(columns=max(1, min(len(names), columns)), symbolSize=90)
 
 
