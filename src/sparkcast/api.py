@@ -1078,16 +1078,16 @@ def recommend(
 
 def _present(data: "Data | Knowledge", load: PresentLoad | None) -> "tuple[int | None, tuple[RunningJob, ...]]":
     """How many jobs run now, None when nobody asked, and what is known of them."""
-    import time
-
-    from sparkcast.recommend.load import running_jobs
-    from sparkcast.store import open_store, results_folder
-
     if load is None or (load.jobs_running is None and not load.running):
         return None, ()
     if load.jobs_running != "store":
         n_running = len(load.running) if load.jobs_running is None else int(load.jobs_running)
         return n_running, load.running
+    import time
+
+    from sparkcast.recommend.load import running_jobs
+    from sparkcast.store import open_store, results_folder
+
     study = data.study if isinstance(data, Data) else None
     if study is None or study.path is None:
         raise StudyError("running jobs can only be counted for a study with a store", hint="give their number instead")

@@ -165,7 +165,8 @@ def _columns(domain: Domain, terms: Sequence[Term], x: Floats) -> Floats:
     """One column per term."""
     import numpy as np
 
-    shapes = {part: _shape(domain.axes[part[0]], part[1], x[:, part[0]]) for term in terms for part in term}
+    parts = {part for term in terms for part in term}
+    shapes = {(j, shape): _shape(domain.axes[j], shape, x[:, j]) for j, shape in parts}
     columns = np.ones((len(x), len(terms)))
     for k, term in enumerate(terms):
         for part in term:
