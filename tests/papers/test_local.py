@@ -101,9 +101,9 @@ def test_what_is_kept_is_small() -> None:
 
 def test_a_folder_that_is_named_comes_before_what_is_kept(tmp_path: Path) -> None:
     kept = _table(EXAMPLES / "courier2021" / "factorial.yaml")
+    assert results_file("courier2021", kept.name, tmp_path) == kept
     (tmp_path / kept.name).touch()
     assert results_file("courier2021", kept.name, tmp_path) == tmp_path / kept.name
-    assert results_file("courier2021", kept.name, tmp_path / "nowhere") == kept
 
 
 def test_an_installed_package_has_its_own_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
