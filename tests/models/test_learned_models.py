@@ -31,6 +31,21 @@ def test_ridge_learns_effects_that_multiply() -> None:
     assert predicted == [pytest.approx(math.exp(1) * 1.5 * 4, rel=0.05)]
 
 
+def test_ridge_goes_on_as_a_power_of_a_setting_beyond_its_measured_range() -> None:
+    data = Dataset(("size",), tuple(Observation({"size": x}, {"time_s": math.exp(x / 4)}) for x in range(1, 9)))
+    fitted = MODELS.get("ridge")().fit(data, "time_s")
+    at_edge, twice, four_times = fitted.predict([{"size": x} for x in (8, 16, 32)])
+    assert twice / at_edge == pytest.approx(four_times / twice)
+    assert twice / at_edge == pytest.approx(
+        2 ** (8 / 4), rel=0.1
+    )  # the slope at the edge
+
+
+def test_ridge_learns_a_line_of_a_response_of_both_signs_and_goes_on_with_it() -> None:
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"gain": x - 3.5}) for x in range(1, 9)))
+    assert MODELS.get("ridge")().fit(data, "gain").predict([{"x": 20}]) == [pytest.approx(16.5, rel=0.01)]
+
+
 def test_sizes_are_numbers_however_they_are_written() -> None:
     fitted = MODELS.get("ridge")().fit(grid(), "time_s")
     a, b = fitted.predict([{"executors": 3, "memory": m, "net": "b"} for m in ("1g", "1024m")])

@@ -18,6 +18,8 @@ class Columns:
     add log x and 1/x. `degree` adds products of up to that many of these columns, never x times 1/x. A category becomes
     one column per level. Settings that never varied get none. `ratios` adds the product and the ratio of each pair of
     positive numbers, as logarithms: data per machine is one step for a tree, which machines and data alone are not.
+    With `tame`, x and 1/x go on beyond the measured range as their tangents in log x: the logarithm of a response that
+    is a line in x would be an exponential there, and so it is a power.
     """
 
     logs: bool = False
@@ -26,6 +28,7 @@ class Columns:
     degree: int = 1
     powers: bool = False  # products may repeat a column: x * x
     ratios: bool = False
+    tame: bool = False
 
     def of(self, domain: Domain, x: Floats) -> Floats:
         import numpy as np
@@ -88,9 +91,14 @@ class Columns:
         logarithm = (axis.name, f"log({axis.name})", np.log(positive))
         if self.only_logs:
             return [logarithm]
+        inverse = 1 / positive
+        if self.tame:
+            edge = np.clip(x, axis.numbers[0], axis.numbers[-1])
+            beyond = np.log(positive / edge)
+            x, inverse = edge * (1 + beyond), (1 - beyond) / edge
         found = [(axis.name, axis.name, x)]
         found += [logarithm] if self.logs else []
-        found += [(axis.name, f"1/{axis.name}", 1 / positive)] if self.inverses else []
+        found += [(axis.name, f"1/{axis.name}", inverse)] if self.inverses else []
         return found
 
 

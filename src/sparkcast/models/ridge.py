@@ -9,13 +9,12 @@ from sparkcast.models.base import FEW, Model
 
 @MODELS.register("ridge")
 class Ridge(Model):
-    """Linear in x, log x and 1/x of each setting; the logarithm of the response when it is positive."""
+    """Linear in x, log x and 1/x of each setting; the logarithm of a positive response, a power beyond its runs."""
 
     auto_from = FEW + 1
     is_usual = True
     is_quick = True
     auto_outside = False  # a free power law: start-up time bends it, and outside the range the bend goes on
-    columns = Columns(logs=True, inverses=True)
 
     def learn(self, problem: Problem) -> Learned:
         import numpy as np
@@ -23,6 +22,7 @@ class Ridge(Model):
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
+        columns = Columns(logs=True, inverses=True, tame=problem.scale.is_log)
         # One row per configuration: the closed-form leave-one-out that picks alpha then never sees a replicate.
         model = make_pipeline(StandardScaler(), RidgeCV(alphas=np.logspace(-4, 4, 25)))
-        return regress(problem, self.columns, model, weighted="ridgecv")
+        return regress(problem, columns, model, weighted="ridgecv")
