@@ -9,7 +9,7 @@ from sparkcast.models.base import FEW, Model
 
 @MODELS.register("ridge")
 class Ridge(Model):
-    """Linear in x, log x and 1/x of each setting; the logarithm of a positive response, a power beyond its runs."""
+    """Linear in x, log x and 1/x of each setting, logs of positive responses; a power law beyond the runs."""
 
     auto_from = FEW + 1
     is_usual = True
