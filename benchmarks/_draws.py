@@ -1,7 +1,9 @@
 """Small studies of a job that was measured in full: a few of its configurations to learn from, the others to ask about.
 
-All repeats of a configuration are on one side. Of a category that was never seen, and of another value of a setting
-that the study never varied, nothing can be known: such configurations are not asked about.
+Configurations are drawn at random, chosen as an `optimal` design, or drawn `beyond`: among those up to some level of a
+number, to be asked about what lies above. All repeats of a configuration are on one side. Of a category that was never
+seen, and of another value of a setting that the study never varied, nothing can be known: such configurations are not
+asked about.
 """
 
 from collections.abc import Sequence
@@ -18,7 +20,7 @@ from sparkcast.study import Configuration, Dataset, Level, Observation
 from sparkcast.study.formula import make_formula
 from sparkcast.study.matrix import Coding, model_matrix
 
-DESIGNS = ("random", "optimal")
+DESIGNS = ("random", "optimal", "beyond")
 FEWEST_LEFT = 4  # configurations that a study of this size leaves over
 FEWEST_ASKED = 3
 
@@ -42,12 +44,15 @@ def draw(job: Job, design: str, n: int, random: np.random.Generator) -> Draw | N
     """A study of `n` configurations; None if it teaches too little to ask about anything."""
     runs = _by_configuration(job)
     configurations = list(runs)
-    chosen = _optimal(configurations, n, random) if design == "optimal" else _random(configurations, n, random)
+    split = {"random": _random, "optimal": _optimal, "beyond": _beyond}[design](configurations, n, random)
+    if split is None:
+        return None
+    chosen, others = split
     learned = [configurations[i] for i in sorted(chosen)]
     levels = {factor: {c[factor] for c in learned} for factor in job.data.factors}
     varied = tuple(factor for factor, seen in levels.items() if len(seen) > 1)
-    others = [c for i, c in enumerate(configurations) if i not in set(chosen)]
-    asked = [c for c in others if all(_is_known(c[factor], seen) for factor, seen in levels.items())]
+    left = [configurations[i] for i in others]
+    asked = [c for c in left if all(_is_known(c[factor], seen) for factor, seen in levels.items())]
     if not varied or len(asked) < FEWEST_ASKED:
         return None
     return Draw(
@@ -78,11 +83,42 @@ def _is_within(level: Level, seen: set[Level]) -> bool:
 # ---------------------------------------------------------------- designs
 
 
-def _random(configurations: Sequence[Configuration], n: int, random: np.random.Generator) -> list[int]:
-    return [int(i) for i in random.choice(len(configurations), n, replace=False)]
+Split = tuple[list[int], list[int]]  # configurations to learn from, and those to ask about
 
 
-def _optimal(configurations: Sequence[Configuration], n: int, random: np.random.Generator) -> list[int]:
+def _random(configurations: Sequence[Configuration], n: int, random: np.random.Generator) -> Split:
+    return _and_others([int(i) for i in random.choice(len(configurations), n, replace=False)], len(configurations))
+
+
+def _and_others(chosen: list[int], n: int) -> Split:
+    return chosen, sorted(set(range(n)) - set(chosen))
+
+
+def _beyond(configurations: Sequence[Configuration], n: int, random: np.random.Generator) -> Split | None:
+    """Some of those up to a level of one number, to ask about those above it: more machines, more data, ...
+
+    The number and the level are drawn, among those with two levels below and enough configurations on both sides.
+    """
+    cuts = [
+        (below, above)
+        for name in configurations[0]
+        if all(isinstance(c[name], (int, float)) for c in configurations)
+        for level in sorted({c[name] for c in configurations}, key=float)[1:-1]
+        for below, above in [_cut([float(c[name]) for c in configurations], float(level))]
+        if len(below) >= n and len(above) >= FEWEST_ASKED
+    ]
+    if not cuts:
+        return None
+    below, above = cuts[int(random.integers(len(cuts)))]
+    return [int(i) for i in random.choice(below, n, replace=False)], above
+
+
+def _cut(values: Sequence[float], level: float) -> Split:
+    below = [i for i, value in enumerate(values) if value <= level]
+    return below, sorted(set(range(len(values))) - set(below))
+
+
+def _optimal(configurations: Sequence[Configuration], n: int, random: np.random.Generator) -> Split:
     """The D-optimal design of sparkcast among what was measured, without its repeats: these were all measured anyway.
 
     In place of a repeat comes the best of those that are left.
@@ -94,7 +130,7 @@ def _optimal(configurations: Sequence[Configuration], n: int, random: np.random.
         seed = int(random.integers(2**31))
         found = best_runs(Problem(rows[left], np.ones(len(left))), n - len(chosen), seed)
         chosen += np.unique(left[found]).tolist()
-    return chosen
+    return _and_others(chosen, len(configurations))
 
 
 def _terms(configurations: Sequence[Configuration], most: int, random: np.random.Generator) -> Floats:

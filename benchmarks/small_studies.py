@@ -1,11 +1,13 @@
 """How far a handful of runs can be trusted: every model on small studies of every job that was measured in public.
 
     python benchmarks/small_studies.py --data DIR [--only c3o,bell,scout,courier,polimi] [--n 6,8,10,15,20]
-        [--draws 20] [--optimal-draws 4] [--models auto,ridge] [--seed 0] [--by-job] [--json FILE] [--compare FILE]
+        [--draws 20] [--optimal-draws 4] [--beyond-draws 4] [--models auto,ridge] [--seed 0] [--by-job] [--json FILE]
+        [--compare FILE]
 
 DIR holds the folders c3o, bell, scout, courier2021 and polimi2019. From n configurations of a job, drawn at random or
 chosen as an `optimal` design, all with their repeats, each model learns; all other configurations are the test, inside
-or outside the box of what was measured. Columns, first over the draws of a job and then over jobs:
+or outside the box of what was measured. Of `beyond` designs it learns what lies up to some level of a number, and is
+asked about what lies above. Columns, first over the draws of a job and then over jobs:
 
 - MAPE: mean absolute percentage error of single runs, geometric mean over jobs; `/auto`: on the draws that both
   answered, over auto's. `refused`: share of draws in which the model had no answer. `CPU s`: a fit with its first
@@ -68,7 +70,7 @@ class Task:
 def tasks(found: Sequence[Job], options: argparse.Namespace) -> list[Task]:
     """In random order, so that the time left can be told from those that are done."""
     sizes, models = [int(n) for n in options.n.split(",")], tuple(options.models.split(","))
-    designs = {"random": options.draws, "optimal": options.optimal_draws}
+    designs = {"random": options.draws, "optimal": options.optimal_draws, "beyond": options.beyond_draws}
     listed = [
         Task(job, design, n, number, models, options.seed, options.same_work)
         for job in found
@@ -302,6 +304,7 @@ def main() -> None:
     parser.add_argument("--n", default="6,8,10,15,20", help="configurations to learn from")
     parser.add_argument("--draws", type=int, default=20, help="random designs of each size")
     parser.add_argument("--optimal-draws", type=int, default=4, help="optimal designs of each size")
+    parser.add_argument("--beyond-draws", type=int, default=4, help="designs of each size that end below what is asked")
     parser.add_argument("--models", default=",".join(USUAL), help="any registered ones")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count())

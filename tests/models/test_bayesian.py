@@ -78,6 +78,18 @@ def test_a_serial_part_is_found_and_limits_what_machines_can_do() -> None:
     assert predicted == pytest.approx(amdahl(24), rel=0.15)  # a power law alone would say 26 s instead of 32.5
 
 
+def test_times_on_more_machines_than_were_tried_are_less_sure() -> None:
+    """Exact runs show no noise, but not how machines begin to wait for each other either."""
+    data = runs(amdahl, [{"executors": e} for e in (1, 2, 3, 4, 6, 8, 12, 16)])
+    tried, twice, ten_times = (
+        math.log(high / low)
+        for low, high in Bayesian().fit(data, "time_s").interval([{"executors": e} for e in (16, 32, 160)])
+    )
+    normal_90 = 2 * 1.645
+    assert twice > normal_90 * 0.1 * math.sqrt(math.log(2)) > tried
+    assert ten_times > normal_90 * 0.1 * math.sqrt(math.log(10))
+
+
 def test_copies_of_runs_change_nothing() -> None:
     data = runs(amdahl, [{"executors": e} for e in (1, 2, 4, 8)], noise=0.1)
     twice = Dataset(data.factors, data.observations * 2)

@@ -36,9 +36,7 @@ def test_ridge_goes_on_as_a_power_of_a_setting_beyond_its_measured_range() -> No
     fitted = MODELS.get("ridge")().fit(data, "time_s")
     at_edge, twice, four_times = fitted.predict([{"size": x} for x in (8, 16, 32)])
     assert twice / at_edge == pytest.approx(four_times / twice)
-    assert twice / at_edge == pytest.approx(
-        2 ** (8 / 4), rel=0.1
-    )  # the slope at the edge
+    assert twice / at_edge == pytest.approx(2 ** (8 / 4), rel=0.1)  # the slope at the edge
 
 
 def test_ridge_learns_a_line_of_a_response_of_both_signs_and_goes_on_with_it() -> None:

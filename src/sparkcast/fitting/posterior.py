@@ -18,6 +18,9 @@ from sparkcast.study.setting import PASSES, SIZES
 
 _LEVEL = 1.5  # standard deviation of the level of the whole job
 _DOUBT = 1.1  # the latent part is a little less sure than the model thinks: no law is quite right
+# On more machines than were tried a time wanders off its law: they begin to wait for each other in ways that fewer did
+# not show. A random walk, with this standard deviation after one e-fold (`benchmarks/small_studies.py`, beyond).
+_WALK = 0.1
 _NUGGET = 1e-8
 _KEPT = 64  # particles that answer
 _DRAWS = 16  # of each of them
@@ -259,9 +262,19 @@ class Posterior:
         if self.law.terrain.is_time:
             serial = self.factor[:, None] * self.law.serial(rows)
             draws = np.log(serial[:, :, None] + np.exp(np.minimum(draws, 700.0)))
-        scatter = np.sqrt(self.law.known.noise**2 + self.law.known.between**2)
-        draws = draws + scatter[:, None, None] * noise[:, None]
+        draws += self._scatter(rows)[:, :, None] * noise[:, None]
         return quantiles_of(draws.transpose(1, 0, 2).reshape(len(rows), -1), self.link)
+
+    def _scatter(self, rows: Rows) -> Floats:
+        """By how much a run strays from the law: its noise, and on more machines than were tried what these hide."""
+        import numpy as np
+
+        known, terrain = self.law.known, self.law.terrain
+        variance = (known.noise**2 + known.between**2)[:, None]
+        if terrain.is_time and (places := terrain.places(Role.MACHINES, Role.TOTAL_CORES)):
+            above = (rows.numbers - self.rows.numbers.max(axis=0))[:, places]
+            variance = variance + _WALK**2 * above.max(axis=1).clip(0.0)
+        return np.broadcast_to(np.sqrt(variance), (len(known.noise), len(rows)))
 
 
 def _normal_draws(n: int) -> tuple[Floats, Floats]:
