@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast import api
+from sparkcast.errors import StudyError
 from sparkcast.replications import Findings, Row, Section, show
 from sparkcast.study import Configuration, Dataset, Level
-from sparkcast.study.paths import no_such_file
 
 RESULTS = "results"
 LEVEL = 0.95
@@ -26,7 +26,7 @@ _ABSENT = (
 def results_file(paper: str, name: str, data: Path | None = None) -> Path | None:
     """A table of runs in small: one in the folder of --data, else the one that comes with sparkcast; None without."""
     if data is not None and not data.exists():
-        raise no_such_file(data, kind="folder")
+        raise StudyError(f"there is no folder {str(data)!r}", hint=f"pass one with {name}, or leave out --data")
     kept = (_HERE / paper / RESULTS, _HERE.parents[1] / "examples" / paper / RESULTS)
     folders = kept if data is None else (data, *kept)
     return next((folder / name for folder in folders if (folder / name).is_file()), None)

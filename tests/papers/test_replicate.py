@@ -29,7 +29,7 @@ def test_an_unknown_part_is_refused_with_the_nearest_one() -> None:
     [
         ("marinos", None, None, "did you mean 'marinos2020'?"),
         ("marinos2020", "queues", "nowhere", "results.csv"),
-        ("marinos2020", "local", "nowhere", "no folder 'nowhere'"),
+        ("marinos2020", "local", "nowhere", "there is no folder 'nowhere'"),
         ("marinos2020", "queues", ".", "there is no file 'results.csv'"),
         ("courier2021", "anova", None, "--data DIR with fullfact_rep1.csv"),
         ("courier2021", None, ".", "there is no file 'fullfact_rep1.csv'"),
