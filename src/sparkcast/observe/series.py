@@ -133,12 +133,16 @@ def _between(host: HostSeries, starts: Floats, ends: Floats) -> list[Floats]:
     area = np.concatenate([[0.0], np.cumsum((memory[1:] + memory[:-1]) / 2 * np.diff(at) / 1e3)])
     cores = [name for name in host.counters if name.startswith(CORE)]
     of_a_core = np.maximum(ticks / max(host.cores, 1), 1e-9)
+
+    def percent(used: Floats, available: Floats) -> Floats:
+        return np.minimum(100 * used / available, 100.0)  # the last digit of a busy machine may be above
+
     return [
-        100 * (cpu["user"] + cpu["system"]) / ticks,
-        *(100 * cpu[name] / ticks for name in _SHOWN_CPU),
+        percent(cpu["user"] + cpu["system"], ticks),
+        *(percent(cpu[name], ticks) for name in _SHOWN_CPU),
         grown(area) / seconds,
         *(counted(counter) * size / seconds for counter, size in _RATES.values()),
-        *(np.minimum(100 * counted(core) / of_a_core, 100.0) for core in cores),
+        *(percent(counted(core), of_a_core) for core in cores),
     ]
 
 
