@@ -20,7 +20,6 @@ from sparkcast.study import Configuration, Dataset, Level, Observation
 from sparkcast.study.formula import make_formula
 from sparkcast.study.matrix import Coding, model_matrix
 
-DESIGNS = ("random", "optimal", "beyond")
 FEWEST_LEFT = 4  # configurations that a study of this size leaves over
 FEWEST_ASKED = 3
 
@@ -44,7 +43,7 @@ def draw(job: Job, design: str, n: int, random: np.random.Generator) -> Draw | N
     """A study of `n` configurations; None if it teaches too little to ask about anything."""
     runs = _by_configuration(job)
     configurations = list(runs)
-    split = {"random": _random, "optimal": _optimal, "beyond": _beyond}[design](configurations, n, random)
+    split = _SPLITS[design](configurations, n, random)
     if split is None:
         return None
     chosen, others = split
@@ -114,8 +113,7 @@ def _beyond(configurations: Sequence[Configuration], n: int, random: np.random.G
 
 
 def _cut(values: Sequence[float], level: float) -> Split:
-    below = [i for i, value in enumerate(values) if value <= level]
-    return below, sorted(set(range(len(values))) - set(below))
+    return _and_others([i for i, value in enumerate(values) if value <= level], len(values))
 
 
 def _optimal(configurations: Sequence[Configuration], n: int, random: np.random.Generator) -> Split:
@@ -131,6 +129,10 @@ def _optimal(configurations: Sequence[Configuration], n: int, random: np.random.
         found = best_runs(Problem(rows[left], np.ones(len(left))), n - len(chosen), seed)
         chosen += np.unique(left[found]).tolist()
     return _and_others(chosen, len(configurations))
+
+
+_SPLITS = {"random": _random, "optimal": _optimal, "beyond": _beyond}
+DESIGNS = tuple(_SPLITS)
 
 
 def _terms(configurations: Sequence[Configuration], most: int, random: np.random.Generator) -> Floats:

@@ -67,10 +67,9 @@ def test_a_study_runs_on_the_embedded_cluster_and_everything_is_kept(
     assert sparkcast("export", "s.yaml", "-o", "s.parquet").returncode == 0
     for sampled in api.samples(api.load_data(tmp_path / "s.yaml")):
         [host], total_s = sampled.series.hosts, sampled.observation.responses["total_s"]
+        assert len(host) >= total_s - 1  # one each second
+        assert host.at_ms[-1] - host.at_ms[0] == pytest.approx(1e3 * total_s, abs=500)
         assert len(sampled.stages) == 2
-        # How often, and how soon after the end, depends on how busy the machine is: that all of the work is in between.
-        assert len(host) > 2
-        assert host.at_ms[-1] - host.at_ms[0] >= 1e3 * (sampled.stages[-1].ended_s - sampled.stages[0].started_s)
         for stage in sampled.stages:
             assert 0 <= stage.started_s <= stage.ended_s <= total_s
             assert 0 < stage.means["cpu_percent"] <= 100

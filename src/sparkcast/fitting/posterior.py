@@ -88,7 +88,6 @@ def _raw(x: Floats, numbers: tuple[int, ...], are_logs: tuple[bool, ...], lowest
 
 
 def inputs_of(problem: Problem) -> tuple[Inputs, Terrain]:
-
     axes = problem.domain.axes
     numbers = tuple(j for j, axis in enumerate(axes) if axis.is_number and not axis.is_constant)
     are_logs = tuple(axes[j].is_positive for j in numbers)
@@ -168,7 +167,6 @@ class Law:
         return expected
 
     def covariance(self, left: Rows, right: Rows) -> Floats:
-
         known, shape = self.known, (-1, len(left), len(right))
         apart = (left.numbers[:, None] - right.numbers).reshape(len(left) * len(right), -1)
         products = (left.numbers[:, None] * right.numbers).reshape(len(left) * len(right), -1)
@@ -214,7 +212,7 @@ class Law:
 
 
 def _matern(squares: Floats) -> Floats:
-    """Matern's kernel of smoothness 5/2, of squared distances: in place, for memory fetched anew takes longer."""
+    """Matern's kernel of smoothness 5/2 in place of the squared distances: memory fetched anew takes longer."""
     import numpy as np
 
     squares *= 5
@@ -266,7 +264,7 @@ class Posterior:
         return quantiles_of(draws.transpose(1, 0, 2).reshape(len(rows), -1), self.link)
 
     def _scatter(self, rows: Rows) -> Floats:
-        """By how much a run strays from the law: its noise, and on more machines than were tried what these hide."""
+        """How far runs stray from each particle's law: by their noise, and on more machines than were tried."""
         import numpy as np
 
         known, terrain = self.law.known, self.law.terrain
@@ -274,7 +272,8 @@ class Posterior:
         if terrain.is_time and (places := terrain.places(Role.MACHINES, Role.TOTAL_CORES)):
             above = (rows.numbers - self.rows.numbers.max(axis=0))[:, places]
             variance = variance + _WALK**2 * above.max(axis=1).clip(0.0)
-        return np.broadcast_to(np.sqrt(variance), (len(known.noise), len(rows)))
+        scatter: Floats = np.sqrt(variance)
+        return scatter
 
 
 def _normal_draws(n: int) -> tuple[Floats, Floats]:

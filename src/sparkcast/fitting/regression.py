@@ -18,8 +18,8 @@ class Columns:
     add log x and 1/x. `degree` adds products of up to that many of these columns, never x times 1/x. A category becomes
     one column per level. Settings that never varied get none. `ratios` adds the product and the ratio of each pair of
     positive numbers, as logarithms: data per machine is one step for a tree, which machines and data alone are not.
-    With `tame`, x and 1/x go on beyond the measured range as their tangents in log x: the logarithm of a response that
-    is a line in x would be an exponential there, and so it is a power.
+    With `tame`, x and 1/x go on beyond the measured range as their tangents in log x. Where the logarithm of a response
+    is learned, a line in x would be an exponential; its tangent is a power.
     """
 
     logs: bool = False
