@@ -133,7 +133,7 @@ def _crps(fitted: Fitted, draw: Draw, truth: Truth) -> float:
     """The continuous ranked probability score, in percent of the mean run.
 
     It is twice the integral of the pinball loss over all quantiles (Gneiting and Ranjan 2011), here the mean over the
-    middles of equal slices; so the outermost 2.5 % on either side count as their inner neighbour does.
+    middles of equal slices; so the outermost 2.5 % on either side count as their inner neighbor does.
     """
     losses = np.zeros(len(truth.values))
     for k in range(_GRID // 2):

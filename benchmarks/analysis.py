@@ -17,7 +17,7 @@ import pandas as pd
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from sparkcast.analyse.anova import analyze
+from sparkcast.analysis.anova import analyze
 from sparkcast.study import Dataset, Observation
 
 

@@ -80,7 +80,7 @@ COUNTED = {
 
 
 def ours(path: Path) -> tuple[Totals, int]:
-    from sparkcast.observe.eventlogs import read_log
+    from sparkcast.eventlogs import read_log
 
     log = read_log(path)
     counts = {"tasks": len(log.tasks), "jobs": len(log.jobs), "stages": len(log.stages)}
@@ -154,7 +154,7 @@ def measure(reader: str, path: Path) -> dict[str, Any]:
 
 
 def _read(reader: str, path: Path) -> None:
-    import sparkcast.observe.eventlogs  # noqa: F401 - imports are no part of the measurement
+    import sparkcast.eventlogs  # noqa: F401 - imports are no part of the measurement
 
     begun, used = time.perf_counter(), time.process_time()
     totals, size = READERS[reader](path)

@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from eventlogs_support import application, as_lines, bomb, damaged_log, real_lines
 from sparkcast.errors import StudyError
-from sparkcast.observe.eventlogs import LogRead, read_log
-from sparkcast.observe.profile import profile_log
+from sparkcast.eventlogs import LogRead, read_log
+from sparkcast.profile import profile_log
 
 _BOMB_EVERY = 200
 

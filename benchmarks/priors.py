@@ -13,7 +13,7 @@ whether a single data set decides.
 - chances: share of the fits in which it is likelier than not, and in brackets its mean probability, which is what the
   number in use says. `growth` and `proportion` are asked of fits in which a serial part is likelier than not.
 
-Using the pooled numbers instead would be one step of expectation maximisation. Where runs say little of a quantity, the
+Using the pooled numbers instead would be one step of expectation maximization. Where runs say little of a quantity, the
 pooled number is near the one in use for that reason alone.
 """
 

@@ -343,8 +343,8 @@ def _write_files(scratch: Path, name: str) -> None:
 
 
 def check(folder: Path) -> None:
-    from sparkcast.observe.eventlogs import find_logs, read_log
-    from sparkcast.observe.profile import profile_log
+    from sparkcast.eventlogs import find_logs, read_log
+    from sparkcast.profile import profile_log
 
     for log in find_logs(folder):
         read = read_log(log)

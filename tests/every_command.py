@@ -253,10 +253,10 @@ def _measure(study: Path, n_replicates: int = 2) -> None:
             for replicate in range(1, n_replicates + 1):
                 configuration = Configuration({**loaded.fixed, "executors": executors, "samples": samples})
                 trial = store.add_trial(loaded.name, configuration, replicate)
-                run_id, artefacts = store.begin_run(loaded.name, trial)
+                run_id, artifacts = store.begin_run(loaded.name, trial)
                 time_s = 2 + samples / 500 / executors + replicate / 10
                 responses = {"time_s": time_s, "total_s": time_s + 1, "error": 1 / samples}
-                done = Observation(configuration, responses, run_id=run_id, artefacts=artefacts, replicate=replicate)
+                done = Observation(configuration, responses, run_id=run_id, artifacts=artifacts, replicate=replicate)
                 store.finish_run(loaded.name, trial, done)
     store.close()
 
@@ -270,14 +270,14 @@ def _measure_streams(study: Path) -> None:
         configuration = Configuration({**loaded.fixed, "arrivals_per_hour": rate})
         for replicate in (1, 2):
             trial = store.add_trial(loaded.name, configuration, replicate)
-            run_id, artefacts = store.begin_run(loaded.name, trial)
+            run_id, artifacts = store.begin_run(loaded.name, trial)
             jobs = tuple(
                 _played_job(number, configuration, (number - 1) * 3600 / rate, ended_s + replicate / 10)
                 for number, ended_s in enumerate(ends, start=1)
             )
             responses = {"time_s": 0.5, "total_s": ends[-1], **stream_responses(jobs, 2)}
             sharing = Sharing("Spark standalone: FIFO, each application up to its spark.cores.max", 2)
-            seen = Observation(configuration, responses, replicate=replicate, run_id=run_id, artefacts=artefacts)
+            seen = Observation(configuration, responses, replicate=replicate, run_id=run_id, artifacts=artifacts)
             store.finish_run(loaded.name, trial, replace(seen, jobs=jobs, sharing=sharing))
     store.close()
 
@@ -285,7 +285,7 @@ def _measure_streams(study: Path) -> None:
 def _played_job(number: int, configuration: Configuration, arrived_s: float, ended_s: float) -> JobRun:
     settings = configuration.without("arrivals_per_hour") | {"executors": 2 if number == 4 else 1, "partitions": 2}
     times = (arrived_s, arrived_s + 0.5, arrived_s + 1.0, ended_s)
-    return JobRun(number, settings, *times, {"time_s": 0.5}, artefacts=f"runs/1/job-{number}", cores=1)
+    return JobRun(number, settings, *times, {"time_s": 0.5}, artifacts=f"runs/1/job-{number}", cores=1)
 
 
 def _played_run(path: Path, **_: object) -> CampaignResult:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sparkcast.observe.eventlogs import (
+from sparkcast.eventlogs import (
     Application,
     Environment,
     Executor,
@@ -15,8 +15,8 @@ from sparkcast.observe.eventlogs import (
     SqlExecution,
     Stage,
 )
-from sparkcast.observe.eventlogs.columns import Growing
-from sparkcast.observe.eventlogs.result import TASK_NUMBERS, TASK_TEXTS
+from sparkcast.eventlogs.columns import Growing
+from sparkcast.eventlogs.result import TASK_NUMBERS, TASK_TEXTS
 
 START = 1_700_000_000_000
 

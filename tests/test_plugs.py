@@ -20,7 +20,7 @@ FILES = {
         from sparkcast.models.base import MODELS, Learned, Model, Problem
 
         @dataclass(frozen=True, slots=True, eq=False)
-        class Neighbours:
+        class Neighbors:
             x: Any
             target: Any
             spread: Any
@@ -38,7 +38,7 @@ FILES = {
 
             def learn(self, problem: Problem) -> Learned:
                 spread = problem.x.std(axis=0)
-                return Learned(Neighbours(problem.x, problem.target, spread + (spread == 0)))
+                return Learned(Neighbors(problem.x, problem.target, spread + (spread == 0)))
         ''',
     "acme_design.py": '''
         """A design of somebody else."""
@@ -225,7 +225,7 @@ def test_a_saved_model_of_a_package_that_is_not_there_is_refused(call: Call, tmp
     command = [sys.executable, "-m", "sparkcast", "predict", "acme.sparkcast", "--at", "hosts=2,numbers=200"]
     answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert answer.returncode == 2
-    assert "acme_model.Neighbours" in answer.stderr
+    assert "acme_model.Neighbors" in answer.stderr
 
 
 def test_a_design_from_outside_plans_a_study_of_a_workload_from_outside(call: Call) -> None:

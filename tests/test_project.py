@@ -15,8 +15,8 @@ from sparkcast import api, errors
 ROOT = Path(sparkcast.__file__).parent
 # Left to right: the whole house. Only the last few put rooms together.
 ORDER = (
-    "errors units arrays registry replications study designs workloads engines observe store runs data analyse queues "
-    "fitting models learned validate recommend search testing report api demo cli __main__"
+    "errors units arrays registry replications eventlogs study profile designs workloads engines observe store runs "
+    "data analysis queues fitting models learned validate recommend search testing report api demo cli __main__"
 ).split()
 
 
@@ -76,13 +76,13 @@ PLUGS = ("designs", "workloads", "engines", "models", "searchers", "protocols")
 # Words of other things: transformations, keys of a study file, a full disk, how descriptions of clusters begin.
 NO_PLUGS = {
     *(
-        ("analyse/anova.py", "auto"),
-        ("analyse/scale.py", "auto"),
+        ("analysis/anova.py", "auto"),
+        ("analysis/scale.py", "auto"),
         ("study/file.py", "spark"),
         ("study/model.py", "spark"),
     ),
     *(("store/store.py", "spark"), ("store/store.py", "full")),
-    *(("study/environment.py", "embedded"), ("runs/here.py", "embedded")),
+    *(("study/environment.py", "embedded"), ("runs/environment.py", "embedded")),
 }
 
 

@@ -16,18 +16,18 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Configuration, Dataset, Level, Plan, Price, SparkOptions, Study
 
 if TYPE_CHECKING:
-    from sparkcast.analyse import Analysis
+    from sparkcast.analysis import Analysis
     from sparkcast.data.ingest import Ingested, IngestedLog
     from sparkcast.data.ingest.destination import Destination
     from sparkcast.data.samples import By, SampledRun
     from sparkcast.designs.summary import PlanSummary
+    from sparkcast.eventlogs import LogRead
     from sparkcast.learned.fit import FitResult, GridSearch
     from sparkcast.learned.knowledge import FromRuns, Knowledge
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
-    from sparkcast.observe.eventlogs import LogRead
-    from sparkcast.observe.profile import Comparison, Profile
+    from sparkcast.profile import Comparison, Profile
     from sparkcast.queues.admission import Decision, Job, JobTimes
     from sparkcast.queues.answer import OnStep as OnQueueStep
     from sparkcast.queues.answer import QueueAnswer
@@ -117,14 +117,14 @@ def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> "
     (8, 'full')
     """
     from sparkcast.designs import make_plan
-    from sparkcast.designs.summary import summarise_plan
+    from sparkcast.designs.summary import summarize_plan
     from sparkcast.learned.run_time import run_times
 
     study = load_study(path)
     times = run_times(study)
     made, seen = make_plan(study, times.predicted), stored_observations(study, Path(path))
-    notes = _impossible_centres(study, made)
-    return summarise_plan(study, made, seen, budget_s=budget_s, effect=effect, time_of=times.given, notes=notes)
+    notes = _impossible_centers(study, made)
+    return summarize_plan(study, made, seen, budget_s=budget_s, effect=effect, time_of=times.given, notes=notes)
 
 
 def _make_plan(study: Study) -> Plan:
@@ -135,14 +135,14 @@ def _make_plan(study: Study) -> Plan:
     return make_plan(study, run_times(study).predicted)
 
 
-def _impossible_centres(study: Study, made: Plan) -> tuple[str, ...]:
-    """Centre points that the workload will refuse: nobody listed these levels, so nobody has seen them run."""
+def _impossible_centers(study: Study, made: Plan) -> tuple[str, ...]:
+    """Center points that the workload will refuse: nobody listed these levels, so nobody has seen them run."""
     from sparkcast.workloads import complete, workload_of
 
     workload = workload_of(study)
     notes: dict[str, None] = {}
     for trial in made.trials:
-        if trial.kind == "centre":
+        if trial.kind == "center":
             try:
                 workload.check(complete(workload, trial.configuration))
             except StudyError as error:
@@ -371,7 +371,7 @@ def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "P
     Args:
         log: An event log of any kind that Spark writes: a file, the folder of a rolling log, a URL.
         thresholds: From which number on a finding is told, where it should differ from
-            `sparkcast.observe.profile.Thresholds`.
+            `sparkcast.profile.Thresholds`.
 
     Returns:
         Seconds by part, which add up to the life of the application, core-hours, findings (worst first) and stages.
@@ -384,7 +384,7 @@ def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "P
     >>> abs(sum(found.parts.values()) - found.wall_s) < 0.001
     True
     """
-    from sparkcast.observe.profile import profile_log, with_thresholds
+    from sparkcast.profile import profile_log, with_thresholds
 
     limits = with_thresholds(thresholds or {})
     return profile_log(_read_one(log), limits)
@@ -524,7 +524,7 @@ def _destination(into: Source, *, has_price: bool, force: bool) -> "Destination"
 
 
 def _read_one(source: Source) -> "LogRead":
-    from sparkcast.observe.eventlogs import find_logs, read_log
+    from sparkcast.eventlogs import find_logs, read_log
 
     logs = find_logs(source)
     if len(logs) != 1:
@@ -554,7 +554,7 @@ def compare_profiles(before: Source, after: Source, *, thresholds: Mapping[str, 
     >>> compare_profiles("log.zstd", "log.zstd").more_s
     0.0
     """
-    from sparkcast.observe.profile import compare
+    from sparkcast.profile import compare
 
     return compare(profile(before, thresholds=thresholds), profile(after, thresholds=thresholds))
 
@@ -767,12 +767,12 @@ def analyze(
     >>> analysis.response, len(analysis.rows) > 2
     ('time_s', True)
     """
-    from sparkcast.analyse.anova import analyze as analyse
+    from sparkcast.analysis.anova import analyze as analyze
 
     if data.study is None:
         _require_varied(data.dataset)
     name = response or _usual_response(data.dataset)
-    return analyse(data.dataset, name, formula=formula, anova_type=anova_type, transform=transform)
+    return analyze(data.dataset, name, formula=formula, anova_type=anova_type, transform=transform)
 
 
 def _usual_response(dataset: Dataset) -> str:
@@ -1055,7 +1055,7 @@ def recommend(
     from sparkcast.recommend.advise import Present, advise, candidates_for
     from sparkcast.recommend.choose import Recommender
     from sparkcast.recommend.question import Question
-    from sparkcast.runs.here import here
+    from sparkcast.runs.environment import here
 
     known = knowledge_of(data, model)
     price = price or known.about.price
@@ -1491,7 +1491,7 @@ def _fitted_times(known: "Knowledge", settings: Configuration, extrapolate: bool
 
 
 def write_queue_figures(answer: "QueueAnswer", folder: Source, *, force: bool = False) -> list[Path]:
-    """Response time against arrival rate, the fan of percentiles, utilisation, and a simulated day.
+    """Response time against arrival rate, the fan of percentiles, utilization, and a simulated day.
 
     Args:
         answer: What `queue` returned, asked `with_figures`.

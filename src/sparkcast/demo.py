@@ -1,4 +1,4 @@
-"""The whole loop in minutes: design, run, analyse, predict, recommend, and check the recommendation by running it."""
+"""The whole loop in minutes: design, run, analyze, predict, recommend, and check the recommendation by running it."""
 
 import math
 import re
@@ -85,7 +85,7 @@ def _check_run(study_file: Path, recommendation: Recommendation, on_progress: On
         raise KeyboardInterrupt
     observed = api.load_data(file).dataset.observations[-1]
     if not observed.ok:
-        raise RunError(f"the check run failed: {observed.cause}", hint=f"see the log in {observed.artefacts}")
+        raise RunError(f"the check run failed: {observed.cause}", hint=f"see the log in {observed.artifacts}")
     predicted: Prediction = chosen.predicted(TIME)
     return Check(
         settings=chosen.configuration,

@@ -9,7 +9,7 @@ from sparkcast.models.base import Columns, Learned, Model, Problem, in_own_unit,
 class Estimator(Model):
     """A technique of scikit-learn on x and 1/x under its own settings, as the papers' grids name them.
 
-    `is_scaled` standardises columns and response (Polimi; here on the training rows only); `log` learns logarithms.
+    `is_scaled` standardizes columns and response (Polimi; here on the training rows only); `log` learns logarithms.
     """
 
     columns = Columns(inverses=True)

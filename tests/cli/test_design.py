@@ -57,7 +57,7 @@ def _pair(replaced: dict[str, str]) -> tuple[str, str]:
 def test_the_plan_is_told_with_resolution_aliases_power_time_price_and_what_is_left_out(
     design: Callable[..., Answer],
 ) -> None:
-    code, out, err = design("--details", design="design: {kind: fractional, resolution: V, centre_points: 1, seed: 3}")
+    code, out, err = design("--details", design="design: {kind: fractional, resolution: V, center_points: 1, seed: 3}")
     assert (code, err) == (0, "")
     assert "17 runs, 0 done" in out
     assert "resolution V: a 2^(5-1) fraction" in out
@@ -70,7 +70,7 @@ def test_the_plan_is_told_with_resolution_aliases_power_time_price_and_what_is_l
     assert "about 17 min 00 s in total" in out
     assert "at the study's price" in out
     assert "leaves out about 7 runs: runs 11 to 17" in out
-    assert "centre" in out
+    assert "center" in out
 
 
 def test_what_a_saturated_fraction_leaves_out_to_judge_the_noise_is_named(design: Callable[..., Answer]) -> None:
@@ -144,7 +144,7 @@ def test_json_holds_the_description_and_old_names(design: Callable[..., Answer])
         ("{kind: optimal, runs: 20, formula: executors + core}", ["line 9", "'core'", "did you mean 'cores'"]),
         ("{kind: full, blocks: 3}", ["line 9", "blocks: 2 or blocks: 4"]),
         ("{kind: full, blocks: 0}", ["line 9", "design.blocks = 0"]),
-        ("{kind: full, centre_points: some}", ["line 9", "design.centre_points = 'some'"]),
+        ("{kind: full, center_points: some}", ["line 9", "design.center_points = 'some'"]),
         ("{kind: random, method: halton}", ["line 9", "is not one of maximin"]),
     ],
 )

@@ -45,7 +45,7 @@ MERGED = laughs("{k: l}", "{{<<: [{}, {}, {}, {}, {}, {}, {}, {}, {}]}}")
         (HEAD + SETTINGS + "design: {replicates: 100000000}", ["line 4", "200,000,000 runs"]),
         (HEAD + SETTINGS + "design: {kind: random, runs: 100000000}", ["line 4", "100,000,000 runs"]),
         (
-            HEAD + "settings: {executors: [1, 3], samples: [1, 9]}\ndesign: {centre_points: 99999999}",
+            HEAD + "settings: {executors: [1, 3], samples: [1, 9]}\ndesign: {center_points: 99999999}",
             ["100,000,003 runs"],
         ),
     ],

@@ -101,7 +101,7 @@ def test_figures_are_written(call: Call, tmp_path: Path) -> None:
     answer = call("queue", *NUMBERS, "--slo", "300s", "--figures", "pictures", *SMALL)
     assert answer.code == 0
     names = {path.stem.split(".")[0] for path in (tmp_path / "pictures").iterdir()}
-    assert names == {"queue-response", "queue-percentiles", "queue-utilisation", "queue-day"}
+    assert names == {"queue-response", "queue-percentiles", "queue-utilization", "queue-day"}
     assert call("queue", *NUMBERS, "--figures", "pictures", *SMALL).code == 2
 
 

@@ -59,7 +59,7 @@ def test_other_values_may_be_chosen_from_and_ranges_are_written_short(call: Call
     assert told["chosen"]["configuration"] == {"executors": 8, "batch_size": 256, "jobs": 2}
 
 
-def test_a_formula_can_be_minimised(call: Call, runs: str) -> None:
+def test_a_formula_can_be_minimized(call: Call, runs: str) -> None:
     answer = call(*ridge("--minimize", "loss = time_s / (100 * accuracy) ** 2", "--json"))
     told = json.loads(answer.out)
     assert told["objective"] == "minimize loss"

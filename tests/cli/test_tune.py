@@ -69,9 +69,9 @@ def measure(study: Path, times: dict[int, float]) -> None:
     for samples, time_s in times.items():
         configuration = Configuration({**loaded.fixed, "samples": samples})
         trial = store.add_trial("s", configuration, 1)
-        run_id, artefacts = store.begin_run("s", trial)
+        run_id, artifacts = store.begin_run("s", trial)
         responses = {"time_s": time_s, "total_s": time_s + 1, "error": 1 / samples}
-        store.finish_run("s", trial, Observation(configuration, responses, run_id=run_id, artefacts=artefacts))
+        store.finish_run("s", trial, Observation(configuration, responses, run_id=run_id, artifacts=artifacts))
     store.close()
 
 

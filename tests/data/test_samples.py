@@ -27,9 +27,9 @@ def sampled(tmp_path: Path) -> Data:
     store = open_store(tmp_path / "s.results", create=True)
     store.register(study, plan)
     for trial, own in zip(plan.trials, (series, None), strict=True):
-        run_id, artefacts = store.begin_run("s", trial)
+        run_id, artifacts = store.begin_run("s", trial)
         responses = {"time_s": 2.0, "imbalance": 0.1, "busy_core_s": 3.0}
-        seen = Observation(trial.configuration, responses, run_id=run_id, artefacts=artefacts)
+        seen = Observation(trial.configuration, responses, run_id=run_id, artifacts=artifacts)
         store.finish_run("s", trial, seen, own)
     store.close()
     return api.load_data(tmp_path / "s.results")

@@ -22,8 +22,8 @@ def stored(path: Path, study: Study) -> None:
     plan = make_plan(study)
     store.register(study, plan, allow_changed=True)
     trial = plan.trials[0]
-    run_id, artefacts = store.begin_run(study.name, trial)
-    observation = Observation(trial.configuration, {"time_s": 1.0}, run_id=run_id, artefacts=artefacts)
+    run_id, artifacts = store.begin_run(study.name, trial)
+    observation = Observation(trial.configuration, {"time_s": 1.0}, run_id=run_id, artifacts=artifacts)
     store.finish_run(study.name, trial, observation)
     store.close()
 

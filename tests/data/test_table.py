@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sparkcast.data.table import read_csv, read_table, write_table
 from sparkcast.designs import make_plan
 from sparkcast.errors import StudyError
-from sparkcast.study import Dataset, Kind, Observation, Outcome, Response, Role, Setting, Utilisation, Vocabulary
+from sparkcast.study import Dataset, Kind, Observation, Outcome, Response, Role, Setting, Utilization, Vocabulary
 from sparkcast.study.derive import make_dataset
 from sparkcast.study.file import parse_study
 from sparkcast.workloads import resolve
@@ -117,7 +117,7 @@ def pi_study() -> Dataset:
             outcome=Outcome.OOM if i == 5 else Outcome.OK,
             replicate=trial.replicate,
             position=trial.position,
-            utilisation=Utilisation(50.0, 1.0, 1e9, 0.0, 0.0, 3),
+            utilization=Utilization(50.0, 1.0, 1e9, 0.0, 0.0, 3),
         )
         for i, trial in enumerate(make_plan(study).trials)
     )
@@ -170,12 +170,12 @@ def test_a_table_of_a_table_is_the_same_table(tmp_path: Path) -> None:
 
 
 def test_roles_given_by_hand_are_written_too(tmp_path: Path) -> None:
-    (tmp_path / "runs.csv").write_text("hosts,colour,minutes,auc\n1,red,9,0.5\n2,blue,5,0.6\n")
+    (tmp_path / "runs.csv").write_text("hosts,color,minutes,auc\n1,red,9,0.5\n2,blue,5,0.6\n")
     roles = {"hosts": "machines", "minutes": "time", "auc": "share"}
     first, _ = read_table(tmp_path / "runs.csv", roles=roles)
     write_table(first, tmp_path / "out.csv")
     back, declared = read_table(tmp_path / "out.csv")
-    assert (back.factors, back.responses) == (("hosts", "colour"), ("minutes", "auc"))
+    assert (back.factors, back.responses) == (("hosts", "color"), ("minutes", "auc"))
     assert (back.vocabulary.first(Role.MACHINES), back.vocabulary.quality) == ("hosts", "auc")
     assert back.vocabulary.response("minutes").seconds(1) == 60
     assert declared == back.vocabulary
@@ -238,8 +238,8 @@ def test_a_table_without_its_factors_has_nothing_to_compare(tmp_path: Path) -> N
 
 def test_a_column_that_was_added_is_read_as_in_any_table(tmp_path: Path) -> None:
     _, path = exported(tmp_path)
-    edit(path, lambda rows: [{**row, "colour": "red" if i % 2 else "blue"} for i, row in enumerate(rows)])
-    assert read_csv(path).factors == ("samples", "partitions", "colour")
+    edit(path, lambda rows: [{**row, "color": "red" if i % 2 else "blue"} for i, row in enumerate(rows)])
+    assert read_csv(path).factors == ("samples", "partitions", "color")
     edit(path, lambda rows: [{**row, "accuracy": "0.5"} for row in rows])
     assert read_csv(path).observations[0].responses["accuracy"] == 0.5
 

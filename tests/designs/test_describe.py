@@ -128,15 +128,15 @@ def test_rules_make_partial_aliases_that_equal_the_correlation_of_columns() -> N
     assert described.variance_inflation["a"] == pytest.approx(1 / (1 - expected["a", "b"] ** 2), abs=1e-5)
 
 
-def test_replicates_and_centre_points_leave_the_resolution_as_it_is() -> None:
+def test_replicates_and_center_points_leave_the_resolution_as_it_is() -> None:
     made = Study(
         "s",
         "pi",
         study(5).factors,
-        design=DesignChoice("fractional", replicates=2, centre_points=3, options={"resolution": "V"}),
+        design=DesignChoice("fractional", replicates=2, center_points=3, options={"resolution": "V"}),
     )
     described = describe(made, make_plan(made))
-    assert (described.resolution, described.runs, described.combinations, described.centre_points) == (5, 38, 16, 6)
+    assert (described.resolution, described.runs, described.combinations, described.center_points) == (5, 38, 16, 6)
 
 
 def test_many_effects_are_compared_with_main_effects_only() -> None:

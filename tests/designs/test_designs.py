@@ -130,12 +130,12 @@ def test_an_option_that_a_design_does_not_take_is_refused(
 def test_options_that_are_not_set_leave_the_definition_as_it_was_before_they_existed() -> None:
     factors = (Factor("f", (1, 2)),)
     assert Study("s", "pi", factors).measured_definition()["design"] == {"kind": "full", "replicates": 1, "seed": 0}
-    changed = DesignChoice("optimal", centre_points=2, blocks=2, options={"runs": 5, "generators": ("a",)})
+    changed = DesignChoice("optimal", center_points=2, blocks=2, options={"runs": 5, "generators": ("a",)})
     assert Study("s", "pi", factors, design=changed).measured_definition()["design"] == {
         "kind": "optimal",
         "replicates": 1,
         "seed": 0,
-        "centre_points": 2,
+        "center_points": 2,
         "blocks": 2,
         "runs": 5,
         "generators": ["a"],

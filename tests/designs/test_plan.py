@@ -1,4 +1,4 @@
-"""Centre points, blocks and rules: what every plan may have."""
+"""Center points, blocks and rules: what every plan may have."""
 
 import itertools
 from collections import Counter
@@ -25,58 +25,58 @@ def column(plan: Plan, effect: str) -> Any:
     return np.prod([[int(t.configuration[n]) - 2 for t in plan.trials] for n in effect.split(":")], axis=0)
 
 
-# ---------------------------------------------------------------- centre points
+# ---------------------------------------------------------------- center points
 
 
-def test_centre_points_are_the_middle_of_numbers_at_each_combination_of_categories() -> None:
+def test_center_points_are_the_middle_of_numbers_at_each_combination_of_categories() -> None:
     factors = (Factor("rate", (0.1, 0.5)), Factor("memory", ("1g", "4g")), Factor("n", ("x", "y")))
-    plan = make_plan(Study("s", "pi", factors, design=DesignChoice(centre_points=2)))
-    centre = [t for t in plan.trials if t.kind == "centre"]
-    assert Counter((t.configuration["rate"], t.configuration["memory"], t.configuration["n"]) for t in centre) == {
+    plan = make_plan(Study("s", "pi", factors, design=DesignChoice(center_points=2)))
+    center = [t for t in plan.trials if t.kind == "center"]
+    assert Counter((t.configuration["rate"], t.configuration["memory"], t.configuration["n"]) for t in center) == {
         (0.3, "2560m", "x"): 2,
         (0.3, "2560m", "y"): 2,
     }
-    assert [t.replicate for t in centre if t.configuration["n"] == "x"] == [1, 2]
+    assert [t.replicate for t in center if t.configuration["n"] == "x"] == [1, 2]
     assert plan.notes == ()
 
 
 def test_whole_numbers_stay_whole_numbers_with_a_note() -> None:
-    plan = make_plan(Study("s", "pi", (Factor("a", (1, 4)),), design=DesignChoice(centre_points=1)))
+    plan = make_plan(Study("s", "pi", (Factor("a", (1, 4)),), design=DesignChoice(center_points=1)))
     assert {t.configuration["a"] for t in plan.trials} == {1, 3, 4}
     assert plan.notes == ("the center of a is 3, the integer closest to 2.5",)
 
 
 def test_whole_numbers_of_a_setting_that_takes_fractions_have_their_own_middle() -> None:
     rates = (Factor("learning_rate", (1.0, 4.0)),)
-    plan = make_plan(resolve(Study("s", "mnist-training", rates, design=DesignChoice(centre_points=1))))
+    plan = make_plan(resolve(Study("s", "mnist-training", rates, design=DesignChoice(center_points=1))))
     assert {t.configuration["learning_rate"] for t in plan.trials} == {1, 2.5, 4}
     assert plan.notes == ()
 
 
 def test_a_number_without_a_middle_is_run_at_each_of_its_levels() -> None:
     factors = (Factor("a", (1, 2)), Factor("b", (1, 3)))
-    plan = make_plan(Study("s", "pi", factors, design=DesignChoice(centre_points=1)))
-    assert {t.configuration["a"] for t in plan.trials if t.kind == "centre"} == {1, 2}
+    plan = make_plan(Study("s", "pi", factors, design=DesignChoice(center_points=1)))
+    assert {t.configuration["a"] for t in plan.trials if t.kind == "center"} == {1, 2}
     assert "a has nothing between 1 and 2" in plan.notes[0]
 
 
-def test_centre_points_of_categories_alone_are_refused() -> None:
+def test_center_points_of_categories_alone_are_refused() -> None:
     factors = (Factor("n", ("x", "y")), Factor("m", ("u", "v")))
     with pytest.raises(StudyError, match=r"n, m have none\n  hint: use replicates"):
-        make_plan(Study("s", "pi", factors, design=DesignChoice(centre_points=1)))
+        make_plan(Study("s", "pi", factors, design=DesignChoice(center_points=1)))
 
 
-def test_a_centre_point_that_a_rule_excludes_is_left_out_with_a_note() -> None:
-    made = study(2, centre_points=3)
+def test_a_center_point_that_a_rule_excludes_is_left_out_with_a_note() -> None:
+    made = study(2, center_points=3)
     plan = make_plan(Study("s", "pi", made.factors, rules=(Expression("A != 2"),), design=made.design))
     assert all(t.kind == "factorial" for t in plan.trials)
     assert "exclude 1 of 1 center points: A=2, B=2" in plan.notes[0]
 
 
-def test_a_centre_that_the_design_runs_as_well_gets_its_own_trials_and_leaves_the_others_as_they_were() -> None:
+def test_a_center_that_the_design_runs_as_well_gets_its_own_trials_and_leaves_the_others_as_they_were() -> None:
     factors = (Factor("a", (1, 2, 3)), Factor("b", (1, 2, 3)))
     plain = make_plan(Study("s", "pi", factors, design=DesignChoice(replicates=2)))
-    plan = make_plan(Study("s", "pi", factors, design=DesignChoice(replicates=2, centre_points=2)))
+    plan = make_plan(Study("s", "pi", factors, design=DesignChoice(replicates=2, center_points=2)))
     keys = {t.key for t in plan.trials}
     assert len(keys) == len(plan.trials) == 18 + 4
     assert {t.key for t in plain.trials} < keys
@@ -131,9 +131,9 @@ def test_blocks_that_are_not_possible_are_refused(choice: dict[str, object], wor
         assert word in str(caught.value)
 
 
-def test_centre_points_are_shared_by_blocks() -> None:
-    plan = make_plan(study(3, blocks=2, centre_points=4))
-    assert Counter(t.block for t in plan.trials if t.kind == "centre") == {1: 2, 2: 2}
+def test_center_points_are_shared_by_blocks() -> None:
+    plan = make_plan(study(3, blocks=2, center_points=4))
+    assert Counter(t.block for t in plan.trials if t.kind == "center") == {1: 2, 2: 2}
 
 
 # ---------------------------------------------------------------- rules

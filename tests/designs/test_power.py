@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.power import FTestAnovaPower, TTestIndPower
 
-from sparkcast.analyse.estimable import Runs, default_model
-from sparkcast.analyse.fit import Fit, Model, anova_rows
-from sparkcast.analyse.scale import Scale
+from sparkcast.analysis.estimable import Runs, default_model
+from sparkcast.analysis.fit import Fit, Model, anova_rows
+from sparkcast.analysis.scale import Scale
 from sparkcast.designs import make_plan
 from sparkcast.designs.describe import describe
 from sparkcast.designs.power import f_test_power, plan_power

@@ -8,7 +8,7 @@ import pytest
 
 from sparkcast import api
 from sparkcast.designs import make_plan
-from sparkcast.designs.summary import PlanSummary, effect_in_sd, relative_noise, summarise_plan
+from sparkcast.designs.summary import PlanSummary, effect_in_sd, relative_noise, summarize_plan
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.run_time import run_times
 from sparkcast.study import DesignChoice, Factor, Limits, Observation, Plan, Price, Study
@@ -32,8 +32,8 @@ def plan_of(made: Study) -> Plan:
     return make_plan(made, run_times(made).predicted)
 
 
-def summarise(made: Study, plan: Plan, seen: Sequence[Observation] = (), **options: Any) -> PlanSummary:
-    return summarise_plan(made, plan, seen, time_of=run_times(made).given, **options)
+def summarize(made: Study, plan: Plan, seen: Sequence[Observation] = (), **options: Any) -> PlanSummary:
+    return summarize_plan(made, plan, seen, time_of=run_times(made).given, **options)
 
 
 def run(executors: int, samples: int, seconds: float, replicate: int = 1) -> Observation:
@@ -42,7 +42,7 @@ def run(executors: int, samples: int, seconds: float, replicate: int = 1) -> Obs
 
 
 def test_without_runs_a_trial_is_expected_to_take_its_limit() -> None:
-    summary = summarise(study(), plan_of(study()))
+    summary = summarize(study(), plan_of(study()))
     assert (summary.trial_s, summary.total_s, summary.done) == (60.0, 360.0, 0)
     assert "limit on one trial" in summary.estimated_from
     assert (summary.left_out, summary.left_out_trials) == (3, (4, 5, 6))
@@ -52,19 +52,19 @@ def test_without_runs_a_trial_is_expected_to_take_its_limit() -> None:
 
 def test_earlier_runs_of_a_configuration_count_for_it_and_their_mean_for_the_others() -> None:
     seen = (run(1, 10, 90.0), run(1, 10, 110.0, 2), run(2, 10, 40.0))
-    summary = summarise(study(), plan_of(study()), seen)
+    summary = summarize(study(), plan_of(study()), seen)
     mean = (100 + 120 + 50) / 3
     assert summary.total_s == pytest.approx(110 + 50 + 4 * mean)
     assert "the mean of 3 runs" in summary.estimated_from
 
 
 def test_a_budget_on_the_command_line_wins_over_the_limit() -> None:
-    assert summarise(study(), plan_of(study()), budget_s=400.0).left_out == 0
+    assert summarize(study(), plan_of(study()), budget_s=400.0).left_out == 0
 
 
 def test_the_time_that_a_design_gives_is_the_estimate() -> None:
     made = study(runs=8, time="10 * samples / executors")
-    summary = summarise(made, plan_of(made))
+    summary = summarize(made, plan_of(made))
     expected = sum(10 * float(t["samples"]) / float(t["executors"]) for t in summary.trials)
     assert summary.total_s == pytest.approx(expected)
     assert "design's time formula" in summary.estimated_from
@@ -78,7 +78,7 @@ def test_times_are_learned_from_a_file_beside_the_study(tmp_path: Path) -> None:
     assert plan == plan_of(made)
     took = sum(5 + 20 * float(t.configuration["samples"]) / float(t.configuration["executors"]) for t in plan.trials)
     assert 0.75 * 1800 < took < 1.25 * 1800
-    summary = summarise(made, plan)
+    summary = summarize(made, plan)
     assert summary.total_s is not None
     assert summary.total_s <= 1800
 
@@ -93,7 +93,7 @@ def test_a_file_of_runs_that_varies_something_else_is_refused(tmp_path: Path) ->
 def test_the_plan_does_not_change_while_results_come_in() -> None:
     made = study(budget="10m", time="30 + 60 / executors")
     before = plan_of(made)
-    summarise(made, before, (run(1, 10, 3000.0),))
+    summarize(made, before, (run(1, 10, 3000.0),))
     assert plan_of(made) == before
 
 
@@ -107,11 +107,11 @@ def test_an_effect_in_percent_is_measured_by_the_noise_of_replicates() -> None:
         effect_in_sd(study(), seen[:1], "10%")
 
 
-def test_a_centre_point_that_the_workload_will_refuse_is_named_before_anything_runs(tmp_path: Path) -> None:
+def test_a_center_point_that_the_workload_will_refuse_is_named_before_anything_runs(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(
         "study: s\nworkload: mnist-training\nsettings: {executors: [1, 4], batch_size: [64, 256]}\n"
-        "design: {centre_points: 1}\n"
+        "design: {center_points: 1}\n"
     )
     notes = api.plan(path).notes
     assert "a center point cannot be run: batch_size = 160 cannot be divided equally among 3 executors" in notes[-1]

@@ -16,8 +16,8 @@ from sparkcast.data.ingest.reading import Reading
 from sparkcast.data.ingest.settings import Pattern
 from sparkcast.designs import make_plan
 from sparkcast.errors import StoreError, StudyError
-from sparkcast.observe.eventlogs import find_logs, read_logs
-from sparkcast.report.content import NOT_RUN, planned_runs
+from sparkcast.eventlogs import find_logs, read_logs
+from sparkcast.report.document import NOT_RUN, planned_runs
 from sparkcast.store import open_store
 from sparkcast.study import IngestedRun, Observation, Outcome, Price
 from tests_support import Call
@@ -317,7 +317,7 @@ def test_what_a_cluster_is_asked_and_answers_survives_the_files_between(tmp_path
 def test_executors_need_little_besides_numpy() -> None:
     listing = (
         "import sys; before = set(sys.modules);"
-        "import sparkcast.data.ingest.reading, sparkcast.observe.eventlogs.fleet;"
+        "import sparkcast.data.ingest.reading, sparkcast.eventlogs.on_spark;"
         "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)))"
     )
     told = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True).stdout.split()

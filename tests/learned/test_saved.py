@@ -310,7 +310,7 @@ def test_a_model_that_holds_unknown_types_is_not_written(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("regression", [RidgeCV(), Ridge(alpha=0.3), LinearRegression()])
-def test_a_regression_on_standardised_columns_says_the_same_as_numbers_alone(regression: Any) -> None:
+def test_a_regression_on_standardized_columns_says_the_same_as_numbers_alone(regression: Any) -> None:
     x = np.random.default_rng(4).lognormal(3, 2, (30, 4))
     pipeline = make_pipeline(StandardScaler(), regression).fit(x, np.log(x).sum(axis=1))
     kept = to_plain(pipeline)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from eventlogs_support import CODECS, as_lines, real_lines, task_end
 from eventlogs_support import REAL_LOG as LOG
 from profile_support import START, T, at, log_of
+from sparkcast.eventlogs import Executor, Job, Stage
 from sparkcast.observe.eventlog import read_task_totals, stage_spans, task_imbalance, total
-from sparkcast.observe.eventlogs import Executor, Job, Stage
 from sparkcast.workloads.nodes import JOB_GROUP
 
 

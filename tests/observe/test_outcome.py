@@ -66,14 +66,14 @@ def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: P
         (folder / "report.jsonl").write_text("\n".join(lines))
     jobs = tuple(RanJob(folder, JobEnd(0), 100.0, ended) for folder, ended in zip(folders, (120.0, 125.0), strict=True))
     run = Run(Trial(Configuration({"jobs": 2})), jobs, 100.0, 125.0, (), None)
-    seen = observe(run, artefacts="runs/1").observation
+    seen = observe(run, artifacts="runs/1").observation
     assert {name: seen.responses[name] for name in ("time_s", "startup_s", "total_s", "response_s")} == {
         "time_s": 15.0,
         "startup_s": 3.0,
         "total_s": 25.0,
         "response_s": 22.5,
     }
-    assert [(job.response_s, job.responses["time_s"], job.artefacts) for job in seen.jobs] == [
+    assert [(job.response_s, job.responses["time_s"], job.artifacts) for job in seen.jobs] == [
         (20.0, 10.0, "runs/1/job-1"),
         (25.0, 20.0, "runs/1/job-2"),
     ]

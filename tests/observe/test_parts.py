@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_support import START, T, at, log_of
-from sparkcast.observe.eventlogs import Executor
+from sparkcast.eventlogs import Executor
 from sparkcast.observe.outcome import JobEnd
 from sparkcast.observe.parts import parts_in_tasks, parts_of
 from sparkcast.observe.run import RanJob, Run, observe

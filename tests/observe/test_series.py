@@ -12,7 +12,7 @@ from sparkcast.observe.series import (
     node_imbalance,
     rates,
     stage_uses,
-    utilisation,
+    utilization,
 )
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.workloads.sampler import TOTALS
@@ -86,7 +86,7 @@ def test_fewer_than_two_samples_say_nothing(moments: list[int]) -> None:
     assert rates(short) == {}
     assert means(short, 0, 10) == {}
     run = RunSeries((short,), (StageSpan(0, 0, "s", 0, 10),))
-    assert utilisation(run, 0, 1) is None
+    assert utilization(run, 0, 1) is None
     assert machine_metrics(run, 0, 1) == {}
 
 
@@ -115,7 +115,7 @@ def test_a_run_is_summed_up_over_the_machines_that_ran_executors() -> None:
     driver = HostSeries(driver.host, driver.node, 2, 2**30, 100, driver.counters, has_executors=False)
     idle = host([10_000, 12_000], node="idle", cores=4, idle=[0, 800], core2=[0, 0], core3=[0, 0])
     run = RunSeries((driver, TWO, idle))
-    seen = utilisation(run, 10.0, 12.0)
+    seen = utilization(run, 10.0, 12.0)
     assert seen is not None
     assert (seen.cpu_percent, seen.iowait_percent, seen.samples) == (25, 12.5, 2)
     assert seen.disk_bytes_per_s == pytest.approx(512)

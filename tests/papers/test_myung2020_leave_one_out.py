@@ -67,7 +67,7 @@ def test_lasso_for_all_folds_at_once_is_lasso_fitted_once_per_row(alpha: float) 
 def test_lasso_settles_columns_that_follow_each_other() -> None:
     x, y = _data()
     x[:, 2] = 2 * x[:, 0] + 1e-3 * x[:, 1]
-    gram, moment = _centred(x, y)
+    gram, moment = _centered(x, y)
     for alpha, slopes in zip(ALPHAS, _lines.lasso(x, y, ALPHAS).slopes, strict=True):
         pull = moment - gram @ slopes
         penalty = len(y) * alpha
@@ -75,9 +75,9 @@ def test_lasso_settles_columns_that_follow_each_other() -> None:
         assert pull[slopes != 0] == pytest.approx(penalty * np.sign(slopes[slopes != 0]), abs=1e-6)
 
 
-def _centred(x: Any, y: Any) -> tuple[Any, Any]:
-    centred = x - x.mean(axis=0)
-    return centred.T @ centred, centred.T @ (y - y.mean())
+def _centered(x: Any, y: Any) -> tuple[Any, Any]:
+    centered = x - x.mean(axis=0)
+    return centered.T @ centered, centered.T @ (y - y.mean())
 
 
 def test_a_column_that_is_constant_without_a_row_gets_no_slope_there() -> None:

@@ -16,9 +16,9 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "adding-a-plugin.md"
 # Told in the guide, section "What is public".
 PUBLIC = (
     "sparkcast",
-    "sparkcast.analyse",
-    "sparkcast.analyse.assumptions",
-    "sparkcast.analyse.effects",
+    "sparkcast.analysis",
+    "sparkcast.analysis.assumptions",
+    "sparkcast.analysis.effects",
     "sparkcast.api",
     "sparkcast.arrays",
     "sparkcast.data",

@@ -60,7 +60,7 @@ def test_a_table_of_servers_tells_rates_and_costs() -> None:
     assert found[1].cost_per_job == pytest.approx(2.0 / 360)
     rates = [one.most_rate or 0 for one in found]
     assert rates == sorted(rates)
-    assert all(0 < (one.utilisation or 0) < 1 for one in found)
+    assert all(0 < (one.utilization or 0) < 1 for one in found)
 
 
 def test_the_curve_rises_with_the_rate() -> None:
@@ -68,7 +68,7 @@ def test_the_curve_rises_with_the_rate() -> None:
     means = [point.mean_s.value for point in points]
     assert means == sorted(means)
     assert all(point.percentiles[0.5].value <= point.percentiles[0.95].value for point in points)
-    assert [point.utilisation for point in points] == pytest.approx([0.2375, 0.475, 0.7125, 0.95], rel=0.1)
+    assert [point.utilization for point in points] == pytest.approx([0.2375, 0.475, 0.7125, 0.95], rel=0.1)
 
 
 def test_a_day_is_as_busy_as_its_rate() -> None:

@@ -221,7 +221,7 @@ def test_processor_sharing_has_the_mean_of_exponential_first_come(rho: float, se
 def test_sharing_several_servers_has_as_many_jobs_as_erlang_c(rho: float, c: int) -> None:
     found = Sharing(rho * c, 1.0, Shared(c), c).measures()
     assert found.mean_jobs == exactly(MMc(rho * c, 1.0, c).measures().mean_jobs)
-    assert found.utilisation == pytest.approx(rho, rel=1e-9)
+    assert found.utilization == pytest.approx(rho, rel=1e-9)
 
 
 def test_sharing_with_a_measured_slowdown_solves_its_chain() -> None:

@@ -131,7 +131,7 @@ def test_a_queue_of_measured_jobs_is_simulated_as_spark_runs_them() -> None:
     assert answer.stable_rate == pytest.approx(1.2 / 6, rel=0.01)
     assert answer.simulation is not None
     assert answer.simulation.mean_response_s.value > 6
-    assert answer.simulation.utilisation.value > 0.1 * 4 / 2  # some run slower
+    assert answer.simulation.utilization.value > 0.1 * 4 / 2  # some run slower
     assert "more than 1.2 at once slow each other down" in answer.notes[0]
     fair = api.queue(
         Data(SPARK), at={"executors": 1}, arrival_rate=0.05, discipline="fair", n_jobs=1000, replications=2

@@ -282,7 +282,7 @@ def test_most_intervals_hold_the_closed_form(name: str) -> None:
     assert held >= 11
     assert np.mean([one.mean_response_s.value for one in found]) == pytest.approx(exact.mean_response_s, rel=0.02)
     assert np.mean([one.mean_jobs.value for one in found]) == pytest.approx(exact.mean_jobs, rel=0.02)
-    assert np.mean([one.utilisation.value for one in found]) == pytest.approx(exact.utilisation, rel=0.02)
+    assert np.mean([one.utilization.value for one in found]) == pytest.approx(exact.utilization, rel=0.02)
     if exact.probability_of_waiting is not None:
         waits = np.mean([one.probability_of_waiting.value for one in found])
         assert waits == pytest.approx(exact.probability_of_waiting, rel=0.02)

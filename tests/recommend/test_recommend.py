@@ -7,7 +7,7 @@ import pytest
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models import MODELS
-from sparkcast.recommend.standing import rows_run
+from sparkcast.recommend.evaluation import rows_run
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
 from sparkcast.study.names import usual_vocabulary
@@ -221,7 +221,7 @@ def test_too_few_runs_are_not_enough_to_recommend() -> None:
         recommend(data, [{"executors": 1}], within_s=10)
 
 
-def test_an_accuracy_that_cannot_be_modelled_does_not_stop_a_question_about_time() -> None:
+def test_an_accuracy_that_cannot_be_modeled_does_not_stop_a_question_about_time() -> None:
     data = measured()
     sparse = tuple(
         Observation(o.configuration, {"time_s": o.responses["time_s"], **({"accuracy": 0.9} if i == 0 else {})})

@@ -118,8 +118,8 @@ class Exact:
         return [NormalDist().cdf(math.log(limit / m) / self.spread) for m in self.predict(at)]
 
     def beyond(self, at: Sequence[Levels]) -> list[NotEnoughDataError | None]:
-        if any("colour" in c for c in at):
-            raise StudyError("no run has the setting 'colour'")
+        if any("color" in c for c in at):
+            raise StudyError("no run has the setting 'color'")
         return [NotEnoughDataError("too far") if float(c["size"]) > 50 else None for c in at]
 
 
@@ -167,7 +167,7 @@ def test_too_few_failed_or_unknown_runs_tell_nothing() -> None:
     failed = [replace(run, outcome=Outcome.OOM) for run in recent([2.0] * 9)]
     assert drift(Exact(), failed, "time_s") is None
     assert drift(Exact(), recent([2.0] * 9), "accuracy") is None
-    strange = [Observation({"size": 2, "colour": "red"}, {"time_s": 1.0})] * 9
+    strange = [Observation({"size": 2, "color": "red"}, {"time_s": 1.0})] * 9
     assert drift(Exact(), strange, "time_s") is None
 
 
@@ -221,12 +221,12 @@ def alarms_within(n: int, slowdown: float) -> float:
     return rate(lambda noise: drift_within(measured(shuffled(noise), noise, slowdown=slowdown), "time_s", fit), n)
 
 
-def test_a_slowdown_within_a_randomised_study_is_found() -> None:
+def test_a_slowdown_within_a_randomized_study_is_found() -> None:
     assert alarms_within(15, 1.4) > 0.7
     assert alarms_within(30, 1.0) < 0.1
 
 
-def test_false_alarms_within_a_randomised_study_are_rare() -> None:
+def test_false_alarms_within_a_randomized_study_are_rare() -> None:
     assert alarms_within(200, 1.0) < 0.03
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sparkcast.analyse import (
+from sparkcast.analysis import (
     Analysis,
     AnovaRow,
     CellMean,
@@ -35,7 +35,7 @@ from sparkcast.study import (
     Response,
     Study,
     Trial,
-    Utilisation,
+    Utilization,
 )
 from sparkcast.study.names import usual_vocabulary
 from sparkcast.validate import Scorecard, TestedRun, Validation
@@ -88,7 +88,7 @@ def make_dataset() -> Dataset:
         time_s = expected_time(at) * (1 + 0.03 * (index % 5 - 2))
         accuracy = expected_accuracy(at) + 0.003 * (index % 4 - 1.5)
         curve = tuple(Epoch(n, time_s * n / 3, {"accuracy": accuracy * (1 - 0.3 / n**2 + 0.3 / 9)}) for n in (1, 2, 3))
-        busy = Utilisation(62.0 + 9 * executors, 12.0 / executors, 3e9, 2e5, 4e6, samples=40)
+        busy = Utilization(62.0 + 9 * executors, 12.0 / executors, 3e9, 2e5, 4e6, samples=40)
         responses = {"time_s": time_s, "accuracy": accuracy}
         runs.append(
             Observation(
@@ -97,7 +97,7 @@ def make_dataset() -> Dataset:
                 replicate=replicate,
                 position=ORDER[index],
                 curve=curve,
-                utilisation=busy,
+                utilization=busy,
                 fingerprint=MACHINE,
                 run_id=f"run-{index}",
             )
@@ -121,7 +121,7 @@ def make_one_factor() -> Dataset:
 def make_bare() -> Dataset:
     """One factor, one response, nothing else: what is quick to draw."""
     data = make_one_factor()
-    runs = tuple(replace(run, curve=(), utilisation=None) for run in data.observations)
+    runs = tuple(replace(run, curve=(), utilization=None) for run in data.observations)
     return replace(data, observations=runs, responses=("time_s",))
 
 

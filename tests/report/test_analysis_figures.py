@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sparkcast.analyse import Analysis, AnovaRow, CellMean, Effect, ResidualPoint
+from sparkcast.analysis import Analysis, AnovaRow, CellMean, Effect, ResidualPoint
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
 from sparkcast.report.figures.residuals import histogram_rows
@@ -38,7 +38,7 @@ def with_effects(analysis: Analysis, n: int) -> Analysis:
 def with_four_real_effects(analysis: Analysis) -> Analysis:
     """Of nine effects the four largest are far beyond the others."""
     *small, a, b, c, d = with_effects(analysis, 9).effects
-    large = (replace(effect, standardised=10 * (effect.standardised or 0.0)) for effect in (a, b, c, d))
+    large = (replace(effect, standardized=10 * (effect.standardized or 0.0)) for effect in (a, b, c, d))
     return replace(analysis, effects=(*small, *large))
 
 
@@ -133,23 +133,23 @@ def test_a_model_of_logarithms_is_drawn_on_a_log_axis_that_the_caption_names(
 
 def test_pareto_bars_fall_and_each_has_its_own_critical_value(example: SimpleNamespace) -> None:
     rows = drawn(figures.pareto(example.analysis)).rows
-    assert [(row["term"], row["standardised"], row["critical"]) for row in rows] == [
+    assert [(row["term"], row["standardized"], row["critical"]) for row in rows] == [
         ("batch_size", 12.3, 2.27),
         ("executors", 7.9, 2.45),
         ("batch_size × executors", 2.28, 2.27),
     ]
-    weak = replace(example.analysis, effects=(replace(example.analysis.effects[2], standardised=2.26),))
+    weak = replace(example.analysis, effects=(replace(example.analysis.effects[2], standardized=2.26),))
     assert drawn(figures.pareto(weak)).rows[0]["kind"] == "within the noise"
 
 
 def test_pareto_shows_the_25_largest_and_says_so(example: SimpleNamespace) -> None:
     figure = drawn(figures.pareto(with_effects(example.analysis, 30)))
-    assert [row["standardised"] for row in figure.rows] == [float(i) for i in range(30, 5, -1)]
+    assert [row["standardized"] for row in figure.rows] == [float(i) for i in range(30, 5, -1)]
     assert "the 25 largest of 30 terms" in figure.caption
 
 
 def test_effects_that_could_not_be_tested_are_not_drawn(example: SimpleNamespace) -> None:
-    exact = tuple(replace(effect, standardised=value) for effect in example.analysis.effects for value in (None, inf))
+    exact = tuple(replace(effect, standardized=value) for effect in example.analysis.effects for value in (None, inf))
     assert figures.pareto(replace(example.analysis, effects=exact)) is None
 
 
@@ -166,7 +166,7 @@ def test_the_half_normal_line_follows_the_small_effects_and_not_the_large_ones(e
         reference_line(drawn(figures.half_normal(analysis)).rows)[1]
         for analysis in (with_effects(example.analysis, 9), with_four_real_effects(example.analysis))
     ]
-    slopes = [float(str(end["standardised"])) / float(str(end["quantile"])) for end in ends]
+    slopes = [float(str(end["standardized"])) / float(str(end["quantile"])) for end in ends]
     assert slopes[0] == pytest.approx(slopes[1])
 
 
@@ -188,7 +188,7 @@ def test_only_effects_that_leave_the_line_are_named(example: SimpleNamespace) ->
 def test_residuals_hold_one_row_per_run_in_the_unit_of_the_model(example: SimpleNamespace) -> None:
     figure = drawn(figures.residual_panels(example.analysis))
     assert len(figure.rows) == 12
-    assert figure.rows[0] == {"order": 7, "fitted": 27.0, "residual": 0.0, "standardised": 0.0, "quantile": 0.125}
+    assert figure.rows[0] == {"order": 7, "fitted": 27.0, "residual": 0.0, "standardized": 0.0, "quantile": 0.125}
     assert (figure.heads["fitted"], figure.heads["residual"]) == ("predicted time (s)", "residual time (s)")
     log = replace(example.analysis, transform="log", formula="log(time_s) ~ executors")
     assert drawn(figures.residual_panels(log)).heads["residual"] == "residual of log(time_s)"
@@ -207,9 +207,9 @@ def test_thinned_residuals_are_said_to_be_thinned_and_an_exact_fit_has_none(exam
     assert figures.residual_panels(replace(example.analysis, residuals=exact)) is None
 
 
-def test_a_run_without_a_standardised_residual_is_left_out(example: SimpleNamespace) -> None:
+def test_a_run_without_a_standardized_residual_is_left_out(example: SimpleNamespace) -> None:
     first, *others = example.analysis.residuals
-    analysis = replace(example.analysis, residuals=(replace(first, standardised=nan), *others))
+    analysis = replace(example.analysis, residuals=(replace(first, standardized=nan), *others))
     assert len(drawn(figures.residual_panels(analysis)).rows) == 11
 
 
@@ -221,7 +221,7 @@ def test_the_histogram_counts_every_residual_once_beside_what_is_expected(exampl
 
 
 def test_a_residual_far_out_widens_the_bars_and_not_their_number() -> None:
-    bars = histogram_rows(tuple({"standardised": value} for value in (*[0.1 * i for i in range(60)], 300.0)))
+    bars = histogram_rows(tuple({"standardized": value} for value in (*[0.1 * i for i in range(60)], 300.0)))
     assert len(bars) <= 43
     assert sum(int(str(bar["runs"])) for bar in bars) == 61
 

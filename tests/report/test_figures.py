@@ -21,7 +21,7 @@ EVERY: dict[str, Make] = {
     "results": lambda e: figures.results(e.data, "time_s"),
     "failures": lambda e: figures.results(e.failures, "time_s"),
     "learning curves": lambda e: figures.learning_curves(e.data),
-    "utilisation": lambda e: figures.utilisation(e.data),
+    "utilization": lambda e: figures.utilization(e.data),
     "parts": lambda e: figures.parts(with_parts(e.data)),
     "predicted against actual": lambda e: figures.predicted_vs_actual(e.validation),
     "scaling": lambda e: figures.scaling_curve(e.data, "time_s", e.fitted["time_s"], upto=4),
@@ -89,7 +89,7 @@ def test_variation_is_sorted_with_the_unexplained_part_last(example: SimpleNames
 
 
 def test_each_panel_of_the_results_has_room_of_its_own_beside_a_level(example: SimpleNamespace) -> None:
-    """Shared, the runs of a factor with many levels would stand at its neighbours' places."""
+    """Shared, the runs of a factor with many levels would stand at its neighbors' places."""
     figure = drawn(figures.results(example.data, "time_s"))
     for spec in (figure.spec, figure.narrow_spec):
         assert spec["resolve"]["scale"]["xOffset"] == "independent"
@@ -132,7 +132,7 @@ def test_learning_curves_average_the_replicates_of_a_configuration(example: Simp
 def test_configurations_come_in_the_order_of_their_levels_and_not_of_their_runs(example: SimpleNamespace) -> None:
     shuffled = replace(example.data, observations=tuple(sorted(example.data.observations, key=lambda r: r.position)))
     order = [f"{batch} · {executors}" for batch in (64, 128, 256) for executors in (1, 2)]
-    curves, busy = drawn(figures.learning_curves(shuffled)), drawn(figures.utilisation(shuffled))
+    curves, busy = drawn(figures.learning_curves(shuffled)), drawn(figures.utilization(shuffled))
     assert list(dict.fromkeys(row["configuration"] for row in curves.rows)) == order
     assert [row["configuration"] for row in busy.rows] == order
     assert curves.spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == order
@@ -169,7 +169,7 @@ def test_the_parts_of_a_run_are_drawn_in_their_order_one_bar_per_configuration(e
 def test_there_is_no_figure_where_there_is_nothing_to_draw(example: SimpleNamespace) -> None:
     nothing = replace(example.data, observations=())
     assert figures.learning_curves(example.failures) is None
-    assert figures.utilisation(nothing) is None
+    assert figures.utilization(nothing) is None
     assert figures.parts(example.data) is None  # its workload did not tell
     assert figures.results(nothing, "time_s") is None
     assert figures.scaling_curve(example.failures, "time_s", example.fitted["time_s"]) is None

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sparkcast.analyse import Proposal
+from sparkcast.analysis import Proposal
 from sparkcast.errors import NotEnoughDataError, StoreError
 from sparkcast.report import Check, Figure, ReportContent, Section, build_content, render, write_report
 from sparkcast.report.page import inline_svg, lead_figure
@@ -109,7 +109,7 @@ def test_the_page_loads_nothing_and_runs_nothing(text: str) -> None:
 
 
 def with_gradient(name: str) -> Figure:
-    """Colours that run from one to another are drawn with ids."""
+    """Colors that run from one to another are drawn with ids."""
     row: dict[str, str | int | float | bool | None] = {"x": 1, "z": 0.5}
     encoding = {"x": {"field": "x"}, "color": {"field": "z", "type": "quantitative"}}
     spec = {"data": {"values": [row]}, "mark": "point", "encoding": encoding}

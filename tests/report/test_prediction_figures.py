@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sparkcast.cli import app
-from sparkcast.cli.answers import validate
+from sparkcast.cli.prediction import validate
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure

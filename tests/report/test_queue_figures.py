@@ -24,7 +24,7 @@ def answer() -> QueueAnswer:
 
 def test_every_figure_is_a_picture(answer: QueueAnswer) -> None:
     figures = queue_figures(answer)
-    assert [one.name for one in figures] == ["queue-response", "queue-percentiles", "queue-utilisation", "queue-day"]
+    assert [one.name for one in figures] == ["queue-response", "queue-percentiles", "queue-utilization", "queue-day"]
     for one in figures:
         assert_is_picture(one)
 

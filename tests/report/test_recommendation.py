@@ -109,7 +109,7 @@ def test_the_front_of_two_or_three_responses_is_a_picture_that_fits_a_phone(resp
     assert_is_picture(drawn(figures.pareto_front(recommended(on_the_front(9, responses), beaten, limits=ALL_LIMITS))))
 
 
-def test_time_runs_across_and_accuracy_upwards_with_cost_as_colour() -> None:
+def test_time_runs_across_and_accuracy_upwards_with_cost_as_color() -> None:
     figure = drawn(figures.pareto_front(recommended(on_the_front(9, THREE))))
     row = figure.rows[0]
     assert (row["x"], row["y"], row["z"]) == pytest.approx((20.0, 0.8, 0.5))
@@ -189,10 +189,10 @@ def test_the_line_passes_only_through_what_is_best_in_the_two_drawn_responses() 
     assert [(row["x"], row["y"]) for row in staircase(rows, WORDS.response("cost"))] == [(1.0, 0.5), (2.0, 0.4)]
 
 
-def test_settings_that_are_only_names_are_labelled_in_lines_that_fit() -> None:
+def test_settings_that_are_only_names_are_labeled_in_lines_that_fit() -> None:
     front = [
         candidate(
-            Configuration({"network": f"a-network-with-a-long-name-{n}", "optimiser": "adam"}),
+            Configuration({"network": f"a-network-with-a-long-name-{n}", "optimizer": "adam"}),
             time_s=500.0 + n,
             accuracy=a,
         )
@@ -200,7 +200,7 @@ def test_settings_that_are_only_names_are_labelled_in_lines_that_fit() -> None:
     ]
     figure = drawn(figures.pareto_front(recommended(front)))
     [words] = [e["value"] for e in encodings(figure.narrow_spec, "text") if "value" in e]
-    assert words == "chosen: network=a-network-with-a-\nlong-name-2, optimiser=adam"
+    assert words == "chosen: network=a-network-with-a-\nlong-name-2, optimizer=adam"
     assert max(len(line) for line in words.split("\n")) * 6.8 <= 340
     assert scale_of(figure, "x")["domain"][0] > 400
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sparkcast.report.content import build_content
+from sparkcast.report.document import build_content
 from sparkcast.report.figures import stream_figures
 from sparkcast.study import Configuration, Dataset, JobRun, Observation, Outcome, Sharing
 from tests_support import assert_is_picture

@@ -4,7 +4,7 @@ import pytest
 
 from sparkcast.errors import JavaError, RunError
 from sparkcast.recommend.staleness import staleness
-from sparkcast.runs.here import here
+from sparkcast.runs.environment import here
 from sparkcast.study import Fingerprint
 
 HERE = Fingerprint(
@@ -45,5 +45,5 @@ def test_a_machine_without_spark_is_not_where_jobs_run(monkeypatch: pytest.Monke
         def refuse(_options: object, error: RunError = error) -> None:
             raise error
 
-        monkeypatch.setattr("sparkcast.runs.here.engine_for", refuse)
+        monkeypatch.setattr("sparkcast.runs.environment.engine_for", refuse)
         assert here([HERE]) is None

@@ -50,14 +50,14 @@ def test_a_study_runs_on_the_embedded_cluster_and_everything_is_kept(
         )
         assert run.tasks is not None
         assert (run.tasks.executors, run.tasks.failed_tasks) == (run.configuration["executors"], 0)
-        assert run.utilisation is not None
-        assert 0 < run.utilisation.cpu_percent <= 100
+        assert run.utilization is not None
+        assert 0 < run.utilization.cpu_percent <= 100
         assert sum(run.responses[part] for part in PARTS) == pytest.approx(run.responses["total_s"], rel=0.01)
         assert min(run.responses[part] for part in PARTS) >= 0
         assert run.fingerprint is not None
         assert run.fingerprint.spark == "3.5.9"
         assert run.fingerprint.affinity == EmbeddedCluster(SparkOptions()).facts().affinity
-        assert list((tmp_path / "s.results" / run.artefacts / "eventlog").iterdir())
+        assert list((tmp_path / "s.results" / run.artifacts / "eventlog").iterdir())
     again = sparkcast("run", "s.yaml", "--conf", "spark.executor.memory=600m")
     assert again.returncode == 0
     assert "2 of 2 trials have a result (0 new" in again.stdout
@@ -134,7 +134,7 @@ def test_jobs_at_once_share_the_cluster_and_are_averaged(
     assert sparkcast("run", "s.yaml").returncode == 0
     [run] = api.load_data(tmp_path / "s.yaml").dataset.observations
     assert run.ok
-    folders = sorted(p.name for p in (tmp_path / "s.results" / run.artefacts).iterdir())
+    folders = sorted(p.name for p in (tmp_path / "s.results" / run.artifacts).iterdir())
     assert folders == ["job-1", "job-2"]
 
 

@@ -86,8 +86,8 @@ def test_every_job_of_a_stream_is_kept_with_its_settings_times_and_folder(
     assert [job.cores for job in kept.jobs] == [job.configuration["executors"] for job in kept.jobs]
     for job in kept.jobs:
         assert job.responses == {"time_s": 2.0 * int(str(job.configuration["executors"]))}
-        assert (tmp_path / "s.results" / job.artefacts / "report.jsonl").is_file()
-    assert len({job.artefacts for job in kept.jobs}) == 4
+        assert (tmp_path / "s.results" / job.artifacts / "report.jsonl").is_file()
+    assert len({job.artifacts for job in kept.jobs}) == 4
     assert kept == result.new[0] or dataclasses.replace(result.new[0], started_at=kept.started_at) == kept
 
 
@@ -248,7 +248,7 @@ def test_a_real_stream_that_is_killed_is_run_again_whole(tmp_path: Path, no_orph
     assert result.finished == 1
     [kept] = api.load_data(tmp_path / "s.yaml").dataset.observations
     assert sorted(job.configuration["executors"] for job in kept.jobs) == [1, 1, 2]
-    assert kept.artefacts.endswith("-2")
+    assert kept.artifacts.endswith("-2")
     assert kept.sharing is not None
     assert kept.sharing.policy.startswith("Spark standalone: FIFO")
     for job in kept.jobs:

@@ -83,7 +83,7 @@ def test_a_program_is_run_as_it_is_and_what_it_tells_is_read(tmp_path: Path, mon
         assert observation.responses["loss"] == 2
         assert [point.number for point in observation.curve] == [1]
         assert observation.curve[0].time_s >= 0
-        printed = tmp_path / "s.results" / observation.artefacts / "job-2" / "stdout.log"
+        printed = tmp_path / "s.results" / observation.artifacts / "job-2" / "stdout.log"
         words = json.dumps([str(observation.configuration["score"]), "two 'words' \"é\"", "$HOME", "; rm -rf x", ""])
         assert f"arguments: {words} in {tmp_path}" in printed.read_text()
         assert (printed.parent / "driver.log").read_text() == "to be read\n"

@@ -6,10 +6,10 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from sparkcast.search.acquisition import improvement
 from sparkcast.search.base import Evaluation, Search
 from sparkcast.search.points import points_of
 from sparkcast.search.searchers.cherrypick import CherryPick, relative_improvement, spread
-from sparkcast.search.worth import improvement
 from sparkcast.study import Configuration
 
 GRID = tuple(Configuration({"executors": 2**a, "memory": f"{2**b}g"}) for a in range(5) for b in range(5))

@@ -104,7 +104,7 @@ def test_what_is_no_amount_is_searched_on_its_own(needs: dict[tuple[str, int], i
     assert found == {key: f"{need}g" if need <= 7 else "more than 7g" for key, need in needs.items()}
 
 
-def test_levels_that_rules_leave_out_are_not_asked_for_and_their_neighbours_still_tell() -> None:
+def test_levels_that_rules_leave_out_are_not_asked_for_and_their_neighbors_still_tell() -> None:
     candidates = [c for c in PAPER if not (c["partition_size"] == 60 and c["memory"] == "8g")]
     searcher, asked = search(candidates, PAPER_CLUSTER)
     assert set(asked) <= set(candidates)

@@ -5,7 +5,7 @@ import pytest
 
 from sparkcast.arrays import Floats
 from sparkcast.search.base import Search
-from sparkcast.search.belief import Around, Runs, fits, normalised
+from sparkcast.search.belief import Around, Runs, fits, normalized
 from sparkcast.search.jobs import Laws
 from sparkcast.search.points import points_of
 from sparkcast.search.posterior import Sampler, sampled
@@ -32,7 +32,7 @@ def sampler(runs: Runs, moved: Floats | float = 0.0) -> Sampler:
 
 def test_many_different_jobs_agree_with_the_runs_where_few_of_those_drawn_do() -> None:
     runs = told([1, 6, 9, 15, 19, 11])
-    drawn = normalised(sampler(runs).fits(NUMBERS).logs)
+    drawn = normalized(sampler(runs).fits(NUMBERS).logs)
     assert 1 / (drawn**2).sum() < 100
     sample = sampled(sampler(runs), NUMBERS, np.random.default_rng(2))
     assert len(np.unique(sample.jobs.log_times.round(6), axis=0)) > 500
@@ -43,7 +43,7 @@ def test_many_different_jobs_agree_with_the_runs_where_few_of_those_drawn_do() -
 def test_the_sample_expects_elsewhere_what_a_hundred_thousand_draws_do() -> None:
     runs = told([1, 19])
     found = sampler(runs).fits(np.random.default_rng(9).random((100_000, LAWS.n_numbers)))
-    by_weight = normalised(found.logs) @ found.means
+    by_weight = normalized(found.logs) @ found.means
     sample = sampled(sampler(runs), NUMBERS, np.random.default_rng(3))
     by_sample = fits(sample.jobs, POINTS.coordinates, Around(), runs).means.mean(axis=0)
     assert by_sample == pytest.approx(by_weight, abs=0.15)

@@ -65,8 +65,8 @@ def test_samples_are_stored_with_their_run_and_older_stores_have_none(tmp_path: 
     store = open_store(tmp_path / "s.results", create=True)
     store.register(study, plan)
     for trial, sampled in ((first, series), (second, None)):
-        run_id, artefacts = store.begin_run("s", trial)
-        observation = Observation(trial.configuration, {"time_s": 1.0}, run_id=run_id, artefacts=artefacts)
+        run_id, artifacts = store.begin_run("s", trial)
+        observation = Observation(trial.configuration, {"time_s": 1.0}, run_id=run_id, artifacts=artifacts)
         store.finish_run("s", trial, observation, sampled)
     assert [store.series(run.run_id) for run in store.observations("s")] == [series, None]
     store.close()

@@ -27,7 +27,7 @@ from sparkcast.study import (
     Study,
     TaskTotals,
     Trial,
-    Utilisation,
+    Utilization,
 )
 
 STUDY = Study("s", "pi", (Factor("executors", (1, 2)), Factor("samples", (10, 20))), design=DesignChoice(replicates=2))
@@ -42,7 +42,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def run(store: Store, trial: Trial, outcome: Outcome = Outcome.OK) -> Observation:
-    run_id, artefacts = store.begin_run("s", trial)
+    run_id, artifacts = store.begin_run("s", trial)
     observation = Observation(
         trial.configuration,
         {"time_s": 1.5},
@@ -50,10 +50,10 @@ def run(store: Store, trial: Trial, outcome: Outcome = Outcome.OK) -> Observatio
         replicate=trial.replicate,
         position=trial.position,
         curve=(Epoch(1, 0.7, {"accuracy": 0.5}), Epoch(2, 1.5, {"accuracy": 0.8, "loss": 0.1, "throughput": 99.0})),
-        utilisation=Utilisation(50, 1, 2e9, 1e3, 1e4, 7),
+        utilization=Utilization(50, 1, 2e9, 1e3, 1e4, 7),
         tasks=TaskTotals(1, 2, 3, 0, 2, 0, 1.0, 0.9, 0.1, 0.1, 5, 6, 0, 1.7e9),
         fingerprint=Fingerprint("cpu", 2, 1, "Linux", "3.11", "3.5.9", "17", "embedded"),
-        artefacts=artefacts,
+        artifacts=artifacts,
         run_id=run_id,
     )
     store.finish_run("s", trial, observation)
@@ -473,12 +473,12 @@ def test_a_run_that_was_killed_is_charged_until_it_was_last_seen(
 
 
 def test_what_a_run_is_seen_to_spend_is_not_counted_twice_when_it_ends(store: Store, clock: list[float]) -> None:
-    run_id, artefacts = store.begin_run("s", PLAN.trials[0])
+    run_id, artifacts = store.begin_run("s", PLAN.trials[0])
     clock[0] += 5
     store.note_running(run_id)
     assert store.spent_s("s") == 5.0
     clock[0] += 2
     trial = PLAN.trials[0]
-    store.finish_run("s", trial, Observation(trial.configuration, {}, artefacts=artefacts, run_id=run_id))
+    store.finish_run("s", trial, Observation(trial.configuration, {}, artifacts=artifacts, run_id=run_id))
     assert store.spent_s("s") == 7.0
     assert store.running("s") == ()

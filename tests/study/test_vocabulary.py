@@ -74,7 +74,7 @@ def test_of_several_usual_names_of_one_thing_the_earlier_in_the_table_counts(nam
         (["size_gb", "fraction"], (Role.FRACTION, Role.DATA_SIZE), "fraction"),
         (["iterations", "epochs"], (Role.EPOCHS, Role.ITERATIONS), "epochs"),
         (["cpu", "executor_cores"], (Role.CORES,), "executor_cores"),
-        (["colour"], (Role.MACHINES,), None),
+        (["color"], (Role.MACHINES,), None),
     ],
 )
 def test_the_order_of_the_table_goes_across_roles(names: list[str], role: tuple[Role, ...], first: str | None) -> None:
@@ -172,7 +172,7 @@ def test_a_mistyped_role_gets_the_nearest_one(role: str, words: str) -> None:
 
 
 def test_a_vocabulary_survives_as_plain_data() -> None:
-    words = usual_vocabulary(["memory_gb", "executors", "colour"], ["minutes", "accuracy", "cost", "loss"])
+    words = usual_vocabulary(["memory_gb", "executors", "color"], ["minutes", "accuracy", "cost", "loss"])
     again = Vocabulary.from_plain(words.as_plain())
     assert again == words
     assert again.setting("memory_gb").bytes(2) == 2**31

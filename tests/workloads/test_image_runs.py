@@ -54,7 +54,7 @@ def test_both_formats_are_read_with_and_without_a_cache_and_a_corrupt_image_is_c
         assert 1 <= responses["imbalance"] <= 2
         assert [epoch.number for epoch in measured.curve] == [1, 2, 3]
         assert measured.curve[0].values["throughput"] == pytest.approx(responses["first_throughput"])
-        log = (tmp_path / "s.results" / measured.artefacts / "driver.log").read_text()
+        log = (tmp_path / "s.results" / measured.artifacts / "driver.log").read_text()
         assert f"{images.files[3]}: cannot identify image file" in log
 
 

@@ -11,8 +11,8 @@ import typer.core
 
 from sparkcast.cli import (
     analysis,
-    answers,
     ingest,
+    prediction,
     profile,
     queueing,
     recommendation,
@@ -49,7 +49,7 @@ for _group in (
     tuning,
     studies,
     analysis,
-    answers,
+    prediction,
     recommendation,
     queueing,
     ingest,

@@ -45,15 +45,15 @@ class ErrorDocument:
 
 def documents() -> dict[str, Any]:
     """The type of each command's document; of `run`, also what --dry-run prints, and of `list`, what a kind holds."""
-    from sparkcast.analyse import Analysis
-    from sparkcast.cli.answers import Exported, Learned
+    from sparkcast.analysis import Analysis
+    from sparkcast.cli.prediction import Exported, Learned
     from sparkcast.cli.report import Written
     from sparkcast.cli.studies import Kinds, Starter
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.predict import PredictionAt
-    from sparkcast.observe.profile import Comparison, Profile
+    from sparkcast.profile import Comparison, Profile
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.recommend import Recommendation

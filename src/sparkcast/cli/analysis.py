@@ -8,10 +8,10 @@ import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
 from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
-from sparkcast.cli.answers import DataSource, ResponseName, load, response_name
+from sparkcast.cli.prediction import DataSource, ResponseName, load, response_name
 
 if TYPE_CHECKING:
-    from sparkcast.analyse import Analysis, AnovaRow, Effect
+    from sparkcast.analysis import Analysis, AnovaRow, Effect
 
 _MOST_WARNINGS = 2  # without --details
 
@@ -72,7 +72,7 @@ def _show_warnings(warnings: Sequence[str], most: int) -> None:
 
 def _show_doubts(result: "Analysis") -> None:
     """What to do about what does not hold, which the summary names; and the scale, where it is another."""
-    from sparkcast.analyse import Verdict
+    from sparkcast.analysis import Verdict
 
     doubts = [check for check in result.checks if check.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL)]
     for advice in dict.fromkeys(check.advice for check in reversed(doubts) if check.advice):
@@ -101,7 +101,7 @@ def _show_all(result: "Analysis") -> None:
 
 
 def _show_untransformed(plain: "Analysis", refit: "Analysis") -> None:
-    from sparkcast.analyse import Verdict
+    from sparkcast.analysis import Verdict
 
     tell(f"As measured ({plain.response}): R² {plain.r_squared:.3f}")
     for check in plain.checks:

@@ -9,7 +9,7 @@ import typer
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
 
 if TYPE_CHECKING:
-    from sparkcast.observe.profile import Comparison, Finding, Profile
+    from sparkcast.profile import Comparison, Finding, Profile
 
 _FEW_FINDINGS, _FEW_PARTS, _FEW_CHANGES, _FEW_STAGES = 3, 6, 4, 30
 

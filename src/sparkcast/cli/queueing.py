@@ -9,7 +9,7 @@ import typer
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
 from sparkcast.cli._progress import show_simulation
 from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
-from sparkcast.cli.answers import (
+from sparkcast.cli.prediction import (
     USUAL_MODEL,
     Extrapolate,
     ModelName,
@@ -339,7 +339,7 @@ def _show_measures(result: "QueueAnswer") -> None:
             [
                 "simulated",
                 *(_with_reach(one) for one in (found.mean_response_s, found.mean_wait_s, found.mean_jobs)),
-                f"{100 * found.utilisation.value:.1f} %",
+                f"{100 * found.utilization.value:.1f} %",
                 "–" if result.discipline == "fair" else f"{found.probability_of_waiting.value:.3f}",
                 "",
             ]
@@ -356,7 +356,7 @@ def _measures_row(one: "Measures") -> list[str]:
     lost = f"{100 * one.probability_of_loss:.3g} % turned away" if one.probability_of_loss else ""
     about = lost or ("exact" if one.is_exact else "approximation")
     numbers = (f"{one.mean_response_s:.4g}", f"{one.mean_wait_s:.4g}", f"{one.mean_jobs:.4g}")
-    return [one.queue, *numbers, f"{100 * one.utilisation:.1f} %", waits, about]
+    return [one.queue, *numbers, f"{100 * one.utilization:.1f} %", waits, about]
 
 
 def _with_reach(one: "Estimate") -> str:
@@ -406,7 +406,7 @@ def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> lis
     like = _like(result)
     row = ["as measured" if result.is_slowdown_measured else str(one.servers), show_rate(one.stable_rate, like=like)]
     if result.slo_s is not None:
-        busy = "–" if one.utilisation is None else f"{100 * one.utilisation:.0f} %"
+        busy = "–" if one.utilization is None else f"{100 * one.utilization:.0f} %"
         row += ["never" if one.most_rate is None else show_rate(one.most_rate, like=like), busy]
     if result.arrival_rate is not None:
         row.append("grows without bound" if one.response_s is None else f"{one.response_s.value:.4g}")

@@ -8,7 +8,7 @@ import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, options, say, shell, tell
 from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
-from sparkcast.cli.answers import (
+from sparkcast.cli.prediction import (
     USUAL_MODEL,
     DataOrModel,
     Extrapolate,

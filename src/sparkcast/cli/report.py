@@ -8,7 +8,7 @@ import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say
 from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
-from sparkcast.cli.answers import DataSource, load
+from sparkcast.cli.prediction import DataSource, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def report(
     Example: sparkcast report mnist.yaml -o report.html --within 60s
     """
     from sparkcast import api
-    from sparkcast.observe.recognise import is_event_log
+    from sparkcast.observe.recognize import is_event_log
     from sparkcast.units import parse_seconds
 
     require_free(output, force)

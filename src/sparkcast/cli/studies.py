@@ -162,7 +162,7 @@ def _show_runs(plan: "PlanSummary") -> None:
     hidden = {"position"}
     if len({t["block"] for t in plan.trials}) == plan.replicates:
         hidden.add("block")  # each replicate is one
-    if not plan.description.centre_points:
+    if not plan.description.center_points:
         hidden.add("kind")
     header = ["run", *(name for name in plan.trials[0] if name not in hidden)]
     shown = plan.trials if len(plan.trials) <= _MOST_RUNS else plan.trials[:_FIRST_RUNS]

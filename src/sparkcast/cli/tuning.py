@@ -8,7 +8,7 @@ import typer
 
 from sparkcast.cli._output import Json, Verbose, emit, options, say, shell, table, tell
 from sparkcast.cli._progress import show_progress
-from sparkcast.cli.answers import parse_fixed
+from sparkcast.cli.prediction import parse_fixed
 from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spark_properties
 from sparkcast.cli.studies import StudyFile
 

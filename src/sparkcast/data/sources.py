@@ -7,7 +7,7 @@ from pathlib import Path
 from sparkcast.data.options import TableOptions
 from sparkcast.data.understood import Understood
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.observe.recognise import is_event_log
+from sparkcast.observe.recognize import is_event_log
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
 from sparkcast.study.names import COST, METRICS, in_usual_units

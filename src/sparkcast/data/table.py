@@ -533,7 +533,7 @@ def _write_parquet(rows: Sequence[Mapping[str, Level]], columns: Sequence[str], 
 def _flat(observation: Observation) -> dict[str, Level]:
     row: dict[str, Level] = {**observation.configuration, "replicate": observation.replicate}
     row |= {"position": observation.position, "outcome": observation.outcome.value, **observation.responses}
-    if observation.utilisation:
-        row["cpu_percent"] = observation.utilisation.cpu_percent
-        row["iowait_percent"] = observation.utilisation.iowait_percent
+    if observation.utilization:
+        row["cpu_percent"] = observation.utilization.cpu_percent
+        row["iowait_percent"] = observation.utilization.iowait_percent
     return row | {"run_id": observation.run_id}

@@ -1,4 +1,4 @@
-"""Which combinations to run: designs, one file each, see `sparkcast.designs.base`. Order, replicates, blocks, centre
+"""Which combinations to run: designs, one file each, see `sparkcast.designs.base`. Order, replicates, blocks, center
 points and rules are the same for all."""
 
 import random
@@ -28,7 +28,7 @@ def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
     machine is spread over all settings.
     """
     from sparkcast.designs._blocks import make_blocks
-    from sparkcast.designs._centre import centre_points
+    from sparkcast.designs._center import center_points
     from sparkcast.designs._rules import what_rules_cost
     from sparkcast.designs._size import require_few_runs
 
@@ -45,18 +45,18 @@ def make_plan(study: Study, time_of: TimeOf | None = None) -> Plan:
         )
     design, where = study.design, study.where("design", "replicates")
     require_few_runs(
-        (len(allowed) + design.centre_points) * design.replicates,
-        f"{len(allowed):,} combinations and {design.centre_points:,} centre points, {design.replicates:,} of each,",
+        (len(allowed) + design.center_points) * design.replicates,
+        f"{len(allowed):,} combinations and {design.center_points:,} center points, {design.replicates:,} of each,",
         where,
     )
-    centre = centre_points(study)
+    center = center_points(study)
     blocks = make_blocks(study, allowed)
-    notes = (*chosen.notes, *what_rules_cost(study, allowed, excluded, chosen.n_unlisted), *centre.notes, *blocks.notes)
+    notes = (*chosen.notes, *what_rules_cost(study, allowed, excluded, chosen.n_unlisted), *center.notes, *blocks.notes)
     members: list[list[_Point]] = [[] for _ in range(study.design.blocks)]
     for configuration, block in zip(allowed, blocks.of, strict=True):
         members[block].append((configuration, "factorial"))
-    for i, configuration in enumerate(centre.configurations):
-        members[i % len(members)].append((configuration, "centre"))
+    for i, configuration in enumerate(center.configurations):
+        members[i % len(members)].append((configuration, "center"))
     trials = _in_random_order(members, study)
     return Plan(study.design.kind, study.design.seed, trials, excluded, notes, blocks.confounded, chosen.n_unlisted)
 
@@ -86,16 +86,16 @@ def _in_random_order(blocks: Sequence[Sequence[_Point]], study: Study) -> tuple[
 class _Replicates:
     """Numbers the runs of each combination: a trial is told from others by its combination and this number.
 
-    A centre point may be a combination that the design runs as well. Its numbers come after the design's own, which
-    therefore do not depend on whether there are centre points.
+    A center point may be a combination that the design runs as well. Its numbers come after the design's own, which
+    therefore do not depend on whether there are center points.
     """
 
     def __init__(self, blocks: Sequence[Sequence[_Point]], replicates: int) -> None:
         own = Counter(c for members in blocks for c, kind in members if kind == "factorial")
         self._used: Counter[tuple[Configuration, TrialKind]] = Counter()
-        self._before_centre = {configuration: n * replicates for configuration, n in own.items()}
+        self._before_center = {configuration: n * replicates for configuration, n in own.items()}
 
     def next(self, configuration: Configuration, kind: TrialKind) -> int:
         self._used[configuration, kind] += 1
-        before = self._before_centre.get(configuration, 0) if kind == "centre" else 0
+        before = self._before_center.get(configuration, 0) if kind == "center" else 0
         return self._used[configuration, kind] + before

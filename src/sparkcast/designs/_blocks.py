@@ -163,7 +163,7 @@ def _split(study: Study, configurations: Sequence[Configuration]) -> Blocks:
 
 
 def _level_columns(study: Study, configurations: Sequence[Configuration]) -> Floats:
-    """Centred columns of main effects: one for each level, or a trend where a number has many."""
+    """Centered columns of main effects: one for each level, or a trend where a number has many."""
     import numpy as np
 
     coding = coding_of(study, configurations)
@@ -176,8 +176,8 @@ def _level_columns(study: Study, configurations: Sequence[Configuration]) -> Flo
         else:
             columns.append(np.array([[float(c[name] == level) for level in levels] for c in configurations]))
     matrix = np.hstack(columns)
-    centred: Floats = matrix - matrix.mean(axis=0)
-    return centred
+    centered: Floats = matrix - matrix.mean(axis=0)
+    return centered
 
 
 def _swapped(columns: Floats, block: Ints, n_blocks: int) -> Ints:

@@ -33,9 +33,9 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    runs: int  # all of them, centre points and replicates included
-    combinations: int  # different ones, centre points excluded
-    centre_points: int
+    runs: int  # all of them, center points and replicates included
+    combinations: int  # different ones, center points excluded
+    center_points: int
     is_regular: bool  # a two-level fraction (or the whole) in which effects are either told apart or the same
     not_regular_because: str
     resolution: int | None  # None when nothing is aliased, or when the design is not regular
@@ -71,7 +71,7 @@ def describe(study: Study, plan: Plan, *, effect_sd: float = 1.0) -> Description
     return Description(
         runs=len(plan.trials),
         combinations=len({tuple(c[name] for name in names) for c in own}),
-        centre_points=len(plan.trials) - len(own),
+        center_points=len(plan.trials) - len(own),
         is_regular=fraction is not None,
         not_regular_because="" if isinstance(found, Fraction) else found,
         resolution=fraction.resolution() if fraction else None,
@@ -161,7 +161,7 @@ def _clear(fraction: Fraction, names: Sequence[str]) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class _Effect:
     name: str
-    columns: Floats  # centred and orthonormal
+    columns: Floats  # centered and orthonormal
     raw: Floats
 
 
@@ -177,12 +177,12 @@ def _effect_columns(study: Study, configurations: Sequence[Configuration]) -> li
         raw |= {f"{a}:{b}": interaction(main[a], main[b]) for a, b in combinations(main, 2)}
     made = []
     for name, columns in raw.items():
-        centred = columns - columns.mean(axis=0)
+        centered = columns - columns.mean(axis=0)
         if columns.shape[1] == 1:
-            length = float(np.linalg.norm(centred))
-            made.append(_Effect(name, centred / length if length > 1e-9 else centred * 0, columns))
+            length = float(np.linalg.norm(centered))
+            made.append(_Effect(name, centered / length if length > 1e-9 else centered * 0, columns))
         else:
-            left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+            left, sizes, _ = np.linalg.svd(centered, full_matrices=False)
             made.append(_Effect(name, left * (sizes > 1e-9), columns))
     return made
 
@@ -218,25 +218,25 @@ def _apart(columns: Sequence[_Effect], pairs: Sequence[Correlation]) -> tuple[st
 
 
 def _main_effects(columns: Sequence[_Effect]) -> tuple[dict[str, float], float | None]:
-    """Variance inflation of each main effect (generalised to one column), and D-efficiency of all."""
+    """Variance inflation of each main effect (generalized to one column), and D-efficiency of all."""
     import numpy as np
 
     main = [effect for effect in columns if ":" not in effect.name]
     if not main:
         return {}, None
     matrix = np.hstack([effect.raw for effect in main])
-    centred = matrix - matrix.mean(axis=0)
-    if np.linalg.matrix_rank(centred) < centred.shape[1]:
+    centered = matrix - matrix.mean(axis=0)
+    if np.linalg.matrix_rank(centered) < centered.shape[1]:
         return {}, None
     with_mean = np.hstack([np.ones((len(matrix), 1)), matrix])
     sign, logarithm = np.linalg.slogdet(with_mean.T @ with_mean / len(matrix))
     efficiency = float(np.exp(logarithm / with_mean.shape[1])) if sign > 0 else None
-    correlation = np.atleast_2d(np.corrcoef(centred, rowvar=False))
+    correlation = np.atleast_2d(np.corrcoef(centered, rowvar=False))
     inverse = np.linalg.inv(correlation)
     inflation, start = {}, 0
     for effect in main:
         part = slice(start, start + effect.raw.shape[1])
         start = part.stop
-        generalised = np.linalg.det(np.atleast_2d(correlation[part, part])) * np.linalg.det(inverse[part, part])
-        inflation[effect.name] = round(float(generalised) ** (1 / effect.raw.shape[1]), 6)
+        generalized = np.linalg.det(np.atleast_2d(correlation[part, part])) * np.linalg.det(inverse[part, part])
+        inflation[effect.name] = round(float(generalized) ** (1 / effect.raw.shape[1]), 6)
     return inflation, efficiency

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sparkcast.arrays import Floats, Ints
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
-from sparkcast.designs._centre import centre_points
+from sparkcast.designs._center import center_points
 from sparkcast.designs._exchange import Problem, best_runs, best_within, cheapest_basis
 from sparkcast.designs._size import require_few_runs
 from sparkcast.designs.feasible import feasible
@@ -147,12 +147,12 @@ class Optimal:
     def _within_budget(self, study: Study, problem: Problem, text: str, time_of: TimeOf | None) -> Ints:
         assert self.budget is not None
         total = parse_seconds(self.budget) if isinstance(self.budget, str) else float(self.budget)
-        centre = sum(self._cost(study, c, time_of) for c in centre_points(study).configurations)
-        budget = total / study.design.replicates - centre
+        center = sum(self._cost(study, c, time_of) for c in center_points(study).configurations)
+        budget = total / study.design.replicates - center
         found = best_within(problem, budget, study.design.seed)
         if found is None:
             affordable = int(budget // problem.costs.min())
-            needed = float(problem.costs[cheapest_basis(problem)].sum() + centre) * study.design.replicates
+            needed = float(problem.costs[cheapest_basis(problem)].sum() + center) * study.design.replicates
             currency = study.price.currency if study.price else ""
             show = show_seconds if isinstance(self.budget, str) else partial(show_money, currency=currency, up=True)
             raise _too_few(

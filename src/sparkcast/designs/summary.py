@@ -41,7 +41,7 @@ class PlanSummary:
     currency: str = ""  # of the price
 
 
-def summarise_plan(
+def summarize_plan(
     study: Study,
     plan: Plan,
     observations: Sequence[Observation] = (),

@@ -16,10 +16,10 @@ class Distribution:
     version: str
 
 
-def find_spark(*, honour_spark_home: bool) -> Distribution:
+def find_spark(*, honor_spark_home: bool) -> Distribution:
     """The Spark to submit with. The embedded cluster ignores SPARK_HOME: driver and Python must match."""
     home = os.environ.get("SPARK_HOME")
-    if honour_spark_home and home:
+    if honor_spark_home and home:
         return Distribution(Path(home), _version_of(Path(home)))
     spec = find_spec("pyspark")  # found without importing it: that takes half a second
     if spec is None or spec.origin is None:

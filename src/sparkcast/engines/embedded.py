@@ -66,7 +66,7 @@ class EmbeddedCluster:
 
     def __init__(self, options: SparkOptions) -> None:
         self._port = _parse_port(options.master)
-        self._spark = find_spark(honour_spark_home=False)
+        self._spark = find_spark(honor_spark_home=False)
         self._java = find_java(self._spark.version)
         self._shape = _shape([])
         self._family: Family | None = None

@@ -30,7 +30,7 @@ class SparkCluster:
 
     def __init__(self, options: SparkOptions) -> None:
         self._master = options.master
-        self._spark = find_spark(honour_spark_home=True)
+        self._spark = find_spark(honor_spark_home=True)
         self._java = find_java(self._spark.version)
         self._family: Family | None = None
 

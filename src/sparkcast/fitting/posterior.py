@@ -34,7 +34,7 @@ _LEARNED = 500  # those that are learned from: more of them add little but time
 class Rows:
     """Settings of some configurations, as the model sees them."""
 
-    numbers: Floats  # centred; logarithms of positive ones, others in terms of their range
+    numbers: Floats  # centered; logarithms of positive ones, others in terms of their range
     amounts: Floats  # relative to their mean
     categories: Floats
 
@@ -52,7 +52,7 @@ class Inputs:
     numbers: tuple[int, ...]  # columns of x
     are_logs: tuple[bool, ...]
     lowest: tuple[float, ...]
-    centres: tuple[float, ...]
+    centers: tuple[float, ...]
     units: tuple[float, ...]
     categories: tuple[int, ...]
 
@@ -60,21 +60,21 @@ class Inputs:
         import numpy as np
 
         raw = _raw(x, self.numbers, self.are_logs, self.lowest)
-        centred = (raw - np.array(self.centres)) / np.array(self.units)
+        centered = (raw - np.array(self.centers)) / np.array(self.units)
         columns = [
-            np.exp(centred[:, k]) if is_log else _above(raw[:, k], self.lowest[k], self.centres[k])
+            np.exp(centered[:, k]) if is_log else _above(raw[:, k], self.lowest[k], self.centers[k])
             for k, is_log in enumerate(self.are_logs)
         ]
         amounts = np.array(columns, dtype=float).reshape(len(columns), len(x)).T
-        return Rows(centred, amounts, x[:, list(self.categories)])
+        return Rows(centered, amounts, x[:, list(self.categories)])
 
 
-def _above(values: Floats, lowest: float, centre: float) -> Floats:
+def _above(values: Floats, lowest: float, center: float) -> Floats:
     """Numbers that may be 0, as multiples of their mean."""
     import numpy as np
 
     start = min(lowest, 0.0)
-    return np.maximum(values - start, 0.0) / max(centre - start, 1e-12)
+    return np.maximum(values - start, 0.0) / max(center - start, 1e-12)
 
 
 def _raw(x: Floats, numbers: tuple[int, ...], are_logs: tuple[bool, ...], lowest: tuple[float, ...]) -> Floats:
@@ -94,13 +94,13 @@ def inputs_of(problem: Problem) -> tuple[Inputs, Terrain]:
     lowest = tuple((axes[j].numbers or (0.0,))[0] for j in numbers)
     categories = tuple(j for j, axis in enumerate(axes) if not axis.is_number and not axis.is_constant)
     raw = _raw(problem.x, numbers, are_logs, lowest)
-    centres = tuple(float(raw[:, k].mean()) for k in range(len(numbers)))
+    centers = tuple(float(raw[:, k].mean()) for k in range(len(numbers)))
     units = tuple(
         1.0 if is_log else float(raw[:, k].max() - raw[:, k].min()) or 1.0 for k, is_log in enumerate(are_logs)
     )
     is_time = problem.response.kind is Kind.TIME and problem.scale.is_log
     terrain = Terrain(tuple(axes[j].role for j in numbers), are_logs, len(categories), is_time)
-    return Inputs(numbers, are_logs, lowest, centres, units, categories), terrain
+    return Inputs(numbers, are_logs, lowest, centers, units, categories), terrain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,7 @@ class Seen:
     squares: float
 
     @property
-    def centre(self) -> float:
+    def center(self) -> float:
         return float(self.y.mean())
 
 
@@ -138,7 +138,7 @@ class Law:
 
     terrain: Terrain
     known: Quantities
-    centre: float
+    center: float
 
     def serial(self, rows: Rows) -> Floats:
         """The serial part at each of the rows, up to a factor."""
@@ -157,7 +157,7 @@ class Law:
         """The logarithm of the shared part that is expected at each of the rows."""
         import numpy as np
 
-        expected: Floats = self.centre + self.known.power_means @ rows.numbers.T
+        expected: Floats = self.center + self.known.power_means @ rows.numbers.T
         memory = self.terrain.places(Role.MEMORY)
         if memory and self.known.cliff.any():
             total = rows.numbers[:, [*memory, *self.terrain.places(Role.MACHINES)[:1]]].sum(axis=1)
@@ -296,14 +296,14 @@ def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:
     seen = _seen(few, inputs, link)
     n_particles = int(np.clip(5000 / len(few), 64, 256))
     unknowns = sample(
-        lambda rows: _log_likelihood(Law(terrain, quantities(terrain, rows), seen.centre), seen),
+        lambda rows: _log_likelihood(Law(terrain, quantities(terrain, rows), seen.center), seen),
         terrain.n_unknown,
         n_particles=n_particles,
         seed=seed,
     )
     kept = _KEPT if len(some) <= _SAMPLED else _KEPT // 4
     known = quantities(terrain, unknowns[:: max(1, n_particles // kept)])
-    return _conditioned(inputs, Law(terrain, known, seen.centre), link, _seen(some, inputs, link))
+    return _conditioned(inputs, Law(terrain, known, seen.center), link, _seen(some, inputs, link))
 
 
 def _spread(n: int, some: int) -> list[int]:

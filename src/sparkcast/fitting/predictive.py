@@ -20,14 +20,14 @@ class Link:
     kind: Literal["log", "log-odds", "plain"]
     low: float
     high: float
-    centre: float = 0.0
+    center: float = 0.0
     unit: float = 1.0
 
     def forward(self, values: Floats) -> Floats:
         import numpy as np
 
         if self.kind == "plain":
-            return (values - self.centre) / self.unit
+            return (values - self.center) / self.unit
         if self.kind == "log":
             logarithms: Floats = np.log(np.maximum(values, self.low))
             return logarithms
@@ -37,7 +37,7 @@ class Link:
         import numpy as np
 
         if self.kind == "plain":
-            return np.clip(self.centre + self.unit * values, self.low, self.high)
+            return np.clip(self.center + self.unit * values, self.low, self.high)
         odds: Floats = np.exp(np.clip(values, -700.0, 700.0))  # beyond 700 a float overflows
         return np.clip(odds, self.low, self.high) if self.kind == "log" else self.high * odds / (1 + odds)
 

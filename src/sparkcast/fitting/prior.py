@@ -16,7 +16,7 @@ from sparkcast.study.setting import PASSES, SIZES
 
 # Medians, and standard deviations of the logarithm.
 _NOISE = (0.03, 1.0)  # among replicates
-_BETWEEN = (0.02, 0.8)  # among configurations, beyond what replicates show: placement, neighbours, skew
+_BETWEEN = (0.02, 0.8)  # among configurations, beyond what replicates show: placement, neighbors, skew
 _REMAINDER = (0.17, 0.8)
 _LENGTH, _LENGTH_EACH = (1.5, 0.6), 0.5  # of the remainder, in e-folds of a setting: of all settings, and of each
 _OFFSET = (0.35, 0.9)  # of a category

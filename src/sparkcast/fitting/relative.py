@@ -34,7 +34,7 @@ def positive_setting(model: str, domain: Domain, x: Floats, *roles: Role) -> Flo
 
 
 def relative_nnls(problem: Problem, terms: Floats) -> Floats:
-    """Non-negative coefficients that minimise sum((terms @ b / value - 1)^2) over all runs.
+    """Non-negative coefficients that minimize sum((terms @ b / value - 1)^2) over all runs.
 
     The replicates of a configuration share their terms, so their sum of squares is that of one row with weight
     W = sum(1 / value^2) and target sum(1 / value) / W.

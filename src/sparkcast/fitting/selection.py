@@ -89,10 +89,10 @@ def least_squares(problem: Problem, columns: Columns, chosen: Sequence[int]) -> 
 
     x = columns.of(problem.domain, problem.x)[:, list(chosen)]
     share = problem.weights / problem.weights.sum()
-    middle, centre = share @ x, float(share @ problem.y)
+    middle, center = share @ x, float(share @ problem.y)
     spread = np.sqrt(share @ (x - middle) ** 2)
     spread[spread == 0] = 1.0
     root = np.sqrt(problem.weights)
-    scaled = np.linalg.lstsq((x - middle) / spread * root[:, None], (problem.y - centre) * root, rcond=None)[0]
+    scaled = np.linalg.lstsq((x - middle) / spread * root[:, None], (problem.y - center) * root, rcond=None)[0]
     slopes = scaled / spread
-    return Line(problem.domain, problem.scale, columns, tuple(chosen), centre - float(middle @ slopes), slopes)
+    return Line(problem.domain, problem.scale, columns, tuple(chosen), center - float(middle @ slopes), slopes)

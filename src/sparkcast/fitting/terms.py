@@ -73,7 +73,7 @@ def sums_of(problem: Problem, terms: Sequence[Term], *, overlap: float = 1.0) ->
     lost = np.inf
     for _ in range(_MAX_ROUNDS):
         ratios = (_ratios(categories, effects, problem.x) / target) ** overlap
-        coefficients = _penalised_nnls(powers * ratios[:, None], weights)
+        coefficients = _penalized_nnls(powers * ratios[:, None], weights)
         sums = (powers @ coefficients) ** (1 / overlap) / target
         effects = _refined(problem, categories, effects, sums)
         relative = sums * _ratios(categories, effects, problem.x)
@@ -192,8 +192,8 @@ def _shape(axis: Axis, shape: str, values: Floats) -> Floats:
     return np.log(counts) if shape == "log" else 1 - 1 / counts
 
 
-def _penalised_nnls(columns: Floats, weights: Floats) -> Floats:
-    """Non-negative coefficients that minimise sum(w (columns @ b - 1)^2) with a small penalty, whatever the units."""
+def _penalized_nnls(columns: Floats, weights: Floats) -> Floats:
+    """Non-negative coefficients that minimize sum(w (columns @ b - 1)^2) with a small penalty, whatever the units."""
     import numpy as np
     from scipy.optimize import nnls
 

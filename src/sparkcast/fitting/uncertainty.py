@@ -51,11 +51,11 @@ class Forms:
     laws: tuple[Points, ...] = ()
     columns: tuple[int, ...] = ()  # of x: settings whose continuation they know
 
-    def hull(self, x: Floats, centre: Floats, scale: Scale) -> Floats:
-        """How far the law that differs most is from `centre`, on the scale."""
+    def hull(self, x: Floats, center: Floats, scale: Scale) -> Floats:
+        """How far the law that differs most is from `center`, on the scale."""
         import numpy as np
 
-        apart = [np.abs(scale.forward(law(x)) - centre) for law in self.laws]
+        apart = [np.abs(scale.forward(law(x)) - center) for law in self.laws]
         largest: Floats = np.max([np.zeros(len(x)), *apart], axis=0)
         return largest
 
@@ -124,7 +124,7 @@ class Answers:
     """What a model says of many settings, kept: a question about another level or limit then costs next to nothing."""
 
     values: Floats
-    centre: Floats  # on the scale
+    center: Floats  # on the scale
     width: Floats
     errors: Errors
     scale: Scale
@@ -132,21 +132,21 @@ class Answers:
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """Where the next run at each of the settings falls with probability `level`."""
         half = self.errors.quantile(level) * self.width
-        return self.scale.back(self.centre - half), self.scale.back(self.centre + half)
+        return self.scale.back(self.center - half), self.scale.back(self.center + half)
 
     def probability_below(self, limit: Floats | float) -> Floats:
         """The probability that the next run is at most `limit`: one for all, or one for each."""
         import numpy as np
 
-        limits = np.broadcast_to(np.asarray(limit, dtype=float), self.centre.shape)
+        limits = np.broadcast_to(np.asarray(limit, dtype=float), self.center.shape)
         is_within = (self.scale.low <= limits) & (limits < self.scale.high)
         possible = np.where(is_within, limits, self.scale.low if math.isfinite(self.scale.low) else 0.0)
-        distance = (self.scale.forward(possible) - self.centre) / self.width
+        distance = (self.scale.forward(possible) - self.center) / self.width
         chance = 0.5 + np.sign(distance) * self.errors.probability_within(np.abs(distance)) / 2
         return np.where(is_within, chance, limits >= self.scale.high)
 
     def take(self, rows: Ints) -> "Answers":
-        return Answers(self.values[rows], self.centre[rows], self.width[rows], self.errors, self.scale)
+        return Answers(self.values[rows], self.center[rows], self.width[rows], self.errors, self.scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,21 +162,21 @@ class Distribution(Answering):
 
     def answers(self, x: Floats) -> "Answers":
         """What is said of settings that are numbers already, to be asked for levels and limits."""
-        values = self._centre(x)
-        centre, width = self._centre_and_width(x, values)
-        return Answers(values, centre, width, self.errors, self.scale)
+        values = self._center(x)
+        center, width = self._center_and_width(x, values)
+        return Answers(values, center, width, self.errors, self.scale)
 
-    def _centre(self, x: Floats) -> Floats:
+    def _center(self, x: Floats) -> Floats:
         return self.scale.clip(self.points(x))
 
-    def _centre_and_width(self, x: Floats, values: Floats) -> tuple[Floats, Floats]:
+    def _center_and_width(self, x: Floats, values: Floats) -> tuple[Floats, Floats]:
         import numpy as np
 
-        centre, overshoot = self.scale.forward(values), self.forms.overshoot(self.domain, x)
+        center, overshoot = self.scale.forward(values), self.forms.overshoot(self.domain, x)
         if not self.forms.laws or not overshoot.any():
-            return centre, 1 + overshoot
-        hull = np.where(overshoot > 0, self.forms.hull(x, centre, self.scale), 0.0)
-        return centre, np.maximum(1 + overshoot, hull / self.errors.quantile(HULL_LEVEL))
+            return center, 1 + overshoot
+        hull = np.where(overshoot > 0, self.forms.hull(x, center, self.scale), 0.0)
+        return center, np.maximum(1 + overshoot, hull / self.errors.quantile(HULL_LEVEL))
 
 
 def _student(level: float, df: int) -> float:
@@ -255,7 +255,7 @@ def left_out_predictions(problem: Problem, learn: Learner, folds: Sequence[Seque
 
 
 def folds_of(n: int, folds: int = _FOLDS) -> list[list[int]]:
-    # Neighbours in a design resemble each other; dealing them out like cards puts them in different folds.
+    # Neighbors in a design resemble each other; dealing them out like cards puts them in different folds.
     return [[i] for i in range(n)] if n <= MAX_LOO else [list(range(k, n, folds)) for k in range(folds)]
 
 

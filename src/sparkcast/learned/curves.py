@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sparkcast.analyse.runs import usable_runs
+from sparkcast.analysis.runs import usable_runs
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain

@@ -1,6 +1,6 @@
 """How likely a setting fails, learned from the runs that did.
 
-A logistic regression on the logarithms of the settings, standardised. The prior makes few runs say little: slopes are
+A logistic regression on the logarithms of the settings, standardized. The prior makes few runs say little: slopes are
 drawn to 0, and half a failed and half a good run stand in the middle of the settings. The answer is averaged over what
 the slopes may be (MacKay 1992), so it goes towards even odds where no run is near, instead of towards certainty.
 """
@@ -56,7 +56,7 @@ class Feasibility:
     domain: Domain
     n_runs: int
     n_failed: int
-    centre: Floats
+    center: Floats
     spread: Floats
     mean: Floats  # intercept and slopes
     covariance: Floats
@@ -75,7 +75,7 @@ class Feasibility:
 
         if not self.n_failed:
             return np.full(len(x), 1 / (self.n_runs + 2))  # Laplace's rule of succession
-        rows = _rows(self.domain, x, self.centre, self.spread)
+        rows = _rows(self.domain, x, self.center, self.spread)
         variance = np.einsum("ij,jk,ik->i", rows, self.covariance, rows, optimize=True)
         return _logistic(rows @ self.mean / np.sqrt(1 + math.pi / 8 * variance))
 
@@ -92,17 +92,17 @@ def fit_feasibility(data: Dataset) -> Feasibility:
     columns = _COLUMNS.of(domain, domain.encode(configurations))
     spread = columns.std(axis=0)
     spread[spread == 0] = 1.0
-    centre = columns.mean(axis=0)
-    rows = _rows(domain, domain.encode(configurations), centre, spread)
+    center = columns.mean(axis=0)
+    rows = _rows(domain, domain.encode(configurations), center, spread)
     failed = np.array([not run.ok for run in runs], dtype=float)
     mean, covariance = _posterior(rows, failed)
-    return Feasibility(domain, len(runs), int(failed.sum()), centre, spread, mean, covariance)
+    return Feasibility(domain, len(runs), int(failed.sum()), center, spread, mean, covariance)
 
 
-def _rows(domain: Domain, x: Floats, centre: Floats, spread: Floats) -> Floats:
+def _rows(domain: Domain, x: Floats, center: Floats, spread: Floats) -> Floats:
     import numpy as np
 
-    columns = (_COLUMNS.of(domain, x) - centre) / spread
+    columns = (_COLUMNS.of(domain, x) - center) / spread
     return np.column_stack([np.ones(len(columns)), columns])
 
 

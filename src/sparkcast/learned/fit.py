@@ -6,7 +6,7 @@ from functools import partial
 from statistics import median
 from typing import Any, TypeVar
 
-from sparkcast.analyse.runs import usable_runs
+from sparkcast.analysis.runs import usable_runs
 from sparkcast.data.sources import Data
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
-from sparkcast.analyse.runs import usable_runs
+from sparkcast.analysis.runs import usable_runs
 from sparkcast.data.sources import Data
 from sparkcast.errors import StudyError
 from sparkcast.fitting.encoding import Domain, domain_of

@@ -24,7 +24,7 @@ from typing import Any
 from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.uncertainty import Distribution
-from sparkcast.learned import content as plain
+from sparkcast.learned import serialization as plain
 from sparkcast.learned.feasibility import Feasibility
 from sparkcast.learned.sample import Sample, note_on, sample_of
 from sparkcast.models import MODELS, Fitted

@@ -3,7 +3,7 @@
 Trees follow the indices in their arrays without looking, in compiled code: a crafted file could make them read any
 memory. Hence skops trusts no tree. Here only their arrays are kept, and a tree is built from them once every index is
 known to lead to a later node and a present column. Kernels become their names and parameters. A linear regression on
-standardised columns becomes its coefficients, so that it can be asked without scikit-learn.
+standardized columns becomes its coefficients, so that it can be asked without scikit-learn.
 """
 
 import copy
@@ -56,7 +56,7 @@ class PlainConfiguration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlainLinear:
-    """A linear regression on standardised columns; predicts as the pipeline of scikit-learn did, to the last digit."""
+    """A linear regression on standardized columns; predicts as the pipeline of scikit-learn did, to the last digit."""
 
     mean: Floats
     scale: Floats

@@ -16,7 +16,7 @@ _MAX_TUNED = 300  # rows on which the kernel is tuned: each step costs the cube 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A fitted process on standardised columns."""
+    """A fitted process on standardized columns."""
 
     domain: Domain
     scale: Scale
@@ -25,12 +25,12 @@ class Surface:
     rows: Floats
     coefficients: Floats
     kernel: Any
-    centre: float
+    center: float
     spread: float
 
     def __call__(self, x: Floats) -> Floats:
         columns = self.scaler.transform(self.columns.of(self.domain, x))
-        return self.scale.back(self.centre + self.spread * (self.kernel(columns, self.rows) @ self.coefficients))
+        return self.scale.back(self.center + self.spread * (self.kernel(columns, self.rows) @ self.coefficients))
 
 
 @MODELS.register("gaussian-process")
@@ -50,13 +50,13 @@ class GaussianProcess(Model):
 
         scaler = StandardScaler()
         rows: Floats = scaler.fit_transform(self.columns.of(problem.domain, problem.x))
-        centre, spread = float(np.mean(problem.y)), float(np.std(problem.y)) or 1.0
-        y = (problem.y - centre) / spread
+        center, spread = float(np.mean(problem.y)), float(np.std(problem.y)) or 1.0
+        y = (problem.y - center) / spread
         kernel = self._tuned(rows, y)
         factor = cho_factor(kernel(rows) + 1e-10 * np.eye(len(rows)))
         coefficients: Floats = cho_solve(factor, y)
         points = Surface(
-            problem.domain, problem.scale, self.columns, scaler, rows, coefficients, kernel.k1, centre, spread
+            problem.domain, problem.scale, self.columns, scaler, rows, coefficients, kernel.k1, center, spread
         )
         # The closed form of leaving rows out would keep a kernel that knows them, and flatter: fit again instead.
         return Learned(points)

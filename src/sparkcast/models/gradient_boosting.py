@@ -30,7 +30,7 @@ class GradientBoosting(Model):
 def boosted_trees(trees: int, depth: int, learning_rate: float, seed: int) -> Any:
     from sklearn.ensemble import GradientBoostingRegressor
 
-    # Drawing rows for each tree makes neighbouring trees differ, which is what averages errors out.
+    # Drawing rows for each tree makes neighboring trees differ, which is what averages errors out.
     return GradientBoostingRegressor(
         n_estimators=trees, max_depth=depth, learning_rate=learning_rate, subsample=0.7, random_state=seed
     )

@@ -21,7 +21,7 @@ _FINAL_TOLERANCE = 1e-8
 class Lasso(Model):
     """Linear in a few of x, log x, 1/x and their products; penalty and products chosen by held-out error.
 
-    `alphas` are penalties to choose from, for standardised columns as scikit-learn counts them (by default shares of
+    `alphas` are penalties to choose from, for standardized columns as scikit-learn counts them (by default shares of
     the smallest that leaves nothing); `degree` is the most columns in a product. `log` learns the logarithm of positive
     responses.
     """
@@ -94,11 +94,11 @@ def lasso_slopes(x: Floats, y: Floats, alphas: Sequence[float], tolerance: float
     from sklearn.linear_model import lasso_path
 
     order = np.argsort(alphas)[::-1]
-    centred = np.asfortranarray(x - x.mean(axis=0))
+    centered = np.asfortranarray(x - x.mean(axis=0))
     slopes = np.zeros((x.shape[1], len(alphas)))
     with warnings.catch_warnings():
         # A penalty at which the descent does not end is judged by its error like any other.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = lasso_path(centred, y - y.mean(), alphas=np.asarray(alphas)[order], precompute=True, tol=tolerance)[1]
+        found = lasso_path(centered, y - y.mean(), alphas=np.asarray(alphas)[order], precompute=True, tol=tolerance)[1]
     slopes[:, order] = found
     return slopes

@@ -14,14 +14,14 @@ from sparkcast.models.base import FEW, Model
 
 @dataclass(frozen=True, slots=True)
 class Networks:
-    """The mean of several networks on standardised columns."""
+    """The mean of several networks on standardized columns."""
 
     domain: Domain
     scale: Scale
     columns: Columns
     scaler: Any
     networks: tuple[Any, ...]
-    centre: float
+    center: float
     spread: float
 
     def __call__(self, x: Floats) -> Floats:
@@ -29,7 +29,7 @@ class Networks:
 
         columns = self.scaler.transform(self.columns.of(self.domain, x))
         answers = np.mean([network.predict(columns) for network in self.networks], axis=0)
-        return self.scale.back(self.centre + self.spread * answers)
+        return self.scale.back(self.center + self.spread * answers)
 
 
 @MODELS.register("mlp")
@@ -54,7 +54,7 @@ class Mlp(Model):
 
         scaler = StandardScaler()
         columns = scaler.fit_transform(self.columns.of(problem.domain, problem.x))
-        centre, spread = float(np.mean(problem.y)), float(np.std(problem.y)) or 1.0
+        center, spread = float(np.mean(problem.y)), float(np.std(problem.y)) or 1.0
         networks = tuple(
             MLPRegressor(
                 hidden_layer_sizes=self._units,
@@ -66,7 +66,7 @@ class Mlp(Model):
             for i in range(self._networks)
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # stopping early is a way to regularise
+            warnings.simplefilter("ignore", ConvergenceWarning)  # stopping early is a way to regularize
             for network in networks:
-                network.fit(columns, (problem.y - centre) / spread)
-        return Learned(Networks(problem.domain, problem.scale, self.columns, scaler, networks, centre, spread))
+                network.fit(columns, (problem.y - center) / spread)
+        return Learned(Networks(problem.domain, problem.scale, self.columns, scaler, networks, center, spread))

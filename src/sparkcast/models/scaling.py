@@ -32,7 +32,7 @@ _LENGTHS = (0.3, 1.0)  # of the measured range of a factor
 _INTERACTIONS = (0.1, 1.0)
 _NOISES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # relative to the variance of the effects
 _MAX_JUDGED = 300  # configurations that decide between these
-_MAX_CENTRES = 1000  # configurations that effects are learned from; more of them add little but time
+_MAX_CENTERS = 1000  # configurations that effects are learned from; more of them add little but time
 _STEEPEST = 2.0  # power of an amount of work
 _EXACT = 1e-12  # a mean squared relative error that is rounding
 
@@ -86,13 +86,13 @@ class Scaled:
 
     trend: Trend
     kernel: Kernel
-    centres: Floats
+    centers: Floats
     heights: Floats
 
     def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
-        effects: Floats = np.exp(self.kernel(x, self.centres) @ self.heights)
+        effects: Floats = np.exp(self.kernel(x, self.centers) @ self.heights)
         return self.trend(x) * effects
 
 
@@ -160,7 +160,7 @@ def _trend(problem: Problem) -> Trend:
 def _with_effects(problem: Problem, trend: Trend) -> Scaled:
     import numpy as np
 
-    some, judges = _dealt(problem, _MAX_CENTRES), _dealt(problem, _MAX_JUDGED)
+    some, judges = _dealt(problem, _MAX_CENTERS), _dealt(problem, _MAX_JUDGED)
     kernel, noise = _chosen(judges, judges.y - np.log(trend(judges.x)))
     if noise is None:
         return Scaled(trend, kernel, some.x, np.zeros(len(some)))

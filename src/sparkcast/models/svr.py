@@ -22,7 +22,7 @@ class Svr(Model):
         from sklearn.preprocessing import StandardScaler
         from sklearn.svm import SVR
 
-        # Standardised on both sides, so that the settings above mean the same for every study.
+        # Standardized on both sides, so that the settings above mean the same for every study.
         model = TransformedTargetRegressor(
             make_pipeline(StandardScaler(), SVR(**self._settings)), transformer=StandardScaler()
         )

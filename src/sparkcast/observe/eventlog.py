@@ -9,15 +9,12 @@ from sparkcast.study.series import StageSpan
 from sparkcast.workloads.nodes import JOB_GROUP
 
 if TYPE_CHECKING:
-    from sparkcast.observe.eventlogs import LogRead
-
-# Executors that Spark itself lets go are not lost.
-LET_GO = ("killed by driver", "idle", "finished", "shutdown")
+    from sparkcast.eventlogs import LogRead
 
 
 def read_only_log(path: Path) -> "LogRead | None":
     """The event log at `path` (file, rolling folder, or a folder holding one log); None without one."""
-    from sparkcast.observe.eventlogs import find_logs, read_log
+    from sparkcast.eventlogs import find_logs, read_log
 
     logs = find_logs(path) if path.exists() else ()
     return read_log(logs[0]) if logs else None
@@ -40,7 +37,7 @@ def total(log: "LogRead") -> TaskTotals:
         tasks=len(tasks),
         failed_tasks=int((tasks.text("end_reason") != "Success").sum()),
         executors=log.events.get("SparkListenerExecutorAdded", 0),
-        lost_executors=sum(_is_lost(one.removed_reason) for one in log.executors if one.removed_ms),
+        lost_executors=sum(one.is_lost for one in log.executors),
         run_s=tasks.total("run_ms") / 1e3,
         cpu_s=tasks.total("cpu_ns") / 1e9,
         gc_s=tasks.total("gc_ms") / 1e3,
@@ -83,8 +80,3 @@ def task_imbalance(log: "LogRead") -> float | None:
     for executor, run_ms in zip(log.tasks.text("executor"), log.tasks["run_ms"], strict=True):
         spent[str(executor)] = spent.get(str(executor), 0.0) + float(run_ms)
     return imbalance(tuple(spent.values()))
-
-
-def _is_lost(removed_reason: str) -> bool:
-    reason = removed_reason.lower()
-    return not any(word in reason for word in LET_GO)

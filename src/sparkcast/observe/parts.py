@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sparkcast.study.names import BOOT, COMPUTE, IDLE, LOADING, STARTUP_TIME, SYNC, TEARDOWN, TIME, TOTAL_TIME
 
 if TYPE_CHECKING:
-    from sparkcast.observe.eventlogs import LogRead
+    from sparkcast.eventlogs import LogRead
 
 
 def parts_in_tasks(log: "LogRead", start_s: float, time_s: float) -> dict[str, float]:

@@ -10,7 +10,7 @@ from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.output import read_output
 from sparkcast.observe.parts import parts_in_tasks, parts_of
 from sparkcast.observe.report import JobReport, read_report
-from sparkcast.observe.series import machine_metrics, node_imbalance, utilisation
+from sparkcast.observe.series import machine_metrics, node_imbalance, utilization
 from sparkcast.study import (
     Configuration,
     Fingerprint,
@@ -62,11 +62,11 @@ class Observed:
     series: RunSeries
 
 
-def observe(run: Run, *, run_id: str = "", artefacts: str = "") -> Observed:
+def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
     """Read everything the run wrote. With several jobs, responses are means over them and the worst outcome counts."""
     jobs = [_observe_job(run, job.folder, job.end) for job in run.jobs]
     worst = min(jobs, key=lambda job: _WORST_FIRST.index(job.outcome))
-    each = tuple(_job_run(n, run, ran, job, artefacts) for n, (ran, job) in enumerate(zip(run.jobs, jobs, strict=True)))
+    each = tuple(_job_run(n, run, ran, job, artifacts) for n, (ran, job) in enumerate(zip(run.jobs, jobs, strict=True)))
     cores = None if run.sharing is None else run.sharing.cores
     series = RunSeries(run.hosts, tuple(stage for job in jobs for stage in job.stages))
     responses: dict[str, float] = {}
@@ -80,11 +80,11 @@ def observe(run: Run, *, run_id: str = "", artefacts: str = "") -> Observed:
         replicate=run.trial.replicate,
         position=run.trial.position,
         curve=jobs[0].report.curve,
-        utilisation=utilisation(series, run.launched_at, run.ended_at),
+        utilization=utilization(series, run.launched_at, run.ended_at),
         tasks=jobs[0].tasks,
         fingerprint=run.fingerprint,
         started_at=run.launched_at,
-        artefacts=artefacts,
+        artifacts=artifacts,
         run_id=run_id,
         jobs=each if len(each) > 1 else (),
         sharing=run.sharing if len(each) > 1 else None,
@@ -128,7 +128,7 @@ def _observe_job(run: Run, folder: Path, end: JobEnd) -> _ObservedJob:
     return _ObservedJob(outcome, cause, report, tasks, stage_spans(log), task_imbalance(log), in_tasks)
 
 
-def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artefacts: str) -> JobRun:
+def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artifacts: str) -> JobRun:
     def since(moment: float | None) -> float | None:
         return None if moment is None else moment - run.launched_at
 
@@ -144,7 +144,7 @@ def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artefacts: st
         cause=job.cause,
         curve=job.report.curve,
         tasks=job.tasks,
-        artefacts=f"{artefacts}/{ran.folder.name}",
+        artifacts=f"{artifacts}/{ran.folder.name}",
         cores=ran.cores,
     )
 

@@ -1,14 +1,14 @@
 """What samples mean: shares and rates over time, their means over any interval, such as that of a stage.
 
 Counters only grow, so the mean rate between two moments is what a counter grew by over the time between them, however
-the samples lie; between samples a counter is taken to grow evenly. Means of neighbouring intervals therefore add up.
+the samples lie; between samples a counter is taken to grow evenly. Means of neighboring intervals therefore add up.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
-from sparkcast.study import Utilisation
+from sparkcast.study import Utilization
 from sparkcast.study.names import BUSY_CORE_TIME, DISK_BYTES, IOWAIT_CORE_TIME, NETWORK_BYTES, NODE_IMBALANCE
 from sparkcast.study.series import CORE, HostSeries, RunSeries, StageSpan
 
@@ -45,7 +45,7 @@ class StageUse:
 
 
 def rates(host: HostSeries, edges_ms: Floats | None = None) -> dict[str, Floats]:
-    """Shares and rates between neighbouring moments, by default those of the samples; `at_s` is the end of each pair.
+    """Shares and rates between neighboring moments, by default those of the samples; `at_s` is the end of each pair.
 
     Shares of CPU are percentages of all cores (`user_percent`) or of one (`core0_percent`).
     """
@@ -149,7 +149,7 @@ def _between(host: HostSeries, starts: Floats, ends: Floats) -> list[Floats]:
 # ---------------------------------------------------------------- a run as a whole
 
 
-def utilisation(run: RunSeries, start_s: float, end_s: float) -> Utilisation | None:
+def utilization(run: RunSeries, start_s: float, end_s: float) -> Utilization | None:
     """Means between two moments (seconds since the Unix epoch) over the machines that ran executors; None without."""
     sampled = _sampled(run, start_s, end_s)
     if not sampled:
@@ -158,7 +158,7 @@ def utilisation(run: RunSeries, start_s: float, end_s: float) -> Utilisation | N
     def mean(*names: str) -> float:
         return sum(use[name] for _, use in sampled for name in names) / len(sampled)
 
-    return Utilisation(
+    return Utilization(
         cpu_percent=mean("cpu_percent"),
         iowait_percent=mean("iowait_percent"),
         memory_bytes=mean(MEMORY),

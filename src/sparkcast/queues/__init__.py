@@ -20,7 +20,7 @@ class Measures:
     queue: str  # in Kendall's notation: "M/M/4"
     arrival_rate: float  # jobs per second that come, those that are turned away among them
     servers: int
-    utilisation: float  # of each server
+    utilization: float  # of each server
     mean_wait_s: float  # E[W], of jobs that are let in
     mean_response_s: float  # E[T]
     mean_waiting: float  # E[N_Q], jobs
@@ -62,7 +62,7 @@ def require_share(value: float, what: str = "the share of jobs") -> None:
 
 
 def require_stable(arrival_rate: float, service_time_s: float, servers: int) -> float:
-    """The utilisation; raises StudyError for impossible numbers and InfeasibleError where the queue grows forever."""
+    """The utilization; raises StudyError for impossible numbers and InfeasibleError where the queue grows forever."""
     require_positive(arrival_rate, "the arrival rate", "jobs per second")
     require_positive(service_time_s, "the service time", "s")
     if not (isinstance(servers, int) and servers >= 1):

@@ -47,17 +47,17 @@ class GGc:
     def measures(self) -> Measures:
         exact = MMc(self.arrival_rate, self.service_time_s, self.servers).measures()
         variability = (self.arrival_scv + self.service_scv) / 2
-        wait_s = exact.mean_wait_s * variability * self._correction(exact.utilisation)
+        wait_s = exact.mean_wait_s * variability * self._correction(exact.utilization)
         arrivals = "M" if self.arrival_scv == 1 else "G"
         return Measures(
             f"{arrivals}/G/{self.servers}, {self.method}",
             self.arrival_rate,
             self.servers,
-            exact.utilisation,
+            exact.utilization,
             wait_s,
             wait_s + self.service_time_s,
             self.arrival_rate * wait_s,
-            self.arrival_rate * wait_s + exact.utilisation * self.servers,
+            self.arrival_rate * wait_s + exact.utilization * self.servers,
             exact.probability_of_waiting,
             is_exact=self._is_exact,
             validity="" if self._is_exact else _VALIDITY[self.method],

@@ -26,7 +26,7 @@ class Capacity:
     servers: int
     stable_rate: float  # jobs per second below which queues do not grow without end
     most_rate: float | None  # with the percentile within the deadline; None where even a lone job is too slow
-    utilisation: float | None  # at that rate
+    utilization: float | None  # at that rate
     response_s: Estimate | None = None  # the percentile at the rate that was asked for; None where it is not stable
     cost_per_hour: float | None = None
     cost_per_job: float | None = None  # at the rate that was asked for, else at the largest
@@ -37,7 +37,7 @@ class Point:
     """The response time at one arrival rate."""
 
     rate: float
-    utilisation: float
+    utilization: float
     mean_s: Estimate
     percentiles: dict[float, Estimate]
 
@@ -66,7 +66,7 @@ class Simulator:
             seed=self.seed,
             shares=tuple(shares),
         )
-        return Point(rate, found.utilisation.value, found.mean_response_s, found.response_percentiles)
+        return Point(rate, found.utilization.value, found.mean_response_s, found.response_percentiles)
 
     def percentile(self, rate: float, share: float, servers: int | None = None) -> Estimate:
         """Exact where there is a closed form, else simulated."""

@@ -2,7 +2,7 @@
 
 A station is a queue with one or several servers (exponential service first come first served, or any service with
 processor sharing), or a delay where nobody waits. Exact mean value analysis (Reiser and Lavenberg 1980) where every
-queue has one server; with several servers its recursion loses digits, so the normalising constants are convolved
+queue has one server; with several servers its recursion loses digits, so the normalizing constants are convolved
 instead (Buzen 1973), of which every term is positive.
 """
 
@@ -40,7 +40,7 @@ class Round:
     response_s: float  # of one round
     residence_s: tuple[float, ...]  # by station, waiting included
     jobs: tuple[float, ...]  # mean number at each station
-    utilisation: tuple[float, ...]  # of each server; of a delay the mean number of jobs there
+    utilization: tuple[float, ...]  # of each server; of a delay the mean number of jobs there
 
 
 def solve(stations: Sequence[Station], n_jobs: int) -> tuple[Round, ...]:

@@ -111,7 +111,7 @@ class Simulation:
     mean_response_s: Estimate
     mean_wait_s: Estimate
     mean_jobs: Estimate
-    utilisation: Estimate
+    utilization: Estimate
     probability_of_waiting: Estimate
     response_percentiles: dict[float, Estimate] = field(default_factory=dict)
     wait_percentiles: dict[float, Estimate] = field(default_factory=dict)

@@ -14,14 +14,14 @@ from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
+from sparkcast.recommend.comparison import apart, is_likely, likely_better, noise_in
+from sparkcast.recommend.evaluation import Asked, CostTable, Known, View, rows_like, rows_run, significant
 from sparkcast.recommend.explain import alternatives, infeasible, why
-from sparkcast.recommend.few import ENOUGH, few_note, is_by_errors, most_teaching
-from sparkcast.recommend.likely import apart, is_likely, likely_better, noise_in
-from sparkcast.recommend.nearest import Measured
+from sparkcast.recommend.neighbors import Measured
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
 from sparkcast.recommend.resources import Resources, resources_of
-from sparkcast.recommend.standing import Asked, CostTable, Known, View, rows_like, rows_run, significant
+from sparkcast.recommend.small_samples import ENOUGH, few_note, is_by_errors, most_teaching
 from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, Price, Vocabulary, same_level

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from sparkcast.arrays import Bools, Ints
 from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit, Relaxed
-from sparkcast.recommend.likely import is_likely
+from sparkcast.recommend.comparison import is_likely
+from sparkcast.recommend.evaluation import Asked
 from sparkcast.recommend.question import Objective, show_limit
-from sparkcast.recommend.standing import Asked
 from sparkcast.study import Kind, Response, Vocabulary
 from sparkcast.units import show_money, show_seconds
 

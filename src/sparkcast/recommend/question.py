@@ -56,7 +56,7 @@ class Objective:
 
 
 def objective_of(question: Question, words: Vocabulary, resources: str | None = None) -> Objective:
-    """What to optimise. Not said: the quality, if it is known and there is a deadline or budget, else the time.
+    """What to optimize. Not said: the quality, if it is known and there is a deadline or budget, else the time.
 
     Nothing is won by being done long before a deadline: without a quality, the least money is asked for, or else the
     fewest `resources`, where either is known.

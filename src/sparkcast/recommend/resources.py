@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
-from sparkcast.recommend.standing import Known
+from sparkcast.recommend.evaluation import Known
 from sparkcast.study import Role, Vocabulary
 from sparkcast.study.space import Candidates
 

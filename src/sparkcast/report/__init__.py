@@ -1,6 +1,6 @@
 """Show me: figures as data and Vega-Lite, and one self-contained HTML page."""
 
-from sparkcast.report.content import Check, PlannedRun, ReportContent, build_content
+from sparkcast.report.document import Check, PlannedRun, ReportContent, build_content
 from sparkcast.report.figures import Figure, Section
 from sparkcast.report.labels import axis_title
 from sparkcast.report.page import render, write_report

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from math import floor, isfinite, log10
 
-from sparkcast.analyse import RESIDUAL
+from sparkcast.analysis import RESIDUAL
 from sparkcast.study import Configuration, Kind, Level, Response, Setting
 from sparkcast.units import as_number, money_unit, show_bytes, show_money, show_seconds
 

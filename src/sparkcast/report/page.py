@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StoreError
 from sparkcast.report import words
-from sparkcast.report.content import ReportContent, describe
+from sparkcast.report.document import ReportContent, describe
 from sparkcast.report.figures import Figure, Section, application_figures
 from sparkcast.report.figures.choice import verdicts
 from sparkcast.report.labels import (
@@ -29,7 +29,7 @@ from sparkcast.units import show_seconds
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from sparkcast.observe.eventlogs import LogRead
+    from sparkcast.eventlogs import LogRead
 
 _MOST_ROWS = 200  # of a table below a figure; the results store has them all
 _DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
@@ -57,7 +57,7 @@ def lead_figure(figures: Sequence[Figure]) -> Figure | None:
 
 def render_application(log: "LogRead", *, created: str, version: str) -> str:
     """The page about one application."""
-    from sparkcast.observe.profile import profile_log
+    from sparkcast.profile import profile_log
 
     profile = profile_log(log)
     return (

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sparkcast.analyse import RESIDUAL, Analysis, AnovaRow, Verdict
+from sparkcast.analysis import RESIDUAL, Analysis, AnovaRow, Verdict
 from sparkcast.recommend import Candidate, Nearest, Prediction, Recommendation, RunningForecast
-from sparkcast.report.content import NOT_RUN, Check, PlannedRun, ReportContent
+from sparkcast.report.document import NOT_RUN, Check, PlannedRun, ReportContent
 from sparkcast.report.figures.choice import limit_words
 from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_term, show_value
 from sparkcast.study import Outcome, Response
@@ -235,7 +235,7 @@ def changes(analysis: Analysis) -> Mapping[str, str]:
 
 
 def both_scales(analysis: Analysis) -> tuple[str, ...]:
-    """What Box-Cox says of the scale; where the response was not analysed as it is, also what that changed."""
+    """What Box-Cox says of the scale; where the response was not analyzed as it is, also what that changed."""
     plain = analysis.untransformed
     if plain is None:
         return () if analysis.proposal is None else (analysis.proposal.sentence,)

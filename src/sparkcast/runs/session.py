@@ -219,7 +219,7 @@ class Session:
             last = observations[-1]
             raise RunError(
                 f"the first {_GIVE_UP_AFTER} trials failed, the last with: {last.cause}",
-                hint=f"the full log is {self._folder / last.artefacts / 'driver.log'}",
+                hint=f"the full log is {self._folder / last.artifacts / 'driver.log'}",
             )
 
     def _prepare_data(self, trial: Trial) -> str:
@@ -258,8 +258,8 @@ class Session:
 
     def _attempt(self, engine: Engine, trial: Trial, allowances: Sequence[Allowance]) -> Observation:
         """One run. Raises Stopped when it was stopped from outside and says nothing."""
-        run_id, artefacts = self._store.begin_run(self._study.name, trial, search_id=self._search_id)
-        jobs = planned_jobs(self._study, self._workload, trial, self._folder / artefacts)
+        run_id, artifacts = self._store.begin_run(self._study.name, trial, search_id=self._search_id)
+        jobs = planned_jobs(self._study, self._workload, trial, self._folder / artifacts)
         program = None
         if isinstance(self._workload, Submitted):
             program = self._workload.application(jobs[0].settings, jobs[0].folder)
@@ -289,7 +289,7 @@ class Session:
             program=program,
             sharing=Sharing(facts.policy, facts.cores, self._study.spark.conf.get("spark.scheduler.mode", "FIFO")),
         )
-        observed = observe(run, run_id=run_id, artefacts=artefacts)
+        observed = observe(run, run_id=run_id, artifacts=artifacts)
         self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
         for text in (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes):
             self.note(f"trial {trial.position}: {text}")

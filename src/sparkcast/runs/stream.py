@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.observe.eventlogs import Limits, find_logs, read_log
+from sparkcast.eventlogs import Limits, find_logs, read_log
 from sparkcast.observe.outcome import JobEnd
 from sparkcast.observe.run import RanJob
 from sparkcast.runs.job import job_folders

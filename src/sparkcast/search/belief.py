@@ -114,7 +114,7 @@ def believe(jobs: Jobs, prior: Floats, points: Floats, around: Around, told: Run
     import numpy as np
 
     found = fits(jobs, points, around, told)
-    return weighed(found, normalised(np.log(prior) + found.logs))
+    return weighed(found, normalized(np.log(prior) + found.logs))
 
 
 def weighed(found: Fits, weights: Floats) -> Belief:
@@ -146,7 +146,7 @@ def outcomes(jobs: Jobs, told: Runs) -> Floats:
     return logs
 
 
-def normalised(logs: Floats) -> Floats:
+def normalized(logs: Floats) -> Floats:
     import numpy as np
 
     weights = np.exp(logs - logs.max())

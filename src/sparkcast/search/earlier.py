@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sparkcast.arrays import Floats
 from sparkcast.search.base import Evaluation
-from sparkcast.search.belief import Around, believe, fits, normalised, runs_of
+from sparkcast.search.belief import Around, believe, fits, normalized, runs_of
 from sparkcast.search.jobs import RARELY, Jobs, together
 from sparkcast.search.points import Known, Points, known_from
 from sparkcast.search.posterior import Sampler, sampled
@@ -86,7 +86,7 @@ def posterior_of(prior: Prior, sampler: Sampler, numbers: Floats, rng: "np.rando
         found.append(prior.curves)
         agree = fits(prior.curves, sampler.points, sampler.around, sampler.told).logs
         logs.append(np.log(_LIKE_ONE / n) + agree)
-    return together(*found), normalised(np.concatenate(logs))
+    return together(*found), normalized(np.concatenate(logs))
 
 
 def _runs_of(data: Dataset, points: Points) -> Known:

@@ -176,16 +176,16 @@ def _others(numbers: Numbers, points: Points) -> Floats:
         elif axis.role in (*SIZES, *PASSES) and axis.is_positive:
             found = found + numbers.uniform() * np.log(column)  # between no matter and proportional
         else:
-            found = found + _SLOPE_SD * numbers.normal() * _centred(axis, column)
+            found = found + _SLOPE_SD * numbers.normal() * _centered(axis, column)
     return found
 
 
-def _centred(axis: Axis, column: Floats) -> Floats:
+def _centered(axis: Axis, column: Floats) -> Floats:
     import numpy as np
 
     values = np.log(column) if axis.is_positive else column / np.ptp(column)
-    centred: Floats = values - values.mean()
-    return centred
+    centered: Floats = values - values.mean()
+    return centered
 
 
 def _failures(
@@ -235,7 +235,7 @@ def _resources(points: Points, roles: Mapping[str, Floats], free: Floats) -> lis
         if axis.is_constant or axis.name in known or (axis.role is Role.MACHINE_TYPE and "memory" in roles):
             continue
         if axis.is_number:
-            found += [_Resource(_centred(axis, column)), _Resource(-_centred(axis, column))]
+            found += [_Resource(_centered(axis, column)), _Resource(-_centered(axis, column))]
         else:
             found += [_Resource((column != code) * 1.0) for code in range(len(axis.levels))]
     return [resource for resource in found if float(np.ptp(resource.amounts, axis=-1).max()) > 0]

@@ -1,6 +1,6 @@
 """The samples of a run as a few bytes: columns of differences, each as narrow as it can be, compressed.
 
-    b"samples1", then compressed: a line of JSON that tells what follows, and the differences between neighbours of each
+    b"samples1", then compressed: a line of JSON that tells what follows, and the differences between neighbors of each
     column, folded to 0, 1, 2, ... for 0, -1, 1, ..., as little-endian integers of 1, 2, 4 or 8 bytes
 
 An hour of random samples of a machine with eight cores takes 100 KB; as text it would be 990 KB.

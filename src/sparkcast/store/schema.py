@@ -16,6 +16,7 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    inspect,
     text,
 )
 from sqlalchemy.engine import Connection
@@ -24,7 +25,7 @@ from sparkcast.errors import StoreError
 from sparkcast.study import Trial
 
 # A table more is no new version: an older sparkcast reads past it, and an older file gets it when it is opened.
-VERSION = 2
+VERSION = 3
 
 metadata = MetaData()
 
@@ -59,7 +60,7 @@ runs = Table(
     Column("state", String, nullable=False),  # running, done, interrupted
     Column("launched_at", Float, nullable=False),
     Column("ended_at", Float),  # while it is running: when it was last seen to
-    Column("artefacts", String, nullable=False),
+    Column("artifacts", String, nullable=False),
     UniqueConstraint("trial_id", "attempt"),
 )
 
@@ -91,7 +92,7 @@ observations = Table(
     Column("cause", String, nullable=False),
     Column("responses", JSON, nullable=False),
     Column("curve", JSON, nullable=False),
-    Column("utilisation", JSON),
+    Column("utilization", JSON),
     Column("tasks", JSON),
     Column("fingerprint", JSON),
 )
@@ -112,7 +113,7 @@ run_jobs = Table(
     Column("cause", String, nullable=False),
     Column("curve", JSON, nullable=False),
     Column("tasks", JSON),
-    Column("artefacts", String, nullable=False),
+    Column("artifacts", String, nullable=False),
     Column("cores", Integer),
 )
 
@@ -164,7 +165,7 @@ Index(
 )
 
 
-def _normalise_keys(connection: Connection) -> None:
+def _normalize_keys(connection: Connection) -> None:
     """Version 1 made the keys of trials from levels as they were written: 1.0 was not 1, and 1024m was not 1g."""
     rows = connection.execute(trials.select()).all()
     keys = {(row.study, row.key) for row in rows}
@@ -174,8 +175,25 @@ def _normalise_keys(connection: Connection) -> None:
             connection.execute(trials.update().where(trials.c.id == row.id).values(key=key))
 
 
+def _spell_as_americans(connection: Connection) -> None:
+    """Version 2 spelled three names the British way."""
+    for table, old, new in (
+        ("runs", "artefacts", "artifacts"),
+        ("run_jobs", "artefacts", "artifacts"),
+        ("observations", "utilisation", "utilization"),
+    ):
+        if old in {column["name"] for column in inspect(connection).get_columns(table)}:
+            connection.execute(text(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}"))
+    for row in connection.execute(studies.select()).all():
+        design = row.definition.get("design")
+        if isinstance(design, dict) and "centre_points" in design:
+            design = {"center_points" if key == "centre_points" else key: value for key, value in design.items()}
+            definition = {**row.definition, "design": design}
+            connection.execute(studies.update().where(studies.c.name == row.name).values(definition=definition))
+
+
 # version -> what leads to version + 1
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _normalise_keys}
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _normalize_keys, 2: _spell_as_americans}
 
 
 def prepare(connection: Connection) -> None:

@@ -31,7 +31,7 @@ from sparkcast.study import (
     Study,
     TaskTotals,
     Trial,
-    Utilisation,
+    Utilization,
     differences,
 )
 from sparkcast.study.redaction import redact
@@ -305,12 +305,12 @@ class Store:
             query = sa.select(sa.func.count()).where(schema.runs.c.trial_id == trial_id)
             attempt = (connection.execute(query).scalar() or 0) + 1
             run_id = secrets.token_hex(8)
-            artefacts = f"runs/{trial.position:04d}-{trial.key[:8]}-{attempt}"
-            values = {"id": run_id, "trial_id": trial_id, "attempt": attempt, "artefacts": artefacts}
+            artifacts = f"runs/{trial.position:04d}-{trial.key[:8]}-{attempt}"
+            values = {"id": run_id, "trial_id": trial_id, "attempt": attempt, "artifacts": artifacts}
             connection.execute(schema.runs.insert().values(**values, state="running", launched_at=time.time()))
             if search_id is not None:
                 connection.execute(schema.search_runs.insert().values(run_id=run_id, search_id=search_id))
-        return run_id, artefacts
+        return run_id, artifacts
 
     def note_running(self, run_id: str) -> None:
         """The run goes on. Call each `SEEN_EVERY_S`: should nobody be left to end it, this is what is known of it."""
@@ -335,7 +335,7 @@ class Store:
                 "responses": dict(observation.responses),
                 "curve": [dataclasses.asdict(epoch) for epoch in observation.curve],
             }
-            for part in ("utilisation", "tasks", "fingerprint"):
+            for part in ("utilization", "tasks", "fingerprint"):
                 value = getattr(observation, part)
                 values[part] = None if value is None else dataclasses.asdict(value)
             connection.execute(schema.observations.insert().values(values))
@@ -384,7 +384,7 @@ class Store:
     def observations(self, study: str, *, include_lost: bool = False) -> tuple[Observation, ...]:
         """Final observations in run order; with `include_lost` also the attempts that were tried again."""
         query = (
-            sa.select(schema.observations, schema.trials, schema.runs.c.launched_at, schema.runs.c.artefacts)
+            sa.select(schema.observations, schema.trials, schema.runs.c.launched_at, schema.runs.c.artifacts)
             .select_from(schema.observations)
             .join(schema.runs, schema.runs.c.id == schema.observations.c.run_id)
             .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
@@ -500,10 +500,10 @@ def _observation(row: Mapping[str, Any]) -> Observation:
         replicate=row["replicate"],
         position=row["position"],
         curve=tuple(_epoch(entry) for entry in row["curve"]),
-        utilisation=part(Utilisation, row["utilisation"]),
+        utilization=part(Utilization, row["utilization"]),
         tasks=part(TaskTotals, row["tasks"]),
         fingerprint=part(Fingerprint, row["fingerprint"]),
         started_at=row["launched_at"],
-        artefacts=row["artefacts"],
+        artifacts=row["artifacts"],
         run_id=row["run_id"],
     )

@@ -14,7 +14,7 @@ from sparkcast.study.observation import (
     Outcome,
     Sharing,
     TaskTotals,
-    Utilisation,
+    Utilization,
 )
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
@@ -53,7 +53,7 @@ __all__ = [
     "Study",
     "TaskTotals",
     "Trial",
-    "Utilisation",
+    "Utilization",
     "Vocabulary",
     "differences",
     "natural_order",

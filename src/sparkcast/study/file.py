@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
@@ -90,7 +90,7 @@ class _Design(_Part):
     kind: str = "full"
     replicates: int = Field(1, ge=1)
     seed: int = Field(0, ge=0)
-    centre_points: int = Field(0, ge=0)
+    center_points: int = Field(0, ge=0, validation_alias=AliasChoices("center_points", "centre_points"))
     blocks: int = Field(1, ge=1)
 
 
@@ -257,7 +257,7 @@ def _written(value: Level | list[Level]) -> dict[Level, str]:
 
 def _design(part: _Design) -> DesignChoice:
     return DesignChoice(
-        part.kind, part.replicates, part.seed, part.centre_points, part.blocks, options=part.model_extra or {}
+        part.kind, part.replicates, part.seed, part.center_points, part.blocks, options=part.model_extra or {}
     )
 
 

@@ -21,7 +21,7 @@ _MAX_CELLS = 10**8  # of a model's columns: 800 MB
 class Coding:
     """The levels of each factor, in their natural order, and from these the coded columns.
 
-    A number is centred on the mean of its levels, and from its lowest to its highest level are two units: two levels
+    A number is centered on the mean of its levels, and from its lowest to its highest level are two units: two levels
     are -1 and +1. So effects of different settings compare, and in balanced runs interactions are not confused with
     main effects. Categories are coded to sum to zero.
 
@@ -93,16 +93,16 @@ class Coding:
         """What one unit of `curve_i` is as a coefficient of the square in the factor's own unit."""
         import numpy as np
 
-        centred = np.array(self.numbers[name]) - np.mean(self.numbers[name])
-        return float(np.polynomial.polynomial.polyfit(centred, self.bend(name), 2)[2])
+        centered = np.array(self.numbers[name]) - np.mean(self.numbers[name])
+        return float(np.polynomial.polynomial.polyfit(centered, self.bend(name), 2)[2])
 
     def trend(self, name: str) -> Floats:
         """The coded value of each level of a number."""
         import numpy as np
 
         numbers = np.array(self.numbers[name])
-        centred: Floats = numbers - numbers.mean()
-        return centred / (self.half_range(name) or 1.0)
+        centered: Floats = numbers - numbers.mean()
+        return centered / (self.half_range(name) or 1.0)
 
     def bend(self, name: str) -> Floats:
         """The square of each level, without what the trend explains of it, scaled to at most 1."""

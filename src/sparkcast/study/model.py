@@ -67,15 +67,15 @@ class DesignChoice:
     kind: str = "full"
     replicates: int = 1
     seed: int = 0
-    centre_points: int = 0  # in each replicate, for each combination of categories
+    center_points: int = 0  # in each replicate, for each combination of categories
     blocks: int = 1  # in each replicate
     options: Mapping[str, object] = field(default_factory=dict)
 
     def as_plain(self) -> dict[str, Any]:
         """As plain data. What is not set is not there, so that studies from before it existed stay the same."""
         plain: dict[str, Any] = {"kind": self.kind, "replicates": self.replicates, "seed": self.seed}
-        if self.centre_points:
-            plain["centre_points"] = self.centre_points
+        if self.center_points:
+            plain["center_points"] = self.center_points
         if self.blocks != 1:
             plain["blocks"] = self.blocks
         return plain | {name: list(v) if isinstance(v, tuple) else v for name, v in self.options.items()}

@@ -28,7 +28,7 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
-class Utilisation:
+class Utilization:
     """Means over the run, sampled on the machine that ran sparkcast."""
 
     cpu_percent: float
@@ -104,7 +104,7 @@ class JobRun:
     cause: str = ""
     curve: tuple[Epoch, ...] = ()
     tasks: TaskTotals | None = None
-    artefacts: str = ""  # its folder, relative to the store
+    artifacts: str = ""  # its folder, relative to the store
     cores: int | None = None  # that it may hold at most: spark.cores.max
     slowdown: float | None = None  # response time over that of the same job alone, where that is known
 
@@ -135,11 +135,11 @@ class Observation:
     replicate: int = 1
     position: int = 0
     curve: tuple[Epoch, ...] = ()
-    utilisation: Utilisation | None = None
+    utilization: Utilization | None = None
     tasks: TaskTotals | None = None
     fingerprint: Fingerprint | None = None
     started_at: float | None = None  # seconds since the Unix epoch
-    artefacts: str = ""  # the run's folder, relative to the store
+    artifacts: str = ""  # the run's folder, relative to the store
     run_id: str = ""
     jobs: tuple[JobRun, ...] = ()  # of a run that had several, in order of arrival
     sharing: Sharing | None = None  # of such a run
@@ -156,11 +156,11 @@ class Observation:
             replicate: int = 1,
             position: int = 0,
             curve: tuple[Epoch, ...] = (),
-            utilisation: Utilisation | None = None,
+            utilization: Utilization | None = None,
             tasks: TaskTotals | None = None,
             fingerprint: Fingerprint | None = None,
             started_at: float | None = None,
-            artefacts: str = "",
+            artifacts: str = "",
             run_id: str = "",
             jobs: tuple[JobRun, ...] = (),
             sharing: Sharing | None = None,

@@ -1,4 +1,4 @@
-"""A plan and its trials: one combination, one replicate, one place in the randomised order."""
+"""A plan and its trials: one combination, one replicate, one place in the randomized order."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Literal
 
 from sparkcast.study.configuration import Configuration
 
-TrialKind = Literal["factorial", "centre"]
+TrialKind = Literal["factorial", "center"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,10 @@ def wilson(share: float, n: int, level: float = _LEVEL) -> tuple[float, float]:
     '0.596 to 0.982'
     """
     z2 = NormalDist().inv_cdf(0.5 + level / 2) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    center = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
     # Rounding must not put the share itself outside.
-    return max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
+    return max(0.0, min(center - half, share)), min(1.0, max(center + half, share))
 
 
 def broken_promise(model: str, kept: Iterable[Kept]) -> str | None:

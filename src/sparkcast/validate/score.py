@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean, median
 
-from sparkcast.analyse.runs import usable_runs
+from sparkcast.analysis.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Answering
 from sparkcast.models import MODELS, Fitted

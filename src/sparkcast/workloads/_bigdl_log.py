@@ -1,4 +1,4 @@
-"""What BigDL's optimiser says while it trains, one line an iteration."""
+"""What BigDL's optimizer says while it trains, one line an iteration."""
 
 import re
 import threading

@@ -91,8 +91,8 @@ def picture(index: int, *, side: int, classes: int, seed: int) -> "Pixels":
         2 * np.pi * (random.uniform(3, 6) * (rows * np.sin(angle) + columns * np.cos(angle)) + random.random())
     )
     hue = 2 * np.pi * (label / classes + np.array([0, 1 / 3, 2 / 3]))
-    colour = 128 + 60 * np.cos(hue)
-    pixels = colour + 45 * wave[:, :, None] + random.normal(0, 18, (side, side, 1))
+    color = 128 + 60 * np.cos(hue)
+    pixels = color + 45 * wave[:, :, None] + random.normal(0, 18, (side, side, 1))
     return np.asarray(pixels.clip(0, 255), dtype=np.uint8)
 
 

@@ -212,7 +212,7 @@ class _BigDL:
 
     @contextmanager
     def training_log(self) -> Iterator[TextIO]:
-        """What the optimiser logs on the driver: milliseconds since the Unix epoch, then the message.
+        """What the optimizer logs on the driver: milliseconds since the Unix epoch, then the message.
 
         At the level DEBUG, at which each iteration says what it spent where.
 

@@ -12,7 +12,7 @@ from sparkcast.arrays import Floats
 from sparkcast.learned.saved import SavedModel, about_of
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset
-from sparkcast_papers.courier2021._techniques import FEWER_TREES, FIVE, THREE, columns, standardised
+from sparkcast_papers.courier2021._techniques import FEWER_TREES, FIVE, THREE, columns, standardized
 
 RESPONSES = ("time_s", "accuracy")
 _SEED = 42
@@ -70,7 +70,7 @@ def forest(train: Dataset, at: Sequence[Configuration], *, trees: int = FEWER_TR
     found = []
     for response, model in models.items():
         known, values = _known(train, response)
-        x, asked = standardised(known, at, FIVE)
+        x, asked = standardized(known, at, FIVE)
         found.append(model.fit(x, values).predict(asked).tolist())
     return Said(*found)
 

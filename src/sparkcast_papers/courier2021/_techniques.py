@@ -49,7 +49,7 @@ def _column(at: Sequence[Configuration], name: str) -> Floats:
     return numbers(at, name)
 
 
-def standardised(
+def standardized(
     train: Sequence[Configuration], at: Sequence[Configuration], names: Sequence[str]
 ) -> tuple[Floats, Floats]:
     """Columns as the paper has them: their means and deviations are also those of the asked rows.
@@ -84,7 +84,7 @@ def forest(
     seed: int = _AUTHORS_SEED,
 ) -> Floats:
     """With the depth and criterion of Table 7."""
-    x, asked = standardised(settings(train), at, names)
+    x, asked = standardized(settings(train), at, names)
     model = _forest(seed).set_params(n_estimators=trees, max_depth=6, criterion="absolute_error")
     predicted: Floats = model.fit(x, times(train)).predict(asked)
     return predicted
@@ -132,7 +132,7 @@ class Searched:
 def search_forest(split: Split, grid: Mapping[str, Sequence[object]]) -> Searched:
     from sklearn.model_selection import GridSearchCV
 
-    x, asked = standardised(settings(split.train), settings(split.test), FIVE)
+    x, asked = standardized(settings(split.train), settings(split.test), FIVE)
     search = GridSearchCV(_forest(_AUTHORS_SEED), {name: list(values) for name, values in grid.items()}, cv=5, n_jobs=1)
     search.fit(x, times(split.train))
     return Searched(search.predict(asked), search.best_params_)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from sparkcast.analyse import Analysis, Check
+from sparkcast.analysis import Analysis, Check
 from sparkcast.api import Data, analyze
 from sparkcast.replications import Figure, Findings, Mistake, NeedsMeasurements, Part, Section, compare
 from sparkcast.study import Dataset

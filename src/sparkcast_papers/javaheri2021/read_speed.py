@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from sparkcast.analyse import Regression
-from sparkcast.analyse.effects import regressions
+from sparkcast.analysis import Regression
+from sparkcast.analysis.effects import regressions
 from sparkcast.data import read_csv
 from sparkcast.errors import StudyError
 from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section, show

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sparkcast.analyse import Analysis, Check
+from sparkcast.analysis import Analysis, Check
 from sparkcast.study import Dataset
 from sparkcast_papers.marinos2020._runs import FORMULA
 

@@ -2,8 +2,8 @@
 
 from statistics import fmean
 
-from sparkcast.analyse import Analysis
-from sparkcast.analyse.assumptions import bartlett, brown_forsythe
+from sparkcast.analysis import Analysis
+from sparkcast.analysis.assumptions import bartlett, brown_forsythe
 from sparkcast.replications import Figure, Mistake
 from sparkcast.study import Dataset
 from sparkcast_papers.marinos2020 import _printed

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from sparkcast.analyse import RESIDUAL, Analysis
+from sparkcast.analysis import RESIDUAL, Analysis
 from sparkcast.api import Data, analyze
 from sparkcast.replications import Findings, Part, Row, Section, compare, show
 from sparkcast.study import Dataset

@@ -14,12 +14,12 @@ _REPLICATES = 10
 
 @PARTS.register("queues")
 class Queues(Part):
-    """M/M/1 and M/M/4 at a utilisation of 0.8, and mistakes 6 and 7."""
+    """M/M/1 and M/M/4 at a utilization of 0.8, and mistakes 6 and 7."""
 
     def run(self, data: Path | None) -> Findings:
         runs = table_runs(without=DROPPED) if data is None else authors_runs(data)
         means = {nodes: _mean_cost(runs, nodes) for nodes in (1, 4)}
-        sections = [_rates(means, is_rounded=data is None), _printed_queues(), _right_queues(means), _optimised()]
+        sections = [_rates(means, is_rounded=data is None), _printed_queues(), _right_queues(means), _optimized()]
         if data is not None:
             sections.insert(2, _notebook(1 / (_REPLICATES * means[4])))
         return Findings(tuple(sections), (_sum_for_mean(means), _wrong_queue(means)))
@@ -81,7 +81,7 @@ def _right_queues(means: dict[int, float]) -> Section:
         for queue, nodes, servers in (("M/M/1", 1, 1), ("M/M/4", 4, 4))
         for name, value in m_m_c(1 / means[nodes], servers).items()
     ]
-    note = "times are in units of cost, as the paper has them; p_Q and E[N] depend on the utilisation alone"
+    note = "times are in units of cost, as the paper has them; p_Q and E[N] depend on the utilization alone"
     return Section("The same queues with mu from means", "the paper has no such numbers", tuple(rows), (note,))
 
 
@@ -90,7 +90,7 @@ def best_cost(accuracy: float = _printed.BEST_ACCURACY) -> float:
     return _printed.BEST_TIME_S / (100 * accuracy) ** 2
 
 
-def _optimised() -> Section:
+def _optimized() -> Section:
     its_mu = 1 / float(_printed.BEST_COST)
     queue = m_m_c(its_mu, 1)
     rows: tuple[Row, ...] = (

@@ -35,7 +35,7 @@ def ridge(x: Floats, y: Floats, alphas: Sequence[float]) -> Lines:
     middle = x.mean(axis=0)
     _, singular, right = np.linalg.svd(x - middle, full_matrices=False)
     along = right @ ((x - middle).T @ (y - y.mean()))
-    slopes = (along / _penalised(singular, alphas)) @ right
+    slopes = (along / _penalized(singular, alphas)) @ right
     return Lines(y.mean() - slopes @ middle, slopes)
 
 
@@ -58,8 +58,8 @@ def lasso(x: Floats, y: Floats, alphas: Sequence[float]) -> Lines:
     import numpy as np
 
     middle = x.mean(axis=0)
-    centred, answer = x - middle, y - y.mean()
-    gram, moment = (centred.T @ centred)[None], (centred.T @ answer)[None]
+    centered, answer = x - middle, y - y.mean()
+    gram, moment = (centered.T @ centered)[None], (centered.T @ answer)[None]
     slopes = _lasso_slopes(gram, moment, len(y), float(np.linalg.norm(answer)), alphas)[:, 0]
     return Lines(y.mean() - slopes @ middle, slopes)
 
@@ -72,13 +72,13 @@ def lasso_loo(x: Floats, y: Floats, alphas: Sequence[float]) -> Floats:
     import numpy as np
 
     n = len(y)
-    centred, answer = x - x.mean(axis=0), y - y.mean()
+    centered, answer = x - x.mean(axis=0), y - y.mean()
     share = n / (n - 1)
-    gram = centred.T @ centred - share * centred[:, :, None] * centred[:, None, :]
-    moment = centred.T @ answer - share * centred * answer[:, None]
+    gram = centered.T @ centered - share * centered[:, :, None] * centered[:, None, :]
+    moment = centered.T @ answer - share * centered * answer[:, None]
     slopes = _lasso_slopes(gram, moment, n - 1, float(np.linalg.norm(answer)), alphas)
     # The other rows' means are the common mean less 1 / (n - 1) of what the left-out row is away from it.
-    found: Floats = y.mean() - answer / (n - 1) + share * np.einsum("aij,ij->ai", slopes, centred)
+    found: Floats = y.mean() - answer / (n - 1) + share * np.einsum("aij,ij->ai", slopes, centered)
     return found
 
 
@@ -93,11 +93,11 @@ def _fit_and_left(x: Floats, y: Floats, alphas: Sequence[float]) -> tuple[Floats
     import numpy as np
 
     left, singular, _ = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
-    shrunk = left[None] * (singular**2 / _penalised(singular, alphas))[:, None, :]
+    shrunk = left[None] * (singular**2 / _penalized(singular, alphas))[:, None, :]
     return y.mean() + shrunk @ (left.T @ (y - y.mean())), (shrunk, left)
 
 
-def _penalised(singular: Floats, alphas: Sequence[float]) -> Floats:
+def _penalized(singular: Floats, alphas: Sequence[float]) -> Floats:
     """Squared singular values plus penalty; a direction in which nothing varies gets no slope."""
     import numpy as np
 

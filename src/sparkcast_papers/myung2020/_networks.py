@@ -60,7 +60,7 @@ def train_networks(
         own_x, own_y = x[chosen] if x.ndim == 3 else x, y[chosen] if y.ndim == 2 else y
         return _loss(parameters, own_x, own_y, share, decay[chosen], hidden, activation)
 
-    return Networks(_minimise(loss, start, max_iter), hidden, activation)
+    return Networks(_minimize(loss, start, max_iter), hidden, activation)
 
 
 def networks_loo(
@@ -147,7 +147,7 @@ def _loss(
 Loss = Callable[[Floats, Ints], tuple[Floats, Floats]]
 
 
-def _minimise(loss: Loss, start: Floats, max_iter: int) -> Floats:
+def _minimize(loss: Loss, start: Floats, max_iter: int) -> Floats:
     """L-BFGS for many functions at once; each stops by itself and then leaves the batch."""
     import numpy as np
 

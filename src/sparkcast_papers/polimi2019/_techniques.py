@@ -1,4 +1,4 @@
-"""The library's techniques as it tried them: a grid, a fifth of the runs to choose from it, standardised columns.
+"""The library's techniques as it tried them: a grid, a fifth of the runs to choose from it, standardized columns.
 
 Grids are reduced to what matters, so that trying all takes seconds.
 """
@@ -26,7 +26,7 @@ class Tried:
 def try_technique(technique: str, split: Split, seed: int, *, scale_with_test: bool = False) -> Tried:
     """The grid point with the least squared error on a fifth of the training runs, asked about the test runs.
 
-    `scale_with_test` standardises with the test runs too, their times among them, as the authors did.
+    `scale_with_test` standardizes with the test runs too, their times among them, as the authors did.
     """
     import numpy as np
     from sklearn.model_selection import train_test_split

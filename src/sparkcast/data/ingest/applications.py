@@ -3,11 +3,11 @@
 import re
 
 from sparkcast.data.ingest.settings import Pattern, cluster_settings, own_settings, properties
+from sparkcast.eventlogs import LogRead
 from sparkcast.observe.eventlog import total
-from sparkcast.observe.eventlogs import LogRead
 from sparkcast.observe.outcome import outcome_of_failure
 from sparkcast.observe.output import measured
-from sparkcast.observe.profile import Part, profile_log
+from sparkcast.profile import Part, profile_log
 from sparkcast.study import IngestedRun, Outcome, Price
 from sparkcast.study.environment import is_local, kind_of
 from sparkcast.study.names import COST, TIME, TOTAL_TIME

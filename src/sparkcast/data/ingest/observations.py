@@ -6,7 +6,7 @@ from dataclasses import replace
 from sparkcast.data.ingest.applications import CORE_HOURS, part_name
 from sparkcast.data.ingest.settings import UNSET, differing, value_of
 from sparkcast.data.table import parse_level
-from sparkcast.observe.profile import Part
+from sparkcast.profile import Part
 from sparkcast.study import (
     Configuration,
     Dataset,

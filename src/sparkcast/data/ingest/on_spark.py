@@ -12,7 +12,7 @@ from sparkcast.data.ingest.reading import Reader, Reading
 from sparkcast.engines import SparkJob, engine_for
 from sparkcast.engines.conf import join_conf
 from sparkcast.errors import RunError
-from sparkcast.observe.eventlogs import Log, Taken
+from sparkcast.eventlogs import Log, Taken
 from sparkcast.study import IngestedRun, SparkOptions
 
 _LAST_LINES = 5

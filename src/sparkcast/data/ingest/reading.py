@@ -6,7 +6,7 @@ from typing import Any
 
 from sparkcast.data.ingest.applications import keep
 from sparkcast.data.ingest.settings import Pattern
-from sparkcast.observe.eventlogs import Log, LogRead, Taken, read_logs
+from sparkcast.eventlogs import Log, LogRead, Taken, read_logs
 from sparkcast.study import IngestedRun, Price
 
 

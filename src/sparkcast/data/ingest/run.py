@@ -9,7 +9,7 @@ from sparkcast.data.ingest.bigdl import is_bigdl_log, keep_bigdl
 from sparkcast.data.ingest.destination import Destination, IngestedTable
 from sparkcast.data.ingest.reading import Reader, Reading, read_here
 from sparkcast.errors import StudyError
-from sparkcast.observe.eventlogs import Log, LogStatus, LogSummary, find_logs
+from sparkcast.eventlogs import Log, LogStatus, LogSummary, find_logs
 from sparkcast.study import IngestedRun
 from sparkcast.study.names import TIME
 from sparkcast.workloads import CLUSTER_SETTINGS

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sparkcast.errors import StudyError
-from sparkcast.observe.eventlogs import LogRead
+from sparkcast.eventlogs import LogRead
 from sparkcast.study import Level, Role
 from sparkcast.study.redaction import REDACTED, redact
 from sparkcast.units import shortest_size

@@ -22,7 +22,7 @@ if __name__ == "__main__":
     _forget_own_folder()
 
 from sparkcast.data.ingest.reading import Reading  # noqa: E402
-from sparkcast.observe.eventlogs import Application, Counts, Log, LogStatus, LogSummary, Taken  # noqa: E402
+from sparkcast.eventlogs import Application, Counts, Log, LogStatus, LogSummary, Taken  # noqa: E402
 from sparkcast.study import IngestedRun  # noqa: E402
 
 
@@ -49,7 +49,7 @@ def write_result(path: Path, taken: "list[Taken[IngestedRun | None]]") -> None:
 def main(request: Path, result: Path) -> None:
     from pyspark.sql import SparkSession
 
-    from sparkcast.observe.eventlogs.fleet import read_logs_on_spark
+    from sparkcast.eventlogs.on_spark import read_logs_on_spark
 
     asked = json.loads(request.read_text("utf-8"))
     logs = [Log(**{**log, "files": tuple(log["files"])}) for log in asked["logs"]]

@@ -23,7 +23,7 @@ from sparkcast.report.figures.recommendation import recommendation_figures
 from sparkcast.report.figures.regressions import simple_regressions
 from sparkcast.report.figures.reliability import reliability
 from sparkcast.report.figures.residuals import residual_panels
-from sparkcast.report.figures.runs import learning_curves, parts, results, utilisation
+from sparkcast.report.figures.runs import learning_curves, parts, results, utilization
 from sparkcast.report.figures.scaling import scaling_curve
 from sparkcast.report.figures.significance import half_normal, pareto
 from sparkcast.report.figures.streams import stream_figures
@@ -61,7 +61,7 @@ __all__ = [
     "stage_timeline",
     "stream_figures",
     "task_gantt",
-    "utilisation",
+    "utilization",
     "validation_figures",
     "variation",
     "write_figures",

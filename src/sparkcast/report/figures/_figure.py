@@ -60,7 +60,7 @@ class Figure:
         return self._drawn(NARROW_PX)
 
     def svg(self, *, narrow: bool = False, titled: bool = True) -> str:
-        """An SVG picture; its text takes the colour of the page around it."""
+        """An SVG picture; its text takes the color of the page around it."""
         import vl_convert
 
         spec = self.narrow_spec if narrow else self.spec

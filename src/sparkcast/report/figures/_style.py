@@ -13,10 +13,10 @@ from sparkcast.units import money_unit
 if TYPE_CHECKING:
     import altair as alt
 
-# Middle tones: they stand out on white and on near-black alike. Told apart by most colour-blind readers.
-BLUE, ORANGE, GREEN, RED, GREY = "#3b82c4", "#e08a2c", "#2c9f72", "#d1495b", "#8b929b"
-PALETTE = (BLUE, ORANGE, GREEN, "#b65fa8", "#7a74c9", "#b08f26", "#3aa6b0", GREY)
-INK = "currentColor"  # the page's text colour, so that one picture serves light and dark
+# Middle tones: they stand out on white and on near-black alike. Told apart by most color-blind readers.
+BLUE, ORANGE, GREEN, RED, GRAY = "#3b82c4", "#e08a2c", "#2c9f72", "#d1495b", "#8b929b"
+PALETTE = (BLUE, ORANGE, GREEN, "#b65fa8", "#7a74c9", "#b08f26", "#3aa6b0", GRAY)
+INK = "currentColor"  # the page's text color, so that one picture serves light and dark
 FONT = "Arial, Helvetica, sans-serif"  # the metrics the drawing was laid out with
 LEGEND_GAP_PX = 24  # between its columns
 
@@ -51,9 +51,9 @@ def finish(chart: Any, width: int, rows: Iterable[Row]) -> Spec:
             "titleFontSize": 12,
             "titlePadding": 8,
             "labelLimit": 150 if width <= NARROW_PX else 320,
-            "domainColor": GREY,
-            "tickColor": GREY,
-            "gridColor": GREY,
+            "domainColor": GRAY,
+            "tickColor": GRAY,
+            "gridColor": GRAY,
             "gridOpacity": 0.25,
         },
         "axisXQuantitative": {"tickCount": 5 if width <= NARROW_PX else 8},
@@ -194,12 +194,12 @@ def value_scale(word: Word, values: Iterable[object], *, log: bool = False) -> "
     return alt.Scale(type="log", domain=[min(known) / air, max(known) * air], nice=False)
 
 
-def kind_colour(colours: Mapping[str, str], width: int) -> "alt.Color":
-    """Colours for the column `kind`; on a phone one line of the legend for each."""
+def kind_color(colors: Mapping[str, str], width: int) -> "alt.Color":
+    """Colors for the column `kind`; on a phone one line of the legend for each."""
     import altair as alt
 
-    kinds = list(colours)
-    scale = alt.Scale(domain=kinds, range=list(colours.values()))
+    kinds = list(colors)
+    scale = alt.Scale(domain=kinds, range=list(colors.values()))
     legend = alt.Legend(columns=1 if width <= NARROW_PX else len(kinds))
     return alt.Color("kind:N", title=None, sort=kinds, scale=scale, legend=legend)
 
@@ -232,8 +232,8 @@ def numbers(values: Iterable[object]) -> list[float]:
     return [float(value) for value in values if isinstance(value, (int, float))]
 
 
-def series_colour(field: str, names: Sequence[Any], title: str, width: int) -> "alt.Color":
-    """Colours of a few series, in the order given, with a legend that fits the width."""
+def series_color(field: str, names: Sequence[Any], title: str, width: int) -> "alt.Color":
+    """Colors of a few series, in the order given, with a legend that fits the width."""
     import altair as alt
 
     longest = max((len(str(name)) for name in names), default=1)

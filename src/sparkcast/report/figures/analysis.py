@@ -1,6 +1,6 @@
 """All that can be drawn of one analysis."""
 
-from sparkcast.analyse import Analysis
+from sparkcast.analysis import Analysis
 from sparkcast.report.figures._figure import Figure
 from sparkcast.report.figures.effects import main_effects, variation
 from sparkcast.report.figures.interactions import interaction_grid

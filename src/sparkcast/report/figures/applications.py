@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkcast.observe.eventlogs import LogRead
-from sparkcast.observe.profile import Attribution, Part, Profile, attribute, profile_log
+from sparkcast.eventlogs import LogRead
+from sparkcast.profile import Attribution, Part, Profile, attribute, profile_log
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin, thinned
-from sparkcast.report.figures._style import BLUE, GREEN, GREY, ORANGE, RED, finish, inline, the_rows
+from sparkcast.report.figures._style import BLUE, GRAY, GREEN, ORANGE, RED, finish, inline, the_rows
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _MOST_STAGES, _MOST_TASKS, _MOST_LANES, _MOST_MOMENTS = 40, 2000, 64, 400
-# Work, its overhead, waiting, waste: kinds of time have kinds of colours.
-_COLOURS = {
+# Work, its overhead, waiting, waste: kinds of time have kinds of colors.
+_COLORS = {
     Part.BEFORE_FIRST_JOB: "#c7ccd3",
-    Part.DRIVER_ONLY: GREY,
+    Part.DRIVER_ONLY: GRAY,
     Part.NO_EXECUTORS: "#5d646e",
     Part.SCHEDULING: "#b08f26",
     Part.SERIALIZATION: "#d9b84a",
@@ -71,7 +71,7 @@ def _draw_bar(rows: Sequence[Row], width: int) -> Spec:
     import altair as alt
 
     names = [str(row["part"]) for row in rows]
-    colours = [_COLOURS[Part(name)] for name in names]
+    colors = [_COLORS[Part(name)] for name in names]
     legend = alt.Legend(columns=1 if width <= NARROW_PX else 4)
     chart = (
         alt.Chart(the_rows())
@@ -80,7 +80,7 @@ def _draw_bar(rows: Sequence[Row], width: int) -> Spec:
             x=alt.X("start:Q", title="s", scale=alt.Scale(nice=False)),
             x2="end:Q",
             color=alt.Color(
-                "part:N", title=None, sort=names, scale=alt.Scale(domain=names, range=colours), legend=legend
+                "part:N", title=None, sort=names, scale=alt.Scale(domain=names, range=colors), legend=legend
             ),
             tooltip=["part:N", alt.Tooltip("seconds:Q", format=".1f"), alt.Tooltip("percent:Q", format=".1f")],
         )
@@ -110,7 +110,7 @@ def stage_timeline(log: LogRead, profile: Profile) -> Figure | None:
         "stages",
         Section.RESULTS,
         "Stages and jobs over time",
-        f"One line for each stage, from its submission to its end. Grey bands are jobs: between them only the "
+        f"One line for each stage, from its submission to its end. Gray bands are jobs: between them only the "
         f"driver works.{shown}",
         rows,
         lambda width: _draw_stages(rows, bands, width),
@@ -133,7 +133,7 @@ def _draw_stages(rows: Sequence[Row], bands: Sequence[Row], width: int) -> Spec:
     import altair as alt
 
     x = alt.X("start:Q", title=_SECONDS, scale=alt.Scale(nice=False))
-    behind = alt.Chart(inline(bands)).mark_rect(color=GREY, opacity=0.18).encode(x=x, x2="end:Q")
+    behind = alt.Chart(inline(bands)).mark_rect(color=GRAY, opacity=0.18).encode(x=x, x2="end:Q")
     order = [str(row["stage"]) for row in rows]
     bars = (
         alt.Chart(the_rows())
@@ -207,7 +207,7 @@ def _executor_order(slot: str) -> tuple[int, str, int]:
 def _draw_gantt(rows: Sequence[Row], slots: Sequence[str], width: int) -> Spec:
     import altair as alt
 
-    colours = alt.Scale(domain=["useful", "lost or repeated"], range=[BLUE, RED])
+    colors = alt.Scale(domain=["useful", "lost or repeated"], range=[BLUE, RED])
     chart = (
         alt.Chart(the_rows())
         .mark_bar(stroke="white", strokeWidth=0.4)
@@ -215,7 +215,7 @@ def _draw_gantt(rows: Sequence[Row], slots: Sequence[str], width: int) -> Spec:
             x=alt.X("start:Q", title=_SECONDS, scale=alt.Scale(nice=False)),
             x2="end:Q",
             y=alt.Y("slot:N", sort=list(slots), title="executor and slot"),
-            color=alt.Color("kind:N", title=None, scale=colours),
+            color=alt.Color("kind:N", title=None, scale=colors),
         )
         .properties(height=max(14 * len(slots), 60))
     )

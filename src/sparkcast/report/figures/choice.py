@@ -35,7 +35,7 @@ from sparkcast.study import Kind, Response, Vocabulary
 from sparkcast.units import show_seconds
 
 _MOST_POINTS = 1000
-_MOST_LABELLED = 16  # candidates with a line of their own
+_MOST_LABELED = 16  # candidates with a line of their own
 _MOST_NAMED = 40  # points with a name beside them, as far as there is room
 _LONGEST_NAME = 24  # letters; longer ones are told by their rank
 _LONGEST_TITLE = 40  # letters
@@ -94,7 +94,7 @@ def candidates(recommendation: Recommendation) -> Figure | None:
         else f"Candidates: {plain_name(words.response(x))}",
         f"One point per configuration, with {show_percent(level)} intervals for its next run.{line}"
         f"{_names_told(rows, recommendation) if y else ''}{_cut(rows, recommendation, x, y)}"
-        + _first_of(recommendation, len(rows) if y else min(len(rows), _MOST_LABELLED)),
+        + _first_of(recommendation, len(rows) if y else min(len(rows), _MOST_LABELED)),
         rows,
         lambda width: (
             _draw_plane(rows, recommendation, x, y, width) if y else _draw_list(rows, recommendation, x, width)
@@ -196,7 +196,7 @@ def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y
     import altair as alt
 
     deadline = _deadline_on(recommendation, x)
-    base = alt.Chart(the_rows()).encode(color=_colour(rows, recommendation, width))
+    base = alt.Chart(the_rows()).encode(color=_color(rows, recommendation, width))
     words = recommendation.vocabulary
     across_scale = _scale(rows, "x", words.response(x), deadline)
     up_scale = _scale(rows, "y", words.response(y), None)
@@ -307,7 +307,7 @@ def written(base: Any, rows: Sequence[Row]) -> list[Any]:
 def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, width: int) -> Spec:
     import altair as alt
 
-    rows, title = rows[:_MOST_LABELLED], settings_title(recommendation.chosen.configuration)
+    rows, title = rows[:_MOST_LABELED], settings_title(recommendation.chosen.configuration)
     deadline, response = _deadline_on(recommendation, x), recommendation.vocabulary.response(x)
     across_scale = _scale(rows, "x", response, deadline, room=0.14 if width > NARROW_PX else 0.4)
     across = _position(alt.X, "x", response, across_scale)
@@ -315,7 +315,7 @@ def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, wi
     bare = alt.Chart(the_rows()).encode(x=across, y=y)
     edge = alt.Chart(the_rows()).encode(x=alt.value("width"), y=y)  # clear of bars and of the deadline
     words: dict[str, Any] = {"chosen": "bold", "runner-up": "normal"}
-    base = alt.Chart(the_rows()).encode(y=y, color=_colour(rows, recommendation, width))
+    base = alt.Chart(the_rows()).encode(y=y, color=_color(rows, recommendation, width))
     bars = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(strokeWidth=2, opacity=0.5)
     layers: list[Any] = [
         bars.encode(x=_position(alt.X, "x_low", response, across_scale), x2="x_high:Q"),
@@ -347,7 +347,7 @@ def _deadline(within_s: float | None) -> list[Any]:
     return [rule.encode(x="deadline:Q")]
 
 
-def _colour(rows: Sequence[Row], recommendation: Recommendation, width: int) -> Any:
+def _color(rows: Sequence[Row], recommendation: Recommendation, width: int) -> Any:
     import altair as alt
 
     if not recommendation.limits:

@@ -6,12 +6,12 @@ from sparkcast.designs.describe import Description
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._style import (
     BLUE,
-    GREY,
+    GRAY,
     INK,
     finish,
     inline,
     names_in_order,
-    series_colour,
+    series_color,
     the_rows,
 )
 from sparkcast.report.figures.effects import show_term
@@ -87,15 +87,15 @@ def _draw_aliases(rows: Sequence[Row], width: int) -> Spec:
         title="effect",
         axis=alt.Axis(labelLimit=limit, labelFontSize=size, labelOverlap=False, ticks=False),
     )
-    colour = alt.Color(
+    color = alt.Color(
         "correlation:Q",
         title="absolute correlation",
         scale=alt.Scale(domain=[0, 1], range=["#8b929b22", BLUE], interpolate="rgb"),
         legend=alt.Legend(gradientLength=min(200, width - 140), titleOrient="top", values=[0, 0.5, 1]),
     )
     step = 13 if len(effects) > 24 else 20
-    chart = alt.Chart(the_rows()).mark_rect(stroke=GREY, strokeOpacity=0.25, strokeWidth=0.5)
-    return finish(chart.encode(x=x, y=y, color=colour).properties(height=alt.Step(step)), width, rows)
+    chart = alt.Chart(the_rows()).mark_rect(stroke=GRAY, strokeOpacity=0.25, strokeWidth=0.5)
+    return finish(chart.encode(x=x, y=y, color=color).properties(height=alt.Step(step)), width, rows)
 
 
 def power_curve(description: Description) -> Figure | None:
@@ -146,7 +146,7 @@ def _draw_power(rows: Sequence[Row], width: int) -> Spec:
         .encode(
             x=x,
             y=y,
-            color=series_colour("replicates", numbers, "replicates", width),
+            color=series_color("replicates", numbers, "replicates", width),
             strokeWidth=alt.condition("datum.is_plan", alt.value(3.5), alt.value(1.5)),
             detail="replicates:N",
         )

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from sparkcast.analyse import RESIDUAL, Analysis
+from sparkcast.analysis import RESIDUAL, Analysis
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._style import (
     BLUE,
-    GREY,
+    GRAY,
     finish,
     level_axis,
     names_in_order,
@@ -84,7 +84,7 @@ def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
             y=alt.Y("low:Q", title=title, scale=scale, axis=ticks), y2="high:Q"
         )
         points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(y=y)
-        rings = base.mark_point(color=GREY, size=60, opacity=1).encode(
+        rings = base.mark_point(color=GRAY, size=60, opacity=1).encode(
             y=alt.Y("raw:Q", title=title, scale=scale, axis=ticks)
         )
         drawn = [line, bars.transform_filter("isValid(datum.low) && isValid(datum.high)"), points]
@@ -140,9 +140,9 @@ def _draw_variation(rows: tuple[Row, ...], width: int) -> Spec:
     )
     y = alt.Y("term:N", sort=names_in_order(row["term"] for row in rows), title=None)
     base = alt.Chart(the_rows()).encode(y=y)
-    colour = alt.condition("datum.explained", alt.value(BLUE), alt.value(GREY))
+    color = alt.condition("datum.explained", alt.value(BLUE), alt.value(GRAY))
     step = 28 if len(rows) <= 12 else 22
-    bars = base.mark_bar(size=step - 10).encode(x=x, color=colour)
+    bars = base.mark_bar(size=step - 10).encode(x=x, color=color)
     labels = base.mark_text(align="left", dx=5).encode(x=x, text="label:N")
     labels = labels.transform_calculate(
         label="datum.percent >= 0.05 ? format(datum.percent, '.1f') + ' %' : datum.percent > 0 ? '< 0.1 %' : '0 %'"

@@ -8,11 +8,11 @@ from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure,
 from sparkcast.report.figures._frame import at_the_edge, framed, is_wide
 from sparkcast.report.figures._style import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     finish,
     inline,
-    kind_colour,
+    kind_color,
     level_axis,
     numbers,
     only,
@@ -139,13 +139,13 @@ def _panel(condition: str, x: Any, scale: Any, width: int, *, title: str) -> Any
     points = base.mark_point(filled=True, size=28, opacity=0.6, aria=False).encode(
         x=x,
         y=y,
-        color=kind_colour({_SMALL: BLUE, _LARGE: ORANGE}, width),
+        color=kind_color({_SMALL: BLUE, _LARGE: ORANGE}, width),
         shape=alt.Shape("shape:N", scale=None, legend=None),
     )
     if x.shorthand == "level:O":
         points = points.encode(xOffset=alt.XOffset("order:Q"))
-    zero = alt.Chart(inline([{"error": 0}])).mark_rule(color=GREY, strokeWidth=1.5)
+    zero = alt.Chart(inline([{"error": 0}])).mark_rule(color=GRAY, strokeWidth=1.5)
     bounds = alt.Chart(inline({"error": side * LARGE_ERROR} for side in (-1, 1))).mark_rule(
-        color=GREY, strokeDash=[2, 3], strokeWidth=1.5
+        color=GRAY, strokeDash=[2, 3], strokeWidth=1.5
     )
     return alt.layer(zero.encode(y=y), bounds.encode(y=y), points, title=panel_title(title))

@@ -11,8 +11,8 @@ from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Sp
 from sparkcast.report.figures._labels import sides
 from sparkcast.report.figures._style import (
     BLUE,
+    GRAY,
     GREEN,
-    GREY,
     INK,
     LEGEND_GAP_PX,
     RED,
@@ -43,7 +43,7 @@ _MOST_OTHERS, _MOST_OF_THE_FRONT = 1000, 50  # a recommendation holds no more of
 _OTHER, _FRONT = "other candidates", "Pareto-optimal"
 _CHOSEN, _RUNNER_UP = "chosen", "runner-up"
 _DECADE = 10.0
-_CHEAP_TO_DEAR = ("#e8c24e", "#3aa6b0", "#25498c")  # each darker than the last, for those who see no colours
+_CHEAP_TO_DEAR = ("#e8c24e", "#3aa6b0", "#25498c")  # each darker than the last, for those who see no colors
 _RING = "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0M0.72,0A0.72,0.72,0,1,0,-0.72,0A0.72,0.72,0,1,0,0.72,0Z"
 _DASH = "M-1.2,-0.18L1.2,-0.18L1.2,0.18L-1.2,0.18Z"
 _LETTER_PX, _LINE_PX, _AXIS_PX = 6.8, 15, 75  # of bold text; of a line of it; what labels take of the width
@@ -79,7 +79,7 @@ class _Axis:
 def pareto_front(recommendation: Recommendation) -> Figure | None:
     """The candidates that no other beats in everything that was predicted of time, accuracy and cost.
 
-    Time runs across and accuracy upwards; cost takes the place of one that is missing, or colours the points. None when
+    Time runs across and accuracy upwards; cost takes the place of one that is missing, or colors the points. None when
     fewer than two candidates are on the front or fewer than two of the three were predicted.
     """
     responses = _compared(recommendation)
@@ -143,7 +143,7 @@ def _predicted(candidate: Candidate) -> Mapping[str, Prediction]:
 
 
 def _compared(recommendation: Recommendation) -> tuple[str, ...]:
-    """The first is drawn across, the second upwards; a third is a colour."""
+    """The first is drawn across, the second upwards; a third is a color."""
     front, words = recommendation.tradeoffs, recommendation.vocabulary
     known = set.intersection(*(set(_predicted(candidate)) for candidate in front)) if front else set()
     time, quality, money = (name if name in known else None for name in (words.time, words.quality, words.money))
@@ -264,19 +264,19 @@ def _draw(rows: tuple[Row, ...], recommendation: Recommendation, axes: Sequence[
     x = _position(axes[0], alt.X, most=8 if width > NARROW_PX else 5)
     y = _position(axes[1], alt.Y, most=6, span=(height, top))
     looks = _looks(rows, axes)
-    colour, shape = _colour("kind", looks, width), _shape(looks, width)
+    color, shape = _color("kind", looks, width), _shape(looks, width)
     base = alt.Chart(the_rows()).encode(x=x, y=y, tooltip=_tooltips(recommendation, axes), description="tip:N")
     front = base.transform_filter("datum.on_front")
     marked = base.transform_filter(f"datum.place == '{_CHOSEN}'")
     steps = alt.Chart(inline(staircase([row for row in rows if row["on_front"]], axes[1].response)))
     points = front.mark_point(filled=True, size=70, opacity=1, stroke=BLUE, strokeWidth=0.8).encode(shape=shape)
     layers: list[Any] = [
-        base.transform_filter("!datum.on_front").mark_point(filled=True, size=32, opacity=0.4).encode(color=colour),
+        base.transform_filter("!datum.on_front").mark_point(filled=True, size=32, opacity=0.4).encode(color=color),
         steps.mark_line(interpolate="step-after", color=BLUE, strokeWidth=1.3, opacity=0.7).encode(x=x, y=y),
-        *_rules(axes, x, y, colour, top),
+        *_rules(axes, x, y, color, top),
         marked.mark_rule(color=GREEN, strokeWidth=1).encode(y2=alt.value(top - 5)),
-        points.encode(fill=_cost_colour(axes[2], width)) if len(axes) > 2 else points.encode(color=colour),
-        *(_ring(base, place).encode(color=_colour("place", looks, width)) for place in (_RUNNER_UP, _CHOSEN)),
+        points.encode(fill=_cost_color(axes[2], width)) if len(axes) > 2 else points.encode(color=color),
+        *(_ring(base, place).encode(color=_color("place", looks, width)) for place in (_RUNNER_UP, _CHOSEN)),
         marked.mark_text(align=align, baseline="top", fontWeight="bold", lineHeight=_LINE_PX).encode(  # type: ignore[arg-type]
             y=alt.value(0), text=alt.value("\n".join(lines))
         ),
@@ -318,27 +318,27 @@ def _position(axis: _Axis, kind: Any, *, most: int, span: tuple[float, float] | 
 
 
 def _looks(rows: Sequence[Row], axes: Sequence[_Axis]) -> dict[str, tuple[str, str]]:
-    """What the legend explains, each with its colour and shape; limits among them, so that no text covers a point."""
+    """What the legend explains, each with its color and shape; limits among them, so that no text covers a point."""
     kinds = dict.fromkeys(str(row["kind"]) for row in rows if row["on_front"])
     first, *others = sorted(kinds, key=lambda kind: "too likely" in kind)
     looks = {first: (BLUE, "circle" if "too likely" not in first else "triangle-down")}
     looks |= dict.fromkeys(others, (BLUE, "triangle-down"))
-    looks |= {_OTHER: (GREY, "circle")} if any(row["kind"] == _OTHER for row in rows) else {}
+    looks |= {_OTHER: (GRAY, "circle")} if any(row["kind"] == _OTHER for row in rows) else {}
     places = {str(row["place"]) for row in rows}
-    looks |= {place: (colour, _RING) for place, colour in ((_CHOSEN, GREEN), (_RUNNER_UP, INK)) if place in places}
+    looks |= {place: (color, _RING) for place, color in ((_CHOSEN, GREEN), (_RUNNER_UP, INK)) if place in places}
     return looks | {axis.limit_name: (RED, _DASH) for axis in axes if axis.limit}
 
 
-def _colour(column: str, looks: Mapping[str, tuple[str, str]], width: int) -> Any:
+def _color(column: str, looks: Mapping[str, tuple[str, str]], width: int) -> Any:
     import altair as alt
 
-    names, colours = list(looks), [colour for colour, _ in looks.values()]
-    scale = alt.Scale(domain=names, range=colours)
+    names, colors = list(looks), [color for color, _ in looks.values()]
+    scale = alt.Scale(domain=names, range=colors)
     return alt.Color(f"{column}:N", title=None, sort=names, scale=scale, legend=_legend(names, width))
 
 
 def _shape(looks: Mapping[str, tuple[str, str]], width: int) -> Any:
-    """Of the same names as the colours, so that Vega-Lite shows both in one legend."""
+    """Of the same names as the colors, so that Vega-Lite shows both in one legend."""
     import altair as alt
 
     names, shapes = list(looks), [shape for _, shape in looks.values()]
@@ -353,7 +353,7 @@ def _legend(names: Sequence[str], width: int) -> Any:
     return alt.Legend(columns=max(1, min(len(names), columns)), symbolSize=90)
 
 
-def _cost_colour(axis: _Axis, width: int) -> Any:
+def _cost_color(axis: _Axis, width: int) -> Any:
     import altair as alt
 
     scale = alt.Scale(type="log" if axis.is_log else "linear", domain=[axis.low, axis.high], range=_CHEAP_TO_DEAR)
@@ -368,7 +368,7 @@ def _cost_colour(axis: _Axis, width: int) -> Any:
     return alt.Fill(f"{axis.column}:Q", title=axis.title, scale=scale, legend=legend)
 
 
-def _rules(axes: Sequence[_Axis], x: Any, y: Any, colour: Any, top: float) -> list[Any]:
+def _rules(axes: Sequence[_Axis], x: Any, y: Any, color: Any, top: float) -> list[Any]:
     """Limits as lines: upright below the label, level across the whole picture."""
     import altair as alt
 
@@ -376,7 +376,7 @@ def _rules(axes: Sequence[_Axis], x: Any, y: Any, colour: Any, top: float) -> li
     for axis in axes:
         if axis.limit:
             data = inline([{"kind": axis.limit_name, axis.column: axis.limit.value}])
-            rule = alt.Chart(data).mark_rule(strokeWidth=2, strokeDash=[7, 4]).encode(color=colour)
+            rule = alt.Chart(data).mark_rule(strokeWidth=2, strokeDash=[7, 4]).encode(color=color)
             upright = {"x": x, "y": alt.value(top), "y2": alt.value("height")}
             rules.append(rule.encode(**(upright if axis.column == "x" else {"y": y})))
     return rules

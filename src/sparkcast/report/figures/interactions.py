@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sparkcast.analyse import Analysis, AnovaRow, CellMean
+from sparkcast.analysis import Analysis, AnovaRow, CellMean
 from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thin
 from sparkcast.report.figures._style import (
     finish,
@@ -14,7 +14,7 @@ from sparkcast.report.figures._style import (
     panel_width,
     panels,
     scale_ticks,
-    series_colour,
+    series_color,
     the_rows,
     value_scale,
 )
@@ -108,7 +108,7 @@ def _lengthwise(cells: Sequence[CellMean]) -> list[CellMean]:
 
 
 def _share(percent: object) -> str:
-    """As the bars of the shares are labelled."""
+    """As the bars of the shares are labeled."""
     return next((f"{number:.1f} %" for number in numbers([percent]) if number >= 0.05), "< 0.1 %")
 
 
@@ -132,8 +132,8 @@ def _draw_interactions(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
         levels = [
             c.second_level if c.second == by else c.first_level for c in analysis.cells if by in (c.first, c.second)
         ]
-        colour = series_colour("series", series, level_title(analysis.vocabulary.setting(by), levels), inner)
-        base = alt.Chart(the_rows()).transform_filter(only(pair, "pair")).encode(x=x, y=y, color=colour)
+        color = series_color("series", series, level_title(analysis.vocabulary.setting(by), levels), inner)
+        base = alt.Chart(the_rows()).transform_filter(only(pair, "pair")).encode(x=x, y=y, color=color)
         doubt = "" if mine[0]["real"] else ", could be noise"
         return alt.layer(
             base.mark_line(strokeWidth=2),

@@ -6,7 +6,7 @@ from typing import Any
 
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._frame import at_the_edge, framed, is_wide
-from sparkcast.report.figures._style import BLUE, GREY, finish, inline, numbers, only, panel_title, panels, the_rows
+from sparkcast.report.figures._style import BLUE, GRAY, finish, inline, numbers, only, panel_title, panels, the_rows
 from sparkcast.report.labels import plain_name
 from sparkcast.validate.learning import LearningCurve, LearningPoint
 
@@ -116,7 +116,7 @@ def _panel(model: str, x: Any, y: Any, low: Any, floor: float | None) -> Any:
     ]
     if floor is not None:
         noise = alt.Chart(inline([{"mape": floor, "text": f"noise floor {floor:.1f} %"}])).encode(y=y)
-        layers.append(noise.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5))
+        layers.append(noise.mark_rule(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5))
         # On the left, where errors are large and the line is free.
         words = noise.mark_text(align="left", baseline="bottom", dy=-3, dx=4)
         layers.append(words.encode(text="text:N", x=alt.value(0)))

@@ -10,14 +10,14 @@ import numpy as np
 from sparkcast.arrays import Floats
 from sparkcast.observe.series import rates
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
-from sparkcast.report.figures._style import BLUE, GREEN, GREY, ORANGE, PALETTE, RED, finish, inline, only, the_rows
+from sparkcast.report.figures._style import BLUE, GRAY, GREEN, ORANGE, PALETTE, RED, finish, inline, only, the_rows
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 
 _MOST_MOMENTS, _MOST_WORKERS, _MOST_BANDS = 300, 8, 60
 _NARROWEST = 0.004  # of the picture's width: bands closer to each other than this become one
 _MIB = 2**20
 _SECONDS = "s since sampling began"
-# Panels: their axis, and what each line shows, with its colour and how much one unit of the axis is.
+# Panels: their axis, and what each line shows, with its color and how much one unit of the axis is.
 _Lines = Mapping[str, tuple[str, str, float]]
 _CPU, _EACH, _MEMORY, _DISK, _NETWORK = (
     "CPU (%)",
@@ -40,7 +40,7 @@ _PANELS: dict[str, _Lines] = {
     _NETWORK: {
         "in": ("network_in_bytes_per_s", BLUE, _MIB),
         "out": ("network_out_bytes_per_s", ORANGE, _MIB),
-        "loopback": ("loopback_bytes_per_s", GREY, _MIB),
+        "loopback": ("loopback_bytes_per_s", GRAY, _MIB),
     },
 }
 
@@ -59,7 +59,7 @@ def machine_curves(run: RunSeries, name: str, title: str) -> Figure | None:
         name,
         Section.MACHINES,
         title,
-        f"Sampled each second: {machines}. Grey bands: stages run, with their numbers where there is room; between "
+        f"Sampled each second: {machines}. Gray bands: stages run, with their numbers where there is room; between "
         "them only the driver works, or Spark starts or ends.",
         rows,
         lambda width: _draw(rows, bands, end_s, width),
@@ -133,15 +133,15 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
         axis = alt.Axis(labels=is_last, ticks=is_last, title=_SECONDS if is_last else None)
         x = alt.X("time:Q", scale=scale, axis=axis)
         lines = list(dict.fromkeys(str(row["line"]) for row in rows if row["panel"] == name))
-        colours = [_PANELS[name][line][1] if name in _PANELS else PALETTE[i % 8] for i, line in enumerate(lines)]
+        colors = [_PANELS[name][line][1] if name in _PANELS else PALETTE[i % 8] for i, line in enumerate(lines)]
         legend = alt.Legend(
             orient="right" if width > NARROW_PX else "bottom", symbolType="square" if name == _CPU else "stroke"
         )
-        colour = alt.Color(
+        color = alt.Color(
             "line:N",
             title=None,
             sort=list(lines),
-            scale=alt.Scale(domain=lines, range=colours),
+            scale=alt.Scale(domain=lines, range=colors),
             legend=legend if len(lines) > 1 else None,
         )
         base = alt.Chart(the_rows()).transform_filter(only(name, "panel"))
@@ -150,8 +150,8 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
         mark = (
             base.mark_area(opacity=0.75, interpolate="step-before") if name == _CPU else base.mark_line(strokeWidth=1.5)
         )
-        behind = alt.Chart(inline(bands)).mark_rect(color=GREY, opacity=0.2)
-        drawn = mark.encode(x=x, y=y, color=colour)
+        behind = alt.Chart(inline(bands)).mark_rect(color=GRAY, opacity=0.2)
+        drawn = mark.encode(x=x, y=y, color=color)
         if name == _CPU:  # stacked in the order of the legend, not of the alphabet
             drawn = drawn.encode(order=alt.Order("place:Q")).transform_calculate(place=_place(lines))
         layers = [behind.encode(x=alt.X("start:Q", scale=scale, axis=axis), x2="end:Q"), drawn]

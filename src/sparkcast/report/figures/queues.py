@@ -3,7 +3,7 @@
 from sparkcast.queues.answer import Moment, QueueAnswer
 from sparkcast.queues.capacity import Point
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
-from sparkcast.report.figures._style import BLUE, GREY, INK, ORANGE, RED, finish, inline, the_rows
+from sparkcast.report.figures._style import BLUE, GRAY, INK, ORANGE, RED, finish, inline, the_rows
 
 _RATE, _RESPONSE = "arrival rate (jobs per hour)", "response time (s)"
 _HOUR = 3600.0
@@ -80,7 +80,7 @@ def fan_rows(curve: tuple[Point, ...]) -> tuple[Row, ...]:
 def busy_by_rate(answer: QueueAnswer) -> Figure:
     rows = busy_rows(answer.curve)
     return figure(
-        "queue-utilisation",
+        "queue-utilization",
         Section.SCALING,
         "Utilization by arrival rate",
         f"The share of {answer.servers} servers that are busy, simulated.",
@@ -91,7 +91,7 @@ def busy_by_rate(answer: QueueAnswer) -> Figure:
 
 
 def busy_rows(curve: tuple[Point, ...]) -> tuple[Row, ...]:
-    return tuple({"rate": _HOUR * point.rate, "busy": 100 * point.utilisation} for point in curve)
+    return tuple({"rate": _HOUR * point.rate, "busy": 100 * point.utilization} for point in curve)
 
 
 def simulated_day(answer: QueueAnswer) -> Figure:
@@ -129,7 +129,7 @@ def _draw_response(rows: tuple[Row, ...], slo: float | None, width: int) -> Spec
         base.mark_area(color=BLUE, opacity=0.18, clip=True).encode(y=alt.Y("low:Q", title=_RESPONSE), y2="high:Q"),
         base.mark_line(color=BLUE, strokeWidth=2.2, clip=True).encode(y=y),
         base.mark_point(color=BLUE, filled=True, size=40, opacity=1, clip=True).encode(y=y),
-        base.mark_line(color=GREY, strokeWidth=1.5, clip=True).encode(y=alt.Y("mean:Q", title=_RESPONSE)),
+        base.mark_line(color=GRAY, strokeWidth=1.5, clip=True).encode(y=alt.Y("mean:Q", title=_RESPONSE)),
     ]
     if slo is not None:
         line = alt.Chart(inline([{"value": slo, "text": f"deadline {slo:g} s"}])).encode(y=y)
@@ -152,11 +152,11 @@ def _draw_fan(rows: tuple[Row, ...], width: int) -> Spec:
     import altair as alt
 
     names = list(dict.fromkeys(str(row["percentile"]) for row in rows))
-    colour = alt.Color(
+    color = alt.Color(
         "percentile:N", sort=names, title="share of jobs", scale=alt.Scale(domain=names, scheme="viridis")
     )
     chart = alt.Chart(the_rows()).mark_line(strokeWidth=2.0, point=True)
-    chart = chart.encode(x=alt.X("rate:Q", title=_RATE), y=alt.Y("value:Q", title=_RESPONSE), color=colour)
+    chart = chart.encode(x=alt.X("rate:Q", title=_RATE), y=alt.Y("value:Q", title=_RESPONSE), color=color)
     return finish(chart.properties(height=_height(width)), width, rows)
 
 
@@ -172,12 +172,12 @@ def _draw_day(rows: tuple[Row, ...], width: int) -> Spec:
     import altair as alt
 
     kinds = ["in the system", "running"]
-    colour = alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE]))
+    color = alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE]))
     x = alt.X(
         "hour:Q", title="hour", scale=alt.Scale(domain=[0, 24], nice=False), axis=alt.Axis(values=[*range(0, 25, 3)])
     )
     chart = alt.Chart(the_rows()).mark_line(interpolate="step-after", strokeWidth=1.4)
-    chart = chart.encode(x=x, y=alt.Y("count:Q", title="jobs (number)"), color=colour)
+    chart = chart.encode(x=x, y=alt.Y("count:Q", title="jobs (number)"), color=color)
     return finish(chart.properties(height=_height(width)), width, rows)
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sparkcast.analyse import Analysis
+from sparkcast.analysis import Analysis
 from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure
-from sparkcast.report.figures._style import BLUE, ORANGE, finish, kind_colour, names_in_order, numbers, the_rows
+from sparkcast.report.figures._style import BLUE, ORANGE, finish, kind_color, names_in_order, numbers, the_rows
 from sparkcast.report.labels import axis_title, finite, plain_name
 
 _SETTING, _REPETITION = "a setting", "the repetition, which is not a setting"
@@ -54,8 +54,8 @@ def _draw_regressions(rows: tuple[Row, ...], width: int) -> Spec:
     x = alt.X("r:Q", title="correlation r with the variable alone", scale=scale, axis=ticks)
     y = alt.Y("variable:N", sort=names_in_order(row["variable"] for row in rows), title=None)
     base = alt.Chart(the_rows()).encode(x=x, y=y)
-    colour = kind_colour({_SETTING: BLUE, _REPETITION: ORANGE}, width)
-    bars = base.mark_bar(size=16).encode(color=colour)
+    color = kind_color({_SETTING: BLUE, _REPETITION: ORANGE}, width)
+    bars = base.mark_bar(size=16).encode(color=color)
     sides: dict[str, Any] = {">=": {"align": "left", "dx": 5}, "<": {"align": "right", "dx": -5}}
     texts = [
         base.transform_filter(f"datum.r {sign} 0").mark_text(**where).encode(text=alt.Text("r:Q", format=".2f"))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
-from sparkcast.report.figures._style import GREY, finish, inline, only, series_colour, the_rows
+from sparkcast.report.figures._style import GRAY, finish, inline, only, series_color, the_rows
 from sparkcast.report.labels import plain_name
 from sparkcast.validate import Validation
 from sparkcast.validate.calibration import kept_promises
@@ -56,13 +56,13 @@ def _draw_reliability(rows: Sequence[Row], width: int) -> Spec:
     axis = alt.Axis(values=[step / 5 for step in range(6)], tickCount=6, format=".1f")
     x, y = alt.X("promised:Q", title=_X, scale=scale, axis=axis), alt.Y("kept:Q", title=_Y, scale=scale, axis=axis)
     names = list(dict.fromkeys(str(row["model"]) for row in rows))
-    colour = series_colour("model", names, "model", width)
-    base = alt.Chart(the_rows()).encode(x=x, color=colour)
+    color = series_color("model", names, "model", width)
+    base = alt.Chart(the_rows()).encode(x=x, color=color)
     diagonal = alt.Chart(inline({"promised": end, "kept": end} for end in (0, 1)))
     band = base.transform_filter(only(names[0], "model")).mark_area(opacity=0.15)
     layers = [
         band.encode(y=alt.Y("low:Q", title=_Y, scale=scale, axis=axis), y2="high:Q"),
-        diagonal.mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x, y=y),
+        diagonal.mark_line(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x, y=y),
         base.mark_line(strokeWidth=2.2).encode(y=y),
         base.mark_point(filled=True, size=30, opacity=1).encode(y=y),
     ]

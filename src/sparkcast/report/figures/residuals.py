@@ -7,11 +7,11 @@ from math import floor, isfinite
 from statistics import NormalDist
 from typing import Any
 
-from sparkcast.analyse import Analysis
+from sparkcast.analysis import Analysis
 from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thinned
 from sparkcast.report.figures._style import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     finish,
     inline,
@@ -51,7 +51,7 @@ def residual_panels(analysis: Analysis) -> Figure | None:
             "order": "run order",
             "fitted": predicted,
             "residual": residual,
-            "standardised": "standardised residual",
+            "standardized": "standardized residual",
             "quantile": "normal quantile",
         },
         values={} if analysis.transform != "none" else dict.fromkeys(("fitted", "residual"), analysis.meaning),
@@ -59,17 +59,17 @@ def residual_panels(analysis: Analysis) -> Figure | None:
 
 
 def residual_rows(analysis: Analysis) -> tuple[Row, ...]:
-    """One row per run; a run that a term of its own fits exactly may have no standardised residual, and is left out."""
+    """One row per run; a run that a term of its own fits exactly may have no standardized residual, and is left out."""
     return tuple(
         {
             "order": point.order,
             "fitted": point.fitted,
             "residual": point.residual,
-            "standardised": point.standardised,
+            "standardized": point.standardized,
             "quantile": point.quantile,
         }
         for point in analysis.residuals
-        if isfinite(point.fitted) and isfinite(point.standardised)
+        if isfinite(point.fitted) and isfinite(point.standardized)
     )
 
 
@@ -89,8 +89,8 @@ def scale_titles(analysis: Analysis, values: Iterable[object] = ()) -> tuple[str
 
 
 def histogram_rows(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """How many standardised residuals fall into each bar, and how many would if they were normal."""
-    values = numbers(row["standardised"] for row in rows)
+    """How many standardized residuals fall into each bar, and how many would if they were normal."""
+    values = numbers(row["standardized"] for row in rows)
     width = 0.5 if len(values) >= _MANY else 1.0
     while (max(values) - min(values)) / width > _MOST_BARS:
         width *= 2
@@ -132,7 +132,7 @@ def _scatter(x: Any, y: Any, title: str) -> Any:
     import altair as alt
 
     points = alt.Chart(the_rows()).mark_point(**_DOT).encode(x=x, y=y)
-    zero = alt.Chart(inline([{"residual": 0}])).mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5)
+    zero = alt.Chart(inline([{"residual": 0}])).mark_rule(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5)
     return alt.layer(zero.encode(y="residual:Q"), points, title=panel_title(title))
 
 
@@ -140,11 +140,11 @@ def _quantiles(rows: tuple[Row, ...]) -> Any:
     import altair as alt
 
     ends = numbers(row["quantile"] for row in rows)
-    line = alt.Chart(inline({"quantile": end, "standardised": end} for end in (min(ends), max(ends))))
+    line = alt.Chart(inline({"quantile": end, "standardized": end} for end in (min(ends), max(ends))))
     x = alt.X("quantile:Q", title="normal quantile", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
-    y = alt.Y("standardised:Q", title="standardised residual", scale=alt.Scale(zero=False))
+    y = alt.Y("standardized:Q", title="standardized residual", scale=alt.Scale(zero=False))
     points = alt.Chart(the_rows()).mark_point(**_DOT)
-    dashes = line.mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5)
+    dashes = line.mark_line(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5)
     return alt.layer(dashes.encode(x=x, y=y), points.encode(x=x, y=y), title=panel_title("Normal Q-Q"))
 
 
@@ -152,7 +152,7 @@ def _histogram(rows: tuple[Row, ...]) -> Any:
     import altair as alt
 
     base = alt.Chart(inline(histogram_rows(rows)))
-    x = alt.X("low:Q", title="standardised residual", scale=alt.Scale(nice=False, zero=False))
+    x = alt.X("low:Q", title="standardized residual", scale=alt.Scale(nice=False, zero=False))
     bars = base.mark_bar(color=BLUE, opacity=0.75, binSpacing=1).encode(
         x=x,
         x2="high:Q",

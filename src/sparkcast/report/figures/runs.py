@@ -14,7 +14,7 @@ from sparkcast.report.figures._style import (
     only,
     panels,
     response_axis,
-    series_colour,
+    series_color,
     shown,
     the_rows,
 )
@@ -23,7 +23,7 @@ from sparkcast.study import Configuration, Dataset, Observation, Response
 from sparkcast.study.names import PARTS
 
 _PART_LABELS = dict(zip(PARTS, ("start-up", "loading", "computing", "synchronizing", "idle", "teardown"), strict=True))
-_MOST_SERIES = 8  # more colours cannot be told apart
+_MOST_SERIES = 8  # more colors cannot be told apart
 _MOST_RUNS, _MOST_LINES, _MOST_BARS = 1000, 60, 24
 
 
@@ -165,7 +165,7 @@ def _draw_learning_curves(rows: tuple[Row, ...], data: Dataset, quality: str, wi
     base = alt.Chart(the_rows()).encode(
         x=alt.X("training_s:Q", title="training time (s)", scale=alt.Scale(zero=True, nice=False)),
         y=response_axis("quality", words.response(quality), reached, kind=alt.Y),
-        color=series_colour("series", names, title, width),
+        color=series_color("series", names, title, width),
         detail="configuration:N",
     )
     lines = base.mark_line(strokeWidth=2)
@@ -174,7 +174,7 @@ def _draw_learning_curves(rows: tuple[Row, ...], data: Dataset, quality: str, wi
 
 
 def _series(rows: tuple[Row, ...], data: Dataset) -> tuple[str, list[str]]:
-    """What colours the lines: the configuration while there are few, else the first factor with few levels."""
+    """What colors the lines: the configuration while there are few, else the first factor with few levels."""
     for column in ("configuration", *(f"setting {name}" for name in data.factors)):
         names = list(dict.fromkeys(str(row[column]) for row in rows))
         if len(names) <= _MOST_SERIES or column.removeprefix("setting ") == data.factors[-1]:
@@ -232,46 +232,46 @@ def _draw_parts(rows: tuple[Row, ...], title: str, width: int) -> Spec:
     chart = chart.encode(
         x=alt.X("seconds:Q", title="time (s)"),
         y=configuration_axis((row["configuration"] for row in rows), title),
-        color=series_colour("part", labels, "", width),
+        color=series_color("part", labels, "", width),
         order=alt.Order("order:Q"),
     )
     return finish(chart.properties(height=alt.Step(24)), width, tall)
 
 
-def utilisation(data: Dataset) -> Figure | None:
+def utilization(data: Dataset) -> Figure | None:
     """How busy the processors were in each configuration; None when nothing was sampled."""
-    rows, title = utilisation_rows(data), settings_title(data.factors)
+    rows, title = utilization_rows(data), settings_title(data.factors)
     if not rows:
         return None
     return figure(
-        "utilisation",
+        "utilization",
         Section.RESULTS,
         "How busy the machine was",
         "Mean share of processor time over the runs of each configuration. "
         "If the wait for I/O is long, more cores will not help.",
         rows,
-        lambda width: _draw_utilisation(rows, title, width),
+        lambda width: _draw_utilization(rows, title, width),
         heads={"configuration": title},
     )
 
 
-def utilisation_rows(data: Dataset) -> tuple[Row, ...]:
+def utilization_rows(data: Dataset) -> tuple[Row, ...]:
     groups: dict[Configuration, list[Observation]] = {}
     for run in data.observations:
-        if run.ok and run.utilisation is not None:
+        if run.ok and run.utilization is not None:
             groups.setdefault(data.key(run), []).append(run)
     return tuple(
         {
             "configuration": short_settings(runs[0].configuration, data.factors),
-            "cpu_percent": fmean(run.utilisation.cpu_percent for run in runs if run.utilisation),
-            "iowait_percent": fmean(run.utilisation.iowait_percent for run in runs if run.utilisation),
+            "cpu_percent": fmean(run.utilization.cpu_percent for run in runs if run.utilization),
+            "iowait_percent": fmean(run.utilization.iowait_percent for run in runs if run.utilization),
             "runs": len(runs),
         }
         for runs in (groups[key] for key in thin(in_order(groups, data.factors), _MOST_BARS))
     )
 
 
-def _draw_utilisation(rows: tuple[Row, ...], title: str, width: int) -> Spec:
+def _draw_utilization(rows: tuple[Row, ...], title: str, width: int) -> Spec:
     import altair as alt
 
     kinds = {"cpu_percent": "computing", "iowait_percent": "waiting for I/O"}

@@ -11,7 +11,7 @@ from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Sp
 from sparkcast.report.figures._frame import cut_off, framed, whole_scale
 from sparkcast.report.figures._style import (
     BLUE,
-    GREY,
+    GRAY,
     finish,
     inline,
     numbers,
@@ -190,7 +190,7 @@ def _panel(name: str, plain: Sequence[Row], response: Response, x: Any, scale: A
 
 
 def _beyond_measured(plain: Sequence[Row], largest: float, x: Any) -> list[Any]:
-    """A grey ground where the line goes on without runs."""
+    """A gray ground where the line goes on without runs."""
     import altair as alt
 
     end = max(numbers(row["x"] for row in plain))
@@ -198,7 +198,7 @@ def _beyond_measured(plain: Sequence[Row], largest: float, x: Any) -> list[Any]:
         return []
     ground = alt.Chart(inline([{"x": largest, "end": end, "text": "not measured"}])).encode(x=x)
     words = ground.mark_text(align="left", baseline="top", dx=5, dy=5).encode(text="text:N", y=alt.value(0))
-    return [ground.mark_rect(color=GREY, opacity=0.14).encode(x2="end:Q"), words]
+    return [ground.mark_rect(color=GRAY, opacity=0.14).encode(x2="end:Q"), words]
 
 
 def scaling_factor(data: Dataset) -> str | None:

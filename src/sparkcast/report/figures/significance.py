@@ -3,16 +3,16 @@
 from statistics import NormalDist
 from typing import Any
 
-from sparkcast.analyse import Analysis, Effect
+from sparkcast.analysis import Analysis, Effect
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._labels import LETTER_PX
 from sparkcast.report.figures._style import (
     BLUE,
-    GREY,
+    GRAY,
     INK,
     finish,
     inline,
-    kind_colour,
+    kind_color,
     names_in_order,
     numbers,
     the_rows,
@@ -20,7 +20,7 @@ from sparkcast.report.figures._style import (
 from sparkcast.report.labels import finite, plain_name, show_term
 
 BEYOND, WITHIN = "above the noise", "within the noise"
-_COLOURS = {BEYOND: BLUE, WITHIN: GREY}
+_COLORS = {BEYOND: BLUE, WITHIN: GRAY}
 _MOST_BARS = 25
 _FEWEST_TERMS = 5  # fewer points lie on some line by chance
 _AXIS_PX = 60  # what labels take of the width
@@ -44,24 +44,24 @@ def pareto(analysis: Analysis) -> Figure | None:
         rows,
         lambda width: _draw_pareto(rows, width),
         response=analysis.response,
-        heads={"standardised": "standardized effect", "critical": "passes at", "df": "df", "kind": "verdict"},
+        heads={"standardized": "standardized effect", "critical": "passes at", "df": "df", "kind": "verdict"},
     )
 
 
 def pareto_rows(analysis: Analysis) -> tuple[Row, ...]:
-    found = sorted(_tested(analysis), key=lambda effect: -(effect.standardised or 0.0))
+    found = sorted(_tested(analysis), key=lambda effect: -(effect.standardized or 0.0))
     return tuple(_row(effect) for effect in found[:_MOST_BARS])
 
 
 def _tested(analysis: Analysis) -> list[Effect]:
-    return [e for e in analysis.effects if e.standardised is not None and finite(e.standardised) is not None]
+    return [e for e in analysis.effects if e.standardized is not None and finite(e.standardized) is not None]
 
 
 def _row(effect: Effect) -> Row:
-    passes = effect.critical is not None and (effect.standardised or 0.0) > effect.critical
+    passes = effect.critical is not None and (effect.standardized or 0.0) > effect.critical
     return {
         "term": show_term(effect.term),
-        "standardised": effect.standardised,
+        "standardized": effect.standardized,
         "critical": None if effect.critical is None else finite(effect.critical),
         "df": effect.df,
         "kind": BEYOND if passes else WITHIN,
@@ -72,10 +72,10 @@ def _draw_pareto(rows: tuple[Row, ...], width: int) -> Spec:
     import altair as alt
 
     step = 26 if len(rows) <= 12 else 21
-    x = alt.X("standardised:Q", title="standardized effect (|t| or √F)", scale=alt.Scale(zero=True))
+    x = alt.X("standardized:Q", title="standardized effect (|t| or √F)", scale=alt.Scale(zero=True))
     y = alt.Y("term:N", sort=names_in_order(row["term"] for row in rows), title=None)
     base = alt.Chart(the_rows()).encode(y=y)
-    bars = base.mark_bar(size=step - 9).encode(x=x, color=kind_colour(_COLOURS, width))
+    bars = base.mark_bar(size=step - 9).encode(x=x, color=kind_color(_COLORS, width))
     marks = base.transform_filter("isValid(datum.critical)")
     marks = marks.mark_tick(orient="vertical", thickness=2, size=step - 3, color=INK, opacity=1)
     return finish(alt.layer(bars, marks.encode(x="critical:Q")).properties(height=alt.Step(step)), width, rows)
@@ -97,18 +97,18 @@ def half_normal(analysis: Analysis) -> Figure | None:
         rows,
         lambda width: _draw_half_normal(rows, width),
         response=analysis.response,
-        heads={"standardised": "standardized effect", "quantile": "half-normal quantile", "kind": "verdict"},
+        heads={"standardized": "standardized effect", "quantile": "half-normal quantile", "kind": "verdict"},
     )
 
 
 def half_normal_rows(analysis: Analysis) -> tuple[Row, ...]:
     """The smallest effect first, each with the size its rank would have among so many normal numbers."""
-    found = sorted((e for e in _tested(analysis) if e.df == 1), key=lambda effect: effect.standardised or 0.0)
+    found = sorted((e for e in _tested(analysis) if e.df == 1), key=lambda effect: effect.standardized or 0.0)
     normal = NormalDist()
     return tuple(
         {
             "term": show_term(effect.term),
-            "standardised": effect.standardised,
+            "standardized": effect.standardized,
             "quantile": normal.inv_cdf(0.5 + 0.5 * (rank - 0.5) / len(found)),
             "kind": _row(effect)["kind"],
         }
@@ -118,33 +118,33 @@ def half_normal_rows(analysis: Analysis) -> tuple[Row, ...]:
 
 def reference_line(rows: tuple[Row, ...]) -> tuple[Row, Row]:
     """From the origin with the least-squares slope of the smaller half, to the edge of the picture."""
-    sizes, places = numbers(r["standardised"] for r in rows), numbers(r["quantile"] for r in rows)
+    sizes, places = numbers(r["standardized"] for r in rows), numbers(r["quantile"] for r in rows)
     half = (len(rows) + 1) // 2
     slope = sum(s * q for s, q in zip(sizes[:half], places[:half], strict=True)) / sum(q * q for q in places[:half])
     reach = min(places[-1], sizes[-1] / slope) if slope else places[-1]
-    return {"standardised": 0.0, "quantile": 0.0}, {"standardised": slope * reach, "quantile": reach}
+    return {"standardized": 0.0, "quantile": 0.0}, {"standardized": slope * reach, "quantile": reach}
 
 
 def _draw_half_normal(rows: tuple[Row, ...], width: int) -> Spec:
     import altair as alt
 
     height = 320 if width > NARROW_PX else 280
-    largest, top = numbers(rows[-1][side] for side in ("standardised", "quantile"))
+    largest, top = numbers(rows[-1][side] for side in ("standardized", "quantile"))
     x = alt.X(
-        "standardised:Q",
+        "standardized:Q",
         title="standardized effect (|t|)",
         scale=alt.Scale(domain=[0, largest * 1.06 or 1.0], nice=False),
     )
     y = alt.Y("quantile:Q", title="half-normal quantile", scale=alt.Scale(domain=[0, top * 1.08], nice=False))
-    line = alt.Chart(inline(reference_line(rows))).mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5)
+    line = alt.Chart(inline(reference_line(rows))).mark_line(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5)
     base = alt.Chart(the_rows()).encode(x=x, y=y)
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(color=kind_colour(_COLOURS, width))
-    labelled = {str(row["term"]) for row in _labelled(rows, height / (top * 1.08))}
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(color=kind_color(_COLORS, width))
+    labeled = {str(row["term"]) for row in _labeled(rows, height / (top * 1.08))}
     # Names go to the right, away from the line, unless the edge is too near.
     told = [
         {
             **row,
-            "side": "" if row["term"] not in labelled else "right" if _has_room(row, largest, width) else "left",
+            "side": "" if row["term"] not in labeled else "right" if _has_room(row, largest, width) else "left",
         }
         for row in rows
     ]
@@ -156,14 +156,14 @@ def _draw_half_normal(rows: tuple[Row, ...], width: int) -> Spec:
     return finish(alt.layer(line.encode(x=x, y=y), points, *texts).properties(height=height), width, told)
 
 
-def _labelled(rows: tuple[Row, ...], px_per_quantile: float) -> list[Row]:
+def _labeled(rows: tuple[Row, ...], px_per_quantile: float) -> list[Row]:
     """Effects above the noise and the line, from the largest on, each a line of text apart from the last one."""
     named: list[Row] = []
     end = reference_line(rows)[1]
-    [far, high] = numbers([end["standardised"], end["quantile"]])
+    [far, high] = numbers([end["standardized"], end["quantile"]])
     above = float("inf")
     for row in reversed(rows):
-        size, place = numbers([row["standardised"], row["quantile"]])
+        size, place = numbers([row["standardized"], row["quantile"]])
         leaves = size * high > far * place  # the line is where these are equal
         if row["kind"] == BEYOND and leaves and (above - place) * px_per_quantile >= _LINE_PX:
             named.append(row)
@@ -172,5 +172,5 @@ def _labelled(rows: tuple[Row, ...], px_per_quantile: float) -> list[Row]:
 
 
 def _has_room(row: Row, largest: float, width: int) -> bool:
-    [size] = numbers([row["standardised"]])
+    [size] = numbers([row["standardized"]])
     return (1 - size / (1.06 * largest)) * (width - _AXIS_PX) >= 12 + LETTER_PX * len(str(row["term"]))

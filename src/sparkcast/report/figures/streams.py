@@ -46,11 +46,11 @@ def _draw(rows: tuple[Row, ...], width: int) -> Spec:
     import altair as alt
 
     kinds = list(_KINDS)
-    colour = alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE]))
+    color = alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[ORANGE, BLUE]))
     chart = alt.Chart(the_rows()).mark_line(interpolate="step-after", strokeWidth=1.6)
     chart = chart.encode(
         x=alt.X("second:Q", title="seconds since the stream began", scale=alt.Scale(nice=False)),
         y=alt.Y("count:Q", title="jobs (number)", axis=alt.Axis(tickMinStep=1)),
-        color=colour,
+        color=color,
     )
     return finish(chart.properties(height=240 if width > NARROW_PX else 200), width, rows)

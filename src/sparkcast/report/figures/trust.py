@@ -7,11 +7,11 @@ from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure,
 from sparkcast.report.figures._frame import at_the_edge, cut_off, framed, whole_scale
 from sparkcast.report.figures._style import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     finish,
     inline,
-    kind_colour,
+    kind_color,
     numbers,
     only,
     panel_title,
@@ -116,7 +116,7 @@ def _diagonal_panel(model: str, rows: Sequence[Row], response: Response, width: 
         .encode(
             x=alt.X("measured:Q", title=f"measured {title}", scale=scale, axis=ticks),
             description="tip:N",
-            color=kind_colour({_INSIDE: BLUE, _OUTSIDE: ORANGE}, width),
+            color=kind_color({_INSIDE: BLUE, _OUTSIDE: ORANGE}, width),
         )
     )
     y = alt.Y("predicted:Q", title=f"predicted {title}", scale=scale, axis=ticks)
@@ -129,7 +129,7 @@ def _diagonal_panel(model: str, rows: Sequence[Row], response: Response, width: 
         filled=True, size=18 if is_crowded else 45, opacity=0.6 if is_crowded else 0.9, aria=not is_crowded
     )
     corner = alt.Chart(inline({"measured": end, "predicted": end} for end in scale.domain))
-    diagonal = corner.mark_line(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=_plain("measured", scale), y=y)
+    diagonal = corner.mark_line(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=_plain("measured", scale), y=y)
     low = alt.Y("low:Q", scale=scale, title=f"predicted {title}", axis=ticks)
     points = dots.encode(y=y, shape=alt.Shape("shape:N", scale=None, legend=None))
     return alt.layer(diagonal, bars.encode(y=low, y2="high:Q"), points)

@@ -1,17 +1,17 @@
-"""CherryPick (Alipourfard et al., NSDI 2017): Bayesian optimisation that needs no knowledge of the job.
+"""CherryPick (Alipourfard et al., NSDI 2017): Bayesian optimization that needs no knowledge of the job.
 
-A Gaussian process with a Matern 5/2 kernel over the normalised settings, of the logarithm of the objective, because the
+A Gaussian process with a Matern 5/2 kernel over the normalized settings, of the logarithm of the objective, because the
 noise of cloud runs is a ratio; expected improvement times the probability that the run-time limit is met; three
 quasi-random runs to start with. It stops when the expected improvement is below 10 % of the best found, once six
 configurations were run.
 """
 
 from sparkcast.arrays import Floats
+from sparkcast.search.acquisition import improvement
 from sparkcast.search.base import SEARCHERS
 from sparkcast.search.belief import distances, matern
 from sparkcast.search.chooser import Chooser
 from sparkcast.search.points import Known, Points
-from sparkcast.search.worth import improvement
 
 STARTS = 3
 LEAST_RUNS = 6
@@ -101,8 +101,8 @@ def surface(points: Floats, places: list[int], values: Floats) -> tuple[Floats, 
     """Mean and standard deviation of a run at every point, of the process under which the runs are most likely."""
     import numpy as np
 
-    centre, scale = values.mean(), values.std() or 1.0
-    y = (values - centre) / scale
+    center, scale = values.mean(), values.std() or 1.0
+    y = (values - center) / scale
     within = distances(points[places], points[places])
     covariances = np.array(
         [matern(within / length) + noise * np.eye(len(y)) for length in _LENGTHS for noise in _NOISES]
@@ -114,7 +114,7 @@ def surface(points: Floats, places: list[int], values: Floats) -> tuple[Floats, 
     across = matern(distances(points, points[places]) / lengths[best])
     known = (across * np.linalg.solve(covariances[best], across.T).T).sum(axis=1)
     sd = np.sqrt(variances[best] * (np.maximum(1 - known, 0.0) + noises[best]))
-    return centre + scale * (across @ heights[best]), scale * sd
+    return center + scale * (across @ heights[best]), scale * sd
 
 
 def relative_improvement(mean: Floats, sd: Floats, best: float) -> Floats:

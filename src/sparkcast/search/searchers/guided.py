@@ -13,14 +13,14 @@ from dataclasses import replace
 from functools import cached_property
 
 from sparkcast.arrays import Bools, Floats, Ints
+from sparkcast.search.acquisition import Outlook, expected_gain
 from sparkcast.search.base import SEARCHERS
-from sparkcast.search.belief import Around, Belief, Runs, believe, fits, normalised, outcomes, runs_of, weighed
+from sparkcast.search.belief import Around, Belief, Runs, believe, fits, normalized, outcomes, runs_of, weighed
 from sparkcast.search.chooser import Chooser
 from sparkcast.search.earlier import Prior, posterior_of, prior_of
 from sparkcast.search.jobs import RARELY, Jobs, Laws, flat
 from sparkcast.search.points import Known
 from sparkcast.search.posterior import Sampler
-from sparkcast.search.worth import Outlook, expected_gain
 
 _RUNS_TO_COME = 100  # of the job with the settings found: a trial as dear as the best run must save 1 % to be worth it
 _MUCH = 0.02  # of the range of memory: so near to the most there is
@@ -176,7 +176,7 @@ class Guided(Chooser):
         else:
             jobs = self._prior.jobs
             told = self._told(known)
-            weights = normalised(np.log(self._prior.weights) + outcomes(jobs, told))
+            weights = normalized(np.log(self._prior.weights) + outcomes(jobs, told))
             values, ok = jobs.log_times + self._offsets, (1 - jobs.failures) * _shorter(jobs.log_times, told.stopped)
         shares: Floats = weights @ (ok * np.exp(values.min(axis=1, keepdims=True) - values))
         return shares

@@ -1,0 +1,220 @@
+"""An analysis in sentences that cannot be misread."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sparkcast.analysis import AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
+from sparkcast.study import Kind, Vocabulary
+from sparkcast.study.setting import SYSTEM
+
+SIGNIFICANCE = 0.05
+
+_VIOLATED = {
+    "normality": "residuals are not normal",
+    "equal variance": "variances differ",
+    "independence": "consecutive runs are correlated",
+    "collinearity": "settings are correlated",
+    "influence": "single runs are influential",
+    "lack of fit": "the model has lack of fit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What there is to put into words."""
+
+    response: str
+    is_log: bool
+    n: int
+    r_squared: float
+    anova_type: int
+    rows: Sequence[AnovaRow]  # term by term
+    joint: Sequence[AnovaRow]  # one for each factor and each interaction
+    system_percent: float  # what all settings of the cluster explain beyond the others
+    effects: Sequence[Effect]
+    means: Sequence[LevelMean]
+    words: Vocabulary
+
+    def is_system(self, factor: str) -> bool:
+        """Whether it is a setting of the cluster rather than of the learning."""
+        return self.words.role(factor) in SYSTEM
+
+    def shown(self, value: float) -> str:
+        return self.words.response(self.response).shown(value)
+
+    @property
+    def by_share(self) -> list[AnovaRow]:
+        """Factors and interactions, the largest share first."""
+        return sorted(self.joint, key=lambda row: row.percent, reverse=True)
+
+
+def factor_verdicts(found: Findings, factors: Sequence[str]) -> tuple[FactorVerdict, ...]:
+    """For each factor: does it matter?"""
+    corrected = holm({row.term: row.p for row in found.joint if row.p is not None})
+    return tuple(_verdict(found, factor, corrected) for factor in factors)
+
+
+def holm(p: dict[str, float]) -> dict[str, float]:
+    """p values that allow for having looked at all of them (Holm 1979).
+
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'c': 0.06, 'b': 0.06}
+    """
+    corrected, largest = {}, 0.0
+    for i, (term, value) in enumerate(sorted(p.items(), key=lambda item: item[1])):
+        largest = max(largest, min(1.0, (len(p) - i) * value))
+        corrected[term] = largest
+    return corrected
+
+
+def _verdict(found: Findings, factor: str, corrected: dict[str, float]) -> FactorVerdict:
+    own = next((row for row in found.joint if row.term == factor), None)
+    if own is None or own.p is None:
+        why = "the model fits every run exactly, so nothing can be tested" if own else "it was not in the model"
+        return FactorVerdict(factor, None, own.percent if own else 0.0, None, f"{factor}: not tested, {why}.")
+    p = corrected[factor]
+    mine = [row for row in found.by_share if factor in factors_of(row.term)]
+    partners = [row for row in mine if row is not own and corrected[row.term] < SIGNIFICANCE]
+    through = f"its effect depends on the other setting in {', '.join(row.term for row in partners[:3])}"
+    if p < SIGNIFICANCE:
+        share = f"{show_percent(own.percent)} of the variation on its own"
+        label = f"type {found.anova_type}; {show_p(p)}, Holm-corrected"
+        more = f"; {through}" if partners else ""
+        sentence = f"{factor} matters: {share} ({label}); {_direction(found, factor)}{more}."
+    elif partners:
+        label = f"{show_percent(partners[0].percent)} of the variation, {show_p(corrected[partners[0].term])} corrected"
+        sentence = f"{factor} matters, but hardly on its own; {through} ({label})."
+    else:
+        sentence = _no_effect(found, factor)
+    return FactorVerdict(factor, p < SIGNIFICANCE or bool(partners), own.percent, p, sentence)
+
+
+def factors_of(term: str) -> set[str]:
+    """The settings in a term: `lr:batch_size` has two, `executors^2` one."""
+    return {part.removesuffix("^2") for part in term.split(":")}
+
+
+def _no_effect(found: Findings, factor: str) -> str:
+    effect = next((e for e in found.effects if e.term == factor and e.low is not None and e.high is not None), None)
+    sentence = f"{factor} shows no effect distinguishable from noise in these {found.n} runs"
+    if effect is None or effect.low is None or effect.high is None:
+        return f"{sentence}."
+    levels = [mean.level for mean in found.means if mean.factor == factor]
+    change = f"{sentence}: from {levels[0]} to {levels[-1]} {found.response} changes by"
+    if found.is_log:
+        low, high = 100 * math.expm1(effect.low), 100 * math.expm1(effect.high)
+        return f"{change} {low:+.0f} to {high:+.0f} %."
+    if found.words.response(found.response).kind is Kind.MONEY:
+        return f"{change} {found.shown(effect.low)} to {found.shown(effect.high)}."
+    return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
+
+
+def _direction(found: Findings, factor: str) -> str:
+    """Where the response is lowest and highest, in the words of the levels themselves."""
+    own = [mean for mean in found.means if mean.factor == factor]
+    low, high = min(own, key=lambda m: m.mean), max(own, key=lambda m: m.mean)
+    ratio = f", {high.mean / low.mean:.2g} times as much" if low.mean > 0 and high.mean / low.mean >= 1.1 else ""
+    lowest, highest = found.shown(low.mean), found.shown(high.mean)
+    told = f"{found.response} is {lowest} at {low.level} and {highest} at {high.level}{ratio}"
+    if low.raw is None and high.raw is None:
+        return told
+    plain = [found.shown(mean.mean if mean.raw is None else mean.raw) for mean in (low, high)]
+    return f"{told}, all other settings equal (raw means of the runs: {plain[0]} and {plain[1]})"
+
+
+def summarize(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequence[Check]) -> tuple[str, ...]:
+    """Five lines: what decides, how, what the cluster's settings do, what does nothing, and how sure it is."""
+    lines = [
+        _leading(found),
+        _strongest(found, verdicts),
+        _system(found, verdicts),
+        _idle(found, verdicts),
+        _trust(found, checks),
+    ]
+    return tuple(lines)
+
+
+def _leading(found: Findings) -> str:
+    corrected = holm({row.term: row.p for row in found.joint if row.p is not None})
+    # Without a test (an exact fit) every share above rounding error is an effect.
+    shown = [row for row in found.by_share if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
+    if not shown:
+        return f"No setting shows an effect on {found.response} distinguishable from noise in these {found.n} runs."
+    parts = [f"{row.term} ({show_percent(row.percent)})" for row in shown[:4]]
+    listed = parts[0] if len(parts) == 1 else f"{', then '.join([parts[0], ', '.join(parts[1:])])}"
+    shares = f"shares of its variation over {found.n} runs (type {found.anova_type})"
+    return f"{found.response} depends most on {listed}: {shares}."
+
+
+def _strongest(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+    alone = [row.term for row in found.by_share if row.term in {v.factor for v in verdicts if v.matters is not False}]
+    if not alone:
+        return "No single setting changes it beyond the noise."
+    return f"For {alone[0]} alone: on average {_direction(found, alone[0])}."
+
+
+def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+    own = {v.factor: v for v in verdicts if found.is_system(v.factor) and v.matters is not None}
+    if not own:
+        return "No cluster setting was tested."
+    acting = [name for name, verdict in own.items() if verdict.matters]
+    if not acting:
+        return f"Cluster settings show no effect: {', '.join(own)}."
+    idle = [name for name in own if name not in acting]
+    but = f"; {', '.join(idle)} shows none" if idle else ""
+    share = f"{show_percent(found.system_percent)} of the variation with interactions"
+    return f"Cluster settings matter: {', '.join(acting)}, {share}{but}."
+
+
+def _idle(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+    idle = [v.factor for v in verdicts if v.matters is False and not found.is_system(v.factor)]
+    if idle:
+        return f"No effect is distinguishable from noise for {', '.join(idle)}."
+    return "Nothing can be tested: there is no noise." if verdicts[0].matters is None else _all_act(found, verdicts)
+
+
+def _all_act(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+    others = [v.factor for v in verdicts if not found.is_system(v.factor)]
+    return f"Every other setting shows an effect: {', '.join(others)}." if others else "No other setting was varied."
+
+
+def _trust(found: Findings, checks: Sequence[Check]) -> str:
+    explained = f"The model explains {show_percent(100 * found.r_squared)} of the variation"
+    bad, doubtful = (
+        [_VIOLATED[check.name] for check in checks if check.verdict is verdict]
+        for verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL)
+    )
+    tests = [r for r in found.rows if r.p is not None]
+    swayed = [
+        r.term
+        for r in tests
+        for other in (r.p_permutation if r.p_permutation is not None else r.p_robust,)
+        if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
+    ]
+    if not bad and not doubtful:
+        untested = [check.name for check in checks if check.verdict is Verdict.UNKNOWN]
+        rest = f"; not tested: {', '.join(untested)}" if untested else ""
+        return f"{explained}; the checks found no serious problem with these conclusions{rest}."
+    against = [f"but {', '.join(bad)}"] if bad else []
+    against += [f"possible problem: {', '.join(doubtful)}"] if doubtful else []
+    robust = f"be careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
+    return "; ".join([explained, *against, robust]) + "."
+
+
+def show_p(p: float, equals: str = "p = ") -> str:
+    """A p value for people.
+
+    >>> show_p(0.00002), show_p(0.0312)
+    ('p < 0.001', 'p = 0.031')
+    """
+    return "p < 0.001" if p < 0.001 else f"{equals}{p:.2g}"
+
+
+def show_percent(percent: float) -> str:
+    """A share for people: small ones keep a digit, and what is nearly all is not all.
+
+    >>> show_percent(61.2), show_percent(0.34), show_percent(99.7), show_percent(100.0)
+    ('61 %', '0.3 %', '99.7 %', '100 %')
+    """
+    return f"{percent:.0f} %" if 10 <= percent < 99.5 or percent >= 99.95 else f"{percent:.1f} %"

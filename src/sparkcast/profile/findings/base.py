@@ -1,0 +1,128 @@
+"""What a finding is, and what families look at."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sparkcast.eventlogs import LogRead, Stage
+from sparkcast.profile.attribution import Attribution, StageKey
+from sparkcast.profile.cores import CoreHours
+from sparkcast.profile.parts import Part
+from sparkcast.profile.stages import StageProfile
+from sparkcast.profile.thresholds import Thresholds
+
+# Public prices of machines that are composed freely: a core costs about as much as 7.5 GiB of memory.
+GIB_PER_CORE = 7.5
+_MOST_STAGES = 3  # named in one sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that could be better. It costs seconds of the application's life, or core-hours, or both."""
+
+    name: str  # "skew", "spill", ...: stable, for programs
+    problem: str  # a sentence with the numbers
+    fix: str  # the setting or the change
+    cost_s: float = 0.0
+    cost_core_hours: float = 0.0
+    evidence: Mapping[str, float] | None = None
+    stage_ids: tuple[int, ...] = ()
+    is_failure: bool = False  # something broke: told first
+    is_news: bool = False  # told even when it cost little this time: an executor died, a job failed
+
+
+@dataclass(frozen=True)
+class Evidence:
+    log: LogRead
+    attribution: Attribution
+    stages: tuple[StageProfile, ...]
+    cores: CoreHours
+    thresholds: Thresholds
+
+    @property
+    def wall_s(self) -> float:
+        return self.attribution.wall_s
+
+    @cached_property
+    def n_slots(self) -> float:
+        """The most there were at once."""
+        changes = [(one.start_ms, one.n) for one in self.attribution.slots]
+        changes += [(one.end_ms, -one.n) for one in self.attribution.slots]
+        most = now = 0.0
+        for _, change in sorted(changes):
+            now += change
+            most = max(most, now)
+        return max(most, 1.0)
+
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
+        return self.log.environment.spark
+
+    def setting(self, name: str, default: str) -> str:
+        """As the last query has it: a session can change what an application was started with."""
+        for query in reversed(self.log.sql_executions):
+            if name in query.modified_configs:
+                return query.modified_configs[name]
+        return self.settings.get(name, default)
+
+    @cached_property
+    def streaming_jobs(self) -> frozenset[int]:
+        """Micro-batches: Spark describes them by the query's and the run's id."""
+        return frozenset(job.job_id for job in self.log.jobs if "\nrunId = " in job.description)
+
+    def is_stream(self) -> bool:
+        return len(self.streaming_jobs) * 2 > len(self.log.jobs)
+
+    @cached_property
+    def logged(self) -> Mapping[StageKey, Stage]:
+        return {stage.key: stage for stage in self.log.stages}
+
+    def seconds(self, *parts: Part) -> float:
+        return sum(self.attribution.total[part] for part in parts)
+
+    @property
+    def at_work_s(self) -> float:
+        """The time in which stages run."""
+        return self.wall_s - self.seconds(Part.BEFORE_FIRST_JOB, Part.DRIVER_ONLY)
+
+    def weight(self, finding: Finding) -> float:
+        """Its cost as a share of what there was."""
+        of_time = finding.cost_s / self.wall_s
+        paid = self.cores.paid + self.cores.gib_hours / GIB_PER_CORE
+        of_cores = finding.cost_core_hours / paid if paid > 0 else 0.0
+        return of_time or of_cores
+
+    def is_worth_telling(self, finding: Finding) -> bool:
+        weight, limits = self.weight(finding), self.thresholds
+        return weight >= limits.cost and weight * self.wall_s >= limits.cost_s
+
+    def is_local(self) -> bool:
+        return [one.executor.executor_id for one in self.attribution.slots] == ["driver"]
+
+
+def part_of(stage: StageProfile, *parts: Part) -> float:
+    return sum(stage.parts[part.value] for part in parts)
+
+
+def costliest(stages: Iterable[StageProfile], cost: Callable[[StageProfile], float]) -> list[StageProfile]:
+    return sorted(stages, key=lambda stage: -cost(stage))
+
+
+def named(stages: Sequence[StageProfile]) -> str:
+    """`stage 3`, or `stages 3, 5, 9 and 4 more`."""
+    ids = [str(number) for number in dict.fromkeys(stage.stage_id for stage in stages)]
+    if len(ids) == 1:
+        return f"stage {ids[0]}"
+    shown, rest = ids[:_MOST_STAGES], len(ids) - _MOST_STAGES
+    return (
+        f"stages {', '.join(shown)} and {rest} more" if rest > 0 else f"stages {', '.join(shown[:-1])} and {shown[-1]}"
+    )
+
+
+def ids(stages: Iterable[StageProfile]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(stage.stage_id for stage in stages))
+
+
+def of(count: float, noun: str) -> str:
+    """`1 task`, `1,200 tasks`."""
+    return f"{count:,.0f} {noun}" + ("" if round(count) == 1 else "s")

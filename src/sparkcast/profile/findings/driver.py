@@ -1,0 +1,82 @@
+"""The driver: the time in which no task runs, and what it sends around."""
+
+from collections.abc import Iterator
+
+from sparkcast.profile.findings.base import Evidence, Finding, of
+from sparkcast.profile.parts import Part
+from sparkcast.units import show_bytes, show_seconds
+
+
+def driver_bound(evidence: Evidence) -> Iterator[Finding]:
+    """No stage runs, after the first job or before it with executors that wait."""
+    limits, wall_s = evidence.thresholds, evidence.wall_s
+    if evidence.is_stream():  # waits for data, or for the time of its next batch
+        return
+    first = _before_first_job(evidence)
+    cost = max(evidence.seconds(Part.DRIVER_ONLY) - _broadcasting(evidence)[2], 0.0)
+    cost = cost if cost >= max(limits.driver_share * wall_s, limits.driver_s) else 0.0
+    cost += first if first >= max(limits.startup_share * wall_s, limits.first_job_s) else 0.0
+    if not cost:
+        return
+    longest, when = _longest_gap(evidence)
+    yield Finding(
+        "driver-bound",
+        f"for {show_seconds(cost)} ({100 * cost / evidence.wall_s:.0f} % of the time) no stage runs, only the "
+        f"driver; the longest stretch is {show_seconds(longest)}, {show_seconds(when)} after the start",
+        "move that code into Spark, run independent jobs in threads, or release executors while it runs "
+        "(spark.dynamicAllocation.enabled=true)",
+        cost,
+        cost * evidence.cores.mean_cores / 3600,
+        {"share": cost / evidence.wall_s, "longest_s": longest, "longest_starts_s": when},
+    )
+
+
+def _longest_gap(evidence: Evidence) -> tuple[float, float]:
+    """The longest time without a stage since there were executors, and when it began; seconds."""
+    span = evidence.attribution.span
+    busy = sorted((stage.started_s, stage.started_s + stage.duration_s) for stage in evidence.stages)
+    longest, begins = 0.0, 0.0
+    until = busy[0][0] - _before_first_job(evidence) if busy else 0.0
+    for start, end in [*busy, (span.wall_s, span.wall_s)]:
+        if start - until > longest:
+            longest, begins = start - until, until
+        until = max(until, end)
+    return longest, begins
+
+
+def _before_first_job(evidence: Evidence) -> float:
+    """Seconds before the first job in which an executor is there: the program's own."""
+    span, first_job = evidence.attribution.span, evidence.log.application.first_job_ms
+    ready = min((one.start_ms for one in evidence.attribution.slots if one.n), default=first_job)
+    return min(max(first_job - max(ready, span.start_ms), 0) / 1e3, evidence.seconds(Part.BEFORE_FIRST_JOB))
+
+
+def large_broadcast(evidence: Evidence) -> Iterator[Finding]:
+    sizes, collecting_s, sending_s = _broadcasting(evidence)
+    if sizes:
+        cost = collecting_s + sending_s
+        yield Finding(
+            "large-broadcast",
+            f"{of(len(sizes), 'broadcast')} of up to {show_bytes(max(sizes))}: collecting, building and sending takes "
+            f"{show_seconds(cost)}",
+            "lower spark.sql.autoBroadcastJoinThreshold, or drop the broadcast hint, and let Spark sort and merge",
+            cost,
+            evidence={"largest_bytes": max(sizes), "broadcasts": float(len(sizes))},
+        )
+
+
+def _broadcasting(evidence: Evidence) -> tuple[list[float], float, float]:
+    """The large broadcasts: their sizes, and the seconds of collecting (by tasks) and of building and sending them."""
+    found: list[float] = []
+    collecting_ms = sending_ms = 0.0
+    for execution in evidence.log.sql_executions:
+        told = [metric for metric in execution.metrics if metric.node == "BroadcastExchange"]
+        sizes = [metric.value or 0.0 for metric in told if metric.name == "data size"]
+        large = [size for size in sizes if size > evidence.thresholds.broadcast_bytes]
+        if large:
+            found += large
+            share = len(large) / len(sizes)
+            times = [(metric.name, metric.value or 0.0) for metric in told if metric.kind == "timing"]
+            collecting_ms += share * sum(value for name, value in times if "collect" in name)
+            sending_ms += share * sum(value for name, value in times if "collect" not in name)
+    return found, collecting_ms / 1e3, sending_ms / 1e3

@@ -1,0 +1,205 @@
+"""How the work was cut: skew, too few, too small and too large partitions."""
+
+from collections.abc import Iterator
+
+from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
+from sparkcast.profile.parts import Part
+from sparkcast.profile.stages import StageProfile
+from sparkcast.units import show_bytes, show_seconds
+
+_SHUFFLE = "spark.sql.shuffle.partitions"
+_MORE_DATA = 2.0  # the slowest task reads that many times the median: then it is the data
+_FEW_WAVES = 3.0  # tasks for each slot from which the last ones no longer matter
+
+
+def skew(evidence: Evidence) -> Iterator[Finding]:
+    """Slots wait for tasks that take longer than the others: each such stage, or many together that cost little."""
+    uneven = [stage for stage in evidence.stages if is_skewed(stage, evidence)]
+    for by_data in (True, False):
+        stages = [stage for stage in uneven if _has_more_data(stage) == by_data]
+        found = {stage.key: _one_skewed(stage, by_data, evidence) for stage in stages}
+        small = [stage for stage in stages if not evidence.is_worth_telling(found[stage.key])]
+        if len(small) > 1:
+            found = {key: one for key, one in found.items() if key not in {stage.key for stage in small}}
+            yield _many_skewed(small, by_data, evidence)
+        yield from found.values()
+
+
+def _one_skewed(stage: StageProfile, by_data: bool, evidence: Evidence) -> Finding:
+    cost = part_of(stage, Part.SLOW_TASKS)
+    return Finding(
+        "skew" if by_data else "slow-tasks",
+        f"{stage.label}: the slowest of {of(stage.n_tasks, 'task')} takes {show_seconds(stage.longest_task_s)}, the "
+        f"median {show_seconds(stage.median_task_s)} ({_why(stage, by_data)}); evenly spread, "
+        f"{show_seconds(cost)} less",
+        _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
+        cost,
+        evidence={
+            "longest_task_s": stage.longest_task_s,
+            "median_task_s": stage.median_task_s,
+            "ratio": stage.longest_task_s / max(stage.median_task_s, 1e-3),
+            "longest_bytes": stage.longest_bytes,
+            "median_bytes": stage.median_bytes,
+            "longest_records": stage.longest_records,
+            "median_records": stage.median_records,
+        },
+        stage_ids=(stage.stage_id,),
+    )
+
+
+def _many_skewed(stages: list[StageProfile], by_data: bool, evidence: Evidence) -> Finding:
+    worst = costliest(stages, lambda stage: part_of(stage, Part.SLOW_TASKS))
+    cost = sum(part_of(stage, Part.SLOW_TASKS) for stage in stages)
+    first = worst[0]
+    return Finding(
+        "skew" if by_data else "slow-tasks",
+        f"{named(worst)}: a task takes much longer than the others; in {first.label}, "
+        f"{show_seconds(first.longest_task_s)} with a median of {show_seconds(first.median_task_s)} "
+        f"({_why(first, by_data)}). Evenly spread, {show_seconds(cost)} less in all",
+        _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
+        cost,
+        evidence={"stages": float(len(stages)), "longest_task_s": first.longest_task_s},
+        stage_ids=ids(worst),
+    )
+
+
+def _why(stage: StageProfile, by_data: bool) -> str:
+    if not by_data:
+        return "it reads and writes no more than they do"
+    if _is_more(stage.longest_bytes, stage.median_bytes):
+        return f"it reads {show_bytes(stage.longest_bytes)}, the median {show_bytes(stage.median_bytes)}"
+    return f"it has {of(stage.longest_records, 'record')}, the median {stage.median_records:,.0f}"
+
+
+def _has_more_data(stage: StageProfile) -> bool:
+    """Data of one key compress well, so that records can tell more than bytes."""
+    return _is_more(stage.longest_bytes, stage.median_bytes) or _is_more(stage.longest_records, stage.median_records)
+
+
+def _is_more(longest: float, median: float) -> bool:
+    return longest >= _MORE_DATA * max(median, 1.0)
+
+
+def is_skewed(stage: StageProfile, evidence: Evidence) -> bool:
+    return (
+        stage.n_tasks - stage.n_lost > 1
+        and stage.longest_task_s >= evidence.thresholds.skew_ratio * max(stage.median_task_s, 1e-3)
+        and part_of(stage, Part.SLOW_TASKS) > 0
+    )
+
+
+def _against_skew(evidence: Evidence) -> str:
+    if evidence.setting("spark.sql.adaptive.enabled", "true") == "false":
+        return "spark.sql.adaptive.enabled=true splits skewed partitions of joins; else add a salt to the key"
+    return "add a salt to the key, or lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes"
+
+
+def _against_slow_tasks(evidence: Evidence) -> str:
+    look = "look at that task's host and log, and for records that take more work than others"
+    if evidence.setting("spark.speculation", "false") == "true":
+        return f"{look}; spark.speculation starts copies on other hosts only"
+    return f"{look}; spark.speculation=true starts a copy of it on another host"
+
+
+def few_tasks(evidence: Evidence) -> Iterator[Finding]:
+    """Stages that cannot fill the slots, or fill them once and a bit."""
+    slots, stages = evidence.n_slots, unfilled_stages(evidence)
+    cost = sum(_unfilled(stage, slots) for stage in stages)
+    if not stages or cost < evidence.thresholds.idle_share * evidence.at_work_s:
+        return
+    worst = costliest(stages, lambda stage: _unfilled(stage, slots))
+    first = worst[0]
+    yield Finding(
+        "few-tasks",
+        f"{named(worst)}: too few tasks to fill {of(slots, 'slot')} evenly ({first.label} has "
+        f"{of(first.n_tasks, 'task')} of "
+        f"{show_seconds(first.median_task_s)}); slots are free for {show_seconds(cost)} in all",
+        f"use more partitions: repartition(), {_SHUFFLE}, smaller spark.sql.files.maxPartitionBytes; or take "
+        "fewer cores",
+        cost,
+        evidence={"tasks": first.n_tasks, "slots": slots, "stages": len(stages)},
+        stage_ids=ids(worst),
+    )
+
+
+def unfilled_stages(evidence: Evidence) -> list[StageProfile]:
+    slots = evidence.n_slots
+    return [
+        stage
+        for stage in evidence.stages
+        if 0 < stage.n_tasks < _FEW_WAVES * slots and not is_skewed(stage, evidence) and _unfilled(stage, slots) > 0
+    ]
+
+
+def _unfilled(stage: StageProfile, slots: float) -> float:
+    """Seconds that more tasks could fill. Idle slots count where the stage had no task left to give them."""
+    idle = part_of(stage, Part.IDLE) if stage.most_at_once >= stage.n_tasks and stage.n_tasks < slots else 0.0
+    return idle + part_of(stage, Part.SLOW_TASKS)
+
+
+def small_partitions(evidence: Evidence) -> Iterator[Finding]:
+    """Tasks so short that starting them is most of their work."""
+    limits = evidence.thresholds
+    stages = [
+        stage
+        for stage in evidence.stages
+        if stage.n_tasks > 2 * evidence.n_slots
+        and stage.median_task_s < limits.small_task_s
+        and _overhead(stage) >= limits.overhead_share * _in_tasks(stage)
+    ]
+    if not stages:
+        return
+    worst = costliest(stages, _overhead)
+    n_tasks = sum(stage.n_tasks for stage in stages)
+    # Three tasks for each slot would do; they would still have to be started.
+    kept = sum(min(1.0, _FEW_WAVES * evidence.n_slots / stage.n_tasks) * _overhead(stage) for stage in stages)
+    cost = sum(_overhead(stage) for stage in stages) - kept
+    yield Finding(
+        "small-partitions",
+        f"{named(worst)}: {of(n_tasks, 'task')} of {show_seconds(worst[0].median_task_s)} (median), of which "
+        "starting and "
+        f"ending them takes {100 * (sum(map(_overhead, stages)) / max(sum(map(_in_tasks, stages)), 1e-9)):.0f} %: "
+        f"{show_seconds(cost)}",
+        f"fewer partitions: coalesce(), a smaller {_SHUFFLE}, or spark.sql.adaptive.coalescePartitions.enabled=true",
+        cost,
+        evidence={"tasks": n_tasks, "median_task_s": worst[0].median_task_s},
+        stage_ids=ids(worst),
+    )
+
+
+_OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE)
+_WORK = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
+
+
+def _overhead(stage: StageProfile) -> float:
+    """With many tasks, slots are idle between two of them because the driver cannot start them faster."""
+    return part_of(stage, *_OVERHEAD)
+
+
+def _in_tasks(stage: StageProfile) -> float:
+    return part_of(stage, *_OVERHEAD, *_WORK)
+
+
+def large_partitions(evidence: Evidence) -> Iterator[Finding]:
+    """Tasks that read so much that they collect garbage, spill, and leave long ends."""
+    stages = [
+        stage
+        for stage in evidence.stages
+        if stage.median_bytes > evidence.thresholds.large_partition_bytes and not stage.spilled_bytes
+    ]
+    worst = costliest(stages, _size_cost)
+    if worst:
+        yield Finding(
+            "large-partitions",
+            f"{named(worst)}: a task reads {show_bytes(worst[0].median_bytes)} (median), with "
+            f"{show_seconds(sum(map(_size_cost, worst)))} "
+            "of garbage collection and waiting for the last ones",
+            f"more partitions: repartition(), a larger {_SHUFFLE}, smaller spark.sql.files.maxPartitionBytes",
+            sum(map(_size_cost, worst)),
+            evidence={"median_bytes": worst[0].median_bytes, "tasks": worst[0].n_tasks},
+            stage_ids=ids(worst),
+        )
+
+
+def _size_cost(stage: StageProfile) -> float:
+    return part_of(stage, Part.GC, Part.SLOW_TASKS)

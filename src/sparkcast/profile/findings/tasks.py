@@ -1,0 +1,211 @@
+"""What tasks spend time on beside their work: spill, garbage collection, failures, slow hosts, Python."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sparkcast.eventlogs import Stage
+from sparkcast.profile.attribution import Slots
+from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
+from sparkcast.profile.parts import Part, Seconds
+from sparkcast.profile.stages import StageProfile
+from sparkcast.units import show_bytes, show_seconds
+
+_PACKED_PER_S = 200e6  # bytes that one core compresses with LZ4, reads back and merges in a second
+_RUN = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
+
+
+def spill(evidence: Evidence) -> Iterator[Finding]:
+    """Memory was short, so that sorting and joining went over the disk."""
+    stages = [stage for stage in evidence.stages if stage.spilled_bytes > 0]
+    if not stages:
+        return
+    worst = costliest(stages, _spilling)
+    total = sum(stage.spilled_bytes for stage in stages)
+    cost = sum(map(_spilling, stages))
+    yield Finding(
+        "spill",
+        f"{named(worst)}: {show_bytes(total)} spilled to disk, about {show_seconds(cost)} "
+        f"({show_bytes(worst[0].median_bytes)} read by a task, median)",
+        "more partitions (spark.sql.shuffle.partitions), more spark.executor.memory, or fewer cores per executor",
+        cost,
+        evidence={"spilled_bytes": total, "median_bytes": worst[0].median_bytes},
+        stage_ids=ids(worst),
+    )
+
+
+def _spilling(stage: StageProfile) -> float:
+    """Seconds: the part of the time that no metric explains, and the CPU time of packing and unpacking."""
+    packing = min(stage.memory_spilled_bytes / _PACKED_PER_S * stage.of_wall, part_of(stage, Part.CPU))
+    return part_of(stage, Part.SPILL) + packing
+
+
+def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
+    share = evidence.thresholds.gc_share
+    stages = [stage for stage in evidence.stages if part_of(stage, Part.GC) >= share * max(part_of(stage, *_RUN), 1e-9)]
+    cost = sum(part_of(stage, Part.GC) for stage in stages)
+    if not stages or cost <= 0:
+        return
+    worst = costliest(stages, lambda stage: part_of(stage, Part.GC))
+    of_run = cost / sum(part_of(stage, *_RUN) for stage in stages)
+    yield Finding(
+        "gc-pressure",
+        f"{named(worst)}: garbage collection takes {100 * of_run:.0f} % of the run time, {show_seconds(cost)}",
+        "more spark.executor.memory, or fewer cores per executor; cache less, or with a serialized storage level",
+        cost,
+        evidence={"share_of_run_time": of_run},
+        stage_ids=ids(worst),
+    )
+
+
+def lost_work(evidence: Evidence) -> Iterator[Finding]:
+    """Tasks that failed, were killed, or did again what had been done; executors that died."""
+    lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
+    ended_ms = evidence.log.application.ended_ms or math.inf  # what a cluster says while it is torn down is no loss
+    gone = [one for one in evidence.attribution.slots if one.executor.is_lost and one.executor.removed_ms <= ended_ms]
+    failed = [job for job in evidence.log.jobs if job.succeeded is False and "cancelled" not in job.failure.lower()]
+    if not lost.any() and not gone and not failed:
+        return
+    n_lost, copies = int(lost.sum()), int((lost & tasks.flags("is_speculative")).sum())
+    without_s = _missing_slots(evidence, gone)
+    cost = evidence.seconds(Part.LOST) + without_s
+    name = "executor-lost" if gone else "speculation" if copies * 2 > n_lost and not failed else "failed-tasks"
+    died = f"{of(len(gone), 'executor')} died ({_first_line(gone[0].executor.removed_reason)}); " if gone else ""
+    missing = f", and its slots were missing for {show_seconds(without_s)}" if without_s >= 0.1 else ""
+    work = f"{of(n_lost, 'wasted task')}{_reasons(evidence)}, {show_seconds(evidence.seconds(Part.LOST))}"
+    ended = f"{len(failed)} of {of(len(evidence.log.jobs), 'job')} failed; " if failed else ""
+    yield Finding(
+        name,
+        f"{died}{ended}{work}{missing}",
+        _FIXES[name],
+        cost,
+        evidence.cores.lost,
+        {
+            "lost_tasks": float(n_lost),
+            "speculative": float(copies),
+            "lost_slots_s": without_s,
+            "died": float(len(gone)),
+            "failed_jobs": float(len(failed)),
+        },
+        tuple(np.unique(tasks["stage_id"][lost]).tolist()),
+        is_failure=name != "speculation",
+        is_news=bool(gone or failed),
+    )
+
+
+_FIXES = {
+    "speculation": "fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier",
+    "executor-lost": "find out why executors die: memory limits of containers "
+    "(spark.executor.memoryOverhead), spot machines",
+    "failed-tasks": "fix what fails: the executor logs have the stack trace",
+}
+
+
+def _reasons(evidence: Evidence) -> str:
+    """Why tasks were in vain, the most common reasons first."""
+    lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
+    reasons = Counter("done again" if text == "Success" else text for text in tasks.text("end_reason")[lost].tolist())
+    details = Counter(text for text in tasks.text("end_detail")[lost].tolist() if text)
+    told = [f"{count:,} {reason}" for reason, count in reasons.most_common(3)]
+    told += [f"most often: {_first_line(details.most_common(1)[0][0])}"] if details else []
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _missing_slots(evidence: Evidence, gone: Sequence[Slots]) -> float:
+    """Seconds lost until another executor came in the place of one that died, or the last job ended."""
+    last = evidence.log.application.last_job_end_ms or evidence.attribution.span.end_ms
+    total = 0.0
+    starts = sorted(one.start_ms for one in evidence.attribution.slots)
+    for one in gone:
+        following = next((start for start in starts if start >= one.end_ms), last)
+        total += max(min(following, last) - one.end_ms, 0) / 1e3 * one.n / evidence.n_slots
+    return total
+
+
+def _first_line(text: str) -> str:
+    return (text.splitlines() or [""])[0][:90]
+
+
+def slow_host(evidence: Evidence) -> Iterator[Finding]:
+    """One host on which the same tasks take longer than on the others."""
+    tasks, limits = evidence.log.tasks, evidence.thresholds
+    host = tasks.texts["host"].astype(np.int64)
+    if len(np.unique(host)) < 2:
+        return
+    took = (evidence.attribution.times.finish - evidence.attribution.times.launch) / 1e3
+    usual = _stage_medians(evidence)
+    known = (usual > 0) & ~evidence.attribution.times.is_lost
+    for code in np.unique(host[known]):
+        here, there = known & (host == code), known & (host != code)
+        if here.sum() < limits.host_tasks or there.sum() < limits.host_tasks:
+            continue
+        ratio = float(
+            np.median((took / np.maximum(usual, 1e-9))[here]) / np.median((took / np.maximum(usual, 1e-9))[there])
+        )
+        if ratio < limits.host_ratio:
+            continue
+        more_s = float(took[here].sum()) * (1 - 1 / ratio)
+        yield Finding(
+            "slow-host",
+            f"host {tasks.words['host'][int(code)]}: its {of(int(here.sum()), 'task')} take {ratio:.1f} times "
+            "as long as the "
+            f"same stages' tasks elsewhere, {show_seconds(more_s)} of slots",
+            "look at that host (disk, neighbors, clock of the CPU); spark.excludeOnFailure.enabled or "
+            "speculation avoid it",
+            more_s / evidence.n_slots,
+            more_s / 3600,
+            {"ratio": ratio, "tasks": float(here.sum())},
+        )
+
+
+def _stage_medians(evidence: Evidence) -> Seconds:
+    medians = {stage.key: stage.median_task_s for stage in evidence.stages}
+    tasks = evidence.log.tasks
+    pairs = zip(tasks["stage_id"].tolist(), tasks["stage_attempt"].tolist(), strict=True)
+    return np.array([medians.get(pair, 0.0) for pair in pairs])
+
+
+def python_workers(evidence: Evidence) -> Iterator[Finding]:
+    """Time that the JVM waited for Python, row by row. Spark's own functions or Arrow do the same many times faster."""
+    stages = [stage for stage in evidence.stages if _is_row_by_row(stage, evidence.logged.get(stage.key))]
+    cost = sum(part_of(stage, Part.UNINSTRUMENTED) for stage in stages)
+    if cost < evidence.thresholds.python_share * evidence.wall_s:
+        return
+    worst = costliest(stages, lambda stage: part_of(stage, Part.UNINSTRUMENTED))
+    yield Finding(
+        "python-workers",
+        f"{named(worst)}: {show_seconds(cost)} in Python workers ({100 * cost / evidence.wall_s:.0f} % of the time), "
+        "mostly outside the JVM",
+        "Spark's own functions instead of Python ones; otherwise pandas_udf or mapInPandas with Arrow",
+        cost,
+        evidence={"share": cost / evidence.wall_s},
+        stage_ids=ids(worst),
+    )
+
+
+_ARROW = ("Arrow", "InPandas")
+_UDF = "BatchEvalPython"  # of a query
+_RECORD_S = 1e-3  # Python has a hundred thousand steps in that
+
+
+def is_python(stage: Stage | None) -> bool:
+    return any("Python" in name or _is_arrow(name) for name in _operators(stage))
+
+
+def _is_row_by_row(stage: StageProfile, logged: Stage | None) -> bool:
+    """Of RDDs nobody knows what Python does with them. Where a record takes long, it is no plain function of rows."""
+    if not is_python(logged) or any(map(_is_arrow, _operators(logged))):
+        return False
+    return any(_UDF in name for name in _operators(logged)) or stage.task_s < _RECORD_S * stage.records_read
+
+
+def _is_arrow(name: str) -> bool:
+    return any(word in name for word in _ARROW)
+
+
+def _operators(stage: Stage | None) -> tuple[str, ...]:
+    if stage is None:
+        return ()
+    return (*(text for rdd in stage.rdds for text in (rdd.name, rdd.scope)), *stage.accumulators)

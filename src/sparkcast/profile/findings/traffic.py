@@ -1,0 +1,60 @@
+"""Data between tasks: shuffles and how they are written."""
+
+from collections.abc import Iterator
+
+from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, part_of
+from sparkcast.profile.findings.tasks import is_python
+from sparkcast.profile.parts import Part
+from sparkcast.profile.stages import StageProfile
+from sparkcast.units import show_bytes, show_seconds
+
+_KRYO = "org.apache.spark.serializer.KryoSerializer"
+
+
+def shuffle_bound(evidence: Evidence) -> Iterator[Finding]:
+    cost = evidence.seconds(Part.FETCH_WAIT, Part.SHUFFLE_WRITE)
+    if cost < evidence.thresholds.shuffle_share * evidence.wall_s:
+        return
+    worst = costliest(evidence.stages, _shuffling)
+    worst = [stage for stage in worst if _shuffling(stage) > 0]
+    moved = sum(stage.shuffle_write_bytes for stage in evidence.stages)
+    wait, write = (evidence.seconds(part) for part in (Part.FETCH_WAIT, Part.SHUFFLE_WRITE))
+    yield Finding(
+        "shuffle-bound",
+        f"{named(worst)}: {show_seconds(cost)} for shuffles of {show_bytes(moved)} (waiting "
+        f"{show_seconds(wait)}, writing "
+        f"{show_seconds(write)})",
+        "move less: filter and aggregate earlier, broadcast small sides of joins; faster local disks and network",
+        cost,
+        evidence={"fetch_wait_s": wait, "shuffle_write_s": write, "shuffle_bytes": moved},
+        stage_ids=ids(worst),
+    )
+
+
+def _shuffling(stage: StageProfile) -> float:
+    return part_of(stage, Part.FETCH_WAIT, Part.SHUFFLE_WRITE)
+
+
+def serializer(evidence: Evidence) -> Iterator[Finding]:
+    """Java's serializer for RDDs of objects. DataFrames and Python have forms of their own."""
+    if evidence.settings.get("spark.serializer", "").endswith("KryoSerializer"):
+        return
+    of_sql = {stage_id for job in evidence.log.jobs if job.sql_execution_id >= 0 for stage_id in job.stage_ids}
+    stages = [
+        stage
+        for stage in evidence.stages
+        if stage.stage_id not in of_sql and not is_python(evidence.logged.get(stage.key)) and _shuffling(stage) > 0
+    ]
+    cost = sum(map(_shuffling, stages))
+    if stages:
+        moved = sum(stage.shuffle_write_bytes for stage in stages)
+        worst = costliest(stages, _shuffling)
+        yield Finding(
+            "serializer",
+            f"{named(worst)}: RDDs of {show_bytes(moved)} are shuffled by Java's serializer, up to "
+            f"{show_seconds(cost)}",
+            f"spark.serializer={_KRYO}",
+            cost,
+            evidence={"shuffle_bytes": moved},
+            stage_ids=ids(worst),
+        )

@@ -1,0 +1,260 @@
+"""Every candidate's standing in a question: arrays, one place for each candidate."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from sparkcast.arrays import Bools, Floats, Ints
+from sparkcast.fitting.answering import Table
+from sparkcast.learned.curves import epochs_of
+from sparkcast.learned.knowledge import Knowledge
+from sparkcast.learned.predict import Prediction
+from sparkcast.learned.saved import Seen
+from sparkcast.recommend import Limit
+from sparkcast.recommend.comparison import Means, exact, means_of
+from sparkcast.recommend.question import Objective, Question
+from sparkcast.study import Configuration, Kind, Vocabulary, same_level
+from sparkcast.study.configuration import Levels, normal_level
+from sparkcast.study.space import Candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a recommendation takes from runs beside models; a model file has it without them."""
+
+    factors: tuple[str, ...]
+    constants: Configuration
+    seen: tuple[Seen, ...]
+    responses: tuple[str, ...]  # that successful runs measured
+    words: Vocabulary  # what the names of all these mean
+
+    @classmethod
+    def of(cls, known: Knowledge) -> "Known":
+        about = known.about
+        names = {*about.factors, *about.fixed, *known.responses}
+        # A deadline is about the time, also where no model knows it: then that model is what is missing.
+        time = about.vocabulary.of_kind(Kind.TIME, among=names) or about.vocabulary.time
+        words = about.vocabulary.only(names | ({time} if time else set()))
+        return cls(about.factors, about.fixed, about.seen, known.responses, words)
+
+    @property
+    def epochs(self) -> str:
+        """The setting that counts epochs."""
+        return epochs_of(self.words)
+
+
+@dataclass(slots=True, eq=False)
+class View:
+    """Candidates, and what models say of them: filled when a question needs it."""
+
+    candidates: Candidates
+    broke: Bools  # run, and only failed
+    proven: Bools  # run, and never failed
+    supported: dict[str, Bools] = field(default_factory=dict)  # by response: near enough to what was run
+    tables: dict[str, Table] = field(default_factory=dict)
+    per_second: Floats | None = None
+    held: Floats | None = None  # machines or cores
+    means: dict[str, Means] = field(default_factory=dict)
+    better: dict[object, Bools] = field(
+        default_factory=dict
+    )  # of the front, who is likely better than whom in something
+    failure: Floats | None = None
+    measured: Bools | None = None  # run with success
+    description: str = "candidates"
+    is_sample: bool = False
+    fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
+    ranks: dict[Objective, "Ranks"] = field(default_factory=dict)
+
+    def first_left(self) -> Configuration:
+        """The first candidate that is not known to fail."""
+        return self.candidates.configuration(int(self.broke.argmin()))
+
+    def is_by_epoch(self, known: Known) -> bool:
+        return known.epochs in self.candidates.levels and known.epochs not in known.factors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranks:
+    """How good every candidate is, whatever the limits are."""
+
+    loss: Floats  # of the objective; equal in three digits is a tie,
+    order: Ints  # which the shorter time wins; best first
+
+    @classmethod
+    def of(cls, objective: Objective, values: Mapping[str, Floats], time: str | None) -> "Ranks":
+        import numpy as np
+
+        loss = (-1 if objective.is_maximum else 1) * significant(values[objective.response])
+        return cls(loss, np.argsort(loss, kind="stable") if time is None else np.lexsort((values[time], loss)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostTable:
+    """Money from time: what a unit of it costs, for each candidate."""
+
+    time: Table
+    per_unit: Floats
+
+    @property
+    def values(self) -> Floats:
+        return self.time.values * self.per_unit
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        low, high = self.time.interval(level)
+        return low * self.per_unit, high * self.per_unit
+
+    def probability_below(self, limit: Floats | float) -> Floats:
+        import numpy as np
+
+        free = self.per_unit == 0
+        amounts = limit / np.where(free, 1.0, self.per_unit)
+        return np.where(free, 1.0, self.time.probability_below(amounts))
+
+    def take(self, rows: Ints) -> "CostTable":
+        return CostTable(self.time.take(rows), self.per_unit[rows])
+
+
+class Asked:
+    """A question, and every candidate's standing in it."""
+
+    def __init__(
+        self,
+        question: Question,
+        objective: Objective,
+        tables: Mapping[str, Table],
+        failure: Floats | None,
+        view: View,
+        wanted: Bools,
+        words: Vocabulary,
+        settings: Mapping[str, Floats] | None = None,
+        noise: Callable[[str], float] = lambda _: 0.0,
+    ) -> None:
+        import numpy as np
+
+        self.question, self.objective, self.tables = question, objective, tables
+        self.view, self.failure, self.wanted, self.words, self._noise = view, failure, wanted, words, noise
+        self.time = words.of_kind(Kind.TIME, among=tables)  # None when nobody knows it
+        # Near enough to what was run for every model that is asked, and not known to fail ...
+        self.allowed = np.logical_and.reduce(
+            [wanted & ~view.broke, *(view.supported[r] for r in tables if r in view.supported)]
+        )
+        # ... nor likely to.
+        safe = True if failure is None else (failure <= question.max_failure) | view.proven
+        self.kept = self.allowed & safe
+        self._intervals: dict[str, tuple[Floats, Floats]] = {}
+        self.values = {response: table.values for response, table in tables.items()} | dict(settings or {})
+        # Probabilities of all candidates would take longer than everything else: a quantile tells as well who keeps.
+        self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in question.limits}
+        self.meets = np.logical_and.reduce([self.kept, *self.keeps.values()])
+        if objective not in view.ranks:
+            view.ranks[objective] = Ranks.of(objective, self.values, self.time)
+        self.loss, self.order = view.ranks[objective].loss, view.ranks[objective].order
+
+    def chances(self, limit: Limit, rows: Ints) -> Floats:
+        """The probability that these candidates keep to a limit."""
+        below = self.tables[limit.response].take(rows).probability_below(limit.value)
+        return below if limit.is_upper else 1 - below
+
+    def probability(self, rows: Ints) -> Floats:
+        """Of the limit that each of these candidates keeps to least likely."""
+        import numpy as np
+
+        chances = [self.chances(limit, rows) for limit in self.question.limits]
+        least: Floats = np.min([np.ones(len(rows)), *chances], axis=0)
+        return least
+
+    def nearest_misses(self, n: int) -> Ints:
+        """Candidates that break a limit, those that are nearest to keeping it first."""
+        import numpy as np
+
+        rows = np.flatnonzero(self.kept & ~self.meets)
+        gaps = [
+            abs(self.kept_value(limit)[rows] - limit.value) / (abs(limit.value) or 1.0) * ~self.keeps[limit][rows]
+            for limit in self.keeps
+        ]
+        return rows[np.argsort(np.max(gaps, axis=0), kind="stable")[:n]] if gaps else rows[:n]
+
+    def interval(self, response: str) -> tuple[Floats, Floats]:
+        if response not in self._intervals:
+            self._intervals[response] = self.tables[response].interval(self.question.quantile_level)
+        return self._intervals[response]
+
+    def means(self, response: str) -> Means:
+        """What is known of the mean of a response, or of the setting that is the objective, at every candidate."""
+        known = self.view.means
+        if response not in known:
+            is_setting = response not in self.tables
+            known[response] = (
+                exact(self.values[response])
+                if is_setting
+                else means_of(self.tables[response], self.words.response(response), self._noise(response))
+            )
+        return known[response]
+
+    def kept_value(self, limit: Limit) -> Floats:
+        """The value in place of the limit's that each candidate would keep to with exactly the wanted confidence."""
+        confidence = self.question.confidence
+        if confidence == 0.5:
+            return self.values[limit.response]
+        if confidence > 0.5:
+            low, high = self.interval(limit.response)
+        else:
+            low, high = self.tables[limit.response].interval(round(1 - 2 * confidence, 12))
+        return high if (confidence > 0.5) == limit.is_upper else low
+
+    def predictions(self, rows: Ints) -> list[tuple[Prediction, ...]]:
+        """Of each of these candidates, every response."""
+        level = self.question.quantile_level
+        by_response = []
+        for response in self.tables:
+            low, high = self.interval(response)
+            numbers = zip(self.values[response][rows].tolist(), low[rows].tolist(), high[rows].tolist(), strict=True)
+            by_response.append([Prediction(response, *three, level) for three in numbers])
+        return list(zip(*by_response, strict=True)) if by_response else [()] * len(rows)
+
+
+def _is_kept(limit: Limit, value: Floats) -> Bools:
+    return value <= limit.value if limit.is_upper else value >= limit.value
+
+
+def significant(values: Floats, digits: int = 3) -> Floats:
+    """Rounded to so many digits, whatever the size."""
+    import numpy as np
+
+    with np.errstate(divide="ignore"):
+        magnitude = np.where(values == 0, 0.0, np.floor(np.log10(np.abs(values))))
+    unit = 10.0 ** (magnitude - digits + 1)
+    return np.round(values / unit) * unit
+
+
+def rows_run(candidates: Candidates, configurations: Sequence[Levels], names: Sequence[str]) -> Bools:
+    """Which candidates have these settings of one of the configurations."""
+    import numpy as np
+
+    codes = {name: {level: code for code, level in enumerate(candidates.levels[name])} for name in names}
+    known = [
+        [codes[name][normal_level(configuration[name])] for name in names]
+        for configuration in configurations
+        if all(normal_level(configuration[name]) in codes[name] for name in names)
+    ]
+    if not known or not names:
+        return np.full(len(candidates), bool(known))
+    places = [list(candidates.levels).index(name) for name in names]
+    both = np.concatenate([np.array(known, dtype=candidates.codes.dtype), candidates.codes[:, places]])
+    sizes = [len(candidates.levels[name]) for name in names]
+    if prod(sizes) < 2**62:  # one number for each row
+        which = both.astype(np.int64) @ np.array([prod(sizes[i + 1 :]) for i in range(len(sizes))])
+    else:
+        which = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.isin(which[len(known) :], which[: len(known)])
+
+
+def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Bools:
+    """Which candidates have these settings, however they are written."""
+    import numpy as np
+
+    like = np.ones(len(candidates), dtype=bool)
+    for name in names:
+        same = np.array([same_level(level, configuration[name]) for level in candidates.levels[name]])
+        like &= same[candidates.position(name)]
+    return like
