@@ -88,12 +88,6 @@ def log_of(
     made_jobs = [Job(n, at(low), at(high), True, stage_ids=(n,)) for n, (low, high) in spans.items()]
     stages, jobs = made if stages is None else stages, made_jobs if jobs is None else jobs
     told = application or Application("app-1", "1", "job", "me", "3.5.9", at(0), at(end), at(end))
-    starts = [job.submitted_ms for job in jobs]
-    ends = [job.completed_ms for job in jobs]
-    told = Application(
-        *(told.app_id, told.attempt_id, told.name, told.user, told.spark_version),
-        *(told.started_ms, told.ended_ms, told.last_event_ms, min(starts, default=0), max(ends, default=0)),
-    )
     return LogRead(
         "a.log",
         LogStatus.OK,

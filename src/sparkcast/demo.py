@@ -13,7 +13,7 @@ from sparkcast.report import Check
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.runs.session import OnProgress, Progress
 from sparkcast.study import Configuration
-from sparkcast.study.names import TIME
+from sparkcast.study.application import TIME
 
 _STUDY = """\
 # How do batch size and executors change the time and the accuracy of training LeNet-5?

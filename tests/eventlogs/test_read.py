@@ -9,6 +9,7 @@ import pytest
 
 from eventlogs_support import CODECS, START, application, as_lines, real_lines, task_end
 from sparkcast.eventlogs import Limits, LogRead, LogStatus, read_log
+from sparkcast.facts.span import job_span_ms
 
 LINES = as_lines(application())
 
@@ -32,7 +33,8 @@ def test_every_part_of_an_application_is_there(tmp_path: Path) -> None:
     app = log.application
     assert (app.app_id, app.attempt_id, app.name, app.user, app.spark_version) == ("app-1", "2", "job", "me", "3.5.1")
     assert app.duration_s == 2.1
-    assert (app.first_job_ms, app.last_job_end_ms) == (START + 900, START + 2010)
+    assert app.key == "app-1/2"
+    assert job_span_ms(log) == (START + 900, START + 2010)
     assert log.environment.command_line == "job.py --rows 10"
     (profile,) = log.resource_profiles
     assert (profile.executor_cores, profile.memory_mib, profile.task_cpus) == (4, 2048, 1.0)

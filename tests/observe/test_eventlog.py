@@ -9,8 +9,15 @@ from eventlogs_support import CODECS, as_lines, real_lines, task_end
 from eventlogs_support import REAL_LOG as LOG
 from profile_support import START, T, at, log_of
 from sparkcast.eventlogs import Executor, Job, Stage
-from sparkcast.observe.eventlog import read_task_totals, stage_spans, task_imbalance, total
-from sparkcast.workloads.nodes import JOB_GROUP
+from sparkcast.facts.totals import totals_of
+from sparkcast.observe.eventlog import read_only_log, stage_spans, task_imbalance
+from sparkcast.study import TaskTotals
+from sparkcast.study.names import SAMPLER_GROUP
+
+
+def read_task_totals(path: Path) -> TaskTotals | None:
+    log = read_only_log(path)
+    return None if log is None else totals_of(log)
 
 
 def test_a_real_log_is_summed_up() -> None:
@@ -69,6 +76,12 @@ def test_an_executor_that_vanished_is_lost_and_one_let_go_is_not(tmp_path: Path)
     assert totals.lost_executors == 1
 
 
+def test_an_executor_that_ends_after_its_application_is_not_lost() -> None:
+    gone = Executor("1", "a", 4, 0, at(0), at(6), "Command exited with code 143")
+    assert totals_of(log_of([T(1, 2)], end=5, executors=[gone])).lost_executors == 0
+    assert totals_of(log_of([T(1, 2)], end=7, executors=[gone])).lost_executors == 1
+
+
 @pytest.mark.parametrize("codec", CODECS)
 def test_every_compression_of_spark_gives_the_same_totals(codec: str, tmp_path: Path) -> None:
     (tmp_path / f"app-1.{codec}").write_bytes(CODECS[codec](b"".join(real_lines())))
@@ -105,6 +118,6 @@ def test_imbalance_counts_executors_without_tasks_too() -> None:
 
 
 def test_the_job_that_starts_samplers_is_not_the_first_one() -> None:
-    jobs = [Job(0, at(1), at(2), True, group=JOB_GROUP), Job(1, at(3), at(4), True)]
-    assert total(log_of([T(3, 4)], end=5, jobs=jobs)).first_job_s == START / 1e3 + 3
-    assert total(log_of([T(3, 4)], end=5, jobs=jobs[:1])).first_job_s is None
+    jobs = [Job(0, at(1), at(2), True, group=SAMPLER_GROUP), Job(1, at(3), at(4), True)]
+    assert totals_of(log_of([T(3, 4)], end=5, jobs=jobs)).first_job_s == START / 1e3 + 3
+    assert totals_of(log_of([T(3, 4)], end=5, jobs=jobs[:1])).first_job_s is None

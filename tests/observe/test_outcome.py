@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from sparkcast.observe import RanJob, Run, observe
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.report import JobReport, read_report
+from sparkcast.observe.run import RanJob, Run, observe
 from sparkcast.study import Configuration, Outcome, TaskTotals, Trial
 
 DONE = JobReport(responses={"time_s": 1.0})

@@ -8,7 +8,9 @@ from eventlogs_support import REAL_LOG
 from profile_support import T, at, log_of
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Application, Executor, Job, LogRead, LogStatus, ResourceProfile, Stage, read_log
-from sparkcast.profile import Part, attribute, profile_log
+from sparkcast.facts.attribution import attribute
+from sparkcast.profile import profile_log
+from sparkcast.study.application import Part
 
 _moments = st.floats(-5, 60, allow_nan=False)
 _any_task = st.builds(
@@ -145,7 +147,7 @@ def test_core_hours_are_paid_for_as_long_as_executors_live() -> None:
 
 
 def test_a_log_without_any_time_says_what_to_give() -> None:
-    with pytest.raises(StudyError, match="does not say when"):
+    with pytest.raises(StudyError, match="does not record when"):
         attribute(log_of([], end=0, application=Application("app")))
     with pytest.raises(StudyError, match="not an event log"):
         profile_log(LogRead("a.log", LogStatus.FAILED, "not an event log"))

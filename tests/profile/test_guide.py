@@ -4,7 +4,8 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from sparkcast.profile import Part, Thresholds
+from sparkcast.profile import Thresholds
+from sparkcast.study.application import Part
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guides" / "event-logs.md").read_text()

@@ -8,7 +8,8 @@ from eventlogs_support import REAL_LOG, START
 from profile_support import T, log_of
 from sparkcast import api
 from sparkcast.eventlogs import Application, read_log
-from sparkcast.profile import attribute, profile_log
+from sparkcast.facts.attribution import attribute
+from sparkcast.profile import profile_log
 from sparkcast.report.figures import application_figures, attribution_bar, slot_usage, task_gantt
 from sparkcast.report.page import render_application
 

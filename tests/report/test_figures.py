@@ -11,7 +11,7 @@ from sparkcast.recommend import Candidate, Recommendation
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
 from sparkcast.study import Configuration, Dataset, Outcome
-from sparkcast.study.names import PARTS
+from sparkcast.study.application import PART_RESPONSES
 from tests_support import assert_is_picture
 
 Make = Callable[[SimpleNamespace], Figure | None]
@@ -33,7 +33,7 @@ EVERY: dict[str, Make] = {
 
 def with_parts(data: Dataset) -> Dataset:
     """Each part of a run takes a second longer than the one before it."""
-    seconds = {part: float(number) for number, part in enumerate(PARTS, start=1)}
+    seconds = {part: float(number) for number, part in enumerate(PART_RESPONSES, start=1)}
     runs = tuple(replace(run, responses={**run.responses, **seconds}) for run in data.observations)
     return replace(data, observations=runs)
 
@@ -163,7 +163,8 @@ def test_the_parts_of_a_run_are_drawn_in_their_order_one_bar_per_configuration(e
     ok = {example.data.key(run) for run in example.data.observations if run.ok}
     assert len(made.rows) == len(ok)
     for row in made.rows:
-        assert [row[part] for part in PARTS] == [1, 2, 3, 4, 5, 6]
+        seconds = [value for name, value in row.items() if name not in ("configuration", "runs")]
+        assert seconds == [1 + 2, 3, 7 + 8, 9 + 10 + 11, 12 + 5 + 6, 4 + 13 + 14, 15, 16]
 
 
 def test_there_is_no_figure_where_there_is_nothing_to_draw(example: SimpleNamespace) -> None:

@@ -17,7 +17,7 @@ from sparkcast.engines.conf import read_properties
 from sparkcast.engines.embedded import EmbeddedCluster
 from sparkcast.store import open_store
 from sparkcast.study import Outcome, SparkOptions
-from sparkcast.study.names import PARTS
+from sparkcast.study.application import PART_RESPONSES
 from tests_support import Sparkcast, wait_until
 
 pytestmark = pytest.mark.slow
@@ -52,8 +52,8 @@ def test_a_study_runs_on_the_embedded_cluster_and_everything_is_kept(
         assert (run.tasks.executors, run.tasks.failed_tasks) == (run.configuration["executors"], 0)
         assert run.utilization is not None
         assert 0 < run.utilization.cpu_percent <= 100
-        assert sum(run.responses[part] for part in PARTS) == pytest.approx(run.responses["total_s"], rel=0.01)
-        assert min(run.responses[part] for part in PARTS) >= 0
+        assert sum(run.responses[part] for part in PART_RESPONSES) == pytest.approx(run.responses["total_s"], rel=0.01)
+        assert min(run.responses[part] for part in PART_RESPONSES) >= 0
         assert run.fingerprint is not None
         assert run.fingerprint.spark == "3.5.9"
         assert run.fingerprint.affinity == EmbeddedCluster(SparkOptions()).facts().affinity
@@ -155,7 +155,7 @@ def test_both_frameworks_train_on_the_executors_of_the_embedded_cluster(
         assert run.tasks.executors == 2
         assert run.fingerprint is not None
         assert "digits" in run.fingerprint.data
-        parts = [run.responses[part] for part in PARTS]
+        parts = [run.responses[part] for part in PART_RESPONSES]
         assert min(parts) >= 0, run.responses
         assert sum(parts) == pytest.approx(run.responses["total_s"], rel=0.01)
         assert run.responses["compute_s"] + run.responses["sync_s"] <= run.responses["time_s"]

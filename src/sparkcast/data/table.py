@@ -21,13 +21,7 @@ from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Level, Observation, Outcome, Role, Vocabulary
 from sparkcast.study.configuration import normal_level
-from sparkcast.study.names import (
-    completed,
-    counts_things,
-    is_usually_measured,
-    unit_in_name,
-    usual_vocabulary,
-)
+from sparkcast.study.names import completed, counts_things, is_usually_measured, unit_in_name, usual_vocabulary
 from sparkcast.units import BYTES, SECONDS, shortest_size
 
 # The last column of a table that sparkcast wrote: one of its cells says what all others are.

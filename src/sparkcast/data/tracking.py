@@ -18,7 +18,8 @@ from sparkcast.data.table import MEANING, Table, meaning_of, no_response, unders
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Epoch, Kind, Observation, Outcome, Role
-from sparkcast.study.names import TIME, usual_role, usual_vocabulary
+from sparkcast.study.application import TIME
+from sparkcast.study.names import usual_role, usual_vocabulary
 
 _PREFIX = "mlflow:"
 _ENDS = {"FINISHED": Outcome.OK, "FAILED": Outcome.ERROR, "KILLED": Outcome.LOST}

@@ -12,9 +12,9 @@ from sparkcast.designs import TimeOf
 from sparkcast.designs.describe import Description, describe
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyError
 from sparkcast.study import Configuration, Level, Observation, Plan, Study, Trial
+from sparkcast.study.application import TOTAL_TIME
 from sparkcast.study.arrivals import At, Poisson
 from sparkcast.study.derive import make_dataset, run_cost
-from sparkcast.study.names import TOTAL_TIME
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from sparkcast.eventlogs.result import (
     Job,
     Rdd,
     ResourceProfile,
+    Scan,
     SqlExecution,
     SqlMetric,
     Stage,
@@ -32,6 +33,7 @@ _MOST_ROWS = 1_000_000
 _MOST_NAMES = 1000
 _MOST_RDDS = 500  # of one stage
 _OWN_PROPERTIES = "spark.sparkcast."
+_SCANS = ("Scan", "BatchScan", "FileScan")  # how the names of operators begin that read from outside
 
 
 class Builder:
@@ -54,6 +56,7 @@ class Builder:
         self.applications: set[str] = set()  # ids that start in this log: more than one is a mix-up
         self._latest: dict[str, int] = {}  # executor id -> its place among the executors
         self._plans: dict[int, list[tuple[str, events.PlanMetric]]] = {}
+        self._scans: dict[int, list[events.PlanNode]] = {}
         self._n_plan_metrics = 0
         self._accumulators: dict[int, float] = {}
         self._same: dict[Any, Any] = {}  # texts and RDDs that many stages repeat, kept once
@@ -308,14 +311,17 @@ class Builder:
 
     def _put_plan(self, execution_id: int, plan: events.PlanNode) -> None:
         found: list[tuple[str, events.PlanMetric]] = []
+        scans: list[events.PlanNode] = []
         nodes = [plan]
         while nodes:
             node = nodes.pop()
             nodes += reversed(node.children)
             found += [(self._once(node.name.strip()), metric) for metric in node.metrics]
+            if node.name.startswith(_SCANS):
+                scans.append(node)
         self._n_plan_metrics -= len(self._plans.pop(execution_id, ()))
         if self._n_plan_metrics + len(found) <= _MOST_ROWS:
-            self._plans[execution_id] = found
+            self._plans[execution_id], self._scans[execution_id] = found, scans
             self._n_plan_metrics += len(found)
 
     def _accumulated(self, accumulator_id: int, value: float) -> None:
@@ -330,8 +336,22 @@ class Builder:
         for job in self.jobs.values():
             jobs.setdefault(job.sql_execution_id, []).append(job.job_id)
         return tuple(
-            replace(one, job_ids=tuple(jobs.get(one.execution_id, ())), metrics=self._metrics(one.execution_id))
+            replace(
+                one,
+                job_ids=tuple(jobs.get(one.execution_id, ())),
+                metrics=self._metrics(one.execution_id),
+                scans=tuple(self._scan(node) for node in self._scans.get(one.execution_id, ())),
+            )
             for one in self.sql.values()
+        )
+
+    def _scan(self, node: events.PlanNode) -> Scan:
+        values = {metric.name: self._accumulators.get(metric.accumulator_id) for metric in node.metrics}
+        return Scan(
+            self._once(node.name.strip()[:_LONGEST_TEXT]),
+            self._once(node.metadata.get("Location", "")[:_LONGEST_TEXT]),
+            self._once(node.metadata.get("Format", "")[:_LONGEST_TEXT]),
+            {self._once(name): value for name, value in values.items() if value is not None},
         )
 
     def _metrics(self, execution_id: int) -> tuple[SqlMetric, ...]:

@@ -226,10 +226,4 @@ def _note_memory(built: Builder, tasks: Table) -> None:
 
 
 def _application(built: Builder, tasks: Table) -> Application:
-    submitted = [job.submitted_ms for job in built.jobs.values() if job.submitted_ms]
-    return replace(
-        built.application,
-        first_job_ms=min(submitted, default=0),
-        last_job_end_ms=max((job.completed_ms for job in built.jobs.values()), default=0),
-        last_event_ms=max(built.last_event_ms, int(tasks["finish_ms"].max(initial=0))),
-    )
+    return replace(built.application, last_event_ms=max(built.last_event_ms, int(tasks["finish_ms"].max(initial=0))))

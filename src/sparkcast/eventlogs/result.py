@@ -66,8 +66,11 @@ class Application:
     started_ms: int = 0
     ended_ms: int = 0  # 0: in progress, killed, or the log is cut off
     last_event_ms: int = 0  # the latest time of day that any event tells
-    first_job_ms: int = 0  # submission of the first job
-    last_job_end_ms: int = 0  # completion of the last one
+
+    @property
+    def key(self) -> str:
+        """Application and attempt: durations of attempts are never added."""
+        return f"{self.app_id}/{self.attempt_id}" if self.attempt_id else self.app_id
 
     @property
     def has_ended(self) -> bool:
@@ -199,6 +202,16 @@ class SqlMetric:
 
 
 @dataclass(frozen=True, slots=True)
+class Scan:
+    """One reading operator in the last plan of an SQL execution."""
+
+    node: str  # "Scan parquet", "BatchScan csv", "Scan JDBCRelation(orders)", ...
+    location: str = ""  # as Spark writes it: "InMemoryFileIndex(1 paths)[hdfs:/data/orders]"
+    format: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)  # "number of files read", "size of files read", ...
+
+
+@dataclass(frozen=True, slots=True)
 class SqlExecution:
     execution_id: int
     root_execution_id: int = -1
@@ -210,6 +223,7 @@ class SqlExecution:
     modified_configs: Mapping[str, str] = field(default_factory=dict)
     job_ids: tuple[int, ...] = ()
     metrics: tuple[SqlMetric, ...] = ()
+    scans: tuple[Scan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,10 @@
 """How a run ended, and the few lines that say why."""
 
-import re
 from dataclasses import dataclass
 
+from sparkcast.facts.failure import outcome_of_failure
 from sparkcast.observe.report import JobReport
 from sparkcast.study import Outcome, TaskTotals
-
-# Who kills for want of memory says so: YARN that a container is beyond its limits, Kubernetes OOMKilled, Spark's own
-# executors by exit code 52. Code 137 alone is a SIGKILL from anywhere (a preempted container, an administrator, the
-# kernel), and no proof that the settings ask for too little memory, whatever Spark adds ("possible container OOM").
-_OOM = re.compile(
-    r"OutOfMemoryError|Java heap space|MemoryError\b|exit(?:ed with)? code:? 52\b|Container killed .* memory|"
-    r"OOMKilled|can(?:'t|not) allocate memory|unable to allocate [\d.]+ [KMGT]iB|"
-    r"exceeding (?:physical |virtual )?memory limits|beyond (?:the )?'?(?:physical|virtual)?'? ?memory limit",
-    re.IGNORECASE,
-)
-_LOST = re.compile(
-    r"ExecutorLostFailure|Lost executor|Lost worker|Master removed our application|All masters are unresponsive|"
-    r"Disconnected from Spark cluster|SparkContext (?:has been|was) shut ?down|Connection refused|"
-    r"exit(?:ed with)? (?:code|status)(?:: ?| is | )137\b|Worker shutting down",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +33,6 @@ def classify(end: JobEnd, report: JobReport, tasks: TaskTotals | None, log_tail:
     if outcome is Outcome.ERROR and end.exit_code in (-9, 137, -15, 143):
         return Outcome.LOST, cause
     return outcome, cause
-
-
-def outcome_of_failure(text: str) -> Outcome:
-    """What made a run fail, by the words that Spark, Python and resource managers have for it."""
-    if _OOM.search(text):
-        return Outcome.OOM
-    return Outcome.LOST if _LOST.search(text) else Outcome.ERROR
 
 
 def _last_lines(text: str, count: int = 5) -> str:

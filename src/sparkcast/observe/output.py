@@ -22,8 +22,8 @@ import orjson
 
 from sparkcast.observe.report import JobReport
 from sparkcast.study import Epoch, TaskTotals
+from sparkcast.study.application import TIME
 from sparkcast.study.environment import kind_of
-from sparkcast.study.names import TIME
 from sparkcast.workloads import Application
 
 OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE = "stdout.log", "result.json", "SPARKCAST_RESULT"
@@ -34,18 +34,6 @@ _LAST_LINES, _TAIL_BYTES = 8, 20_000
 _LONGEST = 2000  # characters of a line or a cause that are shown
 EPOCH = "epoch"
 _LOCAL = ("local", "local-cluster")
-
-# Totals of the event log that are responses too.
-_TOTALS = {
-    "task_count": "tasks",
-    "stage_count": "stages",
-    "task_s": "run_s",
-    "cpu_s": "cpu_s",
-    "gc_s": "gc_s",
-    "shuffle_read_bytes": "shuffle_read_bytes",
-    "shuffle_write_bytes": "shuffle_write_bytes",
-    "spilled_bytes": "spilled_bytes",
-}
 
 
 class OutputGrowth:
@@ -70,30 +58,21 @@ def read_output(
     if exit_code != 0:
         return JobReport(begun, failure=_why(folder, exit_code))
     told = _told(folder, program)
-    responses = {**measured(tasks), **told.numbers}
-    problem = _elsewhere(tasks, cluster) or _missing(program, told, responses) or _no_time(tasks, responses)
+    problem = _elsewhere(tasks, cluster) or _missing(program, told) or _no_time(tasks)
     if problem:
         return JobReport(begun, failure=f"{problem}\nIts last lines:\n{_last_lines(folder)}")
-    return JobReport(begun, told.curve(folder, begun), responses)
+    return JobReport(begun, told.curve(folder, begun), told.numbers)
 
 
 # ---------------------------------------------------------------- the event log
 
 
-def measured(tasks: TaskTotals | None) -> dict[str, float]:
-    """Responses of any Spark application, without its help."""
-    if tasks is None or tasks.first_job_s is None or tasks.last_job_s is None:
-        return {}
-    totals = {name: float(getattr(tasks, total)) for name, total in _TOTALS.items()}
-    return {TIME: tasks.last_job_s - tasks.first_job_s, **totals}
-
-
-def _no_time(tasks: TaskTotals | None, responses: Mapping[str, float]) -> str:
-    if TIME in responses:
-        return ""
+def _no_time(tasks: TaskTotals | None) -> str:
     if tasks is None:
         return "the job left no event log: does it start Spark, and leave spark.eventLog.* as it is?"
-    return "the job ran no Spark job to its end, so there is no time to measure"
+    if tasks.first_job_s is None or tasks.last_job_s is None:
+        return "the job ran no Spark job to its end, so there is no time to measure"
+    return ""
 
 
 def _elsewhere(tasks: TaskTotals | None, cluster: str) -> str:
@@ -196,9 +175,9 @@ def _read_file(file: Path, told: _Told) -> None:
     told.numbers |= last  # points give what the object itself does not say
 
 
-def _missing(program: Application, told: _Told, responses: Mapping[str, float]) -> str:
+def _missing(program: Application, told: _Told) -> str:
     """What the first promised response lacks, or ""."""
-    name = next((name for name in program.promised if name not in responses), None)
+    name = next((name for name in program.promised if name not in told.numbers), None)
     if name is None:
         return ""
     pattern = program.patterns.get(name)

@@ -1,14 +1,17 @@
 """A finished run and its Observation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
-from sparkcast.observe.eventlog import read_only_log, stage_spans, task_imbalance, total
+from sparkcast.facts import AppFacts
+from sparkcast.facts.responses import responses_of
+from sparkcast.facts.totals import totals_of
+from sparkcast.observe.eventlog import read_facts, read_only_log, stage_spans, task_imbalance
+from sparkcast.observe.got import settings_got
 from sparkcast.observe.outcome import JobEnd, classify
 from sparkcast.observe.output import read_output
-from sparkcast.observe.parts import parts_in_tasks, parts_of
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.observe.series import machine_metrics, node_imbalance, utilization
 from sparkcast.study import (
@@ -17,11 +20,13 @@ from sparkcast.study import (
     JobRun,
     Observation,
     Outcome,
+    Role,
     Sharing,
     TaskTotals,
     Trial,
 )
-from sparkcast.study.names import IMBALANCE, STARTUP_TIME, TIME, TOTAL_TIME
+from sparkcast.study.application import EXIT, LAUNCH, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME, WORK_TIME
+from sparkcast.study.names import IMBALANCE
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.study.streams import stream_responses
 from sparkcast.workloads import Application
@@ -54,12 +59,14 @@ class Run:
     fingerprint: Fingerprint | None
     program: Application | None = None  # that was submitted in place of sparkcast's driver
     sharing: Sharing | None = None  # of several jobs
+    roles: Mapping[str, Role] = field(default_factory=dict)  # of the settings of its trial
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
     observation: Observation
     series: RunSeries
+    notes: tuple[str, ...] = ()  # that people should read at once
 
 
 def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
@@ -72,8 +79,9 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
     responses: dict[str, float] = {}
     if worst.outcome is Outcome.OK:
         responses = {**_metrics(jobs, run, series), **_mean_responses(jobs, run), **stream_responses(each, cores)}
+    got = settings_got(run.trial.configuration, run.roles, jobs[0].facts) if len(jobs) == 1 else {}
     observation = Observation(
-        configuration=run.trial.configuration,
+        configuration={**run.trial.configuration, **got},
         responses=responses,
         outcome=worst.outcome,
         cause=worst.cause,
@@ -88,8 +96,9 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
         run_id=run_id,
         jobs=each if len(each) > 1 else (),
         sharing=run.sharing if len(each) > 1 else None,
+        requested=run.trial.configuration if got else None,
     )
-    return Observed(observation, series)
+    return Observed(observation, series, tuple(note for job in jobs for note in job.notes))
 
 
 def _metrics(jobs: "list[_ObservedJob]", run: Run, series: RunSeries) -> dict[str, float]:
@@ -105,27 +114,37 @@ class _ObservedJob:
     outcome: Outcome
     cause: str
     report: JobReport
-    tasks: TaskTotals | None
+    responses: Mapping[str, float]
+    tasks: TaskTotals | None = None
+    facts: AppFacts | None = None
     stages: tuple[StageSpan, ...] = ()
     imbalance: float | None = None  # of the time in tasks, among executors
-    in_tasks: Mapping[str, float] = field(default_factory=dict)  # parts of the measured time
+    notes: tuple[str, ...] = ()
 
 
 def _observe_job(run: Run, folder: Path, end: JobEnd) -> _ObservedJob:
     log = read_only_log(folder / "eventlog")
-    tasks = None if log is None else total(log)
+    tasks, facts = (None, None) if log is None else (totals_of(log), read_facts(log))
     if run.program is None:
         report = read_report(folder / "report.jsonl")
     else:
         cluster = run.fingerprint.cluster if run.fingerprint else ""
         report = read_output(folder, run.program, tasks, end.exit_code, cluster=cluster)
-    outcome, cause = classify(end, report, tasks, _tail(folder / "driver.log"))
+    measured = {} if facts is None or report.failure else responses_of(facts)
+    responses, notes = _joined(measured, report.responses)
+    outcome, cause = classify(end, replace(report, responses=responses), tasks, _tail(folder / "driver.log"))
     if log is None:
-        return _ObservedJob(outcome, cause, report, tasks)
-    in_tasks = {}
-    if report.started_at is not None and TIME in report.responses:
-        in_tasks = parts_in_tasks(log, report.started_at, report.responses[TIME])
-    return _ObservedJob(outcome, cause, report, tasks, stage_spans(log), task_imbalance(log), in_tasks)
+        return _ObservedJob(outcome, cause, report, responses, notes=notes)
+    return _ObservedJob(outcome, cause, report, responses, tasks, facts, stage_spans(log), task_imbalance(log), notes)
+
+
+def _joined(measured: Mapping[str, float], reported: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """What the event log shows and what the job said of itself. Times mean the same in every run, so the log's win."""
+    if not measured:  # a run without an event log: its own word is all there is
+        return dict(reported), ()
+    own = {WORK_TIME if name == TIME else name: value for name, value in reported.items()}
+    note = f"the job reports a {TIME} of its own: it is stored as {WORK_TIME}, since {TIME} is measured by sparkcast"
+    return {**own, **measured}, (note,) if TIME in reported else ()
 
 
 def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artifacts: str) -> JobRun:
@@ -139,7 +158,7 @@ def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artifacts: st
         registered_s=since(job.tasks.registered_s if job.tasks else None),
         started_s=since(job.tasks.first_executor_s if job.tasks else None),
         ended_s=ran.ended_at - run.launched_at,
-        responses=job.report.responses,
+        responses=job.responses,
         outcome=job.outcome,
         cause=job.cause,
         curve=job.report.curve,
@@ -150,26 +169,30 @@ def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artifacts: st
 
 
 def _mean_responses(jobs: list[_ObservedJob], run: Run) -> Mapping[str, float]:
-    names = set.intersection(*(set(job.report.responses) for job in jobs))
-    responses = {name: fmean(job.report.responses[name] for job in jobs) for name in sorted(names)}
+    names = set.intersection(*(set(job.responses) for job in jobs)) - ({*PART_RESPONSES} if len(jobs) > 1 else set())
+    responses = {name: fmean(job.responses[name] for job in jobs) for name in sorted(names)}
     begun = [
-        job.report.started_at - ran.submitted_at
+        started - ran.submitted_at
         for ran, job in zip(run.jobs, jobs, strict=True)
-        if job.report.started_at is not None
+        if (started := _started_at(job)) is not None
     ]
     if begun:
         responses[STARTUP_TIME] = fmean(begun)
     responses[TOTAL_TIME] = run.ended_at - run.launched_at
-    if len(jobs) > 1 or not begun:
-        return responses
-    told = {**jobs[0].in_tasks, **responses}  # a workload knows better than its tasks
-    return responses | parts_of(told, _boot_s(jobs[0], run.jobs[0].submitted_at, responses[STARTUP_TIME]))
+    if len(jobs) == 1 and jobs[0].facts is not None:
+        responses |= _outside_the_application(jobs[0].facts, run)
+    return responses
 
 
-def _boot_s(job: _ObservedJob, submitted_at: float, startup_s: float) -> float:
-    """Until data were made ready, as the workload told, or else until the first executor was there."""
-    ready = job.report.loading_at or (job.tasks.first_executor_s if job.tasks else None)
-    return startup_s if ready is None else min(max(ready - submitted_at, 0.0), startup_s)
+def _started_at(job: _ObservedJob) -> float | None:
+    """When the first Spark job was submitted; without a log, when the job said that its work began."""
+    return (job.tasks.first_job_s if job.tasks else None) or job.report.started_at
+
+
+def _outside_the_application(facts: AppFacts, run: Run) -> dict[str, float]:
+    """The time before and after the application's own life, as its launcher saw it: with it, the parts add up."""
+    launch_s = max(facts.span.start_ms / 1e3 - run.launched_at, 0.0)
+    return {LAUNCH: launch_s, EXIT: run.ended_at - run.launched_at - launch_s - facts.span.wall_s}
 
 
 def _tail(path: Path) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sparkcast.facts.stages import StageFacts, short_name
 from sparkcast.profile.profile import Profile
-from sparkcast.profile.stages import StageProfile, short_name
 
 # Differ from run to run and change nothing: where a run happened, not how.
 _OF_THE_RUN = (
@@ -88,9 +88,9 @@ def is_of_the_run(name: str) -> bool:
     return name.startswith(_OF_THE_RUN)
 
 
-def _stage_changes(before: Sequence[StageProfile], after: Sequence[StageProfile]) -> tuple[StageChange, ...]:
+def _stage_changes(before: Sequence[StageFacts], after: Sequence[StageFacts]) -> tuple[StageChange, ...]:
     """Stages of one name are matched in the order in which they ran: their numbers shift when a job is added."""
-    waiting: dict[str, list[StageProfile]] = {}
+    waiting: dict[str, list[StageFacts]] = {}
     for stage in before:
         waiting.setdefault(stage.name, []).append(stage)
     changes = []
@@ -101,7 +101,7 @@ def _stage_changes(before: Sequence[StageProfile], after: Sequence[StageProfile]
     return tuple(sorted(changes, key=lambda change: -abs(change.more_s)))
 
 
-def _change(before: StageProfile | None, after: StageProfile | None) -> StageChange:
+def _change(before: StageFacts | None, after: StageFacts | None) -> StageChange:
     one = after or before
     assert one is not None
     parts = {

@@ -3,15 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sparkcast.errors import StudyError
 from sparkcast.eventlogs import LogRead
-from sparkcast.profile.attribution import attribute
-from sparkcast.profile.cores import CoreHours, core_hours
+from sparkcast.facts import CoreHours, StageFacts, facts_of
 from sparkcast.profile.findings import Evidence, Finding, find
-from sparkcast.profile.parts import Part
-from sparkcast.profile.stages import StageProfile, profile_stages
 from sparkcast.profile.thresholds import Thresholds
-from sparkcast.study.redaction import redact
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +28,7 @@ class Profile:
     n_tasks: int
     n_slots: float  # the most at once
     findings: tuple[Finding, ...]
-    stages: tuple[StageProfile, ...]
+    stages: tuple[StageFacts, ...]
     settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
 
     @property
@@ -45,38 +40,25 @@ def profile_log(log: LogRead, thresholds: Thresholds | None = None) -> Profile:
     """Profile what was read.
 
     Raises:
-        StudyError: nothing was read, or the log tells no times.
+        StudyError: nothing was read, or the log does not record when the application started and ended.
     """
-    if not log.was_read:
-        raise StudyError(
-            f"{log.log}: {log.reason}", hint="give an event log that Spark wrote: a file, or a rolling log's folder"
-        )
-    found = attribute(log)
-    cores, stages = core_hours(log, found), profile_stages(log, found)
-    evidence = Evidence(log, found, stages, cores, thresholds or Thresholds())
-    told = log.application
+    facts = facts_of(log)
     return Profile(
-        log=log.log,
-        status=log.status.value,
-        reason=log.reason,
-        app_id=told.app_id,
-        attempt_id=told.attempt_id,
-        name=told.name,
-        spark_version=told.spark_version,
-        wall_s=found.wall_s,
-        job_s=max((told.last_job_end_ms or found.span.end_ms) - told.first_job_ms, 0) / 1e3
-        if told.first_job_ms
-        else 0.0,
-        parts={part.value: found.total[part] for part in Part},
-        core_hours=cores,
-        n_jobs=len(log.jobs),
-        n_tasks=len(log.tasks),
-        n_slots=evidence.n_slots,
-        findings=find(evidence),
-        stages=stages,
-        settings=redact({**log.environment.spark, **_changed_settings(log)}),
+        log=facts.log,
+        status=facts.status,
+        reason=facts.reason,
+        app_id=facts.application.app_id,
+        attempt_id=facts.application.attempt_id,
+        name=facts.application.name,
+        spark_version=facts.application.spark_version,
+        wall_s=facts.span.wall_s,
+        job_s=facts.span.time_s or 0.0,
+        parts={part.value: seconds for part, seconds in facts.parts.items()},
+        core_hours=facts.core_hours,
+        n_jobs=facts.totals.jobs,
+        n_tasks=facts.totals.tasks,
+        n_slots=facts.shape.slots,
+        findings=find(Evidence(log, facts, thresholds or Thresholds())),
+        stages=facts.stages,
+        settings=facts.properties,
     )
-
-
-def _changed_settings(log: LogRead) -> dict[str, str]:
-    return {name: value for query in log.sql_executions for name, value in query.modified_configs.items()}

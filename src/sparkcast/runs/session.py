@@ -20,19 +20,19 @@ from typing import Self
 
 from sparkcast.engines import NOT_PINNED, Engine, SparkJob
 from sparkcast.errors import RunError, SparkcastError, StoreError
-from sparkcast.observe import Run, observe
 from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler, with_nodes
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.observe.report import read_report
+from sparkcast.observe.run import Run, observe
 from sparkcast.runs.job import make_job
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurations_of, planned_jobs
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
+from sparkcast.study.application import TOTAL_TIME
 from sparkcast.study.environment import is_local
-from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Submitted, complete, shape_of, vocabulary_of
 
@@ -288,11 +288,15 @@ class Session:
             fingerprint=fingerprint(facts, self._data[trial.key]),
             program=program,
             sharing=Sharing(facts.policy, facts.cores, self._study.spark.conf.get("spark.scheduler.mode", "FIFO")),
+            roles={setting.name: setting.role for setting in self._study.vocabulary.settings if setting.role},
         )
         observed = observe(run, run_id=run_id, artifacts=artifacts)
         self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
-        for text in (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes):
+        said = (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes)
+        for text in (*said, *observed.notes):
             self.note(f"trial {trial.position}: {text}")
+        if difference := observed.observation.difference:
+            self.note(f"trial {trial.position} {difference}: it is stored with what it got")
         return observed.observation
 
     def _of_one_job(self, settings: Configuration) -> Configuration:

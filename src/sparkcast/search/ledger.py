@@ -7,8 +7,8 @@ from statistics import fmean
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
 from sparkcast.search.options import TuneOptions
 from sparkcast.study import Configuration, Kind, Observation, Outcome, Response, Study
+from sparkcast.study.application import STARTUP_TIME, TOTAL_TIME
 from sparkcast.study.derive import run_cost
-from sparkcast.study.names import STARTUP_TIME, TOTAL_TIME
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Guessable, Workload
 

@@ -95,6 +95,7 @@ observations = Table(
     Column("utilization", JSON),
     Column("tasks", JSON),
     Column("fingerprint", JSON),
+    Column("got", JSON),  # settings that the cluster gave in place of those of the trial; NULL for most runs
 )
 
 # The jobs of a run that had several, which a single one has not; and what they shared.
@@ -175,8 +176,8 @@ def _normalize_keys(connection: Connection) -> None:
             connection.execute(trials.update().where(trials.c.id == row.id).values(key=key))
 
 
-def _spell_as_americans(connection: Connection) -> None:
-    """Version 2 spelled three names the British way."""
+def _rename_and_add_got(connection: Connection) -> None:
+    """Version 2 spelled three names the British way, and believed that clusters give what is asked for."""
     for table, old, new in (
         ("runs", "artefacts", "artifacts"),
         ("run_jobs", "artefacts", "artifacts"),
@@ -184,6 +185,8 @@ def _spell_as_americans(connection: Connection) -> None:
     ):
         if old in {column["name"] for column in inspect(connection).get_columns(table)}:
             connection.execute(text(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}"))
+    if "got" not in {column["name"] for column in inspect(connection).get_columns("observations")}:
+        connection.execute(text("ALTER TABLE observations ADD COLUMN got JSON"))
     for row in connection.execute(studies.select()).all():
         design = row.definition.get("design")
         if isinstance(design, dict) and "centre_points" in design:
@@ -193,7 +196,7 @@ def _spell_as_americans(connection: Connection) -> None:
 
 
 # version -> what leads to version + 1
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _normalize_keys, 2: _spell_as_americans}
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _normalize_keys, 2: _rename_and_add_got}
 
 
 def prepare(connection: Connection) -> None:

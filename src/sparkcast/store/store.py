@@ -334,6 +334,7 @@ class Store:
                 "cause": observation.cause,
                 "responses": dict(observation.responses),
                 "curve": [dataclasses.asdict(epoch) for epoch in observation.curve],
+                "got": None if observation.requested is None else _got(observation),
             }
             for part in ("utilization", "tasks", "fingerprint"):
                 value = getattr(observation, part)
@@ -461,6 +462,12 @@ def _advice(problem: str) -> str:
     return ""
 
 
+def _got(observation: Observation) -> dict[str, Any]:
+    """The settings that are not those of the trial."""
+    asked: Mapping[str, Any] = observation.requested or {}
+    return {name: level for name, level in observation.configuration.items() if asked.get(name) != level}
+
+
 def _epoch(entry: Mapping[str, Any]) -> Epoch:
     # The first version had three responses beside number and time, each with a name of its own.
     others = {name: value for name, value in entry.items() if name not in ("number", "time_s", "values")}
@@ -492,8 +499,9 @@ def _observation(row: Mapping[str, Any]) -> Observation:
     def part(cls: Any, value: Any) -> Any:
         return None if value is None else cls(**value)
 
+    requested = Configuration(row["configuration"])
     return Observation(
-        configuration=row["configuration"],
+        configuration={**requested, **(row["got"] or {})},
         responses=row["responses"],
         outcome=Outcome(row["outcome"]),
         cause=row["cause"],
@@ -506,4 +514,5 @@ def _observation(row: Mapping[str, Any]) -> Observation:
         started_at=row["launched_at"],
         artifacts=row["artifacts"],
         run_id=row["run_id"],
+        requested=requested if row["got"] else None,
     )

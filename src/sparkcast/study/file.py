@@ -10,11 +10,12 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
+from sparkcast.study.application import TIME
 from sparkcast.study.arrivals import ARRIVAL_RATE, Arrivals, At, FromLogs, MixPart, Poisson, require_whole
 from sparkcast.study.configuration import Configuration, Level, normal_level
 from sparkcast.study.expression import Expression
 from sparkcast.study.model import DOLLARS, DesignChoice, Factor, Limits, Price, SparkOptions, Study
-from sparkcast.study.names import TIME, usual_unit
+from sparkcast.study.names import usual_unit
 from sparkcast.study.paths import no_such_file
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StudyError
+from sparkcast.study.application import STARTUP_TIME, TIME, TOTAL_TIME
 from sparkcast.study.arrivals import Arrivals, MixPart
 from sparkcast.study.configuration import Configuration, Level, normal_level, repeated
 from sparkcast.study.expression import Expression
-from sparkcast.study.names import COST, STARTUP_TIME, TIME, TOTAL_TIME, completed, in_usual_units
+from sparkcast.study.names import COST, completed, in_usual_units
 from sparkcast.study.redaction import redact, redact_plain
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.vocabulary import Vocabulary

@@ -9,23 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
+from sparkcast.study.application import MOVED, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
 from sparkcast.study.vocabulary import Vocabulary
 
-# What sparkcast itself calls what it measures, and the number of epochs where nobody else does.
-TIME, TOTAL_TIME, STARTUP_TIME, COST, EPOCHS = "time_s", "total_s", "startup_s", "cost", "epochs"
+# What sparkcast itself calls what a run costs, and the number of epochs where nobody else does.
+COST, EPOCHS = "cost", "epochs"
+SAMPLER_GROUP = "sparkcast"  # of the Spark job that starts samplers: no work of the application
 RESPONSE_TIME = "response_s"  # from the submission of a job to its end
-# Parts of a run, in their order, that add up to its total time: Spark starts, data are made ready, work and waiting for
-# one another, what is neither, and what comes after the result.
-BOOT, LOADING, COMPUTE, SYNC, IDLE, TEARDOWN = PARTS = (
-    "boot_s",
-    "loading_s",
-    "compute_s",
-    "sync_s",
-    "idle_s",
-    "teardown_s",
-)
 # What the machines of a run did in all; and how much more than the mean the busiest worker did, as a share of it.
 BUSY_CORE_TIME, IOWAIT_CORE_TIME, DISK_BYTES, NETWORK_BYTES = (
     "busy_core_s",
@@ -35,8 +27,19 @@ BUSY_CORE_TIME, IOWAIT_CORE_TIME, DISK_BYTES, NETWORK_BYTES = (
 )
 IMBALANCE, NODE_IMBALANCE = "imbalance", "node_imbalance"
 # What is measured in every run, whatever its workload reports: for models to learn from, not to be reported one by one.
-METRICS = (*PARTS, BUSY_CORE_TIME, IOWAIT_CORE_TIME, DISK_BYTES, NETWORK_BYTES, IMBALANCE, NODE_IMBALANCE)
+METRICS = (
+    *PART_RESPONSES,
+    *MOVED,
+    BUSY_CORE_TIME,
+    IOWAIT_CORE_TIME,
+    DISK_BYTES,
+    NETWORK_BYTES,
+    IMBALANCE,
+    NODE_IMBALANCE,
+)
 
+# As tables of earlier versions have them. A workload may still report what its executors computed and waited for.
+_EARLIER_PARTS = ("boot_s", "loading_s", "compute_s", "sync_s", "idle_s", "teardown_s")
 _SETTINGS: tuple[tuple[Role, str], ...] = (
     (
         Role.MACHINES,
@@ -99,7 +102,7 @@ _RESPONSES = (
     Response("cores_busy", unit="share of cores"),
     Response("cores_held", unit="share of cores"),
     Response("slowdown", unit="times alone"),
-    *(Response(part, kind=Kind.TIME) for part in PARTS),
+    *(Response(part, kind=Kind.TIME) for part in (*PART_RESPONSES, *_EARLIER_PARTS)),
     *(Response(name, unit="core-seconds") for name in (BUSY_CORE_TIME, IOWAIT_CORE_TIME)),
     *(Response(name, unit="bytes") for name in (DISK_BYTES, NETWORK_BYTES)),
     *(Response(name, unit="share of the mean") for name in (IMBALANCE, NODE_IMBALANCE)),

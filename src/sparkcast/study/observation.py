@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from sparkcast.study.application import TIME
 from sparkcast.study.configuration import Configuration, Level, Levels
-from sparkcast.study.names import TIME, completed
+from sparkcast.study.names import completed
 from sparkcast.study.vocabulary import Vocabulary
 
 
@@ -144,6 +145,7 @@ class Observation:
     jobs: tuple[JobRun, ...] = ()  # of a run that had several, in order of arrival
     sharing: Sharing | None = None  # of such a run
     is_ingested: bool = False  # made without sparkcast: no trial asked for it
+    requested: Configuration | None = None  # what its trial asked for, where the cluster gave something else
 
     if TYPE_CHECKING:  # takes settings however they are written
 
@@ -165,6 +167,7 @@ class Observation:
             jobs: tuple[JobRun, ...] = (),
             sharing: Sharing | None = None,
             is_ingested: bool = False,
+            requested: Configuration | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -173,6 +176,14 @@ class Observation:
     @property
     def ok(self) -> bool:
         return self.outcome is Outcome.OK
+
+    @property
+    def difference(self) -> str:
+        """What its trial asked for and did not get: `asked for executors=2, got executors=1`; "" for most runs."""
+        if self.requested is None:
+            return ""
+        names = [name for name, level in self.requested.items() if self.configuration.get(name) != level]
+        return f"asked for {self.requested.only(names)}, got {self.configuration.only(names)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from dataclasses import replace
 from math import inf
 from statistics import fmean, quantiles
 
+from sparkcast.study.application import TOTAL_TIME
 from sparkcast.study.arrivals import ARRIVAL_RATE
 from sparkcast.study.configuration import Configuration
-from sparkcast.study.names import RESPONSE_TIME, TOTAL_TIME
+from sparkcast.study.names import RESPONSE_TIME
 from sparkcast.study.observation import JobRun, Observation
 from sparkcast.study.setting import Role
 from sparkcast.study.vocabulary import Vocabulary

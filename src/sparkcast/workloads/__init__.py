@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, MixPart, Response, Role, Setting, Study, Vocabulary
+from sparkcast.study.application import TIME
 from sparkcast.study.arrivals import ARRIVAL_RATE
 from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.derive import machine_hour, machine_type_setting
-from sparkcast.study.names import TIME
 from sparkcast.study.redaction import is_secret
 from sparkcast.workloads.base import (
     CLUSTER_SETTINGS,

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any
 from sparkcast.errors import RunError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Level
+from sparkcast.study.application import FROM_THE_LOG
 from sparkcast.study.environment import is_local
-from sparkcast.study.names import COST, STARTUP_TIME, TOTAL_TIME, usual_vocabulary
+from sparkcast.study.names import COST, usual_vocabulary
 from sparkcast.study.setting import SYSTEM
 from sparkcast.units import as_number
 from sparkcast.workloads._placeholders import fill, names_in
 from sparkcast.workloads.base import (
     CLUSTER_SETTINGS,
-    TIME,
     WORKLOADS,
     Application,
     Configuration,
     Job,
-    Kind,
     Response,
     Role,
     Setting,
@@ -33,20 +32,6 @@ from sparkcast.workloads.base import (
 if TYPE_CHECKING:
     from sparkcast.workloads._command_block import Block
 
-# What the event log of any job tells.
-FROM_THE_LOG = (
-    TIME,
-    Response(TOTAL_TIME, kind=Kind.TIME),
-    Response(STARTUP_TIME, kind=Kind.TIME),
-    Response("task_s", kind=Kind.TIME),
-    Response("cpu_s", kind=Kind.TIME),
-    Response("gc_s", kind=Kind.TIME),
-    Response("task_count", kind=Kind.COUNT, better="less"),
-    Response("stage_count", kind=Kind.COUNT, better="less"),
-    Response("shuffle_read_bytes", kind=Kind.COUNT, better="less", unit="bytes"),
-    Response("shuffle_write_bytes", kind=Kind.COUNT, better="less", unit="bytes"),
-    Response("spilled_bytes", kind=Kind.COUNT, better="less", unit="bytes"),
-)
 RUN_FOLDER = "run_folder"  # a placeholder that is no setting: a folder of the run's own
 _PYTHON = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # hdfs:, s3a:, local:, http:

@@ -23,12 +23,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from sparkcast.study.names import SAMPLER_GROUP
 from sparkcast.workloads import sampler
 
 PERIOD_S = 1.0
 NODES_FILE, NODES_VARIABLE = "nodes.jsonl", "SPARKCAST_NODES"
 HERE = "here"  # a line that says so: executors run on the machine of the driver, which is sampled already
-JOB_GROUP = "sparkcast"  # of the Spark job that starts samplers
 SWITCH = "spark.sparkcast.sampler"  # false: start nothing on the nodes
 _LONGEST = 1 << 16  # bytes of a first line
 
@@ -118,7 +118,7 @@ def _start_samplers(context: Any, address: tuple[str, int, str]) -> None:
     slots = max(1, context.defaultParallelism // int(context.getConf().get("spark.task.cpus", "1")))
     start = _starter(Path(sampler.__file__).read_bytes(), address)
     before = {name: context.getLocalProperty(name) for name in ("spark.jobGroup.id", "spark.job.description")}
-    context.setJobGroup(JOB_GROUP, "start a sampler on every node")
+    context.setJobGroup(SAMPLER_GROUP, "start a sampler on every node")
     try:
         context.parallelize(range(slots), slots).foreachPartition(start)
     finally:

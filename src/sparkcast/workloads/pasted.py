@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from sparkcast.errors import StudyError
+from sparkcast.study.application import FROM_THE_LOG
 from sparkcast.study.configuration import normal_level
 from sparkcast.study.names import COST
 from sparkcast.study.redaction import is_secret, redact, redact_arguments
@@ -14,7 +15,7 @@ from sparkcast.units import as_number
 from sparkcast.workloads._placeholders import escape
 from sparkcast.workloads._submit_line import SubmitLine, parse_line
 from sparkcast.workloads.base import CLUSTER_SETTINGS
-from sparkcast.workloads.command import FROM_THE_LOG, RUN_FOLDER
+from sparkcast.workloads.command import RUN_FOLDER
 
 _TEMPLATE = """\
 # A study of your own job, submitted as is:

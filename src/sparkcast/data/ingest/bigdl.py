@@ -8,7 +8,7 @@ from sparkcast.data.ingest.applications import job_name
 from sparkcast.data.ingest.settings import Pattern, values_in
 from sparkcast.errors import StudyError
 from sparkcast.study import IngestedRun
-from sparkcast.study.names import TIME
+from sparkcast.study.application import TIME
 from sparkcast.workloads._bigdl_log import Curve, Trained, parse_line
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
 

@@ -16,7 +16,7 @@ from sparkcast.data.ingest.settings import Pattern
 from sparkcast.errors import StudyError
 from sparkcast.store import open_store, results_folder
 from sparkcast.study import Configuration, Factor, IngestedRun, Level, Role, Study
-from sparkcast.study.names import TIME
+from sparkcast.study.application import TIME
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, Submitted, is_property, workload_of
 

@@ -3,10 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sparkcast.data.ingest.applications import CORE_HOURS, part_name
 from sparkcast.data.ingest.settings import UNSET, differing, value_of
 from sparkcast.data.table import parse_level
-from sparkcast.profile import Part
 from sparkcast.study import (
     Configuration,
     Dataset,
@@ -19,12 +17,12 @@ from sparkcast.study import (
     Response,
     Vocabulary,
 )
+from sparkcast.study.application import CORE_HOURS, FROM_THE_LOG, PART_RESPONSES, TIME, TOTAL_TIME
 from sparkcast.study.configuration import Levels
-from sparkcast.study.names import COST, TIME, TOTAL_TIME
+from sparkcast.study.names import COST
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, is_property
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
-from sparkcast.workloads.command import FROM_THE_LOG
 
 _TOLD = (TIME, TOTAL_TIME, CORE_HOURS, COST, ACCURACY.name, THROUGHPUT.name)  # the other responses are metrics
 # What the names mean that are ours.
@@ -32,11 +30,10 @@ WORDS = Vocabulary(
     CLUSTER_SETTINGS,
     (
         *FROM_THE_LOG,
-        Response(CORE_HOURS, kind=Kind.COUNT, better="less", unit="core-hours"),
         Response(COST, kind=Kind.MONEY),
         ACCURACY,
         THROUGHPUT,
-        *(Response(part_name(part), kind=Kind.TIME) for part in Part),
+        *(Response(name, kind=Kind.TIME) for name in PART_RESPONSES),
     ),
 )
 

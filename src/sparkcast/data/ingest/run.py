@@ -11,7 +11,7 @@ from sparkcast.data.ingest.reading import Reader, Reading, read_here
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Log, LogStatus, LogSummary, find_logs
 from sparkcast.study import IngestedRun
-from sparkcast.study.names import TIME
+from sparkcast.study.application import TIME
 from sparkcast.workloads import CLUSTER_SETTINGS
 
 NEW, AGAIN, UNCHANGED, IN_PROGRESS = "new", "again", "unchanged", "in progress"

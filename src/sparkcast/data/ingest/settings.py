@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import LogRead
+from sparkcast.facts import ClusterShape
 from sparkcast.study import Level, Role
-from sparkcast.study.redaction import REDACTED, redact
+from sparkcast.study.redaction import REDACTED
 from sparkcast.units import shortest_size
 from sparkcast.workloads import CLUSTER_SETTINGS
 
@@ -89,43 +90,22 @@ def parse_pattern(text: str) -> Pattern:
     return Pattern(name, regex)
 
 
-def cluster_settings(log: LogRead) -> dict[str, Level]:
+def cluster_settings(shape: ClusterShape) -> dict[str, Level]:
     """How many executors there were at once, and what each had, by the names that sparkcast itself has for them."""
     names = {setting.role: setting.name for setting in CLUSTER_SETTINGS}
-    workers = [one for one in log.executors if one.executor_id != "driver"]
-    found: dict[str, Level] = {names[Role.MACHINES]: _most_at_once(log) if workers else 1}
-    each = [one.cores for one in workers or log.executors if one.cores]
-    if each:
-        found[names[Role.CORES]] = max(set(each), key=each.count)
-    memory = _memory(log, is_local=not workers)
-    return found | ({names[Role.MEMORY]: memory} if memory else {})
+    found: dict[str, Level] = {names[Role.MACHINES]: max(shape.executors, 1)}
+    if shape.cores:
+        found[names[Role.CORES]] = shape.cores
+    if shape.memory_bytes:
+        found[names[Role.MEMORY]] = shortest_size(shape.memory_bytes)
+    return found
 
 
-def _most_at_once(log: LogRead) -> int:
-    changes = [(one.added_ms, 1) for one in log.executors if one.executor_id != "driver"]
-    changes += [(one.removed_ms, -1) for one in log.executors if one.executor_id != "driver" and one.removed_ms]
-    most = now = 0
-    for _, change in sorted(changes):
-        now += change
-        most = max(most, now)
-    return most
-
-
-def _memory(log: LogRead, *, is_local: bool) -> str:
-    if is_local:  # the driver runs the tasks
-        return log.environment.spark.get("spark.driver.memory", "1g")
-    default = next((one.memory_mib for one in log.resource_profiles if one.profile_id == 0), 0)
-    return shortest_size(default * 1024**2) if default else log.environment.spark.get("spark.executor.memory", "")
-
-
-def properties(log: LogRead) -> dict[str, str]:
+def run_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """Properties that say how the job was run, those set while it ran included."""
-    told = dict(log.environment.spark)
-    for execution in log.sql_executions:
-        told |= execution.modified_configs
     return {
         name: value
-        for name, value in redact(told).items()
+        for name, value in properties.items()
         if name.startswith(_HOW)
         and not name.startswith((*_WHERE, OWN_PREFIX))
         and name not in _OF_THE_CLUSTER

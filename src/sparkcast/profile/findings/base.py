@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sparkcast.eventlogs import LogRead, Stage
-from sparkcast.profile.attribution import Attribution, StageKey
-from sparkcast.profile.cores import CoreHours
-from sparkcast.profile.parts import Part
-from sparkcast.profile.stages import StageProfile
+from sparkcast.facts import AppFacts, Attribution, CoreHours, StageFacts
+from sparkcast.facts.attribution import StageKey
 from sparkcast.profile.thresholds import Thresholds
+from sparkcast.study.application import Part
 
 # Public prices of machines that are composed freely: a core costs about as much as 7.5 GiB of memory.
 GIB_PER_CORE = 7.5
@@ -34,25 +33,29 @@ class Finding:
 @dataclass(frozen=True)
 class Evidence:
     log: LogRead
-    attribution: Attribution
-    stages: tuple[StageProfile, ...]
-    cores: CoreHours
+    facts: AppFacts
     thresholds: Thresholds
 
     @property
-    def wall_s(self) -> float:
-        return self.attribution.wall_s
+    def attribution(self) -> Attribution:
+        return self.facts.attribution
 
-    @cached_property
+    @property
+    def stages(self) -> tuple[StageFacts, ...]:
+        return self.facts.stages
+
+    @property
+    def cores(self) -> CoreHours:
+        return self.facts.core_hours
+
+    @property
+    def wall_s(self) -> float:
+        return self.facts.span.wall_s
+
+    @property
     def n_slots(self) -> float:
         """The most there were at once."""
-        changes = [(one.start_ms, one.n) for one in self.attribution.slots]
-        changes += [(one.end_ms, -one.n) for one in self.attribution.slots]
-        most = now = 0.0
-        for _, change in sorted(changes):
-            now += change
-            most = max(most, now)
-        return max(most, 1.0)
+        return max(self.facts.shape.slots, 1.0)
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
@@ -97,18 +100,18 @@ class Evidence:
         return weight >= limits.cost and weight * self.wall_s >= limits.cost_s
 
     def is_local(self) -> bool:
-        return [one.executor.executor_id for one in self.attribution.slots] == ["driver"]
+        return self.facts.shape.is_local
 
 
-def part_of(stage: StageProfile, *parts: Part) -> float:
+def part_of(stage: StageFacts, *parts: Part) -> float:
     return sum(stage.parts[part.value] for part in parts)
 
 
-def costliest(stages: Iterable[StageProfile], cost: Callable[[StageProfile], float]) -> list[StageProfile]:
+def costliest(stages: Iterable[StageFacts], cost: Callable[[StageFacts], float]) -> list[StageFacts]:
     return sorted(stages, key=lambda stage: -cost(stage))
 
 
-def named(stages: Sequence[StageProfile]) -> str:
+def named(stages: Sequence[StageFacts]) -> str:
     """`stage 3`, or `stages 3, 5, 9 and 4 more`."""
     ids = [str(number) for number in dict.fromkeys(stage.stage_id for stage in stages)]
     if len(ids) == 1:
@@ -119,7 +122,7 @@ def named(stages: Sequence[StageProfile]) -> str:
     )
 
 
-def ids(stages: Iterable[StageProfile]) -> tuple[int, ...]:
+def ids(stages: Iterable[StageFacts]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(stage.stage_id for stage in stages))
 
 

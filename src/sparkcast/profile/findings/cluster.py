@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from sparkcast.profile.findings.base import GIB_PER_CORE, Evidence, Finding, of
 from sparkcast.profile.findings.partitions import small_partitions, unfilled_stages
-from sparkcast.profile.parts import Part
+from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
 
 _ROOM = 1.3  # what is advised of the highest use
@@ -42,11 +42,11 @@ def _without_executors(evidence: Evidence) -> float:
 
 def _missing_slots(evidence: Evidence) -> float:
     """Seconds lost between the first executor and most of them, while jobs ran."""
-    if evidence.settings.get("spark.dynamicAllocation.enabled") == "true" or not evidence.log.application.first_job_ms:
+    if evidence.facts.shape.is_dynamic or not evidence.facts.span.first_job_ms:
         return 0.0  # they come when they are asked for
     slots = sorted((one.start_ms, one.n) for one in evidence.attribution.slots if one.n)
     wanted = sum(n for _, n in slots)
-    first_job, now, lost = evidence.log.application.first_job_ms, 0.0, 0.0
+    first_job, now, lost = evidence.facts.span.first_job_ms, 0.0, 0.0
     for (start, n), (following, _) in pairwise(slots):
         now += n
         if now >= evidence.thresholds.executor_start_share * wanted:

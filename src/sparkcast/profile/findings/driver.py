@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sparkcast.profile.findings.base import Evidence, Finding, of
-from sparkcast.profile.parts import Part
+from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
 
 
@@ -46,7 +46,7 @@ def _longest_gap(evidence: Evidence) -> tuple[float, float]:
 
 def _before_first_job(evidence: Evidence) -> float:
     """Seconds before the first job in which an executor is there: the program's own."""
-    span, first_job = evidence.attribution.span, evidence.log.application.first_job_ms
+    span, first_job = evidence.attribution.span, evidence.facts.span.first_job_ms
     ready = min((one.start_ms for one in evidence.attribution.slots if one.n), default=first_job)
     return min(max(first_job - max(ready, span.start_ms), 0) / 1e3, evidence.seconds(Part.BEFORE_FIRST_JOB))
 

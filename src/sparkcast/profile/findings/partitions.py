@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
-from sparkcast.profile.parts import Part
-from sparkcast.profile.stages import StageProfile
+from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
@@ -25,7 +25,7 @@ def skew(evidence: Evidence) -> Iterator[Finding]:
         yield from found.values()
 
 
-def _one_skewed(stage: StageProfile, by_data: bool, evidence: Evidence) -> Finding:
+def _one_skewed(stage: StageFacts, by_data: bool, evidence: Evidence) -> Finding:
     cost = part_of(stage, Part.SLOW_TASKS)
     return Finding(
         "skew" if by_data else "slow-tasks",
@@ -47,7 +47,7 @@ def _one_skewed(stage: StageProfile, by_data: bool, evidence: Evidence) -> Findi
     )
 
 
-def _many_skewed(stages: list[StageProfile], by_data: bool, evidence: Evidence) -> Finding:
+def _many_skewed(stages: list[StageFacts], by_data: bool, evidence: Evidence) -> Finding:
     worst = costliest(stages, lambda stage: part_of(stage, Part.SLOW_TASKS))
     cost = sum(part_of(stage, Part.SLOW_TASKS) for stage in stages)
     first = worst[0]
@@ -63,7 +63,7 @@ def _many_skewed(stages: list[StageProfile], by_data: bool, evidence: Evidence) 
     )
 
 
-def _why(stage: StageProfile, by_data: bool) -> str:
+def _why(stage: StageFacts, by_data: bool) -> str:
     if not by_data:
         return "it reads and writes no more than they do"
     if _is_more(stage.longest_bytes, stage.median_bytes):
@@ -71,7 +71,7 @@ def _why(stage: StageProfile, by_data: bool) -> str:
     return f"it has {of(stage.longest_records, 'record')}, the median {stage.median_records:,.0f}"
 
 
-def _has_more_data(stage: StageProfile) -> bool:
+def _has_more_data(stage: StageFacts) -> bool:
     """Data of one key compress well, so that records can tell more than bytes."""
     return _is_more(stage.longest_bytes, stage.median_bytes) or _is_more(stage.longest_records, stage.median_records)
 
@@ -80,7 +80,7 @@ def _is_more(longest: float, median: float) -> bool:
     return longest >= _MORE_DATA * max(median, 1.0)
 
 
-def is_skewed(stage: StageProfile, evidence: Evidence) -> bool:
+def is_skewed(stage: StageFacts, evidence: Evidence) -> bool:
     return (
         stage.n_tasks - stage.n_lost > 1
         and stage.longest_task_s >= evidence.thresholds.skew_ratio * max(stage.median_task_s, 1e-3)
@@ -122,7 +122,7 @@ def few_tasks(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def unfilled_stages(evidence: Evidence) -> list[StageProfile]:
+def unfilled_stages(evidence: Evidence) -> list[StageFacts]:
     slots = evidence.n_slots
     return [
         stage
@@ -131,7 +131,7 @@ def unfilled_stages(evidence: Evidence) -> list[StageProfile]:
     ]
 
 
-def _unfilled(stage: StageProfile, slots: float) -> float:
+def _unfilled(stage: StageFacts, slots: float) -> float:
     """Seconds that more tasks could fill. Idle slots count where the stage had no task left to give them."""
     idle = part_of(stage, Part.IDLE) if stage.most_at_once >= stage.n_tasks and stage.n_tasks < slots else 0.0
     return idle + part_of(stage, Part.SLOW_TASKS)
@@ -171,12 +171,12 @@ _OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE)
 _WORK = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 
-def _overhead(stage: StageProfile) -> float:
+def _overhead(stage: StageFacts) -> float:
     """With many tasks, slots are idle between two of them because the driver cannot start them faster."""
     return part_of(stage, *_OVERHEAD)
 
 
-def _in_tasks(stage: StageProfile) -> float:
+def _in_tasks(stage: StageFacts) -> float:
     return part_of(stage, *_OVERHEAD, *_WORK)
 
 
@@ -201,5 +201,5 @@ def large_partitions(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _size_cost(stage: StageProfile) -> float:
+def _size_cost(stage: StageFacts) -> float:
     return part_of(stage, Part.GC, Part.SLOW_TASKS)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from sparkcast.profile.attribution import StageKey
+from sparkcast.facts.attribution import StageKey
+from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
-from sparkcast.profile.parts import Part
-from sparkcast.profile.stages import StageProfile
+from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
 
 _OPEN_S = 1e-3  # of CPU time to open a file: text takes half of it, Parquet more
@@ -47,7 +47,7 @@ def small_files(evidence: Evidence) -> Iterator[Finding]:
 
 def repeated_stages(evidence: Evidence) -> Iterator[Finding]:
     """Stages that do the same as an earlier one: each group of them, or many that cost little together."""
-    groups: dict[object, list[StageProfile]] = {}
+    groups: dict[object, list[StageFacts]] = {}
     shared = _shared_rdds(evidence)
     for stage in evidence.stages:
         signature = _signature(stage, evidence, shared)
@@ -60,7 +60,7 @@ def repeated_stages(evidence: Evidence) -> Iterator[Finding]:
         yield _repeated(*small)
 
 
-def _repeated(*groups: list[StageProfile]) -> Finding:
+def _repeated(*groups: list[StageFacts]) -> Finding:
     largest = max(groups, key=lambda stages: sum(stage.wall_s for stage in stages[1:]))
     first = largest[0]
     later = costliest((stage for stages in groups for stage in stages[1:]), lambda stage: stage.wall_s)
@@ -97,7 +97,7 @@ def _shared_rdds(evidence: Evidence) -> dict[StageKey, int]:
     return {key: rdd_id for key, rdd_id in last.items() if rdd_id >= 0}
 
 
-def _signature(stage: StageProfile, evidence: Evidence, shared: Mapping[StageKey, int]) -> object | None:
+def _signature(stage: StageFacts, evidence: Evidence, shared: Mapping[StageKey, int]) -> object | None:
     """What two stages that do the same have in common; None for one that moves nothing or reads a cache."""
     logged = evidence.logged.get(stage.key)
     if logged is None or not logged.rdds or any(rdd.is_cached for rdd in logged.rdds):

@@ -1,16 +1,17 @@
 """What tasks spend time on beside their work: spill, garbage collection, failures, slow hosts, Python."""
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from sparkcast.eventlogs import Stage
-from sparkcast.profile.attribution import Slots
+from sparkcast.facts.attribution import Slots
+from sparkcast.facts.parts import Seconds
+from sparkcast.facts.shape import lost_executors
+from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
-from sparkcast.profile.parts import Part, Seconds
-from sparkcast.profile.stages import StageProfile
+from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
 
 _PACKED_PER_S = 200e6  # bytes that one core compresses with LZ4, reads back and merges in a second
@@ -36,7 +37,7 @@ def spill(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _spilling(stage: StageProfile) -> float:
+def _spilling(stage: StageFacts) -> float:
     """Seconds: the part of the time that no metric explains, and the CPU time of packing and unpacking."""
     packing = min(stage.memory_spilled_bytes / _PACKED_PER_S * stage.of_wall, part_of(stage, Part.CPU))
     return part_of(stage, Part.SPILL) + packing
@@ -63,8 +64,8 @@ def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
 def lost_work(evidence: Evidence) -> Iterator[Finding]:
     """Tasks that failed, were killed, or did again what had been done; executors that died."""
     lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
-    ended_ms = evidence.log.application.ended_ms or math.inf  # what a cluster says while it is torn down is no loss
-    gone = [one for one in evidence.attribution.slots if one.executor.is_lost and one.executor.removed_ms <= ended_ms]
+    dead = lost_executors(evidence.log)
+    gone = [one for one in evidence.attribution.slots if one.executor in dead]
     failed = [job for job in evidence.log.jobs if job.succeeded is False and "cancelled" not in job.failure.lower()]
     if not lost.any() and not gone and not failed:
         return
@@ -115,7 +116,7 @@ def _reasons(evidence: Evidence) -> str:
 
 def _missing_slots(evidence: Evidence, gone: Sequence[Slots]) -> float:
     """Seconds lost until another executor came in the place of one that died, or the last job ended."""
-    last = evidence.log.application.last_job_end_ms or evidence.attribution.span.end_ms
+    last = evidence.facts.span.last_job_ms or evidence.facts.span.end_ms
     total = 0.0
     starts = sorted(one.start_ms for one in evidence.attribution.slots)
     for one in gone:
@@ -194,7 +195,7 @@ def is_python(stage: Stage | None) -> bool:
     return any("Python" in name or _is_arrow(name) for name in _operators(stage))
 
 
-def _is_row_by_row(stage: StageProfile, logged: Stage | None) -> bool:
+def _is_row_by_row(stage: StageFacts, logged: Stage | None) -> bool:
     """Of RDDs nobody knows what Python does with them. Where a record takes long, it is no plain function of rows."""
     if not is_python(logged) or any(map(_is_arrow, _operators(logged))):
         return False

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, part_of
 from sparkcast.profile.findings.tasks import is_python
-from sparkcast.profile.parts import Part
-from sparkcast.profile.stages import StageProfile
+from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
 
 _KRYO = "org.apache.spark.serializer.KryoSerializer"
@@ -31,7 +31,7 @@ def shuffle_bound(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _shuffling(stage: StageProfile) -> float:
+def _shuffling(stage: StageFacts) -> float:
     return part_of(stage, Part.FETCH_WAIT, Part.SHUFFLE_WRITE)
 
 

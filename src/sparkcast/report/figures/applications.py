@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparkcast.eventlogs import LogRead
-from sparkcast.profile import Attribution, Part, Profile, attribute, profile_log
+from sparkcast.facts import Attribution, Part
+from sparkcast.facts.attribution import attribute
+from sparkcast.profile import Profile, profile_log
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin, thinned
 from sparkcast.report.figures._style import BLUE, GRAY, GREEN, ORANGE, RED, finish, inline, the_rows
 

@@ -20,9 +20,19 @@ from sparkcast.report.figures._style import (
 )
 from sparkcast.report.labels import axis_title, finite, in_order, ordered, plain_name, settings_title, short_settings
 from sparkcast.study import Configuration, Dataset, Observation, Response
-from sparkcast.study.names import PARTS
+from sparkcast.study.application import EXIT, LAUNCH, PART_RESPONSES, Part
 
-_PART_LABELS = dict(zip(PARTS, ("start-up", "loading", "computing", "synchronizing", "idle", "teardown"), strict=True))
+# The parts of a run's time in groups, as more than eight colors cannot be told apart.
+_PART_GROUPS: dict[str, tuple[str, ...]] = {
+    "start-up": (LAUNCH, Part.BEFORE_FIRST_JOB.response),
+    "driver only": (Part.DRIVER_ONLY.response,),
+    "CPU": (Part.CPU.response, Part.GC.response),
+    "shuffle and spill": (Part.FETCH_WAIT.response, Part.SHUFFLE_WRITE.response, Part.SPILL.response),
+    "I/O and other": (Part.UNINSTRUMENTED.response, Part.SCHEDULING.response, Part.SERIALIZATION.response),
+    "idle or waiting slots": (Part.NO_EXECUTORS.response, Part.SLOW_TASKS.response, Part.IDLE.response),
+    "lost work": (Part.LOST.response,),
+    "exit": (EXIT,),
+}
 _MOST_SERIES = 8  # more colors cannot be told apart
 _MOST_RUNS, _MOST_LINES, _MOST_BARS = 1000, 60, 24
 
@@ -186,7 +196,7 @@ def _series(rows: tuple[Row, ...], data: Dataset) -> tuple[str, list[str]]:
 
 
 def parts(data: Dataset) -> Figure | None:
-    """Where the time of each configuration went; None when no workload told."""
+    """Where the time of each configuration went; None without runs whose event logs show it."""
     rows, title = part_rows(data), settings_title(data.factors)
     if not rows:
         return None
@@ -194,25 +204,28 @@ def parts(data: Dataset) -> Figure | None:
         "parts",
         Section.RESULTS,
         "Where the time went",
-        "Mean over the runs of each configuration, from submitting the job to its end. Synchronizing is waiting for "
-        "weights, gradients or shuffled data of other executors; idle is what remains of the measured time, such as "
-        "scheduling and slots without a task.",
+        "Mean over the runs of each configuration, from submitting the job to its exit. While stages run, each moment "
+        "is divided equally among the slots of the executors; CPU includes garbage collection, and I/O and other is "
+        "run time that no Spark metric explains.",
         rows,
         lambda width: _draw_parts(rows, title, width),
-        heads={"configuration": title} | {name: f"{label} (s)" for name, label in _PART_LABELS.items()},
+        heads={"configuration": title} | {label: f"{label} (s)" for label in _PART_GROUPS},
     )
 
 
 def part_rows(data: Dataset) -> tuple[Row, ...]:
-    """One row per configuration, one column per part."""
+    """One row per configuration, one column per group of parts."""
     groups: dict[Configuration, list[Observation]] = {}
     for run in data.observations:
-        if run.ok and all(part in run.responses for part in PARTS):
+        if run.ok and all(part in run.responses for part in PART_RESPONSES):
             groups.setdefault(data.key(run), []).append(run)
     return tuple(
         {
             "configuration": short_settings(runs[0].configuration, data.factors),
-            **{part: fmean(run.responses[part] for run in runs) for part in PARTS},
+            **{
+                label: fmean(sum(run.responses[part] for part in group) for run in runs)
+                for label, group in _PART_GROUPS.items()
+            },
             "runs": len(runs),
         }
         for runs in (groups[key] for key in thin(in_order(groups, data.factors), _MOST_BARS))
@@ -222,11 +235,11 @@ def part_rows(data: Dataset) -> tuple[Row, ...]:
 def _draw_parts(rows: tuple[Row, ...], title: str, width: int) -> Spec:
     import altair as alt
 
-    labels = list(_PART_LABELS.values())
+    labels = list(_PART_GROUPS)
     tall: list[Row] = [
-        {"configuration": row["configuration"], "part": label, "order": order, "seconds": row[part]}
+        {"configuration": row["configuration"], "part": label, "order": order, "seconds": row[label]}
         for row in rows
-        for order, (part, label) in enumerate(_PART_LABELS.items())
+        for order, label in enumerate(labels)
     ]
     chart = alt.Chart(the_rows()).mark_bar(size=14)
     chart = chart.encode(

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparkcast.eventlogs import LogRead, Stage
-from sparkcast.profile.attribution import Attribution, StageKey
-from sparkcast.profile.parts import RUNNING, Part
+from sparkcast.facts.attribution import Attribution, StageKey
+from sparkcast.facts.parts import RUNNING
+from sparkcast.study.application import Part
 
 
 @dataclass(frozen=True, slots=True)
-class StageProfile:
+class StageFacts:
     """One attempt of one stage. `parts` are seconds of the application's life, so that stages can be added up."""
 
     stage_id: int
@@ -69,7 +70,7 @@ def short_name(name: str) -> str:
     return f"{what}{at}{where.rpartition('/')[2]}"
 
 
-def profile_stages(log: LogRead, found: Attribution) -> tuple[StageProfile, ...]:
+def stages_of(log: LogRead, found: Attribution) -> tuple[StageFacts, ...]:
     known = {stage.key: stage for stage in log.stages}
     jobs: dict[int, list[int]] = {}
     for job in log.jobs:
@@ -115,7 +116,7 @@ def _profile(
     rows: NDArray[np.int64],
     columns: Mapping[str, NDArray[np.float64]],
     found: Attribution,
-) -> StageProfile:
+) -> StageFacts:
     times = found.times
     took = (times.finish[rows] - times.launch[rows]) / 1e3
     good = ~times.is_lost[rows]
@@ -125,7 +126,7 @@ def _profile(
     records = columns["records_read"][rows] + columns["records_written"][rows]
     records_useful = records[good] if good.any() else records
     start, end = _interval(stage, rows, found)
-    return StageProfile(
+    return StageFacts(
         stage_id=key[0],
         attempt=key[1],
         name=stage.name if stage is not None else "",

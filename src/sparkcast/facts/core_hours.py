@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparkcast.eventlogs import LogRead
-from sparkcast.profile.attribution import Attribution
+from sparkcast.facts.attribution import Attribution, task_cpus
+from sparkcast.facts.shape import container_bytes, most_at_once
 
 _HOUR_S = 3600.0
 
@@ -33,8 +34,8 @@ class CoreHours:
 def core_hours(log: LogRead, found: Attribution) -> CoreHours:
     slots, tasks = found.slots, log.tasks
     paid = sum(one.executor.cores * (one.end_ms - one.start_ms) / 1e3 for one in slots) / _HOUR_S
-    cpus = {stage.key: _cpus(log, stage.profile_id) for stage in log.stages}
-    default = _cpus(log, 0)
+    cpus = {stage.key: task_cpus(log, stage.profile_id) for stage in log.stages}
+    default = task_cpus(log, 0)
     held = (found.times.finish - found.times.launch) / 1e3 / _HOUR_S
     if len(set(cpus.values()) | {default}) > 1:
         pairs = zip(tasks["stage_id"].tolist(), tasks["stage_attempt"].tolist(), strict=True)
@@ -53,37 +54,10 @@ def core_hours(log: LogRead, found: Attribution) -> CoreHours:
         never_used=never,
         n_executors=len(slots),
         n_never_used=len(unused),
-        most_cores=_most(found),
+        most_cores=most_at_once((one.start_ms, one.end_ms, one.executor.cores) for one in slots),
         mean_cores=paid * _HOUR_S / found.wall_s,
         gib_hours=sum(
-            memory_mib(log, one.executor.profile_id) / 1024 * (one.end_ms - one.start_ms) / 1e3 for one in slots
+            container_bytes(log, one.executor.profile_id) / 1024**3 * (one.end_ms - one.start_ms) / 1e3 for one in slots
         )
         / _HOUR_S,
     )
-
-
-def memory_mib(log: LogRead, profile_id: int) -> float:
-    """What one executor of a profile takes of its machine."""
-    for profile in log.resource_profiles:
-        if profile.profile_id == profile_id:
-            return float(
-                profile.memory_mib + profile.memory_overhead_mib + profile.off_heap_mib + profile.pyspark_memory_mib
-            )
-    return 0.0
-
-
-def _cpus(log: LogRead, profile_id: int) -> float:
-    for profile in log.resource_profiles:
-        if profile.profile_id == profile_id:
-            return profile.task_cpus or 1.0
-    return 1.0
-
-
-def _most(found: Attribution) -> float:
-    changes = [(one.start_ms, one.executor.cores) for one in found.slots]
-    changes += [(one.end_ms, -one.executor.cores) for one in found.slots]
-    most = now = 0.0
-    for _, change in sorted(changes):  # at one moment, those who go first
-        now += change
-        most = max(most, now)
-    return most

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Executor, LogRead, Stage
-from sparkcast.profile.parts import RUNNING, Part, Seconds, TaskTimes, task_times
+from sparkcast.facts.parts import RUNNING, Seconds, TaskTimes, task_times
+from sparkcast.facts.span import Span, span_of
+from sparkcast.study.application import Part
 
 Integers = NDArray[np.int64]
 StageKey = tuple[int, int]
@@ -28,18 +29,6 @@ class Slots:
     cpus: float  # cores that one slot takes
     start_ms: int
     end_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The life of an application, ms since the epoch."""
-
-    start_ms: int
-    end_ms: int
-
-    @property
-    def wall_s(self) -> float:
-        return (self.end_ms - self.start_ms) / 1e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +51,7 @@ def attribute(log: LogRead) -> Attribution:
     """Divide the life of an application among the parts.
 
     Raises:
-        StudyError: the log tells no time at all.
+        StudyError: the log does not record when the application started and ended.
     """
     span = span_of(log)
     times = task_times(log.tasks, span.start_ms, span.end_ms)
@@ -73,40 +62,25 @@ def attribute(log: LogRead) -> Attribution:
     return Attribution(span, line.total(), stages, line.peaks, times, slots)
 
 
-def span_of(log: LogRead) -> Span:
-    """From the start of the application to its end, or to the last event of one that has not ended."""
-    told = log.application
-    starts = [told.started_ms, told.first_job_ms, *(job.submitted_ms for job in log.jobs)]
-    known = [moment for moment in starts if moment > 0]
-    launched = log.tasks["launch_ms"]
-    known += [int(launched[launched > 0].min())] if (launched > 0).any() else []
-    start = told.started_ms or min(known, default=0)
-    end = told.ended_ms or max(told.last_event_ms, told.last_job_end_ms)
-    if start <= 0 or end <= start:
-        raise StudyError(
-            f"{log.log}: the log does not say when the application started and ended",
-            hint="is it the whole log? A rolling log is a folder: give the folder, not one of its files",
-        )
-    return Span(start, end)
-
-
 def slots_of(log: LogRead, span: Span) -> tuple[Slots, ...]:
-    cpus = {profile.profile_id: profile.task_cpus for profile in log.resource_profiles}
-    default = _number(log.environment.spark.get("spark.task.cpus", ""), 1.0)
     found = []
     for one in log.executors:
-        per_task = cpus.get(one.profile_id, default) or 1.0
+        per_task = task_cpus(log, one.profile_id)
         start = min(max(one.added_ms or span.start_ms, span.start_ms), span.end_ms)
         end = min(max(one.removed_ms or span.end_ms, start), span.end_ms)
         found.append(Slots(one, float(one.cores // per_task) if per_task >= 1 else one.cores, per_task, start, end))
     return tuple(found)
 
 
-def _number(text: str, default: float) -> float:
+def task_cpus(log: LogRead, profile_id: int) -> float:
+    """Cores that one task of a resource profile takes."""
+    for profile in log.resource_profiles:
+        if profile.profile_id == profile_id:
+            return profile.task_cpus or 1.0
     try:
-        return float(text) or default
+        return float(log.environment.spark.get("spark.task.cpus", "")) or 1.0
     except ValueError:
-        return default
+        return 1.0
 
 
 def _rows_by_stage(log: LogRead) -> tuple[list[StageKey], dict[StageKey, Integers]]:
@@ -153,7 +127,7 @@ class _Timeline:
         n_jobs = self._count(*_ends(jobs))
         self._n_active = self._count(*_ends(active))
         waits = self._waits()
-        self._divide(n_slots, n_jobs, waits, _first_job(log, jobs, span))
+        self._divide(n_slots, n_jobs, waits, span.first_job_ms or span.end_ms)
 
     def _clip(self, moments: Integers) -> Integers:
         return np.clip(moments, self._span.start_ms, self._span.end_ms)
@@ -275,7 +249,3 @@ def _most_at_once(launch: Integers, finish: Integers) -> int:
 
 def _ends(intervals: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
     return [start for start, _ in intervals], [max(start, end) for start, end in intervals]
-
-
-def _first_job(log: LogRead, jobs: Sequence[tuple[int, int]], span: Span) -> int:
-    return log.application.first_job_ms or min((start for start, _ in jobs), default=span.end_ms)

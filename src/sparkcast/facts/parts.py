@@ -1,33 +1,14 @@
-"""What a moment of an application can be spent on, and how the time of a task divides among it."""
+"""How the time of a task divides among the parts of an application's time."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparkcast.eventlogs import Table
+from sparkcast.study.application import Part
 
 Seconds = NDArray[np.float64]
-
-
-class Part(StrEnum):
-    """One kind of time. Every second of an application's life belongs to these; together they are all of it."""
-
-    BEFORE_FIRST_JOB = "before the first job"
-    DRIVER_ONLY = "driver only"  # no stage runs: planning, collecting, the program's own code, and the end
-    NO_EXECUTORS = "waiting for executors"  # a stage is ready, and there is nobody to run it
-    SCHEDULING = "scheduling"  # between launch and finish, but neither running nor (de)serializing
-    SERIALIZATION = "deserialization"  # of tasks, and serialization of their results
-    CPU = "CPU"
-    GC = "garbage collection"
-    FETCH_WAIT = "shuffle fetch wait"
-    SHUFFLE_WRITE = "shuffle write"
-    SPILL = "spill"  # estimated: Spark counts its bytes, not its time
-    UNINSTRUMENTED = "I/O and other"  # run time that no metric explains: reading, writing, Python, waiting for the CPU
-    SLOW_TASKS = "waiting for slow tasks"  # slots that a stage has used and cannot use any more, until it ends
-    IDLE = "idle slots"
-    LOST = "lost and repeated work"  # tasks that failed, were killed, or did again what had been done
 
 
 RUNNING = (
