@@ -189,6 +189,35 @@ def test_a_store_of_the_first_version_still_opens(tmp_path: Path) -> None:
     stored.close()
 
 
+def test_a_store_of_the_second_version_gets_the_names_and_times_of_today(tmp_path: Path) -> None:
+    stored = open_store(shutil.copy(GOLDEN.with_name("store-v2.sqlite"), tmp_path))
+    first, second = stored.observations("s")
+    assert (first.responses["time_s"], first.responses["work_s"]) == (pytest.approx(12.73), 4.44)
+    assert second.responses == {"time_s": 4.44, "accuracy": 0.9, "total_s": 20.0}  # it left no event log
+    assert first.artifacts.startswith("runs/0001")
+    assert first.utilization is not None
+    assert first.requested is None
+    assert stored.definition("s")["design"]["center_points"] == 1
+    stored.close()
+
+
+def test_a_run_on_another_cluster_than_asked_for_comes_back_with_what_it_got_and_leaves_its_trial_open(
+    store: Store,
+) -> None:
+    trial = PLAN.trials[0]
+    run_id, artifacts = store.begin_run("s", trial)
+    got = {**trial.configuration, "executors": 9}
+    store.finish_run(
+        "s", trial, Observation(got, {"time_s": 1.0}, run_id=run_id, artifacts=artifacts, requested=trial.configuration)
+    )
+    [found] = store.observations("s")
+    assert (found.configuration, found.requested) == (Configuration(got), trial.configuration)
+    assert trial in store.pending("s", PLAN)
+    run(store, trial)  # and is run once the cluster gives what is asked for
+    assert trial not in store.pending("s", PLAN)
+    assert len(store.observations("s")) == 2
+
+
 def test_a_store_from_before_there_were_searches_is_read_where_it_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from sparkcast.errors import StudyChangedError, StudyError
+from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
@@ -138,7 +138,8 @@ class _Tuning:
         name = self._study.name
         self._search_id = store.begin_search(name, definition, resume=resume, allow_changed=allow_changed)
         own = {run.run_id for run in store.search_runs(self._search_id)}
-        self._known = {Trial(o.configuration, o.replicate).key: o for o in store.observations(name)}
+        measured = (run for run in store.observations(name) if run.requested is None)
+        self._known = {Trial(run.configuration, run.replicate).key: run for run in measured}
         self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
 
     def _ended_because(self, store: Store, definition: Mapping[str, Any]) -> str:
@@ -230,6 +231,11 @@ class _Tuning:
         self._session.prepare([stored])
         self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
         observation = self._session.measure(stored, lambda: self._money_left(trial.configuration))
+        if observation.requested is not None:
+            raise RunError(
+                f"the next run {observation.difference}",
+                hint="the run is stored with what it got; have the cluster give what the study asks for, then --resume",
+            )
         self._known[trial.key] = observation
         self._own.add(trial.key)
         self._new += 1

@@ -23,6 +23,7 @@ from sqlalchemy.engine import Connection
 
 from sparkcast.errors import StoreError
 from sparkcast.study import Trial
+from sparkcast.study.application import TIME, WORK_TIME
 
 # A table more is no new version: an older sparkcast reads past it, and an older file gets it when it is opened.
 VERSION = 3
@@ -87,7 +88,7 @@ observations = Table(
     metadata,
     Column("run_id", ForeignKey("runs.id"), primary_key=True),
     Column("trial_id", ForeignKey("trials.id"), nullable=False),
-    Column("is_final", Boolean, nullable=False),  # False for a lost run: it is tried again
+    Column("is_final", Boolean, nullable=False),  # False for a run that was lost or got another cluster: tried again
     Column("outcome", String, nullable=False),
     Column("cause", String, nullable=False),
     Column("responses", JSON, nullable=False),
@@ -95,7 +96,9 @@ observations = Table(
     Column("utilization", JSON),
     Column("tasks", JSON),
     Column("fingerprint", JSON),
-    Column("got", JSON),  # settings that the cluster gave in place of those of the trial; NULL for most runs
+    Column(
+        "got", JSON(none_as_null=True)
+    ),  # settings given in place of the trial's; NULL for most
 )
 
 # The jobs of a run that had several, which a single one has not; and what they shared.
@@ -176,6 +179,19 @@ def _normalize_keys(connection: Connection) -> None:
             connection.execute(trials.update().where(trials.c.id == row.id).values(key=key))
 
 
+def _measure_times_alike(connection: Connection) -> None:
+    """Version 2 took the word of workloads for `time_s`. It is from the first to the last Spark job of every run."""
+    for table in (observations, run_jobs):
+        for row in connection.execute(table.select()).all():
+            begun, ended = ((row.tasks or {}).get(name) for name in ("first_job_s", "last_job_s"))
+            reported = row.responses.get(TIME)
+            if reported is None or begun is None or ended is None or abs(reported - (ended - begun)) < 1e-6:
+                continue
+            responses = {**row.responses, TIME: ended - begun, WORK_TIME: reported}
+            keys = [column == getattr(row, column.name) for column in table.primary_key.columns]
+            connection.execute(table.update().where(*keys).values(responses=responses))
+
+
 def _rename_and_add_got(connection: Connection) -> None:
     """Version 2 spelled three names the British way, and believed that clusters give what is asked for."""
     for table, old, new in (
@@ -187,6 +203,7 @@ def _rename_and_add_got(connection: Connection) -> None:
             connection.execute(text(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}"))
     if "got" not in {column["name"] for column in inspect(connection).get_columns("observations")}:
         connection.execute(text("ALTER TABLE observations ADD COLUMN got JSON"))
+    _measure_times_alike(connection)
     for row in connection.execute(studies.select()).all():
         design = row.definition.get("design")
         if isinstance(design, dict) and "centre_points" in design:

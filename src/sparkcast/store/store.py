@@ -323,13 +323,16 @@ class Store:
             self._end_run(connection, run_id, "interrupted", time.time())
 
     def finish_run(self, study: str, trial: Trial, observation: Observation, series: RunSeries | None = None) -> None:
-        """Keep what the run showed, all or nothing. A lost run does not finish its trial."""
+        """Keep what the run showed, all or nothing.
+
+        A run that was lost does not finish its trial, nor does one whose cluster gave something else than asked for.
+        """
         with self._transaction() as connection:
             self._end_run(connection, observation.run_id, "done", time.time())
             values = {
                 "run_id": observation.run_id,
                 "trial_id": self._trial_id(connection, study, trial),
-                "is_final": observation.outcome is not Outcome.LOST,
+                "is_final": observation.outcome is not Outcome.LOST and observation.requested is None,
                 "outcome": observation.outcome.value,
                 "cause": observation.cause,
                 "responses": dict(observation.responses),
@@ -383,7 +386,7 @@ class Store:
             return float(connection.execute(query.where(schema.trials.c.study == study)).scalar() or 0.0)
 
     def observations(self, study: str, *, include_lost: bool = False) -> tuple[Observation, ...]:
-        """Final observations in run order; with `include_lost` also the attempts that were tried again."""
+        """In run order, each with the settings it really had; with `include_lost` also those that were lost."""
         query = (
             sa.select(schema.observations, schema.trials, schema.runs.c.launched_at, schema.runs.c.artifacts)
             .select_from(schema.observations)
@@ -393,7 +396,7 @@ class Store:
             .order_by(schema.runs.c.launched_at)
         )
         if not include_lost:
-            query = query.where(schema.observations.c.is_final)
+            query = query.where(schema.observations.c.outcome != Outcome.LOST.value)
         with self._transaction() as connection:
             jobs, shared = self._jobs(connection, study), self._shared(connection, study)
             return tuple(
