@@ -31,13 +31,10 @@ PUBLIC = (
     "sparkcast.learned.saved",
     "sparkcast.models",
     "sparkcast.models.base",
-    "sparkcast.models.courier",
     "sparkcast.models.decision_tree",
     "sparkcast.models.gray_box",
     "sparkcast.models.lasso",
-    "sparkcast.models.operational_laws",
     "sparkcast.queues",
-    "sparkcast.queues.closed",
     "sparkcast.queues.markovian",
     "sparkcast.recommend",
     "sparkcast.recommend.choose",
@@ -52,6 +49,8 @@ PUBLIC = (
     "sparkcast.validate",
     "sparkcast.workloads",
     "sparkcast.workloads.base",
+    "sparkcast.workloads.bigdl_log",
+    "sparkcast.workloads.mllib",
 )
 
 

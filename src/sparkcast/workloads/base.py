@@ -25,6 +25,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from sparkcast.registry import Registry
 from sparkcast.study import Configuration, Kind, Response, Role, Setting, Study
+from sparkcast.study.configuration import Levels
+from sparkcast.workloads._generated import generate_once
+from sparkcast.workloads.extras import require_extra
 
 __all__ = [
     "ACCURACY",
@@ -39,12 +42,15 @@ __all__ = [
     "HasStarter",
     "Job",
     "Kind",
+    "Levels",
     "Response",
     "Role",
     "Setting",
     "Study",
     "Submitted",
     "Workload",
+    "generate_once",
+    "require_extra",
 ]
 
 TIME = Response("time_s", kind=Kind.TIME)
