@@ -4,9 +4,10 @@
 
 Of one pass, a process spends S + r * batch / cores on its CPU (each level of each category has its own S and r) and
 D + d * batch of service at the disk; R(n) is the time of a round with n processes on each worker by exact mean value
-analysis (`queues.closed`). The paper (ICPE 2021) inverts an open M/M/1 in each run for the disk's rate, which explodes
-or turns negative; in a closed network no load is too much, and every time is positive. All are estimated together by
-least squares on logarithms that a few spoiled runs cannot bend. Runs faster than the CPU alone could be are named.
+analysis (`networks.closed`). The paper (ICPE 2021) inverts an open M/M/1 in each run for the disk's rate, which
+explodes or turns negative; in a closed network no load is too much, and every time is positive. All are estimated
+together by least squares on logarithms that a few spoiled runs cannot bend. Runs faster than the CPU alone could be are
+named.
 """
 
 from dataclasses import dataclass, replace
