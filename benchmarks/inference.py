@@ -24,10 +24,10 @@ import psutil
 
 from sparkcast.engines._java import find_java
 from sparkcast.workloads import WORKLOADS, complete
-from sparkcast.workloads._cnn_jobs import InferenceJobs
-from sparkcast.workloads._cnn_replica import NETWORKS, Replica, load_replica
-from sparkcast.workloads._images import decode_jpeg, generate_images
 from sparkcast.workloads.driver import DriverJob, Report
+from sparkcast_papers.workloads._cnn_jobs import InferenceJobs
+from sparkcast_papers.workloads._cnn_replica import NETWORKS, Replica, load_replica
+from sparkcast_papers.workloads._images import decode_jpeg, generate_images
 
 BAR = 0.9
 

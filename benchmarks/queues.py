@@ -15,12 +15,12 @@ from collections.abc import Callable
 from sparkcast.queues import Measures
 from sparkcast.queues.approximations import GGc, Method
 from sparkcast.queues.arrivals import Renewal, poisson
-from sparkcast.queues.closed import Station, solve
 from sparkcast.queues.general import MG1, MG1Sharing
 from sparkcast.queues.markovian import MMc
 from sparkcast.queues.simulate import Cluster, simulate
 from sparkcast.queues.times import Spread
 from sparkcast.queues.workload import JobClass, Workload
+from sparkcast_papers.networks.closed import Station, solve
 
 JOBS, SLOTS, DAY_S, BUSY = 100_000, 1000, 86_400.0, 0.9
 RATE = JOBS / DAY_S

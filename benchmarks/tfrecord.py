@@ -26,11 +26,11 @@ os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
 import numpy as np
 import tensorflow as tf
 
-from sparkcast.workloads._image_job import as_shards
-from sparkcast.workloads._images import ImageSet, decode_jpeg, generate_images
-from sparkcast.workloads._shards import new_folder, write_draft
-from sparkcast.workloads._tfrecord import image_example
-from sparkcast.workloads.image_read import Batch, _batches, _decode, _records, _sum_up
+from sparkcast_papers.workloads._image_job import as_shards
+from sparkcast_papers.workloads._images import ImageSet, decode_jpeg, generate_images
+from sparkcast_papers.workloads._shards import new_folder, write_draft
+from sparkcast_papers.workloads._tfrecord import image_example
+from sparkcast_papers.workloads.image_read import Batch, _batches, _decode, _records, _sum_up
 
 BATCH_SIZE = 32
 

@@ -167,17 +167,22 @@ def _described(doc: str) -> str:
 def _plugins() -> str:
     parts = ["# Plugins", "What `sparkcast list KIND` prints. Other packages add theirs through entry points."]
     for kind in KINDS:
-        rows = [f"| `{name}` | {text} |" for name, text in api.list_plugs(kind).items()]
-        parts += [f"## {kind.capitalize()}", "\n".join(["| name | description |", "|---|---|", *rows])]
+        parts.append(f"## {kind.capitalize()}")
+        found = api.list_plugs(kind)
+        for package, names in api.list_packages(kind).items():
+            parts += [] if package == "sparkcast" else [f"From `{package}`:"]
+            rows = [f"| `{name}` | {found[name]} |" for name in names]
+            parts.append("\n".join(["| name | description |", "|---|---|", *rows]))
     return "\n\n".join(parts) + "\n"
 
 
 def _workloads() -> str:
     parts = ["# Workloads", "## Settings of every workload", _settings(CLUSTER_SETTINGS)]
-    for name in WORKLOADS.names():
+    for name, package in [(name, package) for package, names in WORKLOADS.by_package().items() for name in names]:
         workload = WORKLOADS.get(name)()
         measured = ", ".join(f"`{r.name}` ({r.kind})" for r in workload.responses)
-        parts += [f"## {name}", WORKLOADS.summaries()[name], f"Measures {measured}."]
+        origin = "" if package == "sparkcast" else f" From `{package}`."
+        parts += [f"## {name}", f"{WORKLOADS.summaries()[name]}{origin}", f"Measures {measured}."]
         parts.append(_settings(workload.settings) if workload.settings else "Its settings are those of the study.")
     return "\n\n".join(parts) + "\n"
 

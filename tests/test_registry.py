@@ -45,6 +45,14 @@ def test_two_plugs_of_one_name_clash_loudly() -> None:
         registry.register("x")(str)
 
 
+def test_plugs_are_told_apart_by_the_package_that_brings_them() -> None:
+    registry: Registry[object] = Registry("thing")
+    for name, module in {"a": "acme.things", "b": "sparkcast.things.b", "c": "acme", "d": "sparkcast.things.d"}.items():
+        registry.register(name)(type(name, (), {"__module__": module}))
+    assert registry.by_package() == {"sparkcast": ("b", "d"), "acme": ("a", "c")}
+    assert list(registry.by_package()) == ["sparkcast", "acme"]
+
+
 def test_plugs_say_of_themselves_what_shared_code_must_know() -> None:
     registry: Registry[object] = Registry("thing")
 

@@ -60,6 +60,7 @@ __all__ = [
     "fit",
     "ingest",
     "list_kinds",
+    "list_packages",
     "list_plugs",
     "load_data",
     "load_data_or_model",
@@ -1571,13 +1572,25 @@ def list_plugs(kind: str) -> dict[str, str]:
     >>> "ridge" in list_plugs("models")
     True
     """
-    from sparkcast.errors import UnknownNameError
-    from sparkcast.registry import did_you_mean
+    return _registry(kind).summaries()
 
-    known = _registries()
-    if kind not in known:
-        raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))
-    return known[kind].summaries()
+
+def list_packages(kind: str) -> dict[str, tuple[str, ...]]:
+    """Which package brings which plugins of a kind.
+
+    Args:
+        kind: As for `list_plugs`.
+
+    Returns:
+        The names by package, those of sparkcast first.
+
+    Raises:
+        UnknownNameError: No such kind.
+
+    >>> "pi" in list_packages("workloads")["sparkcast"]
+    True
+    """
+    return _registry(kind).by_package()
 
 
 def list_kinds() -> dict[str, tuple[str, ...]]:
@@ -1593,6 +1606,16 @@ def list_kinds() -> dict[str, tuple[str, ...]]:
     True
     """
     return {kind: registry.names() for kind, registry in _registries().items()}
+
+
+def _registry(kind: str) -> "Registry[Any]":
+    from sparkcast.errors import UnknownNameError
+    from sparkcast.registry import did_you_mean
+
+    known = _registries()
+    if kind not in known:
+        raise UnknownNameError(f"no list of {kind!r}", hint=did_you_mean(kind, tuple(known)))
+    return known[kind]
 
 
 def _registries() -> "dict[str, Registry[Any]]":

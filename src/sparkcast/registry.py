@@ -51,6 +51,12 @@ class Registry(Generic[T]):
         """The first line of each plug's docstring, by name."""
         return {name: (self._classes[name].__doc__ or "").strip().split("\n")[0] for name in self.names()}
 
+    def by_package(self) -> dict[str, tuple[str, ...]]:
+        """The names by the package that brings them, those of sparkcast first."""
+        packages = {name: self._classes[name].__module__.partition(".")[0] for name in self.names()}
+        order = sorted({*packages.values()}, key=lambda package: (package != "sparkcast", package))
+        return {package: tuple(name for name in packages if packages[name] == package) for package in order}
+
     def declaring(self, attribute: str) -> tuple[str, ...]:
         """The names of the plugs whose class sets this attribute to something true: what they say of themselves."""
         return tuple(name for name in self.names() if getattr(self._classes[name], attribute, False))

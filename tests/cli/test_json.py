@@ -2,6 +2,7 @@
 
 import json
 import os
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +215,11 @@ def test_only_a_bug_is_called_one(
 
 def test_what_follows_two_dashes_is_not_ours(call: Call) -> None:
     assert call("runn", "--", "--json").out == ""
+
+
+def test_the_json_of_list_has_all_names_of_a_kind_and_the_package_of_each(call: Call) -> None:
+    found = json.loads(call("list", "--json").out)
+    for kind, names in found["kinds"].items():
+        assert sorted(chain(*found["packages"][kind].values())) == names
+    assert "pi" in found["packages"]["workloads"]["sparkcast"]
+    assert "tpcds" in found["packages"]["workloads"]["sparkcast_papers"]

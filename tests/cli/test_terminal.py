@@ -171,7 +171,20 @@ def test_the_overview_names_no_command_that_does_not_exist(call: Call) -> None:
 def test_list_alone_counts_and_names_what_there_is_of_each_kind(call: Call) -> None:
     answer = call("list")
     assert re.search(r"^designs \(\d+\) +.*fractional, full", answer.out, re.MULTILINE)
-    assert len(answer.out.splitlines()) == 9
+    own, papers = answer.out.split("From sparkcast-papers:\n")
+    assert [
+        line.split()[0] for line in own.splitlines()
+    ] == "designs workloads engines models searchers protocols".split()
+    assert [
+        line.split()[0] for line in papers.splitlines()[:-1]
+    ] == "workloads models searchers grids replications".split()
+
+
+def test_plugs_of_other_packages_are_listed_under_a_heading_of_their_own(call: Call) -> None:
+    own, papers = call("list", "workloads").out.split("From sparkcast-papers:\n")
+    assert re.findall(r"^[a-z]\S*", own, re.MULTILINE) == ["name", "command", "mllib-logistic-regression", "pi"]
+    assert "mnist-training" in papers
+    assert "From" not in call("list", "designs").out
 
 
 def test_progress_fits_80_columns_on_a_terminal() -> None:

@@ -12,8 +12,8 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.learned.grid_search import Range, left_out_error, search
 from sparkcast.models.decision_tree import DecisionTree
-from sparkcast.models.stepwise import Stepwise
 from sparkcast.study import Dataset, Observation
+from sparkcast_papers.models.stepwise import Stepwise
 
 
 def problem() -> Problem:

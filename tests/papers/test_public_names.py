@@ -31,13 +31,10 @@ PUBLIC = (
     "sparkcast.learned.saved",
     "sparkcast.models",
     "sparkcast.models.base",
-    "sparkcast.models.courier",
     "sparkcast.models.decision_tree",
     "sparkcast.models.gray_box",
     "sparkcast.models.lasso",
-    "sparkcast.models.operational_laws",
     "sparkcast.queues",
-    "sparkcast.queues.closed",
     "sparkcast.queues.markovian",
     "sparkcast.recommend",
     "sparkcast.recommend.choose",
@@ -52,6 +49,8 @@ PUBLIC = (
     "sparkcast.validate",
     "sparkcast.workloads",
     "sparkcast.workloads.base",
+    "sparkcast.workloads.bigdl_log",
+    "sparkcast.workloads.mllib",
 )
 
 
@@ -94,10 +93,14 @@ def _names(module: str) -> list[str]:
     return list(getattr(found, "__all__", [name for name in vars(found) if not name.startswith("_")]))
 
 
+# How Python reaches Spark's JVM, for which pyspark has no public names; and Python's own of a named tuple, documented.
+NOT_OURS = {"_gateway", "_jsc", "_jvm", "_asdict"}
+
+
 def test_papers_use_no_private_attribute_of_others() -> None:
     for file, tree in _trees(sparkcast_papers):
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr):
+            if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr) and node.attr not in NOT_OURS:
                 assert isinstance(node.value, ast.Name), f"{file}:{node.lineno}"
                 assert node.value.id == "self", f"{file}:{node.lineno}"
 

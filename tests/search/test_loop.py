@@ -493,7 +493,7 @@ MNIST = resolve(
 def test_an_accuracy_that_guessing_reaches_and_a_difference_within_the_noise_are_warned_of(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
-    monkeypatch.setattr("sparkcast.workloads.mnist_training.prepare", lambda settings, data_dir: _Prepared())
+    monkeypatch.setattr("sparkcast_papers.workloads.mnist_training.prepare", lambda settings, data_dir: _Prepared())
     times = iter([10.0, 10.4, 10.1, 10.3, 10.2, 10.5, 10.3, 10.4])
     engine = PlayedEngine(lambda g: {"time_s": next(times), "accuracy": 0.12})
     options = TuneOptions("doubling", objective_of(MNIST, "cost", None), replicates=2)

@@ -1,11 +1,9 @@
 import math
-import threading
-from pathlib import Path
 
 import pytest
 
 from sparkcast.study import Epoch
-from sparkcast.workloads._bigdl_log import Curve, Trained, Validated, follow, parse_line
+from sparkcast.workloads.bigdl_log import Curve, Trained, Validated, parse_line
 
 ITERATION = (
     "26/11/15 21:50:53 INFO DistriOptimizer$: [Epoch 2 128/2000][Iteration 17][Wall Clock 5.388549985s] Trained 128.0 "
@@ -92,17 +90,3 @@ def test_what_iterations_spent_where_adds_up_over_executors_and_validation() -> 
     curve.add(Validated(1, 2, 1.0, 0.6), 3.25)
     assert curve.compute_s == pytest.approx(2 * 0.05 + 0.25)
     assert curve.sync_s == pytest.approx(2 * (0.002 + 0.0005 + 0.001 + 0.003 + 1e-4))
-
-
-def test_following_a_file_gives_whole_lines_even_those_written_just_before_the_end(tmp_path: Path) -> None:
-    file, is_over, seen = tmp_path / "log", threading.Event(), list[str]()
-    file.touch()
-    with file.open() as log, file.open("a") as writer:
-        reader = threading.Thread(target=lambda: seen.extend(follow(log, is_over, every_s=0.001)))
-        reader.start()
-        for piece in ("one\nt", "wo\nthr", "ee\nunfinished"):
-            writer.write(piece)
-            writer.flush()
-        is_over.set()
-        reader.join(timeout=5)
-    assert seen == ["one", "two", "three"]

@@ -1,4 +1,5 @@
-"""Rows and settings of the four `mllib-*` workloads; no Spark here. They are run in test_mllib_runs.py."""
+"""Rows and settings of the four `mllib-*` workloads; no Spark here. They are run in
+tests/papers/workloads/test_mllib_runs.py."""
 
 import importlib.util
 import subprocess
@@ -15,8 +16,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sparkcast import api
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration, Level
-from sparkcast.workloads import WORKLOADS, _mllib, complete
-from sparkcast.workloads._mllib import LearnsFromRows, Verdict, true_coefficients
+from sparkcast.workloads import WORKLOADS, complete, mllib
+from sparkcast.workloads.driver import ship_workloads
+from sparkcast.workloads.mllib import LearnsFromRows, Verdict, true_coefficients
 from tests_support import Call
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -53,13 +55,13 @@ def test_the_same_settings_give_the_same_files_and_another_seed_gives_others(nam
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_are_held_out_that_were_not_learned_from(name: str, tmp_path: Path) -> None:
     folder = tmp_path / plug(name).prepare(complete_settings(name, rows=301), tmp_path)
-    training, held_out = (pq.read_table(folder / part).column("features").to_pylist() for part in _mllib._PARTS)
+    training, held_out = (pq.read_table(folder / part).column("features").to_pylist() for part in mllib._PARTS)
     assert (len(training), len(held_out)) == (301, 61)
     assert not {*map(tuple, training)} & {*map(tuple, held_out)}
 
 
 def test_rows_beyond_one_chunk_are_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_mllib, "_CHUNK_NUMBERS", 100 * 20)
+    monkeypatch.setattr(mllib, "_CHUNK_NUMBERS", 100 * 20)
     folder = tmp_path / plug(NAMES[0]).prepare(complete_settings(NAMES[0], rows=250), tmp_path)
     assert len(list((folder / "training").iterdir())) == 3
     rows = pq.read_table(folder / "training").column("features").to_pylist()
@@ -89,16 +91,15 @@ def test_points_lie_around_the_centers_of_their_clusters() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_executors_make_rows_without_having_sparkcast(name: str) -> None:
+def test_executors_make_rows_without_having_sparkcast_or_the_package_of_the_workload(name: str) -> None:
     from pyspark import cloudpickle
 
-    import sparkcast
-
-    cloudpickle.register_pickle_by_value(sparkcast)
+    ship_workloads()
     settings = dict(complete_settings(name, rows=300))
-    make = partial(_mllib._record_batches, part="training", make_rows=plug(name).make_rows, settings=settings)
+    make = partial(mllib._record_batches, part="training", make_rows=plug(name).make_rows, settings=settings)
     code = (
-        "import sys; sys.modules['sparkcast'] = None; import pyarrow; from pyspark import cloudpickle; "
+        "import sys; sys.modules['sparkcast'] = sys.modules['sparkcast_papers'] = None; "
+        "import pyarrow; from pyspark import cloudpickle; "
         "make = cloudpickle.loads(sys.stdin.buffer.read()); "
         "numbers = pyarrow.record_batch([pyarrow.array([0])], names=['id']); "
         "print(*(batch.num_rows for batch in make([numbers])))"
@@ -111,7 +112,7 @@ def test_executors_make_rows_without_having_sparkcast(name: str) -> None:
 def test_rows_that_executors_make_are_those_of_the_files(tmp_path: Path) -> None:
     settings = complete_settings(NAMES[0], rows=300)
     folder = tmp_path / plug(NAMES[0]).prepare(settings, tmp_path)
-    made = _mllib._chunk(0, "training", plug(NAMES[0]).make_rows, settings)
+    made = mllib._chunk(0, "training", plug(NAMES[0]).make_rows, settings)
     assert made.column("features").to_pylist() == pq.read_table(folder / "training").column("features").to_pylist()
     elsewhere = tmp_path / "elsewhere"
     plug(NAMES[0]).prepare(settings | {"source": "cluster"}, elsewhere)

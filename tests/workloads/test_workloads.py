@@ -3,18 +3,15 @@
 import itertools
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sparkcast.errors import RunError, StudyError
-from sparkcast.study import Configuration, Factor, Level, Study
+from sparkcast.errors import StudyError
+from sparkcast.study import Configuration, Factor, Study
 from sparkcast.study.file import parse_study
 from sparkcast.workloads import CLUSTER_SETTINGS, WORKLOADS, Workload, complete, resolve, settings_of, workload_of
 from sparkcast.workloads.starter import starter_study
-
-MNIST = WORKLOADS.get("mnist-training")()
 
 
 @pytest.fixture(params=WORKLOADS.names())
@@ -25,10 +22,6 @@ def study(request: pytest.FixtureRequest) -> Study:
 @pytest.fixture
 def workload(study: Study) -> Workload:
     return workload_of(study)
-
-
-def mnist(**settings: Level) -> Configuration:
-    return complete(MNIST, settings)
 
 
 def test_listing_workloads_imports_no_heavy_library() -> None:
@@ -67,48 +60,6 @@ def test_every_combination_of_the_example_can_run(workload: Workload, study: Stu
 
 def test_a_workload_has_a_line_for_the_list(workload: Workload) -> None:
     assert (type(workload).__doc__ or "").strip()
-
-
-@pytest.mark.parametrize(
-    ("settings", "problem"),
-    [
-        ({"batch_size": 129, "executors": 2}, "cannot be divided equally among 2 executors of 1 cores"),
-        ({"batch_size": 130, "executors": 2, "cores": 2}, "cannot be divided equally among 2 executors of 2 cores"),
-        ({"batch_size": 4096}, "more than the 4000 training images of dataset 'mnist-5k' at sampling_rate = 1"),
-        ({"batch_size": 512, "sampling_rate": 0.1}, "more than the 400 training images"),
-        ({"sampling_rate": 0.0}, "sampling_rate = 0 is not between 0 and 1"),
-        ({"sampling_rate": 1.5}, "sampling_rate = 1.5 is not between 0 and 1"),
-        ({"learning_rate": 0.0}, "nothing is learned"),
-        ({"seed": 2**32}, "is too large"),
-        ({"dataset": "idx"}, "needs the setting data_path"),
-        ({"dataset": "idx", "data_path": "/nonexistent"}, "/nonexistent has no train-images-idx3-ubyte"),
-    ],
-)
-def test_settings_that_cannot_train_are_refused_with_a_hint(settings: dict[str, Level], problem: str) -> None:
-    with pytest.raises(StudyError) as caught:
-        MNIST.check(mnist(**settings))
-    assert problem in str(caught.value)
-    assert caught.value.hint
-
-
-def test_bigdl_gets_its_jars_on_driver_and_executors() -> None:
-    conf = MNIST.spark_conf(mnist())
-    jars = conf["spark.driver.extraClassPath"].split(":")
-    assert len(jars) == 2
-    assert all(Path(jar).is_file() for jar in jars)
-    assert conf["spark.executor.extraClassPath"] == conf["spark.driver.extraClassPath"]
-    logging = conf["spark.driver.extraJavaOptions"].split("configurationFile=file://")[1].split()[0]
-    assert Path(logging).is_file()
-
-
-def test_torch_needs_no_jars() -> None:
-    assert not [key for key in MNIST.spark_conf(mnist(framework="torch")) if "extraClassPath" in key]
-
-
-def test_without_bigdl_the_hint_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparkcast.workloads._mnist_bigdl.find_spec", lambda name: None)
-    with pytest.raises(RunError, match="pip install --no-deps bigdl-dllib-spark3"):
-        MNIST.spark_conf(mnist())
 
 
 def test_pi_refuses_partitions_without_samples() -> None:

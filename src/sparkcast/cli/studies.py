@@ -38,9 +38,10 @@ class Starter:
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """What `list --json` tells: the names of each kind."""
+    """What `list --json` tells: the names of each kind, and which package brings them."""
 
     kinds: dict[str, tuple[str, ...]]
+    packages: dict[str, dict[str, tuple[str, ...]]]  # kind -> package -> names
 
 
 StartingPoint = Annotated[
@@ -89,17 +90,33 @@ def list_plugs(
     from sparkcast import api
 
     if kind is None:
-        emit(Kinds(api.list_kinds()), as_json, _show_kinds)
+        kinds = api.list_kinds()
+        emit(Kinds(kinds, {kind: api.list_packages(kind) for kind in kinds}), as_json, _show_kinds)
     else:
-        emit(api.list_plugs(kind), as_json, lambda found: table("", ("name", "description"), list(found.items())))
+        packages = api.list_packages(kind)
+        emit(api.list_plugs(kind), as_json, lambda found: _show_plugs(found, packages))
+
+
+def _show_plugs(found: dict[str, str], packages: dict[str, tuple[str, ...]]) -> None:
+    for package, names in packages.items():
+        table(_heading(package), ("name", "description"), [(name, found[name]) for name in names])
 
 
 def _show_kinds(found: "Kinds") -> None:
     longest = max(map(len, found.kinds)) + 5
-    for kind, names in found.kinds.items():
-        label = f"{kind} ({len(names)})"
-        tell(f"{label:<{longest}} {', '.join(names)}", hang=" " * (longest + 1))
+    for package in dict.fromkeys(package for by_package in found.packages.values() for package in by_package):
+        if heading := _heading(package):
+            tell(heading)
+        for kind, by_package in found.packages.items():
+            if names := by_package.get(package):
+                label = f"{kind} ({len(names)})"
+                tell(f"{label:<{longest}} {', '.join(names)}", hang=" " * (longest + 1))
     shell("descriptions:", "sparkcast list models")
+
+
+def _heading(package: str) -> str:
+    """What stands above the plugins of a package; nothing above our own."""
+    return "" if package == "sparkcast" else f"From {package.replace('_', '-')}:"
 
 
 def design(

@@ -390,7 +390,7 @@ def _lies_in(module: str, homes: Iterable[str]) -> bool:
 
 def _others() -> set[str]:
     """Packages with models of their own. Whoever installed one trusts it to run already."""
-    return {MODELS.get(name).__module__.partition(".")[0] for name in MODELS.names()} - {"sparkcast"}
+    return set(MODELS.by_package()) - {"sparkcast"}
 
 
 def _model(content: bytes, head: Mapping[str, Any]) -> SavedModel:

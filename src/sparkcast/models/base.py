@@ -33,7 +33,8 @@ What `learn` gets and gives:
 - `NotEnoughDataError` when the rows are too few for the method, `StudyError` when it is not about such a response
   (`require_times`).
 
-`Columns` prepares settings for a regression and `regress` wraps an estimator of scikit-learn. The modules of
+`Columns` prepares settings for a regression, `least_squares` fits some of them and `regress` wraps an estimator of
+scikit-learn. The modules of
 `sparkcast.fitting` behind these names may change; the names here stay.
 """
 
@@ -47,6 +48,7 @@ from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem, Scale, pose
 from sparkcast.fitting.regression import Columns, Regressed, regress
 from sparkcast.fitting.relative import positive_setting, relative_nnls, require_times
+from sparkcast.fitting.selection import least_squares
 from sparkcast.fitting.uncertainty import Distribution, Forms, Learned, Points, fit, left_out_predictions
 from sparkcast.models import MODELS, Fitted, Predictor
 from sparkcast.study import Dataset
@@ -69,6 +71,7 @@ __all__ = [
     "Regressed",
     "Scale",
     "in_own_unit",
+    "least_squares",
     "left_out_predictions",
     "pose",
     "positive_setting",

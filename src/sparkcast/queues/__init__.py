@@ -1,4 +1,4 @@
-"""Jobs that share a cluster: closed forms, networks, simulation, capacity, admission.
+"""Jobs that share a cluster: closed forms, simulation, capacity, admission.
 
 Everything here computes with plain numbers in seconds and jobs per second; where they come from (measured runs, a
 fitted model, somebody's head) is the caller's business. One file each; `Queue` is what the closed forms have in common.

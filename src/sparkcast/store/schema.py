@@ -96,9 +96,7 @@ observations = Table(
     Column("utilization", JSON),
     Column("tasks", JSON),
     Column("fingerprint", JSON),
-    Column(
-        "got", JSON(none_as_null=True)
-    ),  # settings given in place of the trial's; NULL for most
+    Column("got", JSON(none_as_null=True)),  # settings given in place of the trial's; NULL for most
 )
 
 # The jobs of a run that had several, which a single one has not; and what they shared.

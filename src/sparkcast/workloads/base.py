@@ -25,12 +25,17 @@ from typing import Any, Protocol, runtime_checkable
 
 from sparkcast.registry import Registry
 from sparkcast.study import Configuration, Kind, Response, Role, Setting, Study
+from sparkcast.study.application import WORK_TIME
+from sparkcast.study.configuration import Levels
+from sparkcast.workloads._generated import generate_once
+from sparkcast.workloads.extras import require_extra
 
 __all__ = [
     "ACCURACY",
     "CLUSTER_SETTINGS",
     "THROUGHPUT",
     "TIME",
+    "WORK",
     "WORKLOADS",
     "Application",
     "Configuration",
@@ -39,15 +44,19 @@ __all__ = [
     "HasStarter",
     "Job",
     "Kind",
+    "Levels",
     "Response",
     "Role",
     "Setting",
     "Study",
     "Submitted",
     "Workload",
+    "generate_once",
+    "require_extra",
 ]
 
-TIME = Response("time_s", kind=Kind.TIME)
+TIME = Response("time_s", kind=Kind.TIME)  # measured by sparkcast, from the first to the last Spark job
+WORK = Response(WORK_TIME, kind=Kind.TIME)  # reported by a workload that times a part of it: training without loading
 ACCURACY = Response("accuracy", kind=Kind.SHARE, unit="share correct")
 THROUGHPUT = Response("throughput", kind=Kind.COUNT, better="more", unit="records/s")
 

@@ -25,6 +25,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
@@ -72,6 +73,14 @@ class Report:
         self._file.flush()
 
 
+def ship_workloads() -> None:
+    """Let tasks bring their code with them: executors need Python, but neither sparkcast nor a workload's package."""
+    from pyspark import cloudpickle
+
+    for package in WORKLOADS.by_package():
+        cloudpickle.register_pickle_by_value(import_module(package))
+
+
 class DriverJob:
     """The `Job` of a workload that runs inside a Spark driver."""
 
@@ -88,12 +97,9 @@ class DriverJob:
 
     def spark_context(self) -> Any:
         if self._context is None:
-            from pyspark import SparkContext, cloudpickle
+            from pyspark import SparkContext
 
-            import sparkcast
-
-            # Executors then need Python but no sparkcast of their own.
-            cloudpickle.register_pickle_by_value(sparkcast)
+            ship_workloads()
             self._context = SparkContext.getOrCreate()
             self._watch_nodes()
         return self._context

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from sparkcast.arrays import Floats
 from sparkcast.study.configuration import Levels
-from sparkcast.workloads._mllib import (
+from sparkcast.workloads.base import THROUGHPUT, TIME, WORK, WORKLOADS, Configuration, Kind, Response, Setting
+from sparkcast.workloads.mllib import (
     COEFFICIENT_ERROR,
     DATA_SETTINGS,
     ITERATIONS,
@@ -18,7 +19,6 @@ from sparkcast.workloads._mllib import (
     judge_coefficients,
     true_coefficients,
 )
-from sparkcast.workloads.base import THROUGHPUT, TIME, WORKLOADS, Configuration, Kind, Response, Setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +34,7 @@ class MllibLogisticRegression(LearnsFromRows):
     settings: tuple[Setting, ...] = (*DATA_SETTINGS, ITERATIONS)
     responses: tuple[Response, ...] = (
         TIME,
+        WORK,
         AUC,
         THROUGHPUT,
         Response("loss"),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sparkcast.errors import StudyError
-from sparkcast.workloads.base import THROUGHPUT, TIME, WORKLOADS, Configuration, Job, Response, Role, Setting
+from sparkcast.workloads.base import THROUGHPUT, TIME, WORK, WORKLOADS, Configuration, Job, Response, Role, Setting
 
 
 @WORKLOADS.register("pi")
@@ -19,7 +19,7 @@ class MonteCarloPi:
         Setting("partitions", 2, "number of tasks", minimum=1),
         Setting("pause_s", 0.0, "extra seconds each task sleeps, to test time limits", minimum=0),
     )
-    responses: tuple[Response, ...] = (TIME, THROUGHPUT, Response("error"))
+    responses: tuple[Response, ...] = (TIME, WORK, THROUGHPUT, Response("error"))
     example: Mapping[str, object] = {"samples": [100_000, 1_000_000], "partitions": [1, 2], "executors": 1}
 
     def check(self, settings: Configuration) -> None:
@@ -47,7 +47,7 @@ class MonteCarloPi:
         start = time.perf_counter()
         hits = context.parallelize(shares, partitions).map(lambda task: _hits(task[0], task[1], pause_s)).sum()
         time_s = time.perf_counter() - start
-        job.result(time_s=time_s, throughput=samples / time_s, error=abs(4 * hits / samples - math.pi))
+        job.result(work_s=time_s, throughput=samples / time_s, error=abs(4 * hits / samples - math.pi))
 
 
 def _hits(seed: int, samples: int, pause_s: float) -> int:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from sparkcast.learned.grid_search import GRIDS, Range, Space
-from sparkcast.models.courier import Courier
+from sparkcast_papers.models.courier import Courier
 
 
 @GRIDS.register("courier2021")

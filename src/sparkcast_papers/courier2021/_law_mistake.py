@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
 from sparkcast.models.base import Problem, pose
-from sparkcast.models.operational_laws import Law, OperationalLaws
 from sparkcast.replications import Figure, Mistake
 from sparkcast.study import Dataset
 from sparkcast_papers.courier2021 import _printed
@@ -19,6 +18,7 @@ from sparkcast_papers.courier2021._laws import (
     spare_rate,
 )
 from sparkcast_papers.courier2021._splits import AUTHORS_SEED, SEEDS, ask, by_settings, settings, times
+from sparkcast_papers.models.operational_laws import Law, OperationalLaws
 
 _EXPLODED = 100  # times the median
 

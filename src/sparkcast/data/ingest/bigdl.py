@@ -9,8 +9,8 @@ from sparkcast.data.ingest.settings import Pattern, values_in
 from sparkcast.errors import StudyError
 from sparkcast.study import IngestedRun
 from sparkcast.study.application import TIME
-from sparkcast.workloads._bigdl_log import Curve, Trained, parse_line
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
+from sparkcast.workloads.bigdl_log import Curve, Trained, parse_line
 
 _LINES_TO_SEE_AN_ITERATION = 5000
 _FEWEST = 2  # iterations: from one alone nobody can tell how long another takes

@@ -1,0 +1,1 @@
+"""Models that one paper or textbook describes, one file each."""

@@ -1,0 +1,1 @@
+"""Searches as papers did them, one file each."""
