@@ -8,7 +8,7 @@ from sparkcast.data.ingest.applications import job_name
 from sparkcast.data.ingest.settings import Pattern, values_in
 from sparkcast.errors import StudyError
 from sparkcast.study import IngestedRun
-from sparkcast.study.application import TIME
+from sparkcast.study.application import WORK_TIME
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
 from sparkcast.workloads.bigdl_log import Curve, Trained, parse_line
 
@@ -37,7 +37,7 @@ def keep_bigdl(path: Path, patterns: tuple[Pattern, ...]) -> IngestedRun:
     settings, missing = values_in(
         (str(path),), patterns, {}
     )  # the authors wrote settings into the names of their files
-    responses = {TIME: wall_clock_s}
+    responses = {WORK_TIME: wall_clock_s}
     responses |= {THROUGHPUT.name: curve.records / curve.training_s} if curve.training_s > 0 else {}
     responses |= {n: v for n, v in curve.epochs[-1].values.items() if n == ACCURACY.name} if curve.epochs else {}
     # Of a training that goes on, neither the name of its log nor its first iteration changes.

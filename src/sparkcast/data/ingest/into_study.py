@@ -16,9 +16,8 @@ from sparkcast.data.ingest.settings import Pattern
 from sparkcast.errors import StudyError
 from sparkcast.store import open_store, results_folder
 from sparkcast.study import Configuration, Factor, IngestedRun, Level, Role, Study
-from sparkcast.study.application import TIME
 from sparkcast.units import as_number
-from sparkcast.workloads import CLUSTER_SETTINGS, Submitted, is_property, workload_of
+from sparkcast.workloads import CLUSTER_SETTINGS, is_property, workload_of
 
 
 class IntoStudy:
@@ -112,15 +111,7 @@ class IntoStudy:
             return ()
         varied = [f.name for f in study.factors if len({one.configuration[f.name] for one in belonging}) > 1]
         job = next(iter(runs.values())).job
-        return (IngestedTable(str(study.path), study.name, job, len(belonging), tuple(varied), self._notes()),)
-
-    def _notes(self) -> tuple[str, ...]:
-        if isinstance(self._workload, Submitted):
-            return ()
-        return (
-            f"their {TIME} is what the logs tell (of Spark, from its first job to the end of the last), and workload "
-            f"{self._study.workload} measures its own: compare before you mix them",
-        )
+        return (IngestedTable(str(study.path), study.name, job, len(belonging), tuple(varied)),)
 
 
 def _foreign(factor: Factor, found: Configuration) -> str:

@@ -17,19 +17,28 @@ from sparkcast.study import (
     Response,
     Vocabulary,
 )
-from sparkcast.study.application import CORE_HOURS, FROM_THE_LOG, PART_RESPONSES, TIME, TOTAL_TIME
+from sparkcast.study.application import CORE_HOURS, FROM_THE_LOG, PART_RESPONSES, TIME, TOTAL_TIME, WORK_TIME
 from sparkcast.study.configuration import Levels
 from sparkcast.study.names import COST
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, is_property
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
 
-_TOLD = (TIME, TOTAL_TIME, CORE_HOURS, COST, ACCURACY.name, THROUGHPUT.name)  # the other responses are metrics
+_TOLD = (
+    TIME,
+    TOTAL_TIME,
+    WORK_TIME,
+    CORE_HOURS,
+    COST,
+    ACCURACY.name,
+    THROUGHPUT.name,
+)  # the other responses are metrics
 # What the names mean that are ours.
 WORDS = Vocabulary(
     CLUSTER_SETTINGS,
     (
         *FROM_THE_LOG,
+        Response(WORK_TIME, kind=Kind.TIME),
         Response(COST, kind=Kind.MONEY),
         ACCURACY,
         THROUGHPUT,

@@ -11,7 +11,7 @@ from sparkcast.data.ingest.reading import Reader, Reading, read_here
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Log, LogStatus, LogSummary, find_logs
 from sparkcast.study import IngestedRun
-from sparkcast.study.application import TIME
+from sparkcast.study.application import TIME, WORK_TIME
 from sparkcast.workloads import CLUSTER_SETTINGS
 
 NEW, AGAIN, UNCHANGED, IN_PROGRESS = "new", "again", "unchanged", "in progress"
@@ -114,7 +114,7 @@ def _wanted(
     """The run under the name of the job that was asked for; none of another job, or where the log says too little."""
     if run is None:
         return row, None
-    row = replace(row, key=run.key, job=run.job, time_s=run.responses.get(TIME))
+    row = replace(row, key=run.key, job=run.job, time_s=run.responses.get(TIME, run.responses.get(WORK_TIME)))
     if wanted is not None:
         match = wanted.search(run.job)
         if match is None:
