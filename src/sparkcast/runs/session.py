@@ -25,13 +25,15 @@ from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler, with_nodes
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.observe.report import read_report
+from sparkcast.runs.control import is_allocation_dynamic
 from sparkcast.runs.job import make_job
+from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurations_of, planned_jobs
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
-from sparkcast.study.environment import is_local
+from sparkcast.study.environment import is_local, kind_of
 from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Submitted, complete, shape_of, vocabulary_of
@@ -264,11 +266,12 @@ class Session:
         if isinstance(self._workload, Submitted):
             program = self._workload.application(jobs[0].settings, jobs[0].folder)
         growth = [OutputGrowth(job.folder) for job in jobs if program is not None and program.promised]
+        placement = self._placement(engine, jobs)
         launched_at = time.time()
         with HostSampler() as sampler:
             stream = Stream(jobs, lambda job: self._launch(engine, job))
             try:
-                stopped_because = self._wait(run_id, engine, stream, allowances, growth)
+                stopped_because = self._wait(run_id, engine, stream, allowances, placement, growth)
             except Stopped:
                 self._store.abandon_run(run_id)
                 raise
@@ -293,7 +296,22 @@ class Session:
         self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
         for text in (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes):
             self.note(f"trial {trial.position}: {text}")
+        if placement is not None and placement.missing:
+            # It would wait in vain again, and what others need is for them to say.
+            raise RunError(
+                f"trial {trial.position} ({show_trial(self._study, trial)}) never started: {placement.missing}",
+                hint="wait until the cluster has room, add workers, or raise limits.trial; "
+                f"then: sparkcast {self._command} STUDY --resume",
+            )
         return observed.observation
+
+    def _placement(self, engine: Engine, jobs: Sequence[PlannedJob]) -> Placement | None:
+        """None where a job is meant to wait for others, or the study does not say how many executors it gets."""
+        [job, *others] = jobs
+        is_free = is_allocation_dynamic(self._study, self._workload, job.settings)
+        if others or is_free or kind_of(self._study.spark.master) == "local":
+            return None
+        return Placement(engine, job.folder / "eventlog", self._site.shape(job.settings))
 
     def _of_one_job(self, settings: Configuration) -> Configuration:
         """Without how many run at once, which says nothing of the job itself."""
@@ -332,7 +350,8 @@ class Session:
         engine: Engine,
         stream: Stream,
         allowances: Sequence[Allowance],
-        growth: Sequence[OutputGrowth] = (),
+        placement: Placement | None,
+        growth: Sequence[OutputGrowth],
     ) -> str:
         """Wait for all; returns why the run had to end, or "". Raises Stopped when that says nothing of the trial."""
         begun = time.monotonic()
@@ -347,7 +366,7 @@ class Session:
             if seen.is_due(elapsed_s):
                 with suppress(StoreError):  # what the run will show is worth more than this note
                     self._store.note_running(run_id)
-            end, stop = self._end(lookout, elapsed_s, allowances)
+            end, stop = self._end(lookout, placement, elapsed_s, allowances)
             if end or stop:
                 stream.stop(engine.stop)
             if stop:
@@ -361,15 +380,19 @@ class Session:
             output.look()
         return ""
 
-    def _end(self, lookout: _Lookout, elapsed_s: float, allowances: Sequence[Allowance]) -> tuple[str, str]:
+    def _end(
+        self, lookout: _Lookout, placement: Placement | None, elapsed_s: float, allowances: Sequence[Allowance]
+    ) -> tuple[str, str]:
         """Why the run must end now, and why the session must, or "" each."""
         if self._interrupts > 1:
             return "", "interrupted"
         trial_s = self._study.limits.trial_s
         if trial_s is not None and elapsed_s > trial_s:
-            return "timeout", ""
+            return (placement and placement.never_started(elapsed_s)) or "timeout", ""
         over = [allowance.reason for allowance in allowances if elapsed_s > allowance.seconds]
-        return ("", over[0]) if over else (lookout.health_problem(elapsed_s), "")
+        if over:
+            return "", over[0]
+        return lookout.health_problem(elapsed_s) or (placement and placement.hopeless(elapsed_s)) or "", ""
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

@@ -99,7 +99,7 @@ class _Tuning:
         self._is_free = is_free = bool(getattr(kind, "asks_elsewhere", False))
         self._runs_each = 1 if is_free else options.replicates or 1
         found = candidates_of(site, options.fix)
-        self._candidates, self._notes = found.configurations, found.notes
+        self._candidates, self._notes = found.configurations, (*site.notes, *found.notes)
         self._possible = frozenset(self._candidates)
         self._searcher = kind(search_of(site.study, options, self._candidates, with_fixed=is_free))
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
