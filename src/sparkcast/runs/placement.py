@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from sparkcast.engines import Engine, HasShortage
-from sparkcast.eventlogs import LogRead, find_logs, read_log
+from sparkcast.eventlogs import Limits, LogRead, find_logs, read_log
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Shape
 
 _PATIENCE_S = 90.0  # executors of a cluster with room are there long before
 _LOOK_S = 15.0
+_HEAD = Limits(max_log_bytes=4 * 2**20)  # a log with more than that is of a job that runs
 
 
 class Placement:
@@ -30,7 +31,7 @@ class Placement:
         self._next_s = elapsed_s + _LOOK_S
         log = self._waiting()
         if log is not None and (shortage := self._shortage(log)):
-            self.missing = f"{self._request(log, elapsed_s)}, and the cluster has no room for {shortage}"
+            self.missing = f"{self._request(log, elapsed_s)}, and the cluster has no room for {shortage} more"
         return self.missing
 
     def never_started(self, elapsed_s: float) -> str:
@@ -43,7 +44,7 @@ class Placement:
     def _waiting(self) -> LogRead | None:
         """The log of a job that waits for executors; None of one that runs, or has not registered yet."""
         logs = find_logs(self._eventlog) if self._eventlog.exists() else ()
-        log = read_log(logs[0]) if logs else None
+        log = read_log(logs[0], _HEAD) if logs else None
         if log is None or not log.application.app_id:
             return None
         # Spark may be told not to wait for all. Tasks are in the log later than they start, jobs at once.

@@ -18,19 +18,12 @@ def require_room(words: Vocabulary, capacity: Capacity, trials: Sequence[Sequenc
     if not excess:
         return
     n_trials = sum(any(shape in excess for shape in jobs) for jobs in trials)
-    lines = [
-        f"  {shape}: the cluster has room for {capacity.room_for(shape)}"
-        for shape in sorted(excess, key=lambda shape: (shape.executors * shape.cores, shape.executors, shape.memory))
-    ]
-    more = [f"  and {len(lines) - _MOST_LISTED} more"] if len(lines) > _MOST_LISTED else []
+    largest_last = sorted(excess, key=lambda shape: (shape.executors * shape.cores, shape.executors, shape.memory))
+    listed = [f"{shape} ({capacity.room_for(shape)} fit)" for shape in largest_last[:_MOST_LISTED]]
+    more = [f"and {len(excess) - _MOST_LISTED} more"] if len(excess) > _MOST_LISTED else []
     raise CapacityError(
-        "\n".join(
-            [
-                f"{n_trials} of {len(trials)} trials can never start, because the cluster has {capacity}:",
-                *lines[:_MOST_LISTED],
-                *more,
-            ]
-        ),
+        f"{n_trials} of {len(trials)} trials can never start, because the cluster has {capacity}: "
+        f"{'; '.join([*listed, *more])}",
         hint=_advice(words, capacity, [shape for shape in shapes if shape not in excess], excess),
     )
 

@@ -297,10 +297,10 @@ class Session:
         for text in (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes):
             self.note(f"trial {trial.position}: {text}")
         if placement is not None and placement.missing:
-            # It would wait in vain again, and what others need is for them to say.
+            # Tried again at once, it would wait in vain again.
             raise RunError(
                 f"trial {trial.position} ({show_trial(self._study, trial)}) never started: {placement.missing}",
-                hint="wait until the cluster has room, add workers, or raise limits.trial; "
+                hint="make room (end other applications, add workers) or raise limits.trial, "
                 f"then: sparkcast {self._command} STUDY --resume",
             )
         return observed.observation
