@@ -6,8 +6,8 @@ import pytest
 
 from sparkcast import api
 from sparkcast.errors import StudyError
-from sparkcast.runs.control import require_control
-from sparkcast.study import Configuration, SparkOptions, Study
+from sparkcast.runs.control import ineffective_roles, require_control
+from sparkcast.study import Configuration, Role, SparkOptions, Study
 from sparkcast.workloads.pi import MonteCarloPi
 
 STUDY = """\
@@ -117,6 +117,20 @@ def test_a_property_that_replaces_a_setting_that_varies_is_refused(name: str, se
     with pytest.raises(StudyError, match=f"{setting} varies, but your {name}=2 replaces it"):
         _notes("yarn", first, second, conf={name: "2"})
     assert _notes("yarn", first, first, conf={name: "2"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "roles"),
+    [
+        (SparkOptions("yarn"), ()),
+        (SparkOptions("local[2]"), (Role.MACHINES, Role.CORES, Role.MEMORY)),
+        (SparkOptions("local-cluster[2,1,1024]"), ()),
+        (SparkOptions("yarn", {"spark.executor.memory": "2g", "spark.ui.enabled": "false"}), (Role.MEMORY,)),
+        (SparkOptions("yarn", {"spark.cores.max": "2"}), (Role.MACHINES,)),
+    ],
+)
+def test_the_settings_that_runs_do_not_heed_are_known(options: SparkOptions, roles: tuple[Role, ...]) -> None:
+    assert ineffective_roles(Study("s", "pi", (), spark=options)) == frozenset(roles)
 
 
 COMMAND = """\

@@ -48,6 +48,13 @@ def require_cluster(study: Study, workload: Workload, jobs: Sequence[Configurati
     return tuple(notes)
 
 
+def ineffective_roles(study: Study) -> frozenset[Role]:
+    """The settings of the cluster that its runs do not heed: all of them in local mode, else what properties replace."""
+    if kind_of(study.spark.master) == "local":
+        return frozenset((Role.MACHINES, Role.CORES, Role.MEMORY))
+    return frozenset(role for name, role in SAID_BY.items() if name in study.spark.conf)
+
+
 def _varied(workload: Workload, jobs: Sequence[Configuration]) -> dict[Role, str]:
     """The settings of the cluster that differ among jobs, by their roles."""
     words, shapes = vocabulary_of(workload), {shape_of(workload, settings) for settings in jobs}

@@ -25,7 +25,7 @@ from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler, with_nodes
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.observe.report import read_report
-from sparkcast.runs.control import is_allocation_dynamic
+from sparkcast.runs.control import ineffective_roles, is_allocation_dynamic
 from sparkcast.runs.job import make_job
 from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
@@ -33,7 +33,7 @@ from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurati
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
-from sparkcast.study.environment import is_local, kind_of
+from sparkcast.study.environment import is_local
 from sparkcast.study.names import TOTAL_TIME
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Submitted, complete, shape_of, vocabulary_of
@@ -308,8 +308,8 @@ class Session:
     def _placement(self, engine: Engine, jobs: Sequence[PlannedJob]) -> Placement | None:
         """None where a job is meant to wait for others, or the study does not say how many executors it gets."""
         [job, *others] = jobs
-        is_free = is_allocation_dynamic(self._study, self._workload, job.settings)
-        if others or is_free or kind_of(self._study.spark.master) == "local":
+        is_dynamic = is_allocation_dynamic(self._study, self._workload, job.settings)
+        if others or is_dynamic or Role.MACHINES in ineffective_roles(self._study):
             return None
         return Placement(engine, job.folder / "eventlog", self._site.shape(job.settings))
 
