@@ -49,7 +49,7 @@ def require_cluster(study: Study, workload: Workload, jobs: Sequence[Configurati
 
 
 def ineffective_roles(study: Study) -> frozenset[Role]:
-    """The settings of the cluster that its runs do not heed: all of them in local mode, else what properties replace."""
+    """The settings of the cluster that runs do not heed: all in local mode, else those that properties replace."""
     if kind_of(study.spark.master) == "local":
         return frozenset((Role.MACHINES, Role.CORES, Role.MEMORY))
     return frozenset(role for name, role in SAID_BY.items() if name in study.spark.conf)
