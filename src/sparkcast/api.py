@@ -110,7 +110,7 @@ def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> "
         The plan with its estimated time and price, the trials that the budget leaves out, aliases and power.
 
     Raises:
-        StudyError: The study file or `effect` is malformed.
+        StudyError: The study file or `effect` is malformed, or settings vary that the master ignores.
         NotEnoughDataError: An effect in percent needs replicates, and there are none yet.
 
     >>> summary = plan("study.yaml")
@@ -124,7 +124,7 @@ def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> "
     study = load_study(path)
     times = run_times(study)
     made, seen = make_plan(study, times.predicted), stored_observations(study, Path(path))
-    notes = _impossible_centers(study, made)
+    notes = (*_impossible_centers(study, made), *_ineffective_settings(study, made))
     return summarize_plan(study, made, seen, budget_s=budget_s, effect=effect, time_of=times.given, notes=notes)
 
 
@@ -134,6 +134,16 @@ def _make_plan(study: Study) -> Plan:
     from sparkcast.learned.run_time import run_times
 
     return make_plan(study, run_times(study).predicted)
+
+
+def _ineffective_settings(study: Study, made: Plan) -> tuple[str, ...]:
+    """What the study's master does not heed; raises StudyError when that is among what varies."""
+    from sparkcast.runs.control import require_cluster
+    from sparkcast.runs.stream import configurations_of
+    from sparkcast.workloads import workload_of
+
+    jobs = [job for trial in made.trials for job in configurations_of(study, trial.configuration)]
+    return require_cluster(study, workload_of(study), jobs)
 
 
 def _impossible_centers(study: Study, made: Plan) -> tuple[str, ...]:

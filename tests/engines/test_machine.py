@@ -85,7 +85,7 @@ def test_the_embedded_cluster_and_the_fingerprint_know_of_the_limits(monkeypatch
     monkeypatch.setattr("sparkcast.engines.embedded.this_machine", lambda: Machine(4, 10 * GIB))
     monkeypatch.setattr("sparkcast.observe.fingerprint.this_machine", lambda: Machine(4, 10 * GIB))
     shape = embedded._shape([])
-    assert (shape.workers, shape.cores_each) == (2, 2)
-    assert 2 * shape.memory_each <= 7 * GIB
+    assert [worker.cores for worker in shape.workers] == [2, 2]
+    assert sum(worker.memory for worker in shape.workers) <= 7 * GIB
     found = fingerprint(ClusterFacts("3.5.9", "17", "embedded"), "")
     assert (found.cores, found.memory_bytes) == (4, 10 * GIB)

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from sparkcast.engines import Capacity, SparkJob, Submission, engine_for
+from sparkcast.engines import SparkJob, Submission, engine_for
 from sparkcast.engines.conf import join_conf, merge_conf, parse_conf_option, read_properties
 from sparkcast.engines.machine import this_machine
-from sparkcast.errors import CapacityError, StudyError
+from sparkcast.errors import StudyError
 from sparkcast.study import SparkOptions
 from sparkcast.workloads import Shape
 
@@ -50,20 +50,11 @@ def test_a_malformed_conf_option_is_refused(text: str) -> None:
         parse_conf_option(text)
 
 
-def test_capacity_counts_whole_executors_on_each_worker() -> None:
-    capacity = Capacity(workers=2, cores_each=3, memory_each=4 * 2**30)
-    assert capacity.executors(cores=2, memory=2**30) == 2
-    assert capacity.executors(cores=1, memory=2 * 2**30) == 4
-    capacity.require(Shape(executors=2, cores=2, memory="1g", jobs=1))
-    with pytest.raises(CapacityError, match=r"needs 3 executors .* has room for 2: it has 2 worker"):
-        capacity.require(Shape(executors=3, cores=2, memory="1g", jobs=1))
-
-
 def test_the_embedded_cluster_makes_room_for_the_widest_executor() -> None:
     cores = this_machine().cores
     capacity = engine_for(SparkOptions()).capacity([Shape(executors=1, cores=cores, memory="1g", jobs=1)])
     assert capacity is not None
-    assert (capacity.workers, capacity.cores_each) == (1, cores)
+    assert [worker.cores for worker in capacity.workers] == [cores]
 
 
 def test_before_the_cluster_is_up_a_submission_is_what_a_dry_run_shows() -> None:

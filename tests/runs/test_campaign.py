@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -16,7 +17,7 @@ import pytest
 from sparkcast.designs import make_plan
 from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
 from sparkcast.errors import RunError, StoreError, StudyError
-from sparkcast.runs import session, site
+from sparkcast.runs import placement, session, site
 from sparkcast.runs.campaign import CampaignResult, run_campaign
 from sparkcast.runs.session import Progress
 from sparkcast.store import Store, open_store
@@ -242,9 +243,7 @@ def test_an_error_among_successes_is_data(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def _limited(**limits: float) -> Study:
-    import dataclasses
-
-    return dataclasses.replace(STUDY, limits=Limits(**limits))
+    return replace(STUDY, limits=Limits(**limits))
 
 
 def test_the_total_limit_is_never_passed_and_what_it_left_out_is_said(
@@ -364,3 +363,54 @@ def test_signals_mean_again_what_they_meant_before(monkeypatch: pytest.MonkeyPat
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     run(monkeypatch, tmp_path / "r", Interrupted("start", signal.SIGINT))
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+# ---------------------------------------------------------------- runs that never get their executors
+
+
+class Waiting(PlayedEngine):
+    """A cluster without room: its second run registers and then waits."""
+
+    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        if len(self.started) == 1:
+            event = {"Event": "SparkListenerApplicationStart", "App Name": "x", "App ID": "app-1", "Timestamp": 1000}
+            (log.parent / "eventlog" / "app-1").write_text(json.dumps(event) + "\n")
+        return super().start(submission, log)
+
+    def shortage(self, application: str, shape: Shape) -> int:
+        return shape.executors
+
+
+def _attempts(folder: Path) -> list[tuple[Outcome, str]]:
+    store = open_store(folder)
+    found = [(o.outcome, o.cause) for o in store.observations("s", include_lost=True)]
+    store.close()
+    return found
+
+
+def test_a_run_that_never_started_is_lost_once_and_resume_tries_it_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    engine = Waiting([OK, {"sleep": 60}])
+    with pytest.raises(RunError, match=r"trial 2 .* never started: asked for .* none came within") as caught:
+        run(monkeypatch, tmp_path / "r", engine, _limited(trial_s=3))
+    assert "--resume" in caught.value.hint
+    (first, _), (second, cause) = _attempts(tmp_path / "r")
+    assert (first, second, len(engine.started)) == (Outcome.OK, Outcome.LOST, 2)
+    assert "none came within" in cause
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]), resume=True)
+    assert (result.finished, len(result.new)) == (4, 3)
+
+
+def test_a_run_without_room_is_ended_before_its_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(placement, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(placement, "_LOOK_S", 0.0)
+    with pytest.raises(RunError, match=r"never started: .* and the cluster has no room for \d more"):
+        run(monkeypatch, tmp_path / "r", Waiting([OK, {"sleep": 60}]))
+    assert [outcome for outcome, _ in _attempts(tmp_path / "r")] == [Outcome.OK, Outcome.LOST]
+
+
+def test_of_several_jobs_some_may_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    several = replace(_limited(trial_s=3), fixed=STUDY.fixed | {"jobs": 2})
+    result, _ = run(monkeypatch, tmp_path / "r", Waiting([OK, {"sleep": 60}, OK]), several)
+    assert [o.outcome for o in result.new] == [Outcome.TIMEOUT, Outcome.OK, Outcome.OK, Outcome.OK]

@@ -185,7 +185,7 @@ def test_how_far_a_stream_is_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_the_commands_of_all_jobs_are_shown_by_a_dry_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "s.yaml").write_text(STREAM.replace("master: played", "master: 'local[2]'"))
+    (tmp_path / "s.yaml").write_text(STREAM.replace("master: played", "master: 'local-cluster[2,1,1024]'"))
     lines = api.dry_run(tmp_path / "s.yaml")
     assert [f"job-{n}/eventlog" in line for n, line in enumerate(lines, start=1)] == [True] * 4
     assert sum("spark.executor.instances=2" in line for line in lines) == 1

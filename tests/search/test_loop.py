@@ -237,7 +237,7 @@ def test_rules_that_leave_nothing_are_infeasible(monkeypatch: pytest.MonkeyPatch
 
 
 def test_candidates_that_the_cluster_cannot_hold_are_left_out(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    engine = PlayedEngine(by_samples, capacity=Capacity(1, 1, 2**30))
+    engine = PlayedEngine(by_samples, capacity=Capacity.alike(1, 1, 2**30))
     result = search(monkeypatch, folder, engine=engine)
     assert (result.runs, {g["executors"] for g in engine.ran}) == (4, {1})
     assert "4 of 8 combinations cannot be run and are left out: a trial needs 2 executors" in result.notes[0]

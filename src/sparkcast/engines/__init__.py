@@ -7,6 +7,7 @@ from sparkcast.engines.base import (
     Capacity,
     ClusterFacts,
     Engine,
+    HasShortage,
     SparkJob,
     Submission,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "Capacity",
     "ClusterFacts",
     "Engine",
+    "HasShortage",
     "SparkJob",
     "Submission",
     "engine_for",

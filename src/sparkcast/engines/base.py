@@ -10,16 +10,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
-from sparkcast.errors import CapacityError
+from sparkcast.engines.capacity import Capacity, Worker
 from sparkcast.registry import Registry
 from sparkcast.study import SparkOptions
 from sparkcast.study.redaction import redact, redact_arguments
-from sparkcast.units import parse_bytes, show_bytes
 from sparkcast.workloads import Shape
 
-__all__ = ["ENGINES", "Capacity", "ClusterFacts", "Engine", "Shape", "SparkJob", "SparkOptions", "Submission"]
+__all__ = [
+    "ENGINES",
+    "Capacity",
+    "ClusterFacts",
+    "Engine",
+    "HasShortage",
+    "Shape",
+    "SparkJob",
+    "SparkOptions",
+    "Submission",
+    "Worker",
+]
 
 
 # A standalone master knows one rule: whoever came first gets the cores it asks for, up to its spark.cores.max.
@@ -77,32 +87,6 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
-    """What the cluster can hold: so many workers of one size."""
-
-    workers: int
-    cores_each: int
-    memory_each: int  # bytes
-
-    def executors(self, cores: int, memory: int) -> int:
-        """How many executors of this size fit at once."""
-        return self.workers * min(self.cores_each // cores, self.memory_each // memory)
-
-    def require(self, shape: Shape) -> None:
-        """Raise CapacityError when the executors of one job do not fit."""
-        possible = self.executors(shape.cores, parse_bytes(shape.memory))
-        if shape.executors > possible:
-            raise CapacityError(
-                f"a trial needs {shape.executors} executors with {shape.cores} core(s) and {shape.memory} each, "
-                f"but the cluster has room for {possible}: it has {self.workers} worker(s) with "
-                f"{self.cores_each} core(s) and "
-                f"{show_bytes(self.memory_each)} each",
-                hint=f"add the rule `executors * cores <= {self.workers * self.cores_each}`, lower the memory, "
-                "or use a bigger cluster with --master",
-            )
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """What the numbers depend on, for the fingerprint of a run."""
 
@@ -130,7 +114,10 @@ class Engine(Protocol):
     ) -> None: ...
 
     def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
-        """What the cluster will hold when it runs these trials; None when only the cluster knows."""
+        """What the cluster will hold when it runs these trials; None when it cannot be asked.
+
+        It is called before the engine is entered, and also when no run will follow.
+        """
         ...
 
     def defaults(self) -> Mapping[str, str]:
@@ -161,6 +148,18 @@ class Engine(Protocol):
 
     def restart(self) -> None:
         """Bring the cluster back when it is not healthy any more."""
+        ...
+
+
+@runtime_checkable
+class HasShortage(Protocol):
+    """An engine that can tell, by one method more, whether an application that waits will get its executors."""
+
+    def shortage(self, application: str, shape: Shape) -> int | None:
+        """How many of its executors an application lacks for want of room just now; None when it cannot be asked.
+
+        `application` is Spark's id of it.
+        """
         ...
 
 

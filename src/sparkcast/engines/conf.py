@@ -1,11 +1,14 @@
 """Spark properties: what settings mean in Spark's names, and merging what several parties want."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from sparkcast.errors import StudyError
 from sparkcast.study.redaction import redact, redact_word
 from sparkcast.workloads import Shape
+
+DYNAMIC_ALLOCATION = "spark.dynamicAllocation.enabled"
 
 # Properties that add up instead of replacing one another: the last Java option wins, the first class does.
 _JOINED = {
@@ -24,6 +27,23 @@ def shape_conf(shape: Shape) -> dict[str, str]:
         "spark.cores.max": str(shape.executors * shape.cores),
         "spark.executor.memory": shape.memory,
     }
+
+
+def shape_with(shape: Shape, users: Mapping[str, str]) -> Shape:
+    """What a trial asks of the cluster when the user's own properties replace some of `shape_conf`.
+
+    >>> print(shape_with(Shape(2, 1, "1g", 1), {"spark.executor.memory": "600m", "spark.cores.max": "4"}))
+    4 executors with 1 core and 600m each
+    """
+    cores = _whole(users.get("spark.executor.cores", "")) or shape.cores
+    total = _whole(users.get("spark.cores.max", "")) or shape.executors * shape.cores
+    memory = users.get("spark.executor.memory", shape.memory)
+    memory = f"{memory}m" if memory.isdigit() else memory  # a bare number is mebibytes to Spark
+    return replace(shape, executors=max(1, total // cores), cores=cores, memory=memory)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isdigit() else 0
 
 
 # What libraries in a task read to learn how many threads they may use: OpenMP, MKL, OpenBLAS and TensorFlow.

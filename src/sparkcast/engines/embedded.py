@@ -139,11 +139,10 @@ class EmbeddedCluster:
         stop_process(process)
 
     def facts(self) -> ClusterFacts:
-        shape = self._shape
-        description = f"embedded: {shape.workers} worker(s) x {shape.cores_each} core(s)"
-        cores = shape.workers * shape.cores_each
+        workers = self._shape.workers
+        description = f"embedded: {len(workers)} worker(s) x {workers[0].cores} core(s)"
         return ClusterFacts(
-            self._spark.version, self._java.version, description, STANDALONE_POLICY, cores, self._affinity()
+            self._spark.version, self._java.version, description, STANDALONE_POLICY, self._shape.cores, self._affinity()
         )
 
     def health_problem(self) -> str:
@@ -243,9 +242,10 @@ class EmbeddedCluster:
         _log.debug("Spark %s on Java %s: master %s", self._spark.version, self._java.version, self._master)
 
     def _start_workers(self) -> None:
-        size = ("--cores", str(self._shape.cores_each), "--memory", f"{self._shape.memory_each // 2**20}m")
+        workers = self._shape.workers
+        size = ("--cores", str(workers[0].cores), "--memory", f"{workers[0].memory // 2**20}m")
         arguments = ("--host", _HOST, "--webui-port", "0", *size, self._master)
-        names = [f"worker {n}" for n in range(1, self._shape.workers + 1)]
+        names = [f"worker {n}" for n in range(1, len(workers) + 1)]
         logs = {name: self._start_daemon(name, "org.apache.spark.deploy.worker.Worker", arguments) for name in names}
         for name, log in logs.items():
             self._wait_for(name, log, lambda text: "Successfully registered with master" in text)
@@ -284,7 +284,7 @@ def _shape(shapes: Sequence[Shape]) -> Capacity:
     widest = max((shape.cores for shape in shapes), default=1)
     workers = 2 if widest <= machine.cores // 2 else 1
     memory = int(machine.memory * _MEMORY_SHARE / workers)
-    return Capacity(workers, machine.cores // workers, memory // 2**20 * 2**20)
+    return Capacity.alike(workers, machine.cores // workers, memory // 2**20 * 2**20)
 
 
 def _why_not_pinned() -> str:

@@ -1,6 +1,7 @@
 """Any Spark cluster, through spark-submit in client mode."""
 
 import os
+import re
 import socket
 import subprocess
 import time
@@ -13,12 +14,15 @@ from sparkcast.engines import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts
 from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._java import find_java
+from sparkcast.engines._master import MasterState, ask_master
 from sparkcast.engines._submit import build_submission
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import SparkOptions
 from sparkcast.workloads import Shape
 
 _REACH_TIMEOUT_S = 5.0
+_WEB_PORT = 8080  # where a master answers unless it was told another: spark.master.ui.port, SPARK_MASTER_WEBUI_PORT
+_LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\]")  # workers, cores, MiB
 _RETURN_PAUSES_S = (0.0, 5.0, 10.0)  # before each look whether a master that was gone is back
 
 
@@ -30,6 +34,7 @@ class SparkCluster:
 
     def __init__(self, options: SparkOptions) -> None:
         self._master = options.master
+        self._web_port = _web_port(options.conf.get("spark.master.ui.port", ""))
         self._spark = find_spark(honor_spark_home=True)
         self._java = find_java(self._spark.version)
         self._family: Family | None = None
@@ -49,7 +54,29 @@ class SparkCluster:
             self._family.close()  # the cluster is not ours, but what we submitted is
 
     def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
-        return None
+        if sizes := _LOCAL_CLUSTER.fullmatch(self._master):
+            workers, cores, mebibytes = map(int, sizes.groups())
+            return Capacity.alike(workers, cores, mebibytes * 2**20)
+        state = self._state()
+        return None if state is None else state.total
+
+    def shortage(self, application: str, shape: Shape) -> int | None:
+        state = self._state()
+        if state is None:
+            return None
+        granted = state.granted.get(application, 0) // shape.cores
+        return max(0, shape.executors - granted - state.free.room_for(shape))
+
+    def _state(self) -> MasterState | None:
+        """What the standalone master that leads says; None of other clusters, and when none answers."""
+        states = (ask_master(host, port, self._web_port) for host, port in self._addresses())
+        return next((state for state in states if state is not None), None)
+
+    def _addresses(self) -> list[tuple[str, int]]:
+        """Of the masters of a standalone cluster; none of other clusters."""
+        if not self._master.startswith("spark://"):
+            return []  # yarn and Kubernetes answer only through their own configuration
+        return [_address(part, self._master) for part in self._master.removeprefix("spark://").split(",")]
 
     def defaults(self) -> Mapping[str, str]:
         return {}
@@ -78,9 +105,7 @@ class SparkCluster:
         return ClusterFacts(self._spark.version, self._java.version, self._master, policy)
 
     def health_problem(self) -> str:
-        if not self._master.startswith("spark://"):
-            return ""  # yarn and Kubernetes answer only through their own configuration
-        addresses = [_address(part, self._master) for part in self._master.removeprefix("spark://").split(",")]
+        addresses = self._addresses()
         failures = [problem for address in addresses if (problem := _unreachable(*address))]
         return "; ".join(failures) if len(failures) == len(addresses) else ""
 
@@ -93,6 +118,11 @@ class SparkCluster:
             if not problem:
                 return
         raise RunError(problem, hint="bring the cluster back, then: sparkcast run STUDY --resume")
+
+
+def _web_port(given: str) -> int:
+    text = given or os.environ.get("SPARK_MASTER_WEBUI_PORT", "")
+    return int(text) if text.isdigit() and 0 < int(text) < 65536 else _WEB_PORT
 
 
 def _address(text: str, master: str) -> tuple[str, int]:

@@ -78,7 +78,11 @@ class _Campaign:
             return self._result((), "")
         self._require_time(pending)
         with self._session:
-            self._site.require([trial.configuration for trial in plan.trials])
+            self._site.require(
+                [trial.configuration for trial in plan.trials], [trial.configuration for trial in pending]
+            )
+            for note in self._site.notes:
+                self._session.note(note)
             return self._run_trials(pending)
 
     def _require_time(self, pending: tuple[Trial, ...]) -> None:

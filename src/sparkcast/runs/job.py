@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from sparkcast.engines import Engine, SparkJob
-from sparkcast.engines.conf import join_conf, merge_conf, shape_conf, thread_conf
+from sparkcast.engines.conf import DYNAMIC_ALLOCATION, join_conf, merge_conf, shape_conf, thread_conf
 from sparkcast.observe.output import OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE
+from sparkcast.runs.control import users_properties
 from sparkcast.study import Configuration, Study
 from sparkcast.study.environment import is_local
 from sparkcast.study.redaction import SECRET
@@ -26,7 +27,12 @@ def make_job(
         "spark.redaction.regex": SECRET,  # the event log has all properties
     }
     shape = shape_conf(shape_of(workload, settings))
-    ours = join_conf(engine.defaults(), workload.spark_conf(settings), properties_of(study, settings), measuring, shape)
+    # Else Spark, and not the study, would say how many executors there are.
+    is_users = DYNAMIC_ALLOCATION in users_properties(study, workload, settings)
+    steady = {} if is_users else {DYNAMIC_ALLOCATION: "false"}
+    ours = join_conf(
+        steady, engine.defaults(), workload.spark_conf(settings), properties_of(study, settings), measuring, shape
+    )
     conf, notes = merge_conf(ours, study.spark.conf)
     conf = {**thread_conf(conf), **conf}
     name = f"sparkcast {study.name}"

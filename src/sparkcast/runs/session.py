@@ -25,7 +25,9 @@ from sparkcast.observe.host import HostSampler, with_nodes
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.observe.report import read_report
 from sparkcast.observe.run import Run, observe
+from sparkcast.runs.control import got_what_it_asked_for, ineffective_roles, is_allocation_dynamic
 from sparkcast.runs.job import make_job
+from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurations_of, planned_jobs
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
@@ -264,11 +266,12 @@ class Session:
         if isinstance(self._workload, Submitted):
             program = self._workload.application(jobs[0].settings, jobs[0].folder)
         growth = [OutputGrowth(job.folder) for job in jobs if program is not None and program.promised]
+        placement = self._placement(engine, jobs)
         launched_at = time.time()
         with HostSampler() as sampler:
             stream = Stream(jobs, lambda job: self._launch(engine, job))
             try:
-                stopped_because = self._wait(run_id, engine, stream, allowances, growth)
+                stopped_because = self._wait(run_id, engine, stream, allowances, placement, growth)
             except Stopped:
                 self._store.abandon_run(run_id)
                 raise
@@ -291,13 +294,31 @@ class Session:
             roles={setting.name: setting.role for setting in self._study.vocabulary.settings if setting.role},
         )
         observed = observe(run, run_id=run_id, artifacts=artifacts)
-        self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
+        is_as_asked = got_what_it_asked_for(observed.observation, self._study)
+        self._store.finish_run(
+            self._study.name, trial, observed.observation, observed.series, leaves_open=not is_as_asked
+        )
         said = (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes)
         for text in (*said, *observed.notes):
             self.note(f"trial {trial.position}: {text}")
-        if difference := observed.observation.difference:
-            self.note(f"trial {trial.position} {difference}: it is stored with what it got")
+        if not is_as_asked:
+            self.note(f"trial {trial.position} {observed.observation.difference}: it is stored with what it got")
+        if placement is not None and placement.missing:
+            # Tried again at once, it would wait in vain again.
+            raise RunError(
+                f"trial {trial.position} ({show_trial(self._study, trial)}) never started: {placement.missing}",
+                hint="make room (end other applications, add workers) or raise limits.trial, "
+                f"then: sparkcast {self._command} STUDY --resume",
+            )
         return observed.observation
+
+    def _placement(self, engine: Engine, jobs: Sequence[PlannedJob]) -> Placement | None:
+        """None where a job is meant to wait for others, or the study does not say how many executors it gets."""
+        [job, *others] = jobs
+        is_dynamic = is_allocation_dynamic(self._study, self._workload, job.settings)
+        if others or is_dynamic or Role.MACHINES in ineffective_roles(self._study):
+            return None
+        return Placement(engine, job.folder / "eventlog", self._site.shape(job.settings))
 
     def _of_one_job(self, settings: Configuration) -> Configuration:
         """Without how many run at once, which says nothing of the job itself."""
@@ -336,7 +357,8 @@ class Session:
         engine: Engine,
         stream: Stream,
         allowances: Sequence[Allowance],
-        growth: Sequence[OutputGrowth] = (),
+        placement: Placement | None,
+        growth: Sequence[OutputGrowth],
     ) -> str:
         """Wait for all; returns why the run had to end, or "". Raises Stopped when that says nothing of the trial."""
         begun = time.monotonic()
@@ -351,7 +373,7 @@ class Session:
             if seen.is_due(elapsed_s):
                 with suppress(StoreError):  # what the run will show is worth more than this note
                     self._store.note_running(run_id)
-            end, stop = self._end(lookout, elapsed_s, allowances)
+            end, stop = self._end(lookout, placement, elapsed_s, allowances)
             if end or stop:
                 stream.stop(engine.stop)
             if stop:
@@ -365,15 +387,19 @@ class Session:
             output.look()
         return ""
 
-    def _end(self, lookout: _Lookout, elapsed_s: float, allowances: Sequence[Allowance]) -> tuple[str, str]:
+    def _end(
+        self, lookout: _Lookout, placement: Placement | None, elapsed_s: float, allowances: Sequence[Allowance]
+    ) -> tuple[str, str]:
         """Why the run must end now, and why the session must, or "" each."""
         if self._interrupts > 1:
             return "", "interrupted"
         trial_s = self._study.limits.trial_s
         if trial_s is not None and elapsed_s > trial_s:
-            return "timeout", ""
+            return (placement and placement.never_started(elapsed_s)) or "timeout", ""
         over = [allowance.reason for allowance in allowances if elapsed_s > allowance.seconds]
-        return ("", over[0]) if over else (lookout.health_problem(elapsed_s), "")
+        if over:
+            return "", over[0]
+        return lookout.health_problem(elapsed_s) or (placement and placement.hopeless(elapsed_s)) or "", ""
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

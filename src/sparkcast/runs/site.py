@@ -4,11 +4,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sparkcast.engines import Capacity, Engine, engine_for
+from sparkcast.engines.conf import shape_with
 from sparkcast.errors import CapacityError, SparkcastError, StudyError
+from sparkcast.runs.control import require_control
+from sparkcast.runs.room import require_room
 from sparkcast.runs.stream import configurations_of, with_arrivals
 from sparkcast.study import Configuration, Study
 from sparkcast.study.arrivals import ARRIVAL_RATE
-from sparkcast.workloads import Shape, Submitted, Workload, complete, is_property, settings_of, shape_of, workload_of
+from sparkcast.workloads import (
+    Shape,
+    Submitted,
+    Workload,
+    complete,
+    is_property,
+    settings_of,
+    shape_of,
+    vocabulary_of,
+    workload_of,
+)
 
 
 class Site:
@@ -19,6 +32,8 @@ class Site:
         self.workload = workload_of(study)
         self._engine: Engine | None = None
         self._capacity: Capacity | None = None
+        self._accepted: list[Configuration] = []  # jobs among which settings of the cluster vary as they may
+        self.notes: tuple[str, ...] = ()  # what to know of runs here
 
     @property
     def engine(self) -> Engine:
@@ -26,15 +41,31 @@ class Site:
             self._engine = engine_for(self.study.spark)
         return self._engine
 
-    def require(self, configurations: Sequence[Configuration]) -> None:
-        """Raise when one of these cannot be run: StudyError for the workload, CapacityError for the cluster."""
+    def require(self, configurations: Sequence[Configuration], waiting: Sequence[Configuration] | None = None) -> None:
+        """Raise when one of these cannot be run: StudyError for the workload, CapacityError for the cluster.
+
+        The cluster is shaped for all of them; room is needed only for those `waiting` to run, by default all.
+        """
         jobs = self._jobs(configurations)
         for configuration in jobs:
             checked(self.workload, configuration)
-        require_capacity(self.engine, [shape_of(self.workload, configuration) for configuration in jobs])
+        self.notes = require_control(self.study, self.workload, jobs)
+        self._shape(configurations)
+        if self._capacity is not None:
+            trials = [[self.shape(job) for job in self._jobs([one])] for one in waiting or configurations]
+            require_room(vocabulary_of(self.workload), self._capacity, trials)
+
+    def shape(self, job: Configuration) -> Shape:
+        """What a job asks of the cluster, the user's own properties included."""
+        return shape_with(shape_of(self.workload, job), self.study.spark.conf)
 
     def possible(self, configurations: Sequence[Configuration]) -> list[Configuration]:
-        """Those that can be run of what the rules allow; the cluster is shaped for them."""
+        """Those that can be run of what the rules allow; the cluster is shaped for them.
+
+        Raises StudyError when settings that vary among them would have no effect.
+        """
+        self._accepted = self._jobs(configurations)
+        self.notes = require_control(self.study, self.workload, self._accepted)
         self._shape(configurations)
         found = [configuration for configuration in configurations if self._obstacle(configuration) is None]
         self._shape(found)
@@ -46,7 +77,17 @@ class Site:
             excluding = [rule.text for rule in self.study.rules if not rule.evaluate(configuration)]
         except StudyError as error:
             return error
-        return StudyError(f"the rule {excluding[0]!r} excludes it") if excluding else self._obstacle(configuration)
+        if excluding:
+            return StudyError(f"the rule {excluding[0]!r} excludes it")
+        return self._obstacle(configuration) or self._ineffective(configuration)
+
+    def _ineffective(self, configuration: Configuration) -> StudyError | None:
+        """Settings that no candidate has may differ from theirs where that changes nothing."""
+        try:
+            require_control(self.study, self.workload, [*self._accepted[:1], *self._jobs([configuration])])
+        except StudyError as error:
+            return error
+        return None
 
     def _obstacle(self, configuration: Configuration) -> SparkcastError | None:
         known = {setting.name: setting for setting in settings_of(self.workload)}
@@ -57,13 +98,13 @@ class Site:
             for job in self._jobs([configuration]):
                 checked(self.workload, job)
                 if self._capacity is not None:
-                    self._capacity.require(shape_of(self.workload, job))
+                    self._capacity.require(self.shape(job))
         except (StudyError, CapacityError) as error:
             return error
         return None
 
     def _shape(self, configurations: Sequence[Configuration]) -> None:
-        self._capacity = self.engine.capacity([shape_of(self.workload, c) for c in self._jobs(configurations)])
+        self._capacity = self.engine.capacity([self.shape(job) for job in self._jobs(configurations)])
 
     def _jobs(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """The settings of single jobs: those of a stream may differ."""
@@ -77,10 +118,3 @@ def checked(workload: Workload, configuration: Configuration) -> Configuration:
     if isinstance(workload, Submitted):
         workload.application(settings, Path())  # is it there?
     return settings
-
-
-def require_capacity(engine: Engine, shapes: Sequence[Shape]) -> None:
-    capacity = engine.capacity(shapes)
-    for shape in shapes:
-        if capacity is not None:
-            capacity.require(shape)

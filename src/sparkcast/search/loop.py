@@ -14,6 +14,7 @@ from typing import Any
 
 from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
+from sparkcast.runs.control import got_what_it_asked_for
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Evaluation, Findings, HasFindings
@@ -99,7 +100,7 @@ class _Tuning:
         self._is_free = is_free = bool(getattr(kind, "asks_elsewhere", False))
         self._runs_each = 1 if is_free else options.replicates or 1
         found = candidates_of(site, options.fix)
-        self._candidates, self._notes = found.configurations, found.notes
+        self._candidates, self._notes = found.configurations, (*site.notes, *found.notes)
         self._possible = frozenset(self._candidates)
         self._searcher = kind(search_of(site.study, options, self._candidates, with_fixed=is_free))
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
@@ -138,8 +139,8 @@ class _Tuning:
         name = self._study.name
         self._search_id = store.begin_search(name, definition, resume=resume, allow_changed=allow_changed)
         own = {run.run_id for run in store.search_runs(self._search_id)}
-        measured = (run for run in store.observations(name) if run.requested is None)
-        self._known = {Trial(run.configuration, run.replicate).key: run for run in measured}
+        measured = (run for run in store.observations(name) if got_what_it_asked_for(run, self._study))
+        self._known = {Trial(run.requested or run.configuration, run.replicate).key: run for run in measured}
         self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
 
     def _ended_because(self, store: Store, definition: Mapping[str, Any]) -> str:
@@ -231,7 +232,7 @@ class _Tuning:
         self._session.prepare([stored])
         self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
         observation = self._session.measure(stored, lambda: self._money_left(trial.configuration))
-        if observation.requested is not None:
+        if not got_what_it_asked_for(observation, self._study):
             raise RunError(
                 f"the next run {observation.difference}",
                 hint="the run is stored with what it got; have the cluster give what the study asks for, then --resume",

@@ -322,17 +322,25 @@ class Store:
         with self._transaction() as connection:
             self._end_run(connection, run_id, "interrupted", time.time())
 
-    def finish_run(self, study: str, trial: Trial, observation: Observation, series: RunSeries | None = None) -> None:
+    def finish_run(
+        self,
+        study: str,
+        trial: Trial,
+        observation: Observation,
+        series: RunSeries | None = None,
+        *,
+        leaves_open: bool = False,
+    ) -> None:
         """Keep what the run showed, all or nothing.
 
-        A run that was lost does not finish its trial, nor does one whose cluster gave something else than asked for.
+        A run that was lost does not finish its trial, nor does one that `leaves_open` what was asked for.
         """
         with self._transaction() as connection:
             self._end_run(connection, observation.run_id, "done", time.time())
             values = {
                 "run_id": observation.run_id,
                 "trial_id": self._trial_id(connection, study, trial),
-                "is_final": observation.outcome is not Outcome.LOST and observation.requested is None,
+                "is_final": observation.outcome is not Outcome.LOST and not leaves_open,
                 "outcome": observation.outcome.value,
                 "cause": observation.cause,
                 "responses": dict(observation.responses),

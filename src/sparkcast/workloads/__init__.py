@@ -26,6 +26,7 @@ from sparkcast.workloads.base import (
 
 __all__ = [
     "CLUSTER_SETTINGS",
+    "SAID_BY",
     "WORKLOADS",
     "Application",
     "FromStudy",
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 # Spark properties that are no settings: what they say is said by settings of the cluster, or needed to measure.
-_SAID_BY = {
+SAID_BY = {
     "spark.executor.instances": Role.MACHINES,
     "spark.cores.max": Role.MACHINES,
     "spark.executor.cores": Role.CORES,
@@ -107,12 +108,20 @@ def complete(workload: Workload, configuration: Levels) -> Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a configuration asks of the cluster."""
+    """What a configuration asks of the cluster.
+
+    >>> print(Shape(executors=2, cores=1, memory="1g", jobs=1))
+    2 executors with 1 core and 1g each
+    """
 
     executors: int
     cores: int  # of each executor
     memory: str  # of each executor
     jobs: int  # at once
+
+    def __str__(self) -> str:
+        size = f"{self.cores} core{'s' * (self.cores != 1)} and {self.memory}"
+        return f"1 executor with {size}" if self.executors == 1 else f"{self.executors} executors with {size} each"
 
 
 def shape_of(workload: Workload, configuration: Levels) -> Shape:
@@ -223,7 +232,7 @@ def _unrecorded(study: Study, settings: tuple[Setting, ...]) -> tuple[str, ...]:
 
 def _property(name: str, known: Mapping[str, Setting]) -> Setting:
     """A Spark property as a setting. Raises StudyError for one that cannot be varied."""
-    if role := _SAID_BY.get(name):
+    if role := SAID_BY.get(name):
         said_by = next((setting.name for setting in known.values() if setting.role is role), "")
         raise StudyError(f"{name} cannot be a setting", hint=f"the setting {said_by!r} says it")
     if name.startswith(_OURS):

@@ -1,0 +1,117 @@
+"""Whether the executors of a run are those that the study asks for, as far as that is known before it starts."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sparkcast.engines.conf import DYNAMIC_ALLOCATION, read_properties
+from sparkcast.engines.machine import this_machine
+from sparkcast.errors import StudyError
+from sparkcast.study import Configuration, Observation, Role, Study
+from sparkcast.study.environment import kind_of
+from sparkcast.workloads import SAID_BY, Submitted, Workload, complete, shape_of, vocabulary_of
+
+_LOCAL = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?\])?")
+
+
+def require_control(study: Study, workload: Workload, jobs: Sequence[Configuration]) -> tuple[str, ...]:
+    """Raise StudyError when settings of the cluster vary among jobs and would have no effect; returns notes.
+
+    `jobs` are the settings of all jobs that are going to run.
+    """
+    varied = _varied(workload, jobs)
+    _require_no_replacement(study, varied)
+    if Role.MACHINES in varied:
+        _require_steady_executors(study, workload, jobs, varied[Role.MACHINES])
+    return require_cluster(study, workload, jobs)
+
+
+def require_cluster(study: Study, workload: Workload, jobs: Sequence[Configuration]) -> tuple[str, ...]:
+    """Like `require_control`, by the master URL alone: in local mode, the driver is the only executor."""
+    if kind_of(study.spark.master) != "local" or not jobs:
+        return ()
+    master, cores, varied = study.spark.master, _local_cores(study.spark.master), _varied(workload, jobs)
+    gives = f"{master} runs everything in one process with {cores} core{'s' * (cores != 1)}"
+    if names := [varied[role] for role in (Role.MACHINES, Role.CORES) if role in varied]:
+        verb = "vary, but have" if len(names) > 1 else "varies, but has"
+        raise StudyError(
+            f"{study.where('settings', names[0])}{' and '.join(names)} {verb} no effect: {gives}",
+            hint="use the master `embedded`, which starts a cluster on this machine, `local-cluster[2,1,1024]` "
+            "(workers, cores, MiB) or another cluster; or hold them constant",
+        )
+    words, shape, notes = vocabulary_of(workload), shape_of(workload, jobs[0]), []
+    if (shape.executors, shape.cores) != (1, cores):
+        asked = f"{words.first(Role.MACHINES)}={shape.executors}, {words.first(Role.CORES)}={shape.cores}"
+        notes.append(f"{gives}: {asked} of this study have no effect")
+    if Role.MEMORY in varied:
+        notes.append(f"{gives}: {varied[Role.MEMORY]} has no effect, as only the driver's memory counts there")
+    return tuple(notes)
+
+
+def ineffective_roles(study: Study) -> frozenset[Role]:
+    """The settings of the cluster that runs do not heed: all in local mode, else those that properties replace."""
+    if kind_of(study.spark.master) == "local":
+        return frozenset((Role.MACHINES, Role.CORES, Role.MEMORY))
+    return frozenset(role for name, role in SAID_BY.items() if name in study.spark.conf)
+
+
+def got_what_it_asked_for(run: Observation, study: Study) -> bool:
+    """Whether the cluster gave what the trial asked for, but for what this study cannot control in any run."""
+    if run.requested is None:
+        return True
+    words = study.vocabulary
+    roles = {words.role(name) for name, level in run.requested.items() if run.configuration.get(name) != level}
+    return roles <= ineffective_roles(study)
+
+
+def _varied(workload: Workload, jobs: Sequence[Configuration]) -> dict[Role, str]:
+    """The settings of the cluster that differ among jobs, by their roles."""
+    words, shapes = vocabulary_of(workload), {shape_of(workload, settings) for settings in jobs}
+    levels: dict[Role, set[int] | set[str]] = {
+        Role.MACHINES: {shape.executors for shape in shapes},
+        Role.CORES: {shape.cores for shape in shapes},
+        Role.MEMORY: {shape.memory for shape in shapes},
+    }
+    return {role: words.first(role) or "" for role, different in levels.items() if len(different) > 1}
+
+
+def _require_no_replacement(study: Study, varied: Mapping[Role, str]) -> None:
+    """The user's properties win over ours: those that say the same as a setting that varies make it ineffective."""
+    for name, role in SAID_BY.items():
+        if role in varied and name in study.spark.conf:
+            raise StudyError(
+                f"{varied[role]} varies, but your {name}={study.spark.conf[name]} replaces it in every run",
+                hint=f"remove {name}, or hold {varied[role]} constant",
+            )
+
+
+def _require_steady_executors(study: Study, workload: Workload, jobs: Sequence[Configuration], name: str) -> None:
+    """Dynamic allocation may be a factor itself; but held on, it decides how many executors a run gets."""
+    if all(is_allocation_dynamic(study, workload, settings) for settings in jobs):
+        raise StudyError(
+            f"{name} varies, but with {DYNAMIC_ALLOCATION}=true Spark itself decides how many there are",
+            hint=f"set {DYNAMIC_ALLOCATION}=false, or hold {name} constant and vary "
+            "spark.dynamicAllocation.maxExecutors among the settings",
+        )
+
+
+def is_allocation_dynamic(study: Study, workload: Workload, settings: Configuration) -> bool:
+    """Whether the user lets Spark decide how many executors a job has."""
+    return users_properties(study, workload, settings).get(DYNAMIC_ALLOCATION, "").lower() == "true"
+
+
+def users_properties(study: Study, workload: Workload, settings: Configuration) -> dict[str, str]:
+    """The Spark properties of a job that are the user's own, of a setting, of the study or of its properties file."""
+    own = {name: study.text(name, level) for name, level in settings.items() if name.startswith("spark.")}
+    file = None
+    if isinstance(workload, Submitted):
+        file = workload.application(complete(workload, settings), Path()).properties_file
+    return {**(read_properties(file) if file is not None else {}), **own, **study.spark.conf}
+
+
+def _local_cores(master: str) -> int:
+    """Of `local`, `local[4]`, `local[*]` and `local[4,2]`, whose second number is of failures."""
+    found = _LOCAL.fullmatch(master)
+    if found is None:
+        raise StudyError(f"{master!r} is not a master URL", hint="e.g. local[2], local[*], embedded, spark://host:7077")
+    return this_machine().cores if found[1] == "*" else int(found[1] or 1)
