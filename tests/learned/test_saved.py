@@ -267,6 +267,19 @@ def test_anything_but_known_types_is_refused_by_name_and_never_built(
     assert not Boom.built
 
 
+class Moved:
+    """Of a module that sparkcast had before."""
+
+    __module__ = "sparkcast.models.courier"
+
+
+def test_a_model_of_a_module_that_has_moved_is_refused_without_alarm(tmp_path: Path) -> None:
+    path = forged(tmp_path, {"fitted": {"time_s": Moved()}, "curves": {}, "feasibility": None})
+    with pytest.raises(StudyError, match="saved by another version of sparkcast") as caught:
+        load(path)
+    assert caught.value.hint == "recreate it: sparkcast fit DATA --save FILE"
+
+
 @pytest.mark.parametrize(
     "name",
     [

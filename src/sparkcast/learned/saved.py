@@ -18,6 +18,7 @@ from enum import Enum
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -312,6 +313,11 @@ def load(path: Path) -> SavedModel:
     try:
         head = _head(content, path.name)
         if foreign := _foreign_types(content):
+            if all(map(_is_gone, foreign)):
+                raise StudyError(
+                    f"{path.name} was saved by another version of sparkcast: it contains {', '.join(foreign)}",
+                    hint=_FIT_AGAIN,
+                )
             raise StudyError(
                 f"{path.name} contains {', '.join(foreign)}, which no sparkcast model file contains",
                 hint="do not use a file from someone you do not trust; " + _FIT_AGAIN,
@@ -382,6 +388,15 @@ def _is_ours(name: str) -> bool:
         return False
     is_kept = isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum))
     return is_kept and found.__module__ == module
+
+
+def _is_gone(name: str) -> bool:
+    """Whether a type is of a module that sparkcast had, or may have one day."""
+    module = name.rpartition(".")[0]
+    try:
+        return _lies_in(module, _HOMES) and find_spec(module) is None
+    except ImportError:
+        return True
 
 
 def _lies_in(module: str, homes: Iterable[str]) -> bool:
