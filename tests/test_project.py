@@ -15,8 +15,8 @@ from sparkcast import api, errors
 ROOT = Path(sparkcast.__file__).parent
 # Left to right: the whole house. Only the last few put rooms together.
 ORDER = (
-    "errors units arrays registry replications eventlogs study profile designs workloads engines observe store runs "
-    "data analysis queues fitting models learned validate recommend search testing report api demo cli __main__"
+    "errors units plain arrays registry replications eventlogs study profile designs workloads engines observe store "
+    "runs data analysis queues fitting models learned validate recommend search testing report api demo cli __main__"
 ).split()
 
 
