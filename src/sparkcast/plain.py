@@ -38,6 +38,8 @@ def to_plain(value: Any, *, omit_defaults: bool = False) -> Any:
         return sorted(value)
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, str):
+        return str.__str__(value)  # a text of a class of its own
     if isinstance(value, PurePath):
         return str(value)
     return value.tolist() if hasattr(value, "tolist") else value  # numbers and arrays of numpy

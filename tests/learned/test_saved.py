@@ -153,8 +153,8 @@ def test_failures_curves_and_places_are_kept_but_no_paths_and_no_excerpts_of_log
     first, second, *others = runs().observations
     curve = (Epoch(1, 2.5, {"accuracy": 0.5}), Epoch(2, 5.0, {"accuracy": 0.75}))
     first = dataclasses.replace(first, curve=curve, fingerprint=here, started_at=1.5e9, position=7)
-    private = {"cause": "OutOfMemoryError at /home/me", "artifacts": "runs/0001", "run_id": "ab12"}
-    second = dataclasses.replace(second, outcome=Outcome.OOM, responses={"heap": float("nan")}, **private)
+    second = dataclasses.replace(second, outcome=Outcome.OOM, responses={"heap": float("nan")})
+    second = dataclasses.replace(second, cause="OutOfMemoryError at /home/me", artifacts="runs/0001", run_id="ab12")
     data = dataclasses.replace(runs(), observations=(first, second, *others))
     read = again(tmp_path, model(data=data)).runs
     assert read.observations[0] == first
