@@ -1,4 +1,4 @@
-"""Closed networks against the chains that they solve, and against each other."""
+"""Closed and open networks against the chains that they solve, and against each other."""
 
 import math
 from itertools import pairwise, product
@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast.arrays import Floats
-from sparkcast.errors import StudyError
-from sparkcast.queues import closed
+from sparkcast.errors import InfeasibleError, StudyError
+from sparkcast.queues import closed, jackson
 from sparkcast.queues.closed import Station, bounds
+from sparkcast.queues.jackson import Stop
+from sparkcast.queues.markovian import MMc
 
 demands = st.floats(0.01, 10)
 stations = st.lists(
@@ -106,3 +108,49 @@ def test_a_network_without_stations_or_jobs_is_refused() -> None:
         closed.solve([], 3)
     with pytest.raises(StudyError, match="the time at cpu cannot be 0 s"):
         Station("cpu", 0.0)
+
+
+# ---------------------------------------------------------------- open
+
+
+def test_a_line_of_stations_is_a_product_of_queues() -> None:
+    stops = [Stop("cpu", 0.5, 2, arrival_rate=1.5), Stop("disk", 0.4)]
+    found = jackson.solve(stops, [[0, 1], [0, 0]])
+    alone = [MMc(1.5, 0.5, 2).measures(), MMc(1.5, 0.4).measures()]
+    assert list(found.stations.values()) == alone
+    assert found.mean_jobs == pytest.approx(sum(one.mean_jobs for one in alone), rel=1e-12)
+    assert found.mean_response_s == pytest.approx(sum(one.mean_response_s for one in alone), rel=1e-12)
+
+
+def test_jobs_that_come_back_count_at_every_visit() -> None:
+    """Kleinrock, Queueing Systems I, 4.1: with feedback p, a station sees lambda / (1 - p)."""
+    found = jackson.solve([Stop("cpu", 0.2, arrival_rate=1.0)], [[0.75]])
+    assert found.visits["cpu"] == pytest.approx(4.0)
+    assert found.mean_jobs == pytest.approx(0.8 / 0.2)
+    assert found.mean_response_s == pytest.approx(4.0)
+
+
+@given(st.lists(st.floats(0.05, 1), min_size=2, max_size=4), st.floats(0.1, 0.9))
+def test_little_s_law_holds_in_open_networks(times: list[float], back: float) -> None:
+    n, share = len(times), (1 - 0.3) / len(times)
+    routes = np.full((n, n), share * back).tolist()
+    busy = 1 / (1 - (1 - 0.3) * back) * max(times)
+    stops = [Stop(f"s{i}", time, arrival_rate=0.5 / busy / n) for i, time in enumerate(times)]
+    found = jackson.solve(stops, routes)
+    assert found.mean_jobs == pytest.approx(found.arrival_rate * found.mean_response_s)
+
+
+def test_an_open_network_that_cannot_keep_up_names_the_station_and_the_rate() -> None:
+    with pytest.raises(InfeasibleError) as refused:
+        jackson.solve([Stop("cpu", 0.1, arrival_rate=2.0), Stop("disk", 1.0)], [[0, 1], [0, 0]])
+    assert "disk has 2 times the load it can handle" in refused.value.problem
+    assert "stable below 1/s from outside" in refused.value.hint
+
+
+def test_routes_that_never_leave_or_are_no_probabilities_are_refused() -> None:
+    with pytest.raises(StudyError, match="never leave"):
+        jackson.solve([Stop("cpu", 0.1, arrival_rate=1.0)], [[1.0]])
+    with pytest.raises(StudyError, match="not a set of probabilities"):
+        jackson.solve([Stop("cpu", 0.1, arrival_rate=1.0)], [[1.5]])
+    with pytest.raises(StudyError, match="square table"):
+        jackson.solve([Stop("cpu", 0.1, arrival_rate=1.0)], [[0.5, 0.5]])
