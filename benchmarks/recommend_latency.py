@@ -23,7 +23,7 @@ from sklearn.ensemble import RandomForestRegressor
 from threadpoolctl import threadpool_limits
 
 from sparkcast.errors import InfeasibleError
-from sparkcast.learned.knowledge import FromRuns
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.models import MODELS
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.question import Question
@@ -164,7 +164,7 @@ def million_answered(data: Dataset, model: str) -> None:
         "partitions": tuple(range(8, 33)),
     }
     space = Space(levels, rules=(Expression("batch_size % 8 == 0"),))
-    recommender = Recommender(FromRuns(data, model), space, price=PRICE)
+    recommender = Recommender(Knowledge(data, model), space, price=PRICE)
     recommender.fitted("time_s", False), recommender.fitted("accuracy", False)
     begun = time.perf_counter()
     first = recommender.ask(Question(recommender.limits(within_s=120.0)))
@@ -181,13 +181,13 @@ def main() -> None:
     parser.add_argument("--models", default="auto,gaussian-process,ridge")
     options = parser.parse_args()
     data, space = measured(), Space(LEVELS)
-    asked = questions(options.questions, Recommender(FromRuns(data), space, price=PRICE))
+    asked = questions(options.questions, Recommender(Knowledge(data), space, price=PRICE))
     n = len(space.candidates())
     print(f"{n:,} candidates, {len(asked)} questions, one core; runs are made up")
     together_ms, each_ms = forest_ms(data, space)
     print(f"  plain forest of 2,000 trees: {together_ms:.0f} ms in one call, {each_ms / 1000:.0f} s one by one")
     for model in options.models.split(","):
-        ready = Recommender(FromRuns(data, model), space, price=PRICE)
+        ready = Recommender(Knowledge(data, model), space, price=PRICE)
         ready.ask(Question())
         for response in ("time_s", "accuracy"):
             ready.fitted(response, False)

@@ -14,7 +14,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS
 from sparkcast.models.auto import Auto
 from sparkcast.store import open_store, results_folder
-from sparkcast.study import Configuration, Dataset, Epoch, Observation, Outcome, Price
+from sparkcast.study import Configuration, Dataset, Epoch, Listed, Observation, Outcome, Price
 
 STUDY = "study: s\nworkload: pi\nsettings: {executors: [1, 2], samples: 1000}\n"
 
@@ -105,9 +105,7 @@ def test_without_curves_epochs_that_never_varied_are_refused() -> None:
 def test_recommend_leaves_out_what_is_too_far_and_says_how_many(tmp_path: Path) -> None:
     data = _measured()
     learned = api.fit(data, model="ridge").model
-    wide = dataclasses.replace(
-        learned, about=dataclasses.replace(learned.about, candidates=(*learned.about.candidates, _at(executors=900)))
-    )
+    wide = dataclasses.replace(learned, pool=Listed((*learned.about.candidates, Configuration(_at(executors=900)))))
     careful, bold = (api.recommend(wide, minimize="time_s", extrapolate=insist) for insist in (False, True))
     assert len(bold.candidates) == len(careful.candidates) + 4 == 16  # 900 executors with four batch sizes
     assert "4 candidates left out as too far from what was measured" in careful.why
@@ -116,7 +114,7 @@ def test_recommend_leaves_out_what_is_too_far_and_says_how_many(tmp_path: Path) 
 
 def test_when_every_candidate_is_too_far_the_run_that_would_help_is_named() -> None:
     learned = api.fit(_measured(), model="ridge").model
-    far = dataclasses.replace(learned, about=dataclasses.replace(learned.about, candidates=(_at(executors=900),)))
+    far = dataclasses.replace(learned, pool=Listed((Configuration(_at(executors=900)),)))
     with pytest.raises(NotEnoughDataError, match=r"executors = 900 is too far(.|\n)*would help most"):
         api.recommend(far, minimize="time_s")
 
@@ -126,7 +124,7 @@ def test_a_model_file_recommends_with_its_own_price_and_failures(tmp_path: Path)
     broken = Observation({"executors": 4, "batch_size": 512, "epochs": 4, "cores": 2}, {}, outcome=Outcome.OOM)
     data = api.Data(dataclasses.replace(data.dataset, observations=(*data.dataset.observations, broken)))
     learned = api.fit(data, model="ridge").model
-    priced = dataclasses.replace(learned, about=dataclasses.replace(learned.about, price=Price(core_hour=0.1)))
+    priced = dataclasses.replace(learned, price=Price(core_hour=0.1))
     api.save_model(priced, tmp_path / "m.sparkcast")
     found = api.recommend(api.load_model(tmp_path / "m.sparkcast"), minimize="cost")
     time, cost = found.chosen.predicted("time_s"), found.chosen.predicted("cost")

@@ -225,7 +225,7 @@ def test_a_saved_model_of_a_package_that_is_not_there_is_refused(call: Call, tmp
     command = [sys.executable, "-m", "sparkcast", "predict", "acme.sparkcast", "--at", "hosts=2,numbers=200"]
     answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert answer.returncode == 2
-    assert "acme_model.Neighbors" in answer.stderr
+    assert "no model named 'acme-nearest'" in answer.stderr
 
 
 def test_a_design_from_outside_plans_a_study_of_a_workload_from_outside(call: Call) -> None:

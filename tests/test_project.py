@@ -5,6 +5,8 @@ import pickle
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,9 @@ from sparkcast import api, errors
 ROOT = Path(sparkcast.__file__).parent
 # Left to right: the whole house. Only the last few put rooms together.
 ORDER = (
-    "errors units arrays registry replications eventlogs study facts profile designs workloads engines observe store "
-    "runs data analysis queues fitting models learned validate recommend search testing report api demo cli __main__"
+    "errors units plain arrays registry replications eventlogs study facts profile designs workloads engines observe "
+    "store runs data analysis queues fitting models learned validate recommend search testing report api demo cli "
+    "__main__"
 ).split()
 
 
@@ -179,6 +182,31 @@ def test_help_loads_no_library_but_that_of_the_command_line() -> None:
     assert "Usage: sparkcast" in answer.stdout
     loaded = {name.partition(".")[0] for name in answer.stderr.split()} - sys.stdlib_module_names
     assert loaded <= {"sparkcast", "typer", "annotated_doc", "shellingham"}
+
+
+MOST_DEPENDENCIES = 18
+MODULES = {"pyyaml": "yaml", "scikit-learn": "sklearn", "vl-convert-python": "vl_convert"}
+
+
+def test_the_core_install_needs_few_libraries_and_uses_each() -> None:
+    project = tomllib.loads((ROOT.parents[1] / "pyproject.toml").read_text())["project"]
+    declared = [re.split("[<>=]", text)[0] for text in project["dependencies"]]
+    assert len(declared) <= MOST_DEPENDENCIES
+    trees = [ast.parse(file.read_text()) for file in ROOT.rglob("*.py")]
+    imported = {name.partition(".")[0] for tree in trees for name in _modules(tree)}
+    assert {MODULES.get(name, name) for name in declared} <= imported
+    optional = {re.split(r"[<>=\[]", text)[0] for extra in project["optional-dependencies"].values() for text in extra}
+    known = {*declared, *optional, *map(str.lower, sys.stdlib_module_names), "bigdl", "sparkcast", "py4j", "pytest"}
+    others = {name for name in imported if not {name.lower(), name.lower().replace("_", "-")} & known}
+    assert others <= {*MODULES.values(), "PIL", "mlflow", "markupsafe", "tensorflow"}  # markupsafe is part of jinja2
+
+
+def _modules(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
 
 
 def test_the_public_names_are_sorted_and_exist() -> None:

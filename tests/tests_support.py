@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
 from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
-from sparkcast.learned.knowledge import FromRuns, Knowledge
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.question import Question
@@ -60,7 +60,7 @@ def recommender(
     extrapolate: bool = False,
 ) -> Recommender:
     """What answers questions about candidates, which may be plain dictionaries."""
-    known = FromRuns(data, model) if isinstance(data, Dataset) else data
+    known = Knowledge(data, model) if isinstance(data, Dataset) else data
     pool = candidates if isinstance(candidates, Space | Listed) else Listed(tuple(map(Configuration, candidates)))
     return Recommender(known, pool, price=price, extrapolate=extrapolate)
 

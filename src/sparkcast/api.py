@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.eventlogs import LogRead
     from sparkcast.learned.fit import FitResult, GridSearch
-    from sparkcast.learned.knowledge import FromRuns, Knowledge
+    from sparkcast.learned.knowledge import Knowledge
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
     from sparkcast.models import Fitted
@@ -658,7 +658,7 @@ def load_model(path: Source) -> "SavedModel":
         A model that `predict` and `recommend` take in place of DATA.
 
     Raises:
-        StudyError: The file is damaged, newer or older than this sparkcast supports, or contains unsafe types.
+        StudyError: The file is damaged, newer, or older than this sparkcast reads.
 
     >>> save_model(fit(load_data("runs.csv"), model="ridge").model, "ridge.sparkcast", force=True)
     >>> load_model("ridge.sparkcast").about.factors
@@ -736,14 +736,13 @@ def save_model(model: "SavedModel", path: Source, *, force: bool = False) -> Non
         force: Replace an existing file.
 
     Raises:
-        StudyError: The file exists, cannot be written, or the model contains types that cannot be saved.
+        StudyError: The file exists or cannot be written.
 
     >>> save_model(fit(load_data("runs.csv"), model="median").model, "median.sparkcast", force=True)
     """
     from sparkcast.learned.saved import save
 
-    about, curves, feasibility = model.about, model.curves, model.feasibility
-    save(model.fitted, Path(path), about=about, curves=curves, feasibility=feasibility, force=force)
+    save(model, Path(path), force=force)
 
 
 # ---------------------------------------------------------------- answers
@@ -1691,7 +1690,7 @@ def report(data: Data | Source, output: Source, *, within_s: float | None = None
     from sparkcast import __version__
     from sparkcast.data.samples import fastest_and_slowest, sampled_runs
     from sparkcast.learned.fit import or_note
-    from sparkcast.learned.knowledge import FromRuns
+    from sparkcast.learned.knowledge import Knowledge
     from sparkcast.report import build_content, write_report
 
     data = data if isinstance(data, Data) else load_data(data)
@@ -1699,7 +1698,7 @@ def report(data: Data | Source, output: Source, *, within_s: float | None = None
     notes: list[str] = []
     analyses = [a for name in responses if (a := or_note(notes, analyze, data, name))]
     validations = [v for name in responses[:2] if (v := or_note(notes, _validate_for_report, data, name))]
-    known = FromRuns(data.dataset, pool=data.pool(), price=data.price)
+    known = Knowledge(data.dataset, pool=data.pool(), price=data.price)
     fitted = {v.response: best for v in validations if (best := or_note(notes, _fit_best, known, v))}
     recommendation = or_note(notes, lambda: recommend(known, within_s=within_s))
     content = build_content(
@@ -1725,7 +1724,7 @@ def _validate_for_report(data: Data, response: str) -> "Validation":
     return validate(data, response, protocol="loo" if n <= _MOST_LEFT_OUT_ONE_BY_ONE else "kfold:5")
 
 
-def _fit_best(known: "FromRuns", validation: "Validation") -> "Fitted":
+def _fit_best(known: "Knowledge", validation: "Validation") -> "Fitted":
     """The best model of a validation, fitted to everything; not again where it was fitted for other questions."""
     from sparkcast.models import MODELS
     from sparkcast.validate.score import best_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from patsy import build_design_matrices, dmatrix  # type: ignore[import-untyped]
+from patsy import build_design_matrices, dmatrix
 from scipy.stats import studentized_range
 from statsmodels.regression.linear_model import OLS
 

@@ -13,7 +13,7 @@ import pytest
 from sparkcast import api
 from sparkcast.data.table import read_csv
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.learned.knowledge import FromRuns, Knowledge, knowledge_of
+from sparkcast.learned.knowledge import Knowledge, knowledge_of
 from sparkcast.learned.predict import mean_of
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset, Epoch, Fingerprint, Observation, Outcome, Price
@@ -96,7 +96,7 @@ def test_both_refuse_what_they_do_not_know(both: tuple[Knowledge, Knowledge]) ->
 
 
 def test_each_model_is_learned_once_when_a_question_needs_it() -> None:
-    known = FromRuns(measured().dataset, "ridge")
+    known = Knowledge(measured().dataset, "ridge")
     assert known.model_of("time_s") == known.model_of("time_s")
     assert known.model_of("time_s")[1] is known.model_of("time_s")[1]
     assert known.curve_of("time_s")[1] is known.curve_of("time_s")[1]

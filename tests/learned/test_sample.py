@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from sparkcast import api
-from sparkcast.learned.knowledge import FromRuns
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.sample import MOST, sample_of
 from sparkcast.study import Dataset, Level, Observation, Outcome
 
@@ -78,7 +78,7 @@ def test_a_response_that_few_runs_have_is_learned_from_all_of_them(data: Dataset
         replace(run, responses={**run.responses, "accuracy": 0.9}) if i < 50 else run
         for i, run in enumerate(data.observations)
     )
-    known = FromRuns(replace(data, observations=some), "median")
+    known = Knowledge(replace(data, observations=some), "median")
     assert known.sample("accuracy").n_configurations == 50
     assert len(known.sample("accuracy").runs.successful("accuracy")) == 50
     assert known.sample("time_s").n_configurations == MOST
@@ -89,7 +89,7 @@ def test_runs_that_failed_are_in_the_sample_for_what_fails_and_in_no_other(data:
         replace(run, outcome=Outcome.OOM, responses={}) if i % 4 == 0 else run
         for i, run in enumerate(data.observations)
     )
-    known = FromRuns(replace(data, observations=some), "median")
+    known = Knowledge(replace(data, observations=some), "median")
     assert all(run.ok for run in known.sample("time_s").runs.observations)
     failures = known.feasibility
     assert failures is not None

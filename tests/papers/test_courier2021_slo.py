@@ -125,7 +125,7 @@ def test_our_rule_is_what_recommend_says_at_every_deadline(clean: Dataset) -> No
 
 def test_ours_asks_for_more_time_than_is_predicted(clean: Dataset) -> None:
     model, at = learn(clean, MODEL), next(iter(playable(clean).values())).candidates
-    predicted = model.fitted["time_s"].predict(at)
+    predicted = model.model_of("time_s")[1].predict(at)
     assert all(limit > time for limit, time in zip(upper_limits_s(model, at), predicted, strict=True))
 
 
@@ -323,7 +323,7 @@ def test_answers_keep_to_their_questions(clean: Dataset) -> None:
     first, second = list(playable(clean).values())[:2]
     task = Task(clean, (first.candidates, second.candidates), MODEL, trees=5)
     together = answer(task)
-    alone = together.model.fitted["time_s"].predict(second.candidates)
+    alone = together.model.model_of("time_s")[1].predict(second.candidates)
     assert together.said[1][OURS].times_s == pytest.approx(alone)
     assert len(together.said[0][COURIERS].accuracies) == len(BATCHES)
     assert together.beside is None

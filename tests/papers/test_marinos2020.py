@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import pytest
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 
 from sparkcast.errors import StudyError
 from sparkcast.replications import Figure, Mistake, Replicated, Verdict, replicate
 from sparkcast_papers.marinos2020 import _printed
-from sparkcast_papers.marinos2020._checks import vif
-from sparkcast_papers.marinos2020._runs import authors_runs, table_runs
+from sparkcast_papers.marinos2020._checks import frame, sequential, vif
+from sparkcast_papers.marinos2020._runs import FORMULA, authors_runs, table_runs
 from sparkcast_papers.marinos2020._tables import TABLE_II
 from sparkcast_papers.marinos2020.queues import m_m_c
 
@@ -143,6 +145,16 @@ def test_the_misprint_of_the_sign_table_is_named(result: Replicated) -> None:
 def test_the_inflation_table_of_the_paper_follows_from_the_settings_alone() -> None:
     found = vif(table_runs(without=(2, 3)))
     assert found == pytest.approx({term: float(printed) for term, printed in _printed.VIF.items()}, rel=1e-10)
+
+
+@pytest.mark.parametrize("formula", [FORMULA, "batch*lr*epochs + cores + executors + nodes"])
+def test_a_sequential_table_is_that_of_statsmodels(formula: str) -> None:
+    runs = table_runs(without=(2, 3))
+    expected = anova_lm(ols(f"cost ~ {formula}", frame(runs)).fit(), typ=1)
+    found = [row for row in sequential(runs, formula) if row.p is not None]
+    assert [row.term for row in found] == list(expected.index[:-1])
+    assert [row.sum_sq for row in found] == pytest.approx(expected["sum_sq"][:-1].tolist(), rel=1e-10)
+    assert [row.p for row in found] == pytest.approx(expected["PR(>F)"][:-1].tolist(), rel=1e-8)
 
 
 def _write(folder: Path, rows: list[str]) -> Path:

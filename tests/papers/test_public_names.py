@@ -28,6 +28,7 @@ PUBLIC = (
     "sparkcast.engines.base",
     "sparkcast.errors",
     "sparkcast.learned.grid_search",
+    "sparkcast.learned.knowledge",
     "sparkcast.learned.saved",
     "sparkcast.models",
     "sparkcast.models.base",

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparkcast.arrays import Floats
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.queues.arrivals import Arrivals, Given, Modulated, Renewal, poisson
+from sparkcast.queues.arrivals import Arrivals, Given, Renewal, poisson
 from sparkcast.queues.general import MG1, MG1Sharing
 from sparkcast.queues.markovian import MMc
 from sparkcast.queues.serving import Served, by_priority, first_come, shared
 from sparkcast.queues.sharing import Sharing
 from sparkcast.queues.simulate import Cluster, mean_number, simulate, timeline
 from sparkcast.queues.slowdown import MeasuredSlowdown, Shared, measured_slowdown
-from sparkcast.queues.steady import over_batches, over_replications, warm_up
+from sparkcast.queues.steady import over_replications, warm_up
 from sparkcast.queues.times import Measured, Predicted, Spread, Times, TwoPhases, mixture
 from sparkcast.queues.workload import JobClass, Stream, Workload
 
@@ -30,7 +29,7 @@ TIMES: list[Times] = [
     Measured((1.0, 2.0, 6.0)),
     Predicted((0.0, 0.5, 1.0), (1.0, 2.0, 8.0)),
 ]
-ARRIVALS: list[Arrivals] = [poisson(0.5), Renewal(0.5, 0.2), Renewal(0.5, 5.0), Modulated(0.5, spell_s=60)]
+ARRIVALS: list[Arrivals] = [poisson(0.5), Renewal(0.5, 0.2), Renewal(0.5, 5.0)]
 
 
 def workload(rate: float, times: Times | None = None, width: int = 1) -> Workload:
@@ -254,13 +253,6 @@ def test_an_interval_of_skewed_means_reaches_further_to_their_long_side() -> Non
     mirrored = over_replications([-1, -1, -1, -1, -6])
     assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
     assert over_replications([2, 2, 2]).high == 2
-
-
-def test_batches_of_one_run_make_an_interval_too() -> None:
-    values: Floats = np.array([float(i) for i in range(40)])
-    assert over_batches(values, n_batches=20) == over_replications((np.arange(20) * 2 + 0.5).tolist())
-    with pytest.raises(NotEnoughDataError, match="do not fill"):
-        over_batches(values, n_batches=50)
 
 
 # ---------------------------------------------------------------- against closed forms

@@ -65,7 +65,6 @@ def test_repeated_runs_tell_the_noise_on_the_scale_of_comparison() -> None:
     data = Dataset(("executors",), runs, responses=("time_s", "accuracy"))
     assert noise_in(data, "time_s") == pytest.approx(0.1 * math.sqrt(2))
     assert noise_in(data, "accuracy") == pytest.approx(0.01 * math.sqrt(2))
-    assert noise_in(None, "time_s") == 0.0
     once = Dataset(("executors",), runs[::2], responses=("time_s",))
     assert noise_in(once, "time_s") == 0.0
 

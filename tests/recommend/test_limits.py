@@ -10,7 +10,7 @@ from scipy.stats import beta
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.curves import fit_curve
-from sparkcast.learned.knowledge import FromRuns
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Limit, Recommendation
 from sparkcast.recommend.choose import measured_epochs
 from sparkcast.study import Configuration, Dataset, Epoch, Expression, Listed, Observation, Outcome, Price
@@ -326,7 +326,7 @@ EPOCH_SPACE = Space({"executors": (1, 2, 4), "batch_size": (64, 128, 256)}, Conf
 
 def test_a_free_number_of_epochs_is_traded_against_the_batch_size() -> None:
     data = with_curves()
-    free = EPOCH_SPACE.with_levels({"epochs": measured_epochs(FromRuns(data))})
+    free = EPOCH_SPACE.with_levels({"epochs": measured_epochs(Knowledge(data))})
     with pytest.raises(InfeasibleError):
         recommend(data, EPOCH_SPACE, within_s=40.0, maximize="accuracy")
     found = recommend(data, free, within_s=40.0, maximize="accuracy")
@@ -356,7 +356,7 @@ def test_another_number_of_epochs_may_be_fixed() -> None:
 
 def test_epochs_are_not_free_where_no_run_tells_them() -> None:
     with pytest.raises(NotEnoughDataError, match="no run reports its epochs"):
-        measured_epochs(FromRuns(measured()))
+        measured_epochs(Knowledge(measured()))
     with pytest.raises(NotEnoughDataError, match="do not report time_s per epoch"):
         recommend(measured(epochs=2), SPACE.with_levels({"epochs": (1, 2)}), model="ridge")
 

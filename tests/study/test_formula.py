@@ -79,7 +79,7 @@ FORMULAS = st.recursive(st.sampled_from(["executors", "C(executors)", "net", "C"
 @settings(max_examples=300)
 @given(FORMULAS)
 def test_terms_and_their_order_are_those_of_patsy(text: str) -> None:
-    from patsy import ModelDesc, PatsyError  # type: ignore[import-untyped]
+    from patsy import ModelDesc, PatsyError
 
     try:
         formula = read_formula(text, "time_s", FACTORS, IS_NUMBER)

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
-from sparkcast.learned.saved import About, LearnedFrom, load, save
-from sparkcast.models import MODELS
+from sparkcast.learned.saved import SavedModel, load, save
 from sparkcast.study import Candidates, Dataset, Expression, Level, Observation, Price
 from sparkcast.study.derive import hourly, hourly_columns, parse_price, run_cost
 from sparkcast.study.file import parse_study
@@ -229,9 +228,7 @@ def test_a_price_of_cores_and_memory_is_written_as_it_always_was() -> None:
 @pytest.mark.parametrize("price", PRICES[1:4])
 def test_a_saved_model_keeps_its_price(price: Price, tmp_path: Path) -> None:
     runs = Dataset(("executors",), tuple(Observation({"executors": e}, {"time_s": 8.0 / e}) for e in (1, 2, 4)))
-    fitted = MODELS.get("median")().fit(runs, "time_s")
-    about = About("runs", ("executors",), {"time_s": LearnedFrom("median", 3, 3)}, runs=3, price=price)
-    save({"time_s": fitted}, tmp_path / "m.sparkcast", about=about)
+    save(SavedModel(runs, "median", price=price, trained=("time_s",)), tmp_path / "m.sparkcast")
     assert load(tmp_path / "m.sparkcast").about.price == price
 
 

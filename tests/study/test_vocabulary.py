@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.plain import from_plain
 from sparkcast.study import Dataset, Kind, Observation, Response, Role, Setting, Study, Vocabulary
 from sparkcast.study.file import parse_study
 from sparkcast.study.names import completed, in_usual_units, usual_vocabulary
@@ -173,11 +174,11 @@ def test_a_mistyped_role_gets_the_nearest_one(role: str, words: str) -> None:
 
 def test_a_vocabulary_survives_as_plain_data() -> None:
     words = usual_vocabulary(["memory_gb", "executors", "color"], ["minutes", "accuracy", "cost", "loss"])
-    again = Vocabulary.from_plain(words.as_plain())
+    again = from_plain(Vocabulary, words.as_plain())
     assert again == words
     assert again.setting("memory_gb").bytes(2) == 2**31
     told = vocabulary_of(WORKLOADS.get("mnist-training")())
-    plain = Vocabulary.from_plain(told.as_plain())
+    plain = from_plain(Vocabulary, told.as_plain())
     assert plain.as_plain() == told.as_plain()
 
 

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, TextIO, TypeVar
 
@@ -48,9 +47,11 @@ def emit(result: T, as_json: bool, show: Callable[[T], None], beside: Mapping[st
     if not as_json:
         show(result)
         return
-    plain = plain_of(result)
+    from sparkcast.plain import to_plain
+
+    plain = to_plain(result)
     if isinstance(plain, dict):  # a list has no place for it
-        plain = {"schema": schema_name(COMMAND.get()), **plain, **plain_of(beside or {})}
+        plain = {"schema": schema_name(COMMAND.get()), **plain, **to_plain(beside or {})}
     _write(plain)
 
 
@@ -58,7 +59,7 @@ def emit_error(code: int, problem: str, hint: str, nearest: Sequence[object] = (
     """The document of a command that failed; one that has told its result already leaves it at that."""
     if _HAS_TOLD.get():
         return
-    told = {"code": code, "problem": problem, "hint": hint, "nearest": plain_of(list(nearest))}
+    told = {"code": code, "problem": problem, "hint": hint, "nearest": list(nearest)}
     _write({"schema": schema_name("error"), "error": told})
 
 
@@ -67,30 +68,10 @@ def schema_name(document: str) -> str:
 
 
 def _write(plain: Any) -> None:
-    import orjson
+    from sparkcast.plain import to_json
 
     _HAS_TOLD.set(True)
-
-    how = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    sys.stdout.write(orjson.dumps(plain, option=how).decode() + "\n")
-
-
-def plain_of(value: Any) -> Any:
-    from sparkcast.study import Vocabulary
-
-    if isinstance(value, Vocabulary):
-        return value.as_plain()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain_of(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain_of(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_of(item) for item in value]
-    if isinstance(value, frozenset):
-        return sorted(value)
-    if isinstance(value, Path):
-        return str(value)
-    return value
+    sys.stdout.write(to_json(plain, indent=2).decode() + "\n")
 
 
 # ---------------------------------------------------------------- for people

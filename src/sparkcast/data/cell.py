@@ -49,7 +49,6 @@ class Quantity:
 
     parts: tuple[tuple[str, str], ...]
     families: frozenset[Family]  # what the units can be; empty for a bare number
-    is_spaced: bool = True  # a blank stands before the unit
 
     @property
     def unit(self) -> str:
@@ -107,12 +106,12 @@ def _quantity(parts: tuple[tuple[str, str], ...], is_spaced: bool) -> Quantity |
     if len(parts) == 1:
         unit = parts[0][1]
         found = families_of(unit)
-        return None if unit and not found and not is_spaced else Quantity(parts, found or _word(unit), is_spaced)
+        return None if unit and not found and not is_spaced else Quantity(parts, found or _word(unit))
     if not all(TIME in families_of(unit) for _, unit in parts):
         return None
     sizes = [SECONDS[unit] for _, unit in parts]
     falling = all(a > b for a, b in pairwise(sizes))  # `1h 5m`, and not `5m 1h`
-    return Quantity(parts, frozenset({TIME}), is_spaced) if falling else None
+    return Quantity(parts, frozenset({TIME})) if falling else None
 
 
 @lru_cache(maxsize=1024)

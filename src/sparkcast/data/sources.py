@@ -16,6 +16,8 @@ from sparkcast.study.paths import no_such_file
 Source = str | Path
 TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet")
 MLFLOW = "mlflow:"  # in front of a tracking folder or URL
+MODEL_FORMAT = "sparkcast-model"  # a model file begins with this
+_MODEL_START = f'{{"format":"{MODEL_FORMAT}"'.encode()
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
@@ -307,15 +309,16 @@ def is_model_file(path: Path) -> bool:
         return True
     try:
         with path.open("rb") as file:
-            is_archive = file.read(4) == b"PK\x03\x04"
+            begin = file.read(len(_MODEL_START))
     except OSError:
         return False
+    is_archive = begin.startswith(b"PK\x03\x04")  # as older model files are
     if path.suffix.lower() in _WORKBOOKS or (is_archive and _is_workbook(path)):
         raise StudyError(
             f"{path.name} is a spreadsheet file, which sparkcast does not read",
             hint="save its sheet as CSV (File > Save As > CSV UTF-8) and use that",
         )
-    return is_archive
+    return is_archive or begin == _MODEL_START
 
 
 def _is_workbook(path: Path) -> bool:

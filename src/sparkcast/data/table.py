@@ -4,7 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from sparkcast.data.outcomes import OWN, outcome_column, outcomes
 from sparkcast.data.problems import Problem, refuse, shown
 from sparkcast.data.understood import Understood, told_responses, told_settings
 from sparkcast.errors import StudyError
+from sparkcast.plain import from_plain
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Level, Observation, Outcome, Role, Vocabulary
 from sparkcast.study.configuration import normal_level
@@ -117,7 +118,7 @@ def no_response(path: Path) -> StudyError:
 # ---------------------------------------------------------------- what columns are
 
 
-def _columns(grid: Grid, written: "_Meaning", declared: Vocabulary, options: TableOptions) -> dict[str, Column]:
+def _columns(grid: Grid, written: "Meaning", declared: Vocabulary, options: TableOptions) -> dict[str, Column]:
     na = {word.casefold() for word in options.na}
     as_written = {s.name for s in written.vocabulary.settings} if grid.separator == "," else set()
     cells = {name: grid.cells(name) for name in grid.header if name not in (*as_written, *options.ignore)}
@@ -141,7 +142,7 @@ def _family(name: str, declared: Vocabulary) -> str | None:
 
 def _sorted(
     columns: Mapping[str, Column],
-    written: "_Meaning",
+    written: "Meaning",
     declared: Vocabulary,
     options: TableOptions,
     yielded: Sequence[str],
@@ -458,20 +459,20 @@ def parse_level(text: str) -> Level:
 
 
 @dataclass(frozen=True, slots=True)
-class _Meaning:
+class Meaning:
     """What a table that sparkcast wrote says of its own columns."""
 
-    factors: tuple[str, ...] = ()
-    responses: tuple[str, ...] = ()
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    factors: tuple[str, ...]
+    responses: tuple[str, ...]
+    vocabulary: Vocabulary
 
 
-def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, _Meaning]:
+def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, Meaning]:
     if MEANING not in grid.header:
-        return grid, _Meaning()
+        return grid, Meaning((), (), Vocabulary())
     try:
         plain = json.loads(next((cell for cell in grid.cells(MEANING) if cell), ""))  # rows may have been sorted
-        found = meaning_from(plain)
+        found = from_plain(Meaning, plain)
     except (ValueError, KeyError, TypeError) as error:
         raise StudyError(
             f"{path.name}: the column {MEANING!r} does not describe the other columns", hint="remove that column"
@@ -480,10 +481,6 @@ def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, _Meaning]:
     header = tuple(grid.header[place] for place in kept)
     rest = replace(grid, header=header, columns=tuple(grid.columns[place] for place in kept))
     return rest, replace(found, vocabulary=found.vocabulary.only(header))
-
-
-def meaning_from(plain: Mapping[str, Any]) -> _Meaning:
-    return _Meaning(tuple(plain["factors"]), tuple(plain["responses"]), Vocabulary.from_plain(plain["vocabulary"]))
 
 
 def write_table(data: Dataset, path: Path) -> None:

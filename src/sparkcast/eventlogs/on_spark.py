@@ -1,6 +1,6 @@
 """Thousands of logs as a Spark job: executors read as this machine would, and only what was made of a log comes back.
 
-Executors need Python with what the reader imports (numpy, orjson, msgspec, and zstandard for logs of that kind) and
+Executors need Python with what the reader imports (numpy, msgspec, and zstandard for logs of that kind) and
 sparkcast itself, which `ingest` sends along. They must see the logs where `find_logs` saw them: a shared folder, or
 URLs with their fsspec package.
 """

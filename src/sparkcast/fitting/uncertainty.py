@@ -37,7 +37,7 @@ _MIN_ERRORS = 3  # with two, a Student t distribution has one degree of freedom:
 
 
 class Points(Protocol):
-    """The point predictions of something learned. A plain object without closures, so that it can be saved."""
+    """The point predictions of something learned. A plain object without closures: processes pass it on."""
 
     def __call__(self, x: Floats) -> Floats:
         """The response at each row of x (see Domain.encode), in its own unit."""

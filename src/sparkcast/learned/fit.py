@@ -10,11 +10,8 @@ from sparkcast.analysis.runs import usable_runs
 from sparkcast.data.sources import Data
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose
-from sparkcast.fitting.uncertainty import Distribution
-from sparkcast.learned.curves import fit_curve
-from sparkcast.learned.grid_search import check_method, space_of
+from sparkcast.learned.grid_search import Settings, check_method, space_of
 from sparkcast.learned.grid_search import search as best_settings
-from sparkcast.learned.knowledge import FromRuns
 from sparkcast.learned.saved import SavedModel
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Dataset
@@ -62,19 +59,32 @@ def fit(
     wanted = list(responses) or usual or [words.time or dataset.responses[0]]
     _check(dataset, wanted if responses else wanted[:1], model, search)
     notes: list[str] = []
-    known = FromRuns(dataset, model, data.pool(), data.price)
-    learn = _fit_model if search is None else partial(_fit_searched, search=search, found=notes)
-    fitted: dict[str, Fitted] = {}
+    grid = "" if search is None else search.paper
+    settings: dict[str, Settings] = {}  # found one after the other
+    learned = SavedModel(dataset, model, data.pool(), data.price, trained=tuple(wanted), grid=grid, settings=settings)
+    trained = []
     for i, name in enumerate(wanted):
-        is_needed, runs = bool(responses) or i == 0, known.sample(name).runs
-        found = learn(runs, name, model) if is_needed else or_note(notes, learn, runs, name, model)
-        fitted |= {} if found is None else {name: found}
-    about = replace(known.about, responses={name: known.about.responses[name] for name in fitted})
-    notes += [note] if (note := mixed_environments(about.fingerprints)) else []
-    notes += [f"{name}: {learned.note}" for name, learned in about.responses.items() if learned.note]
-    learned = SavedModel(about, fitted, _curves(known, tuple(fitted), notes), known.feasibility)
-    summaries = [_summary(known.sample(name).runs, name, model, found) for name, found in fitted.items()]
-    return FitResult(tuple(summaries), tuple(notes), learned)
+        compute = partial(_learn, learned, name, search, settings, notes)
+        if bool(responses) or i == 0:
+            compute()
+        elif or_note(notes, compute) is None:
+            continue
+        trained.append(name)
+    learned = replace(learned, trained=tuple(trained))
+    notes += [note] if (note := mixed_environments(learned.about.fingerprints)) else []
+    notes += [f"{name}: {about.note}" for name, about in learned.about.responses.items() if about.note]
+    for name in trained:
+        if learned.has_curve(name):
+            or_note(notes, learned.curve_of, name)
+    return FitResult(tuple(_summary(learned, name) for name in trained), tuple(notes), learned)
+
+
+def _learn(
+    learned: SavedModel, response: str, search: "GridSearch | None", settings: dict[str, Settings], notes: list[str]
+) -> Fitted:
+    if search is not None:
+        settings[response] = _searched(learned.sample(response).runs, response, learned.model, search, notes)
+    return learned.model_of(response)[1]
 
 
 def _check(data: Dataset, responses: Sequence[str], model: str, search: "GridSearch | None") -> None:
@@ -98,7 +108,7 @@ class GridSearch:
     seed: int = 0
 
 
-def _fit_searched(dataset: Dataset, response: str, model: str, *, search: GridSearch, found: list[str]) -> Fitted:
+def _searched(dataset: Dataset, response: str, model: str, search: GridSearch, notes: list[str]) -> Settings:
     space = space_of(search.paper, model)
     best = best_settings(
         pose(dataset, response),
@@ -108,22 +118,13 @@ def _fit_searched(dataset: Dataset, response: str, model: str, *, search: GridSe
         n_trials=search.trials,
         seed=search.seed,
     )
-    settings = ", ".join(f"{name}={value}" for name, value in best.settings.items())
-    found.append(f"{response}: the best of {len(best.trials)} combinations of {search.paper} is {settings}")
-    return space.make(**best.settings).fit(dataset, response)
+    shown = ", ".join(f"{name}={value}" for name, value in best.settings.items())
+    notes.append(f"{response}: the best of {len(best.trials)} combinations of {search.paper} is {shown}")
+    return best.settings
 
 
-def _fit_model(dataset: Dataset, response: str, model: str) -> Fitted:
-    return MODELS.get(model)().fit(dataset, response)
-
-
-def _curves(known: FromRuns, responses: Sequence[str], notes: list[str]) -> dict[str, Distribution]:
-    told = {name: known.sample(name).runs for name in responses if known.has_curve(name)}
-    fitted = {name: or_note(notes, fit_curve, runs, name) for name, runs in told.items()}
-    return {name: curve for name, curve in fitted.items() if curve is not None}
-
-
-def _summary(dataset: Dataset, response: str, model: str, fitted: Fitted) -> FittedResponse:
+def _summary(learned: SavedModel, response: str) -> FittedResponse:
+    dataset, (model, fitted) = learned.sample(response).runs, learned.model_of(response)
     runs = dataset.successful(response)
     at = list(dict.fromkeys(map(dataset.key, runs)))
     # Inside the measured range, half the width of this interval is the median error of left-out configurations.

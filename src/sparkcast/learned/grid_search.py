@@ -73,6 +73,19 @@ class Space:
     make: Callable[..., Model]
     grid: Grid
 
+    def model(self, settings: Mapping[str, Any]) -> Model:
+        """The method with some of these settings; raises StudyError for others, since a file may claim anything."""
+        chosen = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+        if set(chosen) != set(self.grid) or not all(_has(self.grid[name], value) for name, value in chosen.items()):
+            raise StudyError(f"{chosen} is not a combination of the grid", hint="search again: sparkcast fit --grid")
+        return self.make(**chosen)
+
+
+def _has(values: Sequence[Value] | Range, value: Any) -> bool:
+    if isinstance(values, Range):
+        return isinstance(value, (int, float)) and values.low <= value <= values.high
+    return any(value == own and type(value) is type(own) for own in values)
+
 
 class Grids(Protocol):
     """What somebody searched, a paper for example: a space for each of some models."""

@@ -1,74 +1,25 @@
-"""What questions are asked of: runs, from which models are learned when a question needs them, or a model file."""
+"""What questions are asked of: models that are learned from runs when a question needs them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 from sparkcast.analysis.runs import usable_runs
 from sparkcast.data.sources import Data
-from sparkcast.errors import StudyError
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain, domain_of
 from sparkcast.fitting.problem import MIN_CONFIGURATIONS
+from sparkcast.learned.about import About, constants_in, fingerprints_in, learned_from, seen_in
 from sparkcast.learned.curves import fit_curve, has_curves
 from sparkcast.learned.feasibility import Feasibility, fit_feasibility
 from sparkcast.learned.sample import Sample, sample_of
-from sparkcast.learned.saved import About, about_of, learned_from, not_by_epoch
-from sparkcast.models import MODELS, Fitted
+from sparkcast.models import MODELS, Fitted, Predictor
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Listed, Price, Space
 
 
-class Knowledge(Protocol):
-    """The same for runs and for a model file, so that nobody needs to ask which it is."""
-
-    @property
-    def about(self) -> About:
-        """Factors, what was run, what names mean."""
-        ...
-
-    @property
-    def runs(self) -> Dataset | None:
-        """The runs themselves, where they are at hand."""
-        ...
-
-    @property
-    def responses(self) -> tuple[str, ...]:
-        """What can be asked for."""
-        ...
-
-    @property
-    def last_epoch(self) -> int:
-        """Of the longest curve; 0 when there is none."""
-        ...
-
-    def model_of(self, response: str) -> tuple[str, Fitted]:
-        """The model of a response, and its name. Raises StudyError for a response that is not known."""
-        ...
-
-    def domain_of(self, response: str) -> Domain | None:
-        """The settings about which it can be asked, known before anything is fitted; None where the model knows best.
-
-        Raises StudyError for a response that is not known.
-        """
-        ...
-
-    def has_curve(self, response: str) -> bool:
-        """Whether another number of epochs may be asked for than the runs had."""
-        ...
-
-    def curve_of(self, response: str) -> tuple[str, Fitted]:
-        """The model of a response over the factors and the number of epochs."""
-        ...
-
-    @property
-    def feasibility(self) -> Feasibility | None:
-        """How likely settings are to fail."""
-        ...
-
-
 @dataclass(frozen=True)
-class FromRuns:
-    """Knowledge that is learned when a question needs it, each part once; of large tables, from a sample."""
+class Knowledge:
+    """Runs, and what was learned from them so far: each part once; of large tables, from a sample."""
 
     runs: Dataset
     model: str = "auto"
@@ -79,18 +30,29 @@ class FromRuns:
 
     @cached_property
     def about(self) -> About:
-        learned = {name: learned_from(self.sample(name), name, self.model) for name in self.responses}
-        about = replace(about_of(self.runs, (), self.model), responses=learned, price=self.price)
-        if isinstance(self.pool, Listed):
-            return replace(about, candidates=self.pool.configurations)
-        return replace(about, space=self.pool)
+        """Factors, what was run, what names mean."""
+        return About(
+            data=self.runs.name,
+            factors=self.runs.factors,
+            responses={name: learned_from(self.sample(name), name, self.model) for name in self.responses},
+            runs=len(self.runs.observations),
+            fixed=constants_in(self.runs),
+            seen=seen_in(self.runs),
+            candidates=self.pool.configurations if isinstance(self.pool, Listed) else (),
+            space=self.pool if isinstance(self.pool, Space) else None,
+            price=self.price,
+            fingerprints=fingerprints_in(self.runs),
+            vocabulary=self.runs.vocabulary,
+        )
 
     @cached_property
     def responses(self) -> tuple[str, ...]:
+        """What can be asked for."""
         return tuple(dict.fromkeys(name for run in self.runs.observations if run.ok for name in run.responses))
 
     @cached_property
     def last_epoch(self) -> int:
+        """Of the longest curve; 0 when there is none."""
         return max((epoch.number for run in self.runs.observations if run.ok for epoch in run.curve), default=0)
 
     def sample(self, response: str | None = None) -> Sample:
@@ -101,23 +63,37 @@ class FromRuns:
             self._samples[key] = sample_of(self.runs, key)
         return self._samples[key]
 
+    def predictor(self, response: str) -> Predictor:
+        """The method that learns a response."""
+        return MODELS.get(self.model)()
+
     def model_of(self, response: str) -> tuple[str, Fitted]:
+        """The model of a response, and its name. Raises StudyError for a response that is not known."""
         self._require(response)
         if (response, False) not in self._fitted:
-            self._fitted[response, False] = MODELS.get(self.model)().fit(self.sample(response).runs, response)
+            self._fitted[response, False] = self.predictor(response).fit(self.sample(response).runs, response)
         return self.model, self._fitted[response, False]
 
     def has_curve(self, response: str) -> bool:
+        """Whether another number of epochs may be asked for than the runs had."""
         return has_curves(self.runs, response)
 
     def curve_of(self, response: str) -> tuple[str, Fitted]:
+        """The model of a response over the factors and the number of epochs."""
         if not self.has_curve(response):
-            raise not_by_epoch(response)
+            raise NotEnoughDataError(
+                f"the runs do not report {response} per epoch, so the number of epochs cannot be free",
+                hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
+            )
         if (response, True) not in self._fitted:
             self._fitted[response, True] = fit_curve(self.sample(response).runs, response)
         return "curve", self._fitted[response, True]
 
     def domain_of(self, response: str) -> Domain | None:
+        """The settings about which it can be asked, known before anything is fitted; None where the model knows best.
+
+        Raises StudyError for a response that is not known.
+        """
         self._require(response)
         first: dict[Configuration, Configuration] = {}
         for run in usable_runs(self.sample(response).runs, response):
@@ -133,9 +109,10 @@ class FromRuns:
 
     @cached_property
     def feasibility(self) -> Feasibility | None:
+        """How likely settings are to fail."""
         return fit_feasibility(self.sample().runs)
 
 
 def knowledge_of(source: Data | Knowledge, model: str = "auto") -> Knowledge:
     """Runs become knowledge when they are asked; a model file is some."""
-    return FromRuns(source.dataset, model, source.pool(), source.price) if isinstance(source, Data) else source
+    return Knowledge(source.dataset, model, source.pool(), source.price) if isinstance(source, Data) else source

@@ -7,9 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-import orjson
-
 from sparkcast.observe.psutil_counters import PsutilCounters
+from sparkcast.plain import from_json
 from sparkcast.study.series import HostSeries
 from sparkcast.workloads.nodes import HERE, NODES_FILE, PERIOD_S
 from sparkcast.workloads.sampler import Counters, Every
@@ -100,9 +99,6 @@ def with_nodes(here: HostSeries, folders: Iterable[Path], *, is_local: bool) -> 
 
 def _entries(file: Path) -> Iterable[dict[str, Any]]:
     for line in file.read_bytes().splitlines() if file.exists() else ():
-        try:
-            entry = orjson.loads(line)
-        except orjson.JSONDecodeError:  # cut off by a crash
-            continue
+        entry = from_json(line)
         if isinstance(entry, dict):
             yield entry

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from sparkcast.observe.report import JobReport
+from sparkcast.plain import from_json
 from sparkcast.study import Epoch, TaskTotals
 from sparkcast.study.application import TIME
 from sparkcast.study.environment import kind_of
@@ -151,7 +150,7 @@ def _read_printed(file: Path, patterns: Mapping[str, re.Pattern[str]], told: _To
         if found := _OBJECT.search(line):
             objects.append((found[1], place))
     for text, place in objects:  # after the patterns, because they win
-        if isinstance(entry := _json(text), dict):
+        if isinstance(entry := from_json(text), dict):
             told.add_object(entry, place)
 
 
@@ -163,7 +162,7 @@ def _groups(match: re.Match[str]) -> tuple[str | None, str | None]:
 
 
 def _read_file(file: Path, told: _Told) -> None:
-    entry = _json(file.read_bytes()) if file.is_file() else None
+    entry = from_json(file.read_bytes()) if file.is_file() else None
     if not isinstance(entry, dict):
         return
     points = entry.pop("epochs", ())
@@ -199,13 +198,6 @@ def _number(value: object) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _json(text: str | bytes) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
 
 
 # ---------------------------------------------------------------- times of printed lines

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import orjson
-
+from sparkcast.plain import from_json
 from sparkcast.study import Epoch
 
 
@@ -28,10 +27,7 @@ def read_report(path: Path) -> JobReport:
     responses: dict[str, float] = {}
     notes: list[str] = []
     for line in path.read_bytes().splitlines() if path.exists() else ():
-        try:
-            entry = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
+        entry = from_json(line) or {}
         match entry.get("kind"):
             case "loading":
                 loading_at = float(entry["at"])

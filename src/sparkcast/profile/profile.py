@@ -31,10 +31,6 @@ class Profile:
     stages: tuple[StageFacts, ...]
     settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
 
-    @property
-    def is_healthy(self) -> bool:
-        return not self.findings
-
 
 def profile_log(log: LogRead, thresholds: Thresholds | None = None) -> Profile:
     """Profile what was read.

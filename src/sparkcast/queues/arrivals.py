@@ -1,4 +1,4 @@
-"""When jobs come: Poisson, bursty in two ways, or at given times. Each can be asked for so many arrivals."""
+"""When jobs come: Poisson, regular, in bursts, or at given times. Each can be asked for so many arrivals."""
 
 import math
 from dataclasses import dataclass, replace
@@ -57,55 +57,6 @@ class Renewal:
 def poisson(rate: float) -> Renewal:
     """Arrivals that know nothing of one another."""
     return Renewal(rate)
-
-
-@dataclass(frozen=True, slots=True)
-class Modulated:
-    """Quiet and busy spells in turn (a Markov-modulated Poisson process): bursts that last, as mornings do."""
-
-    rate: float
-    peak: float = 3.0  # rate of busy spells over the mean rate
-    busy_share: float = 0.2  # of the time
-    spell_s: float = 3600.0  # a quiet and a busy spell together, on average
-
-    def __post_init__(self) -> None:
-        require_positive(self.rate, "the arrival rate", "jobs per second")
-        require_positive(self.spell_s, "the length of a spell", "s")
-        if not 0 < self.busy_share < 1 or not 1 < self.peak <= 1 / self.busy_share:
-            raise StudyError(
-                f"busy spells of {self.peak:g} times the mean rate in {self.busy_share:.0%} of the time are not "
-                "possible",
-                hint=f"the peak must be between 1 and {1 / self.busy_share if self.busy_share else math.inf:g}",
-            )
-
-    @property
-    def scv(self) -> float:
-        """Of a time between arrivals, as for any MMPP of two states (Fischer and Meier-Hellstern 1993)."""
-        high, low = self._rates()
-        to_low, to_high = 1 / (self.busy_share * self.spell_s), 1 / ((1 - self.busy_share) * self.spell_s)
-        both = to_low + to_high
-        below = both**2 * (low * high + low * to_low + high * to_high)
-        return 1 + 2 * to_low * to_high * (high - low) ** 2 / below
-
-    def _rates(self) -> tuple[float, float]:
-        high = self.peak * self.rate
-        return high, max(0.0, (self.rate - self.busy_share * high) / (1 - self.busy_share))
-
-    def draw(self, rng: "Generator", n: int) -> Floats:
-        import numpy as np
-
-        high, low = self._rates()
-        lengths = {True: self.busy_share * self.spell_s, False: (1 - self.busy_share) * self.spell_s}
-        is_busy, now, found, count = bool(rng.random() < self.busy_share), 0.0, [], 0
-        while count < n:
-            length = rng.exponential(lengths[is_busy])
-            arrived = rng.poisson((high if is_busy else low) * length)
-            found.append(now + np.sort(rng.random(arrived)) * length)
-            now, count, is_busy = now + length, count + arrived, not is_busy
-        return np.concatenate(found)[:n]
-
-    def at_rate(self, rate: float) -> "Modulated":
-        return replace(self, rate=rate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,12 +69,3 @@ def _adjusted(quantile: float, by: float) -> float:
     if abs(by) < _NOT_SKEWED:
         return quantile
     return (math.cbrt(1 + 6 * by * (quantile - by)) - 1) / (2 * by)
-
-
-def over_batches(values: Floats, level: float = 0.95, n_batches: int = 20) -> Estimate:
-    """The mean of one long run, from the means of batches that are long enough to be nearly independent."""
-    size = len(values) // n_batches
-    if size < 1:
-        raise NotEnoughDataError(f"{len(values)} jobs do not fill {n_batches} batches", hint="simulate more jobs")
-    kept = values[len(values) - size * n_batches :]
-    return over_replications(kept.reshape(n_batches, size).mean(axis=1).tolist(), level)

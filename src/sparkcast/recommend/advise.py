@@ -93,7 +93,7 @@ def _forecasts(
         return ()
     jobs, n_running = present.jobs, present.n_running
     factor = jobs_factor(recommender.known.factors, recommender.words)
-    launching = None if known.runs is None else calibrated(known.runs)
+    launching = calibrated(known.runs)
     if launching is not None:
         one = new.without(factor)
         found = forecast_launching(launching, jobs, one, n_running=n_running, confidence=confidence)
@@ -137,7 +137,7 @@ def _staleness(recommender: Recommender, known: Knowledge, present: Present) -> 
         time, (times, _) = recommender.words.required_time(), _times(recommender)
         times = times.fitted if isinstance(times, Extrapolating) else times
         drifted = drift(times, present.recent.successful(time), time, n_learned=len(about.seen))
-    elif known.runs is not None and time is not None:
+    elif time is not None:
         # Which model is best does not matter here, and trying them all would take longer than the answer.
         quick = MODELS.get(MODELS.declaring("is_quick")[0])
         drifted = drift_within(known.runs, time, lambda runs, response: quick().fit(runs, response))

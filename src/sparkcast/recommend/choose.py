@@ -177,8 +177,8 @@ class Recommender:
                 raise error
 
     def _largest(self, response: str) -> float:
-        """The largest value that was measured, as far as it is at hand."""
-        runs = () if self._knowledge.runs is None else self._knowledge.runs.successful(response)
+        """The largest value that was measured."""
+        runs = self._knowledge.runs.successful(response)
         return max((run.responses[response] for run in runs), default=math.inf)
 
     def failures(self, view: View) -> Floats | None:

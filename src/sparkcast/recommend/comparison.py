@@ -72,12 +72,10 @@ def is_compared_by_ratio(response: Response, smallest: float) -> bool:
     return response.kind is not Kind.SHARE and smallest > 0
 
 
-def noise_in(runs: Dataset | None, response: str) -> float:
+def noise_in(runs: Dataset, response: str) -> float:
     """The standard deviation of repeated runs around their means, of logarithms where times are; 0 when unknown."""
     import numpy as np
 
-    if runs is None:
-        return 0.0
     groups: dict[Configuration, list[float]] = {}
     for run in runs.successful(response):
         groups.setdefault(runs.key(run), []).append(run.responses[response])

@@ -6,10 +6,10 @@ from math import prod
 
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.fitting.answering import Table
+from sparkcast.learned.about import Seen
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.predict import Prediction
-from sparkcast.learned.saved import Seen
 from sparkcast.recommend import Limit
 from sparkcast.recommend.comparison import Means, exact, means_of
 from sparkcast.recommend.question import Objective, Question

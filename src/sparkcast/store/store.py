@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, StudyError
+from sparkcast.plain import from_plain
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
 from sparkcast.store.packing import pack, unpack
@@ -201,8 +202,7 @@ class Store:
         with self._transaction() as connection:
             rows = connection.execute(query.order_by(schema.ingested.c.started_s, schema.ingested.c.key)).all()
         return tuple(
-            IngestedRun.from_plain({name: value for name, value in row._mapping.items() if name != "study"})
-            for row in rows
+            from_plain(IngestedRun, {str(name): value for name, value in row._mapping.items()}) for row in rows
         )
 
     def keep_ingested(self, study: str, definition: Mapping[str, Any], runs: Sequence[IngestedRun]) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from sparkcast.study.configuration import Level
 from sparkcast.study.observation import Epoch, Outcome
@@ -27,8 +26,3 @@ class IngestedRun:
     spark: str = ""  # its version
     cluster: str = ""
     missing: tuple[str, ...] = ()  # settings that were asked for and that the log does not tell: such a run is not kept
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "IngestedRun":
-        curve = tuple(Epoch(**point) for point in plain.get("curve", ()))
-        return cls(**{**plain, "curve": curve, "missing": tuple(plain.get("missing", ()))})

@@ -141,19 +141,6 @@ class Vocabulary:
             ],
         }
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Vocabulary":
-        return cls(
-            tuple(
-                Setting(s["name"], role=Role(s["role"]), unit=s["unit"], argument=s.get("argument", ""))
-                for s in plain["settings"]
-            ),
-            tuple(
-                Response(r["name"], kind=Kind(r["kind"]), better=r["better"], unit=r["unit"])
-                for r in plain["responses"]
-            ),
-        )
-
 
 _ROLES = tuple(role.value for role in Role)
 _KINDS = tuple(kind.value for kind in Kind if kind is not Kind.OTHER)

@@ -3,13 +3,11 @@
 import math
 import random
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.learned.saved import About, LearnedFrom, load, save
 from sparkcast.models import Fitted, Predictor
 from sparkcast.study import Dataset, Observation
 from sparkcast.study.configuration import Levels
@@ -157,10 +155,3 @@ class ModelSuite:
     def test_asking_about_nothing_answers_nothing(self, fitted: Fitted) -> None:
         assert fitted.predict([]) == []
         assert fitted.interval([]) == []
-
-    def test_a_model_file_gives_the_same_answers(self, from_few: Fitted, tmp_path: Path) -> None:
-        about = About("runs", ("executors", "net"), {"time_s": LearnedFrom("this", 6, 6)}, runs=6)
-        save({"time_s": from_few}, tmp_path / "model.sparkcast", about=about)
-        read: Any = load(tmp_path / "model.sparkcast").fitted["time_s"]
-        assert read.predict(INSIDE) == pytest.approx(from_few.predict(INSIDE), rel=1e-12)
-        assert read.interval(INSIDE)[0] == pytest.approx(from_few.interval(INSIDE)[0], rel=1e-12)

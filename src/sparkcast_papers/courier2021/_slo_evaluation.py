@@ -8,7 +8,7 @@ from statistics import fmean
 
 from sparkcast.data import read_csv
 from sparkcast.errors import StudyError
-from sparkcast.learned.saved import SavedModel
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Recommendation
 from sparkcast.replications import Row, Section, compare, data_file, show
 from sparkcast.study import Configuration, Dataset, Observation
@@ -86,7 +86,7 @@ def in_order(evaluated: Dataset) -> list[Configuration]:
     return [run.configuration for runs in by_asked_job(evaluated).values() for run in runs]
 
 
-def ask(evaluated: Dataset, known: Dataset, model: SavedModel, boostings: dict[tuple[object, ...], int]) -> list[Asked]:
+def ask(evaluated: Dataset, known: Dataset, model: Knowledge, boostings: dict[tuple[object, ...], int]) -> list[Asked]:
     batches = sorted({int(run.configuration["batch"]) for run in known.observations})
     found = []
     for job, runs in by_asked_job(evaluated).items():

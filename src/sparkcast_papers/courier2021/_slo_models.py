@@ -9,8 +9,7 @@ from functools import partial
 from multiprocessing import get_context
 
 from sparkcast.arrays import Floats
-from sparkcast.learned.saved import SavedModel, about_of
-from sparkcast.models import MODELS
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.study import Configuration, Dataset
 from sparkcast_papers.courier2021._techniques import FEWER_TREES, FIVE, THREE, columns, standardized
 
@@ -44,8 +43,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    model: SavedModel
-    beside: SavedModel | None
+    model: Knowledge
+    beside: Knowledge | None
     said: tuple[Mapping[str, Said], ...]  # for each question by whom
 
 
@@ -87,8 +86,8 @@ def boosting(train: Dataset, at: Sequence[Configuration], *, names: Sequence[str
     return Said(*found)
 
 
-def ours(model: SavedModel, at: Sequence[Configuration]) -> Said:
-    return Said(*(model.fitted[response].predict(at) for response in RESPONSES))
+def ours(model: Knowledge, at: Sequence[Configuration]) -> Said:
+    return Said(*(model.model_of(response)[1].predict(at) for response in RESPONSES))
 
 
 def _known(train: Dataset, response: str) -> tuple[list[Configuration], Floats]:
@@ -98,10 +97,12 @@ def _known(train: Dataset, response: str) -> tuple[list[Configuration], Floats]:
     return [run.configuration for run in runs], np.array([run.responses[response] for run in runs])
 
 
-def learn(train: Dataset, model: str) -> SavedModel:
+def learn(train: Dataset, model: str) -> Knowledge:
     """Both responses by a model of sparkcast, in the form that `recommend` takes instead of runs."""
-    fitted = {response: MODELS.get(model)().fit(train, response) for response in RESPONSES}
-    return SavedModel(about_of(train, RESPONSES, model), fitted)
+    learned = Knowledge(train, model)
+    for response in RESPONSES:
+        learned.model_of(response)  # here, and not in the process that asks
+    return learned
 
 
 def answer(task: Task) -> Answers:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import InfeasibleError
-from sparkcast.learned.saved import SavedModel
+from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.question import Question
@@ -50,7 +50,7 @@ def oracles_rule(times_s: Sequence[float], accuracies: Sequence[float]) -> Rule:
     return most_accurate_below(times_s, accuracies, otherwise=REFUSED)
 
 
-def recommended(model: SavedModel, candidates: Sequence[Configuration], deadline_s: float) -> Recommendation | None:
+def recommended(model: Knowledge, candidates: Sequence[Configuration], deadline_s: float) -> Recommendation | None:
     """What `sparkcast recommend` says; None when nothing meets the deadline."""
     asked = Recommender(model, Listed(tuple(candidates)))
     limits = asked.limits(within_s=deadline_s)
@@ -60,22 +60,22 @@ def recommended(model: SavedModel, candidates: Sequence[Configuration], deadline
         return None
 
 
-def our_rule(model: SavedModel, candidates: Sequence[Configuration]) -> Rule:
+def our_rule(model: Knowledge, candidates: Sequence[Configuration]) -> Rule:
     """`sparkcast recommend` asked once at each deadline from which on it may answer something else."""
     limits = sorted(upper_limits_s(model, candidates))
     answers = [recommended(model, candidates, limit * _JUST_ABOVE) for limit in limits]
     return Rule(tuple(limits), (REFUSED, *(_place(answer, candidates) for answer in answers)))
 
 
-def by_limits(model: SavedModel, candidates: Sequence[Configuration]) -> Rule:
+def by_limits(model: Knowledge, candidates: Sequence[Configuration]) -> Rule:
     """The same without asking for each deadline; differs only between accuracies that recommend takes for a tie."""
-    accuracies = model.fitted["accuracy"].predict(candidates)
+    accuracies = model.model_of("accuracy")[1].predict(candidates)
     return most_accurate_below(upper_limits_s(model, candidates), accuracies, otherwise=REFUSED)
 
 
-def upper_limits_s(model: SavedModel, candidates: Sequence[Configuration]) -> list[float]:
+def upper_limits_s(model: Knowledge, candidates: Sequence[Configuration]) -> list[float]:
     """The time that the next run of each candidate stays within with the confidence."""
-    return [high for _, high in model.fitted["time_s"].interval(candidates, level=round(2 * CONFIDENCE - 1, 12))]
+    return [high for _, high in model.model_of("time_s")[1].interval(candidates, level=round(2 * CONFIDENCE - 1, 12))]
 
 
 def _place(answer: Recommendation | None, candidates: Sequence[Configuration]) -> int:

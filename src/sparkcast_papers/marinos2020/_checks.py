@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from sparkcast.analysis import Analysis, Check
+from sparkcast.analysis import RESIDUAL, Analysis, AnovaRow, Check
+from sparkcast.api import Data, analyze
 from sparkcast.study import Dataset
 from sparkcast_papers.marinos2020._runs import FORMULA
 
@@ -43,12 +44,13 @@ def vif(runs: Dataset) -> dict[str, float]:
     R² is about the mean when the others hold the intercept, and about zero for the intercept itself.
     """
     import numpy as np
-    from patsy import dmatrix  # type: ignore[import-untyped]
 
-    matrix = dmatrix(FORMULA, frame(runs))
-    columns = np.asarray(matrix)
+    table = frame(runs)
+    terms = [row.term for row in sequential(runs, FORMULA) if row.term != RESIDUAL]
+    products = [table[term.split(":")].prod(axis=1) for term in terms]
+    columns = np.column_stack([np.ones(len(table)), *products])
     found = {}
-    for i, term in enumerate(matrix.design_info.column_names):
+    for i, term in enumerate(["Intercept", *terms]):
         column, others = columns[:, i], np.delete(columns, i, axis=1)
         rest = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
         middle = 0.0 if term == "Intercept" else column.mean()
@@ -56,9 +58,6 @@ def vif(runs: Dataset) -> dict[str, float]:
     return found
 
 
-def sequential(runs: Dataset, formula: str) -> Any:
-    """The type I table with its terms in the order of the formula: columns sum_sq, F and PR(>F)."""
-    from statsmodels.formula.api import ols
-    from statsmodels.stats.anova import anova_lm
-
-    return anova_lm(ols(f"cost ~ {formula}", frame(runs)).fit(), typ=1)
+def sequential(runs: Dataset, formula: str) -> tuple[AnovaRow, ...]:
+    """The type I table with its terms in the order of the formula."""
+    return analyze(Data(runs), "cost", formula=formula, anova_type=1, transform="none").rows

@@ -74,8 +74,11 @@ def collinearity(kept: Dataset, of_kept: Analysis, of_whole: Analysis) -> Mistak
 
 
 def dropped_runs(kept: Dataset, whole: Dataset) -> Mistake:
-    first, second = (sequential(kept, formula).loc["cores"] for formula in (FORMULA, _OTHER_ORDER))
-    full, full_second = (sequential(whole, formula).loc["cores"] for formula in (FORMULA, _OTHER_ORDER))
+    first, second, full, full_second = (
+        next(row for row in sequential(runs, formula) if row.term == "cores")
+        for runs in (kept, whole)
+        for formula in (FORMULA, _OTHER_ORDER)
+    )
     return Mistake(
         4,
         "32 experiments were run and analyzed.",
@@ -83,16 +86,16 @@ def dropped_runs(kept: Dataset, whole: Dataset) -> Mistake:
         "residual degrees of freedom imply 300 runs), without any mention. Without them the columns are no "
         "longer orthogonal, "
         "so a sequential table depends on the order of its terms: executor cores show no effect when they come "
-        f"third (p = {first['PR(>F)']:.2f}) and a significant one when they come after the training settings "
-        f"(p = {second['PR(>F)']:.3f}). With all 32 rows the order does not matter, and cores do "
-        f"(p = {full['PR(>F)']:.1g}).",
+        f"third (p = {first.p:.2f}) and a significant one when they come after the training settings "
+        f"(p = {second.p:.3f}). With all 32 rows the order does not matter, and cores do "
+        f"(p = {full.p:.1g}).",
         (
             *(Figure(f"mean cost in row {row}", None, fmean(TABLE_II[row - 1][1])) for row in DROPPED),
             Figure("highest mean cost of the other rows", None, max(_others())),
-            Figure("sum of squares of cores, 30 rows, third", None, float(first["sum_sq"])),
-            Figure("sum of squares of cores, 30 rows, after epochs*lr*batch", None, float(second["sum_sq"])),
-            Figure("sum of squares of cores, 32 rows, third", 0.000555, float(full["sum_sq"])),
-            Figure("sum of squares of cores, 32 rows, after epochs*lr*batch", None, float(full_second["sum_sq"])),
+            Figure("sum of squares of cores, 30 rows, third", None, first.sum_sq),
+            Figure("sum of squares of cores, 30 rows, after epochs*lr*batch", None, second.sum_sq),
+            Figure("sum of squares of cores, 32 rows, third", 0.000555, full.sum_sq),
+            Figure("sum of squares of cores, 32 rows, after epochs*lr*batch", None, full_second.sum_sq),
         ),
     )
 

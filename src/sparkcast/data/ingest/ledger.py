@@ -7,10 +7,11 @@ earlier runs' values are needed too: they are here.
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from sparkcast.errors import StoreError, StudyError
+from sparkcast.plain import from_plain, to_json
 from sparkcast.study import IngestedRun
 
 _VERSION = 1
@@ -45,7 +46,7 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
         plain = json.loads(file.read_text(encoding="utf-8"))
         if plain["version"] != _VERSION:
             raise ValueError(f"version {plain['version']}")
-        runs = {one["key"]: IngestedRun.from_plain(one) for one in plain["runs"]}
+        runs = {one["key"]: from_plain(IngestedRun, one) for one in plain["runs"]}
         tables = {str(name): str(mark) for name, mark in plain["tables"].items()}
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise StudyError(f"cannot read {str(file)!r}: {error}", hint="remove it and ingest all logs again") from error
@@ -62,13 +63,13 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
 def write_ledger(table: Path, runs: Sequence[IngestedRun], tables: Sequence[Path]) -> None:
     plain = {
         "version": _VERSION,
-        "runs": [asdict(run) for run in runs],
+        "runs": runs,
         "tables": {path.name: hash_of(path) for path in tables},
     }
     file = ledger_file(table)
     draft = file.with_name(f"{file.name}.new")
     try:
-        draft.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+        draft.write_bytes(to_json(plain, indent=1))
         draft.replace(file)
     except OSError as error:
         raise StoreError(
