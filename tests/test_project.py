@@ -181,6 +181,11 @@ def test_help_loads_no_library_but_that_of_the_command_line() -> None:
     assert loaded <= {"sparkcast", "typer", "annotated_doc", "shellingham"}
 
 
+def test_the_public_names_of_the_api_are_all_it_shows() -> None:
+    assert dir(api) == sorted(api.__all__)
+    assert {name: hasattr(api, name) for name in api.__all__} == dict.fromkeys(api.__all__, True)
+
+
 def test_the_public_names_are_sorted_and_exist() -> None:
     assert sparkcast.__all__ == sorted(sparkcast.__all__)
     for name in sparkcast.__all__:

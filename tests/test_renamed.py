@@ -275,7 +275,7 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> list[ReportContent]:
 
     monkeypatch.setattr(report, "write_report", watched)
     monkeypatch.setattr("sparkcast.report.page.inline_svg", lambda figure, narrow=False: "")
-    monkeypatch.setattr(api, "validate", partial(api.validate, models=["ridge"]))
+    monkeypatch.setattr("sparkcast.api.reports.validate", partial(api.validate, models=["ridge"]))
     return seen
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sparkcast import api
 from sparkcast.data.sources import Data
-from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
+from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.queues.calibration import calibrated
 from sparkcast.queues.described import parse_class, parse_described
 from sparkcast.queues.launching import Launched, Machine, Phases, launched
@@ -178,3 +178,8 @@ def test_an_admission_plays_measured_jobs_through() -> None:
 def test_a_way_that_no_run_shows_is_refused() -> None:
     with pytest.raises(StudyError, match="how jobs launch, wait for cores and run is not known"):
         api.queue(service_time_s=30, arrival_rate=0.01, discipline="launching")
+
+
+def test_an_unknown_discipline_is_refused_instead_of_answered_with_another() -> None:
+    with pytest.raises(UnknownNameError, match=r"no discipline 'lifo'(.|\n)*did you mean 'fifo'"):
+        api.queue(service_time_s=30, arrival_rate=0.01, discipline="lifo")

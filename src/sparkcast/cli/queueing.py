@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sparkcast.queues.admission import Decision, End, Option
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.queues.capacity import Capacity
-    from sparkcast.queues.simulate import ClassResult, Discipline
+    from sparkcast.queues.simulate import ClassResult
     from sparkcast.queues.steady import Estimate
 
 OptionalData = Annotated[
@@ -133,7 +133,7 @@ def queue(
             arrival_scv=arrival_scv,
             servers=servers,
             width=width,
-            discipline=_discipline(discipline),
+            discipline=discipline,
             overtake=overtake,
             mix=[parse_class(text) for text in job or ()],
             places=places,
@@ -251,17 +251,6 @@ def read_arrivals(path: Path) -> list[float]:
 
 def _loaded(data: str | None, reading: Reading, model: str, as_json: bool) -> "Data | SavedModel | None":
     return None if data is None else load_any(data, reading, (), model, as_json)
-
-
-def _discipline(text: str | None) -> "Discipline | None":
-    from sparkcast.errors import StudyError
-
-    match text:
-        case None | "fifo" | "fair" | "priority" | "launching":
-            return text
-    raise StudyError(
-        f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares), priority, launching"
-    )
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:

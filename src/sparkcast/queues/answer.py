@@ -38,6 +38,7 @@ class Question:
     n_jobs: int = 20_000
     replications: int = 10
     seed: int = 0
+    notes: tuple[str, ...] = ()  # what to know of the times behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def answer(question: Question, on_step: OnStep = lambda what, done, total: None)
         _curve(question, simulator, on_step),
         day(workload, cluster, question.seed) if question.with_figures and question.has_rate else (),
         cluster.slowdown is not None,
-        _notes(question, can_resize),
+        (*question.notes, *_notes(question, can_resize)),
     )
 
 
