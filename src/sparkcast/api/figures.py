@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkcast.api.logs import read_one
-from sparkcast.data.sources import Data, Source
+from sparkcast.api.sources import data_of
+from sparkcast.data.options import TableOptions
+from sparkcast.data.sources import Source
 from sparkcast.errors import NotEnoughDataError, StudyError
 
 if TYPE_CHECKING:
     from sparkcast.analysis import Analysis
+    from sparkcast.api.sources import Runs
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.models import Fitted
     from sparkcast.queues.answer import QueueAnswer
@@ -83,7 +86,7 @@ def write_figures(analysis: "Analysis", folder: Source, *, force: bool = False) 
     Raises:
         StudyError: A file exists and `force` is not given.
 
-    >>> len(write_figures(analyze(load_data("runs.csv")), "analysis")) > 6
+    >>> len(write_figures(analyze("runs.csv"), "analysis")) > 6
     True
     """
     from sparkcast.report.figures import analysis_figures, write_figures
@@ -92,7 +95,7 @@ def write_figures(analysis: "Analysis", folder: Source, *, force: bool = False) 
 
 
 def write_validation_figures(
-    data: Data,
+    data: "Runs",
     validation: "Validation",
     folder: Source,
     *,
@@ -101,11 +104,12 @@ def write_validation_figures(
     on_step: "OnStep | None" = None,
     fits: "Fits | None" = None,
     force: bool = False,
+    table: TableOptions | None = None,
 ) -> DrawnFigures:
     """The figures of a validation's best models as PNG, SVG and Vega-Lite files.
 
     Args:
-        data: The observations that were validated on.
+        data: The runs that were validated on.
         validation: What `validate` returned.
         folder: Where the files go.
         most: How many of the best models to draw.
@@ -113,6 +117,7 @@ def write_validation_figures(
         on_step: Called before each size of the learning curve.
         fits: The `Fits` passed to `validate`.
         force: Replace files that exist.
+        table: As in `load_data`.
 
     Returns:
         The files, and what could not be drawn and why.
@@ -120,8 +125,7 @@ def write_validation_figures(
     Raises:
         StudyError: A file exists and `force` is not given.
 
-    >>> data = load_data("runs.csv")
-    >>> drawn = write_validation_figures(data, validate(data, models=["ridge"]), "validation")
+    >>> drawn = write_validation_figures("runs.csv", validate("runs.csv", models="ridge"), "validation")
     >>> len(drawn.files) > 2
     True
     """
@@ -130,21 +134,20 @@ def write_validation_figures(
     from sparkcast.validate.fits import Fits
     from sparkcast.validate.learning import learning_curve
 
+    dataset = data_of(data, table, response=validation.response).dataset
     response, names = validation.response, [card.model for card in validation.scorecards[:most]]
     notes: list[str] = []
     fitted: dict[str, Fitted] = {}
     fits = fits or Fits()
     for name in names:
         try:
-            fitted[name], _ = fits.fit(name, data.dataset, response)
+            fitted[name], _ = fits.fit(name, dataset, response)
         except (NotEnoughDataError, StudyError) as error:
             notes.append(f"no scaling curve of {name}: {error.problem}")
     curve = None
     if with_learning_curve:
-        curve = or_note(
-            notes, lambda: learning_curve(data.dataset, response, names, seed=validation.seed, on_step=on_step)
-        )
-    drawn, undrawn = validation_figures(data.dataset, validation, fitted, curve, most=most)
+        curve = or_note(notes, lambda: learning_curve(dataset, response, names, seed=validation.seed, on_step=on_step))
+    drawn, undrawn = validation_figures(dataset, validation, fitted, curve, most=most)
     return DrawnFigures(tuple(write_figures(drawn, Path(folder), force=force)), (*notes, *undrawn))
 
 
@@ -164,7 +167,7 @@ def write_recommendation_figures(
     Raises:
         StudyError: A file exists and `force` is not given.
 
-    >>> len(write_recommendation_figures(recommend(load_data("runs.csv"), within_s=60, model="ridge"), "choice")) > 2
+    >>> len(write_recommendation_figures(recommend("runs.csv", within_s=60, model="ridge"), "choice")) > 2
     True
     """
     from sparkcast.report.figures import recommendation_figures, write_figures
@@ -176,7 +179,7 @@ def write_queue_figures(answer: "QueueAnswer", folder: Source, *, force: bool = 
     """Response time against arrival rate, the fan of percentiles, utilization, and a simulated day.
 
     Args:
-        answer: What `queue` returned, asked `with_figures`.
+        answer: What `queue` returned, asked with `Effort(with_figures=True)`.
         folder: Where PNG, SVG and Vega-Lite files go.
         force: Replace files that exist.
 
@@ -186,7 +189,7 @@ def write_queue_figures(answer: "QueueAnswer", folder: Source, *, force: bool = 
     Raises:
         StudyError: A file exists and `force` is not given.
 
-    >>> small = queue(service_time_s=30, arrival_rate=0.02, n_jobs=1000, replications=2, with_figures=True)
+    >>> small = queue(load=Load(0.02, service_time_s=30), effort=Effort(1000, replications=2, with_figures=True))
     >>> len(write_queue_figures(small, "queue-figures")) > 2
     True
     """

@@ -1,76 +1,54 @@
 """Clusters that jobs share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sparkcast.data.sources import Data
-from sparkcast.study import Level
+from sparkcast.api.sources import source_of
+from sparkcast.data.options import TableOptions
 
 if TYPE_CHECKING:
-    from sparkcast.learned.knowledge import Knowledge
+    from sparkcast.api.sources import Known
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import OnStep, QueueAnswer
-    from sparkcast.queues.described import Described, DescribedClass
+    from sparkcast.queues.described import Described
+    from sparkcast.queues.load import Effort, Goal, Load
+    from sparkcast.recommend.admission import SharedCluster
 
 
 def queue(
-    data: "Data | Knowledge | None" = None,
+    data: "Known | None" = None,
+    load: "Load | None" = None,
     *,
-    service_time_s: float | None = None,
-    scv: float | None = None,
-    arrival_rate: float | None = None,
-    arrivals_s: Sequence[float] = (),
-    arrival_scv: float = 1.0,
     servers: int = 1,
-    width: int = 1,
     discipline: str | None = None,
     overtake: bool = False,
-    mix: "Sequence[DescribedClass]" = (),
     places: int | None = None,
-    at: Mapping[str, Level] | None = None,
-    slo_s: float | None = None,
-    percentile: float = 95.0,
-    compare: Sequence[int] = (),
-    price_per_server_hour: float | None = None,
-    with_figures: bool = False,
-    n_jobs: int = 20_000,
-    replications: int = 10,
-    seed: int = 0,
+    goal: "Goal | None" = None,
+    effort: "Effort | None" = None,
     model: str = "auto",
     extrapolate: bool = False,
+    table: TableOptions | None = None,
     on_step: "OnStep" = lambda what, done, total: None,
 ) -> "QueueAnswer":
     """How long jobs wait for one another, how many a cluster can take, and what more servers would bring.
 
     Args:
-        data: Runs whose times are the service times, or a model that predicts them; None where `service_time_s` is
-            given.
-        service_time_s: The mean time of a job alone.
-        scv: Variance of the service times over their squared mean: 0 all equal, 1 exponential. With `data`, instead of
-            what was measured. By default 1 for plain numbers.
-        arrival_rate: Jobs per second. Without it, only what the cluster can take within `slo_s` is told.
-        arrivals_s: Times of arrival in seconds, in place of a random stream; with `arrival_rate` they are scaled to it.
-        arrival_scv: Of the times between arrivals: 1 Poisson, more in bursts, less regular.
-        servers: Jobs that run at once; with `width`, cores.
-        width: Cores that one job holds.
+        data: Runs whose times are the service times, or a model that predicts them; None where `load` has them.
+        load: The jobs that come: `Load(arrival_rate, arrivals_s, arrival_scv, service_time_s, scv, width, at, mix)`.
+            Without an arrival rate, only what the cluster can take within the goal is told.
+        servers: Jobs that run at once; of jobs with a width, cores.
         discipline: "fifo", first come first served, "fair", all at once with equal shares, "priority", or "launching",
             where `data` show how jobs launch, wait in line for cores and run. By default priority where the mix
             has priorities, then launching where it is known, fair where `data` show how much jobs slow each other down,
             else fifo.
         overtake: Whether narrow jobs may pass wide ones that do not fit yet.
-        mix: Jobs of several sorts with their shares, in place of `service_time_s`, `scv`, `width` and `at`.
         places: Jobs in the system at most, others are turned away; None: as many as come.
-        at: Settings of the job, of which `data` tell the time.
-        slo_s: The deadline that the percentile must keep to.
-        percentile: Of the response time, in percent.
-        compare: Numbers of servers to compare; by default some around `servers`.
-        price_per_server_hour: What one server costs.
-        with_figures: Also simulate what `write_queue_figures` shows.
-        n_jobs: In each simulated run.
-        replications: Simulated runs.
-        seed: Of the simulation.
-        model: See `list_plugs("models")`; only where `at` was never run.
-        extrapolate: Answer also where the runs say nothing about `at`.
+        goal: The deadline that a percentile of the response times must meet, and numbers of servers to compare:
+            `Goal(slo_s, percentile, compare, price_per_server_hour)`.
+        effort: How much to simulate: `Effort(n_jobs, replications, seed, with_figures)`.
+        model: See `list_plugs("models")`; only where the settings of the job were never run.
+        extrapolate: Answer also where the runs say nothing about these settings.
+        table: As in `load_data`.
         on_step: Called with what is simulated, steps done, and how many there are.
 
     Returns:
@@ -78,10 +56,11 @@ def queue(
 
     Raises:
         StudyError: A rate, time or number that cannot be.
+        UnknownNameError: No such discipline.
         NotEnoughDataError: The runs do not show how long a job takes, or how much that varies.
         InfeasibleError: More work comes than the servers can do; the hint names the rate that is stable.
 
-    >>> answer = queue(service_time_s=30, arrival_rate=0.1, servers=4)
+    >>> answer = queue(load=Load(arrival_rate=0.1, service_time_s=30), servers=4)
     >>> round(answer.closed_forms[0].mean_response_s, 3)
     45.283
     """
@@ -89,27 +68,25 @@ def queue(
     from sparkcast.queues.answer import answer
     from sparkcast.queues.load import Effort, Goal, Load, Servers, pose
 
-    load = Load(arrival_rate, arrivals_s, arrival_scv, service_time_s, scv, width, at or {}, mix)
-    known = [service_times(data, job, model=model, extrapolate=extrapolate) for job in load.classes]
-    servers_ = Servers(servers, discipline, overtake, places)
-    goal = Goal(slo_s, percentile, compare, price_per_server_hour)
-    return answer(pose(load, known, servers_, goal, Effort(n_jobs, replications, seed, with_figures)), on_step)
+    load = load or Load()
+    shared = Servers(servers, discipline, overtake, places)
+    source = None if data is None else source_of(data, table)
+    known = [service_times(source, job, model=model, extrapolate=extrapolate) for job in load.classes]
+    return answer(pose(load, known, shared, goal or Goal(), effort or Effort()), on_step)
 
 
 def admit(
     running: "Sequence[Described]",
     new: "Described",
-    data: "Data | Knowledge | None" = None,
+    data: "Known | None" = None,
     *,
     smaller: "Sequence[Described]" = (),
-    servers: int = 1,
-    scv: float = 0.0,
-    slots: int | None = None,
-    others: int = 0,
+    cluster: "SharedCluster | None" = None,
     confidence: float = 0.95,
     may_delay: bool = True,
     model: str | None = None,
     extrapolate: bool = False,
+    table: TableOptions | None = None,
 ) -> "Decision":
     """Whether one more job may start now, in a smaller form, or later, given those that run.
 
@@ -120,15 +97,13 @@ def admit(
             Where runs show how jobs launch, wait for cores and run, alone and several at once, the future is that of
             `sparkcast.queues.staggered`.
         smaller: Other forms of the new job, the most wanted first.
-        servers: Without `data`: jobs that run at once without slowing each other down; more share them equally.
-        scv: Without `data`: variance of the times over their squared mean.
-        slots: Jobs at once; others wait in line. None: as many as come.
-        others: Jobs that also run, of which nothing else is known.
+        cluster: What jobs share: `SharedCluster(servers, scv, slots, others)`.
         confidence: The probability with which deadlines must be met.
         may_delay: Whether to look for a later start.
         model: See `list_plugs("models")`; a model file brings its own. One that is named is used in any
             case; None: where the runs do not show how jobs launch, wait for cores and run.
         extrapolate: Answer also where the runs say nothing about so many jobs.
+        table: As in `load_data`.
 
     Returns:
         The verdict, when every job ends without the new one and with it, and whose deadlines break.
@@ -141,8 +116,9 @@ def admit(
     >>> admit([parse_described("time=100s,elapsed=50s,within=120s")], parse_described("time=60s,within=200s")).verdict
     'delay'
     """
-    from sparkcast.recommend.admission import Admission, Surroundings
+    from sparkcast.recommend.admission import Admission, SharedCluster
 
-    cluster = Surroundings(servers, scv, slots, others)
-    asked = Admission.of(running, (new, *smaller), cluster, confidence=confidence, may_delay=may_delay)
-    return asked.decide(data, model=model, extrapolate=extrapolate)
+    shared = cluster or SharedCluster()
+    asked = Admission.of(running, (new, *smaller), shared, confidence=confidence, may_delay=may_delay)
+    source = None if data is None else source_of(data, table)
+    return asked.decide(source, model=model, extrapolate=extrapolate)

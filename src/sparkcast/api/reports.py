@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 from sparkcast.api.answers import analyze, recommend
 from sparkcast.api.models import validate
 from sparkcast.api.plans import make_plan
-from sparkcast.data.sources import Data, Source, load_data
+from sparkcast.api.sources import data_of
+from sparkcast.data.options import TableOptions
+from sparkcast.data.sources import Data, Source
 
 if TYPE_CHECKING:
+    from sparkcast.api.sources import Runs
     from sparkcast.learned.knowledge import FromRuns
     from sparkcast.models import Fitted
     from sparkcast.report import Check
@@ -17,14 +20,22 @@ if TYPE_CHECKING:
 _MOST_LEFT_OUT_ONE_BY_ONE = 40  # configurations in a report
 
 
-def report(data: Data | Source, output: Source, *, within_s: float | None = None, check: "Check | None" = None) -> None:
+def report(
+    data: "Runs",
+    output: Source,
+    *,
+    within_s: float | None = None,
+    check: "Check | None" = None,
+    table: TableOptions | None = None,
+) -> None:
     """Write one self-contained HTML file about a study or a table. What cannot be computed is left out, with a note.
 
     Args:
-        data: Observations, or a study file, CSV or store.
+        data: Runs.
         output: The HTML file; an existing one is replaced.
         within_s: A deadline for the recommendation.
         check: A run that checks a prediction.
+        table: As in `load_data`.
 
     Raises:
         StudyError: The data cannot be read.
@@ -40,7 +51,7 @@ def report(data: Data | Source, output: Source, *, within_s: float | None = None
     from sparkcast.learned.knowledge import FromRuns
     from sparkcast.report import build_content, write_report
 
-    data = data if isinstance(data, Data) else load_data(data)
+    data = data_of(data, table)
     responses = [name for name in data.dataset.responses if data.dataset.successful(name)]
     notes: list[str] = []
     analyses = [a for name in responses if (a := or_note(notes, analyze, data, name))]

@@ -1,18 +1,20 @@
 """Runs on a cluster: those of a plan, or those that a search chooses."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkcast.api.plans import make_plan
-from sparkcast.data.sources import Source, load_data, load_study
+from sparkcast.api.sources import data_of
+from sparkcast.data.sources import Source, load_study
 from sparkcast.study import Configuration, Level, SparkOptions, Study
 
 if TYPE_CHECKING:
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.runs.session import OnProgress
     from sparkcast.search.loop import TuneResult
+    from sparkcast.search.options import Budget, SearchMethod
 
 
 def run(
@@ -104,16 +106,12 @@ def with_spark(study: Study, master: str | None, conf: Mapping[str, str] | None)
 def tune(
     path: Source,
     *,
-    searcher: str | None = None,
     minimize: str | None = None,
     maximize: str | None = None,
     within_s: float | None = None,
-    max_runs: int = 20,
-    max_cost: float | None = None,
-    seed: int = 0,
-    replicates: int | None = None,
     fix: Mapping[str, Level] | None = None,
-    earlier: Sequence[Source] = (),
+    searcher: "str | SearchMethod | None" = None,
+    budget: "Budget | None" = None,
     resume: bool = False,
     allow_changed: bool = False,
     master: str | None = None,
@@ -124,16 +122,14 @@ def tune(
 
     Args:
         path: A study file; existing results are reused.
-        searcher: See `list_plugs("searchers")`; defaults to the registered default.
-        minimize: A response; if there is no objective, the time.
+        minimize: A response. By default what `recommend` optimizes: with `within_s` the quality, else the lowest cost
+            or fewest resources; without, the time.
         maximize: A response, instead of `minimize`.
         within_s: A run that takes longer does not qualify.
-        max_runs: The maximum number of runs.
-        max_cost: The maximum cost of all runs at the study's price.
-        seed: For searchers with randomness.
-        replicates: Runs per configuration; defaults to the searcher's own.
         fix: Settings to hold at a given value.
-        earlier: Runs of other workloads, which some searchers learn from.
+        searcher: A name of `list_plugs("searchers")`, or `SearchMethod(name, seed, replicates, earlier)`; defaults to
+            the registered default.
+        budget: The most runs and what all of them may cost at the study's price: `Budget(max_runs=20, max_cost=None)`.
         resume: Continue a search that was stopped.
         allow_changed: Keep results even though the study or the options have changed.
         master: As in `run`.
@@ -148,28 +144,28 @@ def tune(
         InfeasibleError: No run qualifies.
         RunError: The cluster failed.
 
-    >>> tune("study.yaml", minimize="cost", max_runs=8).best           # doctest: +SKIP
+    >>> tune("study.yaml", minimize="cost", budget=Budget(8)).best     # doctest: +SKIP
     """
     from sparkcast.search.base import SEARCHERS
-    from sparkcast.search.loop import Budget, TuneOptions, objective_of
+    from sparkcast.search.loop import Budget, TuneOptions
     from sparkcast.search.loop import tune as search
+    from sparkcast.search.options import SearchMethod, objective_for
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
+    method = searcher if isinstance(searcher, SearchMethod) else SearchMethod(searcher)
     options = TuneOptions(
-        searcher=searcher or SEARCHERS.default(),
-        objective=objective_of(study, minimize, maximize),
+        searcher=method.name or SEARCHERS.default(),
+        objective=objective_for(study, maximize=maximize, minimize=minimize, within_s=within_s),
         within_s=within_s,
-        seed=seed,
-        replicates=replicates,
+        seed=method.seed,
+        replicates=method.replicates,
         fix=Configuration(fix or {}),
-        earlier=tuple(load_data(source).dataset for source in earlier),
+        earlier=tuple(data_of(source).dataset for source in method.earlier),
     )
+    folder = results_folder(Path(path))
     return search(
-        study,
-        options,
-        Budget(max_runs, max_cost),
-        results_folder(Path(path)),
+        *(study, options, budget or Budget(), folder),
         resume=resume,
         allow_changed=allow_changed,
         on_progress=on_progress,

@@ -1,25 +1,25 @@
 """Runs and what was sampled during them, in and out."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparkcast.api.models import load_model
-from sparkcast.data.sources import Data, Source, load_data
-from sparkcast.errors import StudyError
+from sparkcast.api.sources import data_of
+from sparkcast.data.options import TableOptions
+from sparkcast.data.sources import Source
 
 if TYPE_CHECKING:
+    from sparkcast.api.sources import Runs
     from sparkcast.data.samples import By, SampledRun
-    from sparkcast.learned.saved import SavedModel
 
 
-def export(data: Data, target: Source) -> int:
+def export(data: "Runs", target: Source, *, table: TableOptions | None = None) -> int:
     """Write the observations to a table with typed columns, or to MLflow.
 
     Args:
-        data: Observations.
+        data: Runs.
         target: A .csv or .parquet file, of which an existing one is replaced; or "mlflow:" and a tracking folder or
             URL, where they become the runs of a new experiment.
+        table: As in `load_data`.
 
     Returns:
         How many observations were written.
@@ -33,20 +33,21 @@ def export(data: Data, target: Source) -> int:
     from sparkcast.data.sources import MLFLOW
     from sparkcast.data.table import write_table
 
+    dataset = data_of(data, table).dataset
     if str(target).startswith(MLFLOW):
         from sparkcast.data.tracking import write_runs
 
-        write_runs(data.dataset, str(target))
+        write_runs(dataset, str(target))
     else:
-        write_table(data.dataset, Path(target))
-    return len(data.dataset.observations)
+        write_table(dataset, Path(target))
+    return len(dataset.observations)
 
 
-def samples(data: Data) -> "tuple[SampledRun, ...]":
+def samples(data: "Runs") -> "tuple[SampledRun, ...]":
     """What was sampled each second on the machines of runs, and how busy they were during each stage.
 
     Args:
-        data: Observations of a study or a store; a table has no samples.
+        data: Runs of a study or a store; a table has no samples.
 
     Returns:
         The runs that have samples, each with the counters of its machines (`series.hosts`), the times of its stages
@@ -60,14 +61,14 @@ def samples(data: Data) -> "tuple[SampledRun, ...]":
     """
     from sparkcast.data.samples import sampled_runs
 
-    return sampled_runs(data)
+    return sampled_runs(data_of(data))
 
 
-def export_samples(data: Data, target: Source, *, by: "By" = "sample") -> int:
+def export_samples(data: "Runs", target: Source, *, by: "By" = "sample") -> int:
     """Write what was sampled on the machines of runs to a table.
 
     Args:
-        data: Observations of a study or a store.
+        data: Runs of a study or a store.
         target: A .csv or .parquet file; an existing one is replaced.
         by: One row per "sample", or per "stage" with the means over it; of each machine of each run.
 
@@ -85,62 +86,4 @@ def export_samples(data: Data, target: Source, *, by: "By" = "sample") -> int:
     """
     from sparkcast.data.samples import write_samples
 
-    return write_samples(data, Path(target), by)
-
-
-def load_data_or_model(
-    source: Source,
-    *,
-    factors: Sequence[str] = (),
-    responses: Sequence[str] = (),
-    study: str | None = None,
-    roles: Mapping[str, str] | None = None,
-    ignore: Sequence[str] = (),
-    na: Sequence[str] = (),
-    time_unit: str | None = None,
-    decimal: str | None = None,
-) -> "Data | SavedModel":
-    """Load whatever `load_data` takes, or a model file, recognized by its content.
-
-    Args:
-        source: A study file, table, store, MLflow runs, or a model file.
-        factors: As in `load_data`; like the other options, not for a model file.
-        responses: As in `load_data`.
-        study: As in `load_data`.
-        roles: As in `load_data`.
-        ignore: As in `load_data`.
-        na: As in `load_data`.
-        time_unit: As in `load_data`.
-        decimal: As in `load_data`.
-
-    Returns:
-        DATA or MODEL.
-
-    Raises:
-        StudyError: The file cannot be read, or an option does not apply to a model file.
-        NotEnoughDataError: The study has no results yet.
-
-    >>> type(load_data_or_model("runs.csv")).__name__
-    'Data'
-    """
-    from sparkcast.data.sources import is_model_file, is_tracking
-
-    if is_tracking(source) or not is_model_file(Path(source)):
-        return load_data(
-            source,
-            factors=factors,
-            responses=responses,
-            study=study,
-            roles=roles,
-            ignore=ignore,
-            na=na,
-            time_unit=time_unit,
-            decimal=decimal,
-        )
-    of_tables = (factors, study, roles, ignore, na, time_unit, decimal)
-    if any(of_tables) or any("=" in response for response in responses):
-        raise StudyError(
-            f"{Path(source).name} is a model file: its factors, roles and responses were fixed when it was fitted",
-            hint="leave out --factors, --role, --study, formulas and options for tables, or pass the data instead",
-        )
-    return load_model(source)
+    return write_samples(data_of(data), Path(target), by)

@@ -283,7 +283,7 @@ def load(data: str, reading: Reading, responses: Sequence[str], as_json: bool = 
     """Observations; says how they were understood."""
     from sparkcast import api
 
-    loaded = api.load_data(data, responses=responses, **reading.options)
+    loaded = api.load_data(data, table=reading.options(responses), study=reading.study)
     say_meanings(loaded, as_json)
     return loaded
 
@@ -295,7 +295,7 @@ def load_any(
     from sparkcast import api
     from sparkcast.errors import StudyError
 
-    loaded = api.load_data_or_model(data, responses=responses, **reading.options)
+    loaded = api.load_data_or_model(data, table=reading.options(responses), study=reading.study)
     if isinstance(loaded, api.Data):
         say_meanings(loaded, as_json)
         return loaded

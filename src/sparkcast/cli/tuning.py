@@ -70,16 +70,12 @@ def tune(
     with show_progress() as on_progress:
         result = api.tune(
             study,
-            searcher=searcher,
             minimize=minimize,
             maximize=maximize,
             within_s=None if within is None else parse_seconds(within),
-            max_runs=max_runs,
-            max_cost=max_cost,
-            seed=seed,
-            replicates=replicates,
             fix=parse_fixed(fix or ()),
-            earlier=earlier or (),
+            searcher=api.SearchMethod(searcher, seed, replicates, earlier or ()),
+            budget=api.Budget(max_runs, max_cost),
             resume=resume,
             allow_changed=allow_changed,
             master=master,

@@ -21,7 +21,7 @@ Times = TypeVar("Times")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SharedCluster:
     """The cluster that jobs share."""
 
     servers: int = 1  # without runs: jobs at once that do not slow each other down; more share them equally
@@ -46,7 +46,7 @@ class Admission:
 
     running: tuple[_Named, ...]
     forms: tuple[_Named, ...]
-    cluster: Surroundings
+    cluster: SharedCluster
     confidence: float
     may_delay: bool
 
@@ -55,7 +55,7 @@ class Admission:
         cls,
         running: Sequence[Described],
         forms: Sequence[Described],
-        cluster: Surroundings,
+        cluster: SharedCluster,
         *,
         confidence: float = 0.95,
         may_delay: bool = True,

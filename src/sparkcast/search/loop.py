@@ -23,7 +23,6 @@ from sparkcast.search.options import (
     TuneOptions,
     candidates_of,
     definition_of,
-    objective_of,
     search_of,
     value_of,
 )
@@ -34,7 +33,7 @@ from sparkcast.study.redaction import redact
 from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
 
-__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
+__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "show_value", "tune"]
 
 
 _INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C

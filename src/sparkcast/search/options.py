@@ -7,7 +7,7 @@ from typing import Any
 
 from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import InfeasibleError, StudyError
-from sparkcast.recommend.question import Objective
+from sparkcast.recommend.question import Objective, objective_of
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.site import Site
 from sparkcast.search.base import Search
@@ -57,21 +57,33 @@ class Budget:
             )
 
 
-def objective_of(study: Study, minimize: str | None, maximize: str | None) -> Objective:
-    """What to search for; the shortest time when nothing is said. StudyError for a response that no run yields."""
-    if minimize and maximize:
-        raise StudyError(
-            f"cannot both minimize {minimize} and maximize {maximize}", hint="choose one; --within limits the time"
-        )
+@dataclass(frozen=True, slots=True)
+class SearchMethod:
+    """Which searcher, and what it is given beside the study."""
+
+    name: str | None = None  # None: the registered default
+    seed: int = 0  # for searchers with randomness
+    replicates: int | None = None  # runs per configuration; None: the searcher's own
+    earlier: Sequence[Any] = ()  # runs of other workloads to learn from: paths, DataFrames or Data
+
+
+def objective_for(
+    study: Study, *, maximize: str | None = None, minimize: str | None = None, within_s: float | None = None
+) -> Objective:
+    """By the rule of `recommend.question.objective_of`. StudyError for a response that no run yields."""
     words = study.vocabulary
-    response = minimize or maximize or words.required_time()
+    if study.price is not None:
+        words = words.in_currency(COST, study.price.currency)
+    limited = () if within_s is None else (words.required_time(),)
+    objective = objective_of(words, maximize=maximize, minimize=minimize, limited=limited)
+    response = objective.response
     known = dict.fromkeys((*(r.name for r in study.responses), *(r.name for r in words.responses)))
-    if response == COST and COST not in known and study.price is None:
+    if response == COST and COST not in known:
         raise StudyError("the cost is unknown without a price", hint="add a price, e.g. price: {core_hour: 0.05}")
-    if response not in known and response != COST:
+    if response not in known:
         names = list(dict.fromkeys((*known, COST)))
         raise StudyError(f"study {study.name!r} has no response {response!r}", hint=did_you_mean(response, names))
-    return Objective(response, maximize is not None)
+    return objective
 
 
 def candidates_of(site: Site, fix: Configuration) -> Feasible:
