@@ -11,6 +11,7 @@ from sparkcast import api
 from sparkcast.errors import StudyError
 
 AT = {"executors": 2, "batch_size": 96}
+SMALL = api.Effort(1000, 2)
 
 
 def frame() -> pd.DataFrame:
@@ -45,7 +46,6 @@ VERBS: dict[str, Any] = {
     "queue": lambda data: api.queue(data, api.Load(0.001, at={"executors": 1, "batch_size": 64}), effort=SMALL),
     "samples": api.samples,
 }
-SMALL = api.Effort(1000, 2)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -122,7 +122,7 @@ def test_options_for_tables_are_refused_where_no_table_is_read(path: Path) -> No
 
 
 @pytest.mark.parametrize("nothing", [np.nan, None, pd.NA, pd.NaT])
-def test_what_is_not_there_is_an_empty_cell(nothing: object) -> None:
+def test_what_is_not_there_is_an_empty_cell(nothing: Any) -> None:
     runs = frame().astype({"accuracy": object})
     runs.loc[3, "accuracy"] = nothing
     data = api.load_data(runs)

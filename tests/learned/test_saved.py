@@ -281,7 +281,7 @@ def test_anything_but_known_types_is_refused_by_name_and_never_built(
 )
 def test_only_dataclasses_under_the_name_of_their_own_module_are_ours(name: str) -> None:
     assert not files._is_ours(name)
-    assert files._is_ours("sparkcast.fitting.uncertainty.Distribution")
+    assert files._is_ours("sparkcast.fitting.uncertainty.FittedPoints")
 
 
 def test_a_whole_tree_without_its_arrays_is_refused(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_whole_tree_without_its_arrays_is_refused(tmp_path: Path) -> None:
         load(path)
 
 
-@pytest.mark.parametrize("model", [[1, 2], uncertainty.Distribution])
+@pytest.mark.parametrize("model", [[1, 2], uncertainty.FittedPoints])
 def test_something_that_cannot_answer_is_refused(model: object, tmp_path: Path) -> None:
     path = forged(tmp_path, {"fitted": {"time_s": model}, "curves": {}, "feasibility": None})
     with pytest.raises(StudyError, match="does not contain the models it lists"):

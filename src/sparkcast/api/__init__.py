@@ -33,6 +33,7 @@ from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
 
 if TYPE_CHECKING:
+    from sparkcast.fitting.distribution import Distribution
     from sparkcast.queues.load import Effort, Goal, Load
     from sparkcast.recommend.admission import SharedCluster
     from sparkcast.recommend.advise import Choices
@@ -43,6 +44,7 @@ __all__ = [
     "Budget",
     "Choices",
     "Data",
+    "Distribution",
     "DrawnFigures",
     "Effort",
     "Goal",
@@ -96,6 +98,7 @@ __all__ = [
 _HOMES = {
     "Budget": "sparkcast.search.options",
     "Choices": "sparkcast.recommend.advise",
+    "Distribution": "sparkcast.fitting.distribution",
     "Effort": "sparkcast.queues.load",
     "Goal": "sparkcast.queues.load",
     "Load": "sparkcast.queues.load",

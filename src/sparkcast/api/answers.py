@@ -103,15 +103,18 @@ def predict(
         table: As in `load_data`.
 
     Returns:
-        The median, the interval, the mean, the failure probability, and which models answered.
+        The median, the interval, the mean, the failure probability, and which models answered. It is a distribution:
+        `quantile(0.99)`, `probability(at_most=300)`, `interval(0.9)`, `sample(1000)`.
 
     Raises:
         StudyError: No such setting or response.
         NotEnoughDataError: The runs say nothing about the settings; the hint names the run that would help most.
 
     >>> answer = predict("runs.csv", {"executors": 2, "batch_size": 96}, model="ridge")
-    >>> answer.prediction.low < answer.prediction.value < answer.prediction.high
+    >>> answer.prediction.low < answer.prediction.value < answer.prediction.high < answer.quantile(0.99)
     True
+    >>> round(answer.probability(at_most=answer.quantile(0.99)), 6)
+    0.99
     """
     from sparkcast.learned.knowledge import knowledge_of
     from sparkcast.learned.predict import predict as answer

@@ -76,9 +76,7 @@ def _write(plain: Any) -> None:
 
 
 def plain_of(value: Any) -> Any:
-    from sparkcast.study import Vocabulary
-
-    if isinstance(value, Vocabulary):
+    if hasattr(type(value), "as_plain"):
         return value.as_plain()
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain_of(getattr(value, f.name)) for f in fields(value)}

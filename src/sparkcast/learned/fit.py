@@ -10,7 +10,7 @@ from sparkcast.analysis.runs import usable_runs
 from sparkcast.data.sources import Data
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose
-from sparkcast.fitting.uncertainty import Distribution
+from sparkcast.fitting.uncertainty import FittedPoints
 from sparkcast.learned.curves import fit_curve
 from sparkcast.learned.grid_search import check_method, space_of
 from sparkcast.learned.grid_search import search as best_settings
@@ -117,7 +117,7 @@ def _fit_model(dataset: Dataset, response: str, model: str) -> Fitted:
     return MODELS.get(model)().fit(dataset, response)
 
 
-def _curves(known: FromRuns, responses: Sequence[str], notes: list[str]) -> dict[str, Distribution]:
+def _curves(known: FromRuns, responses: Sequence[str], notes: list[str]) -> dict[str, FittedPoints]:
     told = {name: known.sample(name).runs for name in responses if known.has_curve(name)}
     fitted = {name: or_note(notes, fit_curve, runs, name) for name, runs in told.items()}
     return {name: curve for name, curve in fitted.items() if curve is not None}

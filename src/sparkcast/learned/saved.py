@@ -23,7 +23,7 @@ from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, SparkcastError, StudyError
 from sparkcast.fitting.encoding import Domain
-from sparkcast.fitting.uncertainty import Distribution
+from sparkcast.fitting.uncertainty import FittedPoints
 from sparkcast.learned import serialization as plain
 from sparkcast.learned.feasibility import Feasibility
 from sparkcast.learned.sample import Sample, note_on, sample_of
@@ -97,7 +97,7 @@ class About:
 class SavedModel:
     about: About
     fitted: Mapping[str, Fitted]  # by response
-    curves: Mapping[str, Distribution] = field(default_factory=dict)  # by response, over the factors and epochs
+    curves: Mapping[str, FittedPoints] = field(default_factory=dict)  # by response, over the factors and epochs
     feasibility: Feasibility | None = None
     notes: tuple[str, ...] = ()  # what its reader should know
 
@@ -193,7 +193,7 @@ def save(
     path: Path,
     *,
     about: About,
-    curves: Mapping[str, Distribution] | None = None,
+    curves: Mapping[str, FittedPoints] | None = None,
     feasibility: Feasibility | None = None,
     force: bool = False,
 ) -> None:
