@@ -183,7 +183,7 @@ def recommend(
     ('maximize accuracy', True)
     """
     from sparkcast.learned.knowledge import knowledge_of
-    from sparkcast.recommend.advise import Choices, Situation, advise, candidates_for
+    from sparkcast.recommend.advise import Choices, Situation, advise, pool_of
     from sparkcast.recommend.choose import Recommender
     from sparkcast.recommend.question import Question
     from sparkcast.runs.environment import here
@@ -198,7 +198,7 @@ def recommend(
     )
     source = source_of(data, table)
     known = knowledge_of(source, model)
-    pool = candidates_for(known, choices or Choices())
+    pool = pool_of(known, choices or Choices())
     recommender = Recommender(known, pool, price=price or known.about.price, extrapolate=extrapolate)
     present = present or Present()
     n_running, jobs = _running(source, present)

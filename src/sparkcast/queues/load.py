@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from sparkcast.errors import StudyError, UnknownNameError
-from sparkcast.queues.answer import Question
+from sparkcast.queues.answer import QueueQuestion
 from sparkcast.queues.arrivals import Arrivals, Given, Renewal
 from sparkcast.queues.described import DescribedClass, shares_of
 from sparkcast.queues.service import ServiceTimes
@@ -86,7 +86,7 @@ class Servers:
     places: int | None = None  # jobs in the system at most, others are rejected; None: as many as come
 
 
-def pose(load: Load, known: Sequence[ServiceTimes], servers: Servers, goal: Goal, effort: Effort) -> Question:
+def pose(load: Load, known: Sequence[ServiceTimes], servers: Servers, goal: Goal, effort: Effort) -> QueueQuestion:
     """The question about these jobs; `known` has the times of each class of the load."""
     launching = [one.launching for one in known if one.launching is not None]
     machine = launching[0].machine if len(launching) == len(known) else None
@@ -107,7 +107,7 @@ def pose(load: Load, known: Sequence[ServiceTimes], servers: Servers, goal: Goal
             for c, one in zip(classes, launching, strict=True)
         )
     arrivals = load.arrivals(known[0].arrival_rate)
-    return Question(
+    return QueueQuestion(
         Workload(arrivals or Renewal(1.0, load.arrival_scv), classes),
         Cluster(cores, way, slowdown if way == "fair" else None, overtake=servers.overtake, machine=machine),
         has_rate=arrivals is not None,

@@ -66,7 +66,7 @@ def _amount_note(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
     return ()
 
 
-def candidates_for(known: Knowledge, choices: Choices) -> Pool:
+def pool_of(known: Knowledge, choices: Choices) -> Pool:
     """What a recommendation chooses from, with other values for some settings."""
     about, epochs = known.about, epochs_of(known.about.vocabulary)
     wanted = dict(choices.levels)

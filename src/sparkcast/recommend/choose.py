@@ -44,7 +44,7 @@ class Recommender:
         self._knowledge, self._pool, self._price, self._extrapolate = knowledge, candidates, price, extrapolate
         self.known = Known.of(knowledge)
         self.words = self.known.words if price is None else self.known.words.in_currency(COST, price.currency)
-        found = resources_of(self.known)
+        found = resources_of(self.known.words, self.known.factors, self.known.constants)
         self.resources = None if found is None or found.name in self.known.responses else found
         self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
         self._has_failures = any(seen.failed for seen in self.known.seen)
