@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sparkcast import api
+
 _STUDY = """\
 study: pi-by-size
 workload: pi
@@ -30,6 +32,9 @@ def _in_folder_of_examples(request: pytest.FixtureRequest) -> None:
     if isinstance(request.node, pytest.DoctestItem):
         folder = request.getfixturevalue("folder_of_examples")
         request.getfixturevalue("monkeypatch").chdir(folder)
+        if request.node.name.startswith("sparkcast.api."):  # whose verbs speak of each other
+            names = {name: getattr(api, name) for name in api.__all__}
+            request.getfixturevalue("doctest_namespace").update(names)
 
 
 def _runs() -> str:

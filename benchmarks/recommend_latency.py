@@ -80,18 +80,19 @@ def _responses(c: dict[str, Level], noise: random.Random) -> dict[str, float]:
     }
 
 
-def questions(n: int, asked: Recommender, seed: int = 2) -> list[Question]:
+def questions(n: int, seed: int = 2) -> list[Question]:
     draw = random.Random(seed)
     kinds: tuple[Callable[[], dict[str, Any]], ...] = (
-        lambda: {"limits": asked.limits(within_s=draw.uniform(40, 400))},
-        lambda: {"limits": asked.limits(within_s=draw.uniform(60, 400)), "minimize": "cost"},
-        lambda: {"limits": asked.limits(most_money=draw.uniform(0.02, 0.2)), "minimize": "time_s"},
+        lambda: {"within_s": draw.uniform(40, 400)},
+        lambda: {"within_s": draw.uniform(60, 400), "minimize": "cost"},
+        lambda: {"budget": draw.uniform(0.02, 0.2), "minimize": "time_s"},
         lambda: {
-            "limits": asked.limits(within_s=draw.uniform(60, 400)),
+            "within_s": draw.uniform(60, 400),
             "fix": {"network": draw.choice(LEVELS["network"])},
         },
         lambda: {
-            "limits": asked.limits(within_s=draw.uniform(60, 400), least=draw.uniform(0.92, 0.95)),
+            "within_s": draw.uniform(60, 400),
+            "min_accuracy": draw.uniform(0.92, 0.95),
             "minimize": "cost",
         },
     )
@@ -167,10 +168,10 @@ def million_answered(data: Dataset, model: str) -> None:
     recommender = Recommender(Knowledge(data, model), space, price=PRICE)
     recommender.fitted("time_s", False), recommender.fitted("accuracy", False)
     begun = time.perf_counter()
-    first = recommender.ask(Question(recommender.limits(within_s=120.0)))
+    first = recommender.ask(Question(within_s=120.0))
     asked_first = time.perf_counter() - begun
     begun = time.perf_counter()
-    recommender.ask(Question(recommender.limits(within_s=110.0)))
+    recommender.ask(Question(within_s=110.0))
     again = time.perf_counter() - begun
     print(f"  {first.n_candidates:,} candidates answered by {model}: first {asked_first:.2f} s, again {again:.2f} s")
 
@@ -181,7 +182,7 @@ def main() -> None:
     parser.add_argument("--models", default="auto,gaussian-process,ridge")
     options = parser.parse_args()
     data, space = measured(), Space(LEVELS)
-    asked = questions(options.questions, Recommender(Knowledge(data), space, price=PRICE))
+    asked = questions(options.questions)
     n = len(space.candidates())
     print(f"{n:,} candidates, {len(asked)} questions, one core; runs are made up")
     together_ms, each_ms = forest_ms(data, space)

@@ -93,10 +93,9 @@ def find_optima(work: Path, target: Path) -> None:
         study = work / f"{name}.yaml"
         result = api.tune(
             study,
-            searcher=searcher,
             minimize=COST,
-            max_runs=most,
-            replicates=replicates,
+            searcher=api.SearchMethod(searcher, replicates=replicates),
+            budget=api.Budget(most),
             resume=study.with_suffix(".results").exists(),
             on_progress=lambda progress: say(f"  {progress.text}"),
         )

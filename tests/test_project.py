@@ -154,6 +154,20 @@ def _prose(tree: ast.AST) -> list[ast.AST]:
     return found
 
 
+MOST_PARAMETERS = 12  # of a function; those of the command line are its options
+
+
+def test_no_function_takes_a_long_list_of_parameters() -> None:
+    found = []
+    for file in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and ast.unparse(node.body[0]) != "...":
+                named = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                if len(named) > MOST_PARAMETERS and file.parent.name != "cli":
+                    found.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name}")
+    assert found == []
+
+
 def test_importing_sparkcast_stays_light() -> None:
     heavy = ["pyspark", "sklearn", "pandas", "numpy", "scipy", "statsmodels", "sqlalchemy", "altair", "torch"]
     code = f"import sys, sparkcast, sparkcast.api, sparkcast.cli; print([m for m in {heavy} if m in sys.modules])"
@@ -207,6 +221,11 @@ def _modules(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
+
+
+def test_the_public_names_of_the_api_are_all_it_shows() -> None:
+    assert dir(api) == sorted(api.__all__)
+    assert {name: hasattr(api, name) for name in api.__all__} == dict.fromkeys(api.__all__, True)
 
 
 def test_the_public_names_are_sorted_and_exist() -> None:

@@ -37,7 +37,7 @@ from sparkcast.workloads.base import (
     Role,
     Setting,
 )
-from tests_support import Call, Play, PlayedEngine, Settings, registered
+from tests_support import Call, Play, PlayedEngine, Settings, advice, registered
 
 USUAL = ("executors", "cores", "memory", "batch_size", "data_size", "time_s", "accuracy", "jobs")
 OTHER = ("hosts", "threads", "ram", "chunk", "volume", "minutes", "auc", "at_once")
@@ -116,7 +116,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> tuple[Twin, Twin]:
     folder = tmp_path_factory.mktemp("tables")
     loaded = (
         (USUAL, api.load_data(table(folder / "usual" / "runs.csv", USUAL))),
-        (OTHER, api.load_data(table(folder / "other" / "runs.csv", OTHER), roles=ROLES)),
+        (OTHER, api.load_data(table(folder / "other" / "runs.csv", OTHER), table=api.TableOptions(roles=ROLES))),
     )
     usual, other = (Twin(names, data, knowledge_of(data)) for names, data in loaded)
     return usual, other
@@ -176,14 +176,14 @@ QUESTIONS: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
 def test_a_recommendation_is_the_same(twins: tuple[Twin, Twin], question: dict[str, Any]) -> None:
-    usual, other = (plain(api.recommend(twin.known, **question)) for twin in twins)
+    usual, other = (plain(advice(twin.known, **question)) for twin in twins)
     assert usual == other
     assert len(usual["candidates"]) == 48
     assert usual["conf"]
 
 
 def test_the_questions_cover_what_limits_cost(twins: tuple[Twin, Twin]) -> None:
-    found = [api.recommend(twins[1].known, **question) for question in QUESTIONS]
+    found = [advice(twins[1].known, **question) for question in QUESTIONS]
     assert any(answer.alternatives for answer in found)
     assert any(len(answer.pareto) > 2 for answer in found)
     assert any(0.01 < candidate.probability < 0.99 for answer in found for candidate in answer.candidates)
@@ -193,7 +193,7 @@ def test_what_cannot_be_kept_is_explained_in_the_same_way(twins: tuple[Twin, Twi
     told = []
     for twin in twins:
         with pytest.raises(InfeasibleError) as caught:
-            api.recommend(twin.known, within_s=4.0, budget=0.001, price=PRICE)
+            advice(twin.known, within_s=4.0, budget=0.001, price=PRICE)
         told.append(plain([caught.value.problem, caught.value.hint]))
     assert told[0] == told[1]
 
@@ -215,7 +215,9 @@ def test_true_minutes_are_sixty_seconds_each(twins: tuple[Twin, Twin], tmp_path:
     """Not to the last digit: rounding differs. Forests are left out, whose ties between splits it decides."""
     usual = knowledge_of(twins[0].data, model)
     roles = {**ROLES, "minutes": "time:min"}
-    minutes = knowledge_of(api.load_data(table(tmp_path / "runs.csv", OTHER, unit_s=60.0), roles=roles), model)
+    minutes = knowledge_of(
+        api.load_data(table(tmp_path / "runs.csv", OTHER, unit_s=60.0), table=api.TableOptions(roles=roles)), model
+    )
     for at in ASKED:
         ours = api.predict(minutes, twins[1].at(*at))
         theirs = api.predict(usual, twins[0].at(*at))
@@ -227,9 +229,11 @@ def test_true_minutes_are_sixty_seconds_each(twins: tuple[Twin, Twin], tmp_path:
 def test_a_deadline_and_a_price_mean_the_same_of_true_minutes(twins: tuple[Twin, Twin], tmp_path: Path) -> None:
     usual = knowledge_of(twins[0].data, "ridge")
     roles = {**ROLES, "minutes": "time:min"}
-    minutes = knowledge_of(api.load_data(table(tmp_path / "runs.csv", OTHER, unit_s=60.0), roles=roles), "ridge")
+    minutes = knowledge_of(
+        api.load_data(table(tmp_path / "runs.csv", OTHER, unit_s=60.0), table=api.TableOptions(roles=roles)), "ridge"
+    )
     for question in QUESTIONS:
-        found, expected = (api.recommend(known, **question) for known in (minutes, usual))
+        found, expected = (advice(known, **question) for known in (minutes, usual))
         if expected.within_s is not None:
             assert found.within_s == pytest.approx(expected.within_s, rel=1e-9)
             assert found.margin_s == pytest.approx(expected.margin_s, rel=1e-9)
@@ -275,7 +279,7 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> list[ReportContent]:
 
     monkeypatch.setattr(report, "write_report", watched)
     monkeypatch.setattr("sparkcast.report.page.inline_svg", lambda figure, narrow=False: "")
-    monkeypatch.setattr(api, "validate", partial(api.validate, models=["ridge"]))
+    monkeypatch.setattr("sparkcast.api.reports.validate", partial(api.validate, models=["ridge"]))
     return seen
 
 
@@ -452,11 +456,11 @@ def test_a_plan_is_the_same_and_has_the_same_price(worlds: tuple[World, World]) 
 @pytest.mark.parametrize(
     "options",
     [
-        {"searcher": "random", "seed": 4},
-        {"searcher": "random", "minimize": "cost", "max_cost": 10.0},
-        {"searcher": "exhaustive", "maximize": 6, "within_s": 25.0, "max_runs": 6},
+        {"searcher": api.SearchMethod("random", seed=4)},
+        {"searcher": "random", "minimize": "cost", "budget": api.Budget(max_cost=10.0)},
+        {"searcher": "exhaustive", "maximize": 6, "within_s": 25.0, "budget": api.Budget(6)},
         {"searcher": "cherrypick", "minimize": "cost", "within_s": 25.0},
-        {"searcher": "guided", "replicates": 2},
+        {"searcher": api.SearchMethod("guided", replicates=2)},
         {"searcher": "guided", "minimize": "cost", "within_s": 25.0},
         {"searcher": "guided", "maximize": 6},
     ],
@@ -480,7 +484,7 @@ def test_a_search_that_doubles_is_the_same(worlds: tuple[World, World]) -> None:
         machines, _, memory, batch = world.names[:4]
         fix = Configuration({machines: 2, memory: "2g", batch: 64})
         study = world.study(**{"rate: 0.1": "rate: [0.01, 1.0]"})
-        return api.tune(study, searcher="doubling", fix=fix, replicates=1)
+        return api.tune(study, searcher=api.SearchMethod("doubling", replicates=1), fix=fix)
 
     assert 0.05 < both(worlds, tune)["best"]["configuration"]["rate"] < 0.2
 

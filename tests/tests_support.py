@@ -5,13 +5,15 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
+from sparkcast import api
 from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Recommendation
+from sparkcast.recommend.advise import Choices
 from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.question import Question
 from sparkcast.registry import Registry
@@ -65,18 +67,16 @@ def recommender(
     return Recommender(known, pool, price=price, extrapolate=extrapolate)
 
 
-def ask(
-    answering: Recommender,
-    *,
-    within_s: float | None = None,
-    budget: float | None = None,
-    min_accuracy: float | None = None,
-    limits: Sequence[str] = (),
-    **question: Any,
-) -> Recommendation:
+def ask(answering: Recommender, **question: Any) -> Recommendation:
     """One question, with limits as people give them."""
-    given = answering.limits(within_s=within_s, most_money=budget, least=min_accuracy, texts=limits)
-    return answering.ask(Question(limits=given, **question))
+    return answering.ask(Question(**{"most": 20, **question}))
+
+
+def advice(source: Any, **given: Any) -> Recommendation:
+    """`api.recommend` with the fields of its question and choices as plain arguments."""
+    nouns = (Question, Choices)
+    asked, chosen = ({f.name: given.pop(f.name) for f in fields(noun) if f.name in given} for noun in nouns)
+    return api.recommend(source, Question(**asked), choices=Choices(**chosen), **given)
 
 
 def recommend(

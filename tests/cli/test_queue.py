@@ -206,7 +206,7 @@ def test_a_file_that_is_no_stream_is_refused(call: Call, tmp_path: Path, text: s
 def test_priorities_of_jobs_that_no_run_knows_are_refused(call: Call, runs: Path) -> None:
     answer = call("queue", runs, "--job", "hosts=1,priority=1", "--job", "executors=1", "--arrival-rate", "1/h", *SMALL)
     assert answer.code == 2
-    assert "'hosts' is no factor" in answer.err
+    assert "'hosts' is not a factor" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ def test_a_study_file_is_one_however_its_name_is_written(tmp_path: Path, call: C
 
 
 def test_a_csv_has_a_report(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "validate", partial(api.validate, models=["ridge"]))  # testing all of them takes long
+    # Testing all of them takes long.
+    monkeypatch.setattr("sparkcast.api.reports.validate", partial(api.validate, models=["ridge"]))
     (tmp_path / "runs.CSV").write_text(CSV)
     answer = call("report", "runs.CSV", "-o", "r.html", "--within", "60s")
     assert answer.code == 0, answer.err

@@ -95,7 +95,7 @@ def test_a_log_in_progress_enters_a_store_when_it_has_ended(tmp_path: Path) -> N
     assert ingest(log, store).logs[0].taken == "in progress"
     write_log(log, "app-1")
     assert ingest(log, store).logs[0].taken == "new"
-    assert len(api.load_data(store, factors=["executors"]).dataset.observations) == 1
+    assert len(api.load_data(store, table=api.TableOptions("executors")).dataset.observations) == 1
 
 
 def test_an_ingested_run_comes_back_from_a_store_as_it_went_in(tmp_path: Path) -> None:

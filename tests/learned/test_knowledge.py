@@ -18,6 +18,7 @@ from sparkcast.learned.predict import mean_of
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset, Epoch, Fingerprint, Observation, Outcome, Price
 from sparkcast.study.configuration import Levels
+from tests_support import advice
 
 LAST = 4
 HERE = Fingerprint("Xeon 8375C", 8, 2**34, "Linux", "3.11", "3.5.3", "17", "yarn")
@@ -82,7 +83,7 @@ def test_runs_and_their_model_file_predict_the_same(
 def test_runs_and_their_model_file_recommend_the_same(
     both: tuple[Knowledge, Knowledge], question: dict[str, Any]
 ) -> None:
-    runs, file = (api.recommend(known, **question) for known in both)
+    runs, file = (advice(known, **question) for known in both)
     assert runs == file
 
 

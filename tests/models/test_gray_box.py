@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sparkcast.api import load_data
+from sparkcast.api import TableOptions, load_data
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose
 from sparkcast.models.gray_box import GrayBox, SumOfLaws
@@ -157,7 +157,7 @@ def test_columns_of_a_table_that_are_no_factors_are_metrics_of_the_runs(tmp_path
         values = (seen["time_s"], f"application_{number}", seen["load_s"], seen["iterate_s"], "" if number else "x", "")
         lines.append(",".join(map(str, (*settings.values(), *values))))
     path.write_text("\n".join(lines) + "\n")
-    data = load_data(path, factors=("data_size", "cores"), responses=("time_s",)).dataset
+    data = load_data(path, table=TableOptions(("data_size", "cores"), "time_s")).dataset
     assert data.responses == ("time_s",)
     assert tuple(data.observations[0].responses) == ("time_s", "load_s", "iterate_s")
     assert pose(data, "time_s").metric_names == ("load_s", "iterate_s")

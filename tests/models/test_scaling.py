@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.fitting.uncertainty import Distribution
+from sparkcast.fitting.uncertainty import FittedPoints
 from sparkcast.models.scaling import Scaling
 from sparkcast.study import Configuration, Dataset, Level, Observation
 
@@ -23,9 +23,9 @@ def grid(law: Law, *, noise: float = 0.0, **levels: Sequence[Level]) -> Dataset:
     )
 
 
-def fitted(data: Dataset) -> Distribution:
+def fitted(data: Dataset) -> FittedPoints:
     found = Scaling().fit(data, "time_s")
-    assert isinstance(found, Distribution)
+    assert isinstance(found, FittedPoints)
     return found
 
 
@@ -73,7 +73,7 @@ def test_effects_outside_the_range_stay_what_they_are_at_its_edge() -> None:
 
 @pytest.mark.parametrize("unit", [1e-6, 1024.0**2])
 def test_the_unit_of_a_size_changes_nothing(unit: float) -> None:
-    def in_units(scale: float) -> Distribution:
+    def in_units(scale: float) -> FittedPoints:
         data = grid(
             lambda size, executors: 5 + 3 * size / scale / executors,
             noise=0.05,

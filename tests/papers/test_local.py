@@ -209,7 +209,7 @@ def test_one_pair_says_nothing_about_the_interval() -> None:
 def test_pairs_differ_in_one_setting_and_replicates_count_once(tmp_path: Path) -> None:
     table = tmp_path / "runs.csv"
     table.write_text("format,batch_size,time_s\njpeg,8,2\njpeg,8,4\ntfrecord,8,6\njpeg,16,5\n")
-    runs = api.load_data(table, factors=["format", "batch_size"]).dataset
+    runs = api.load_data(table, table=api.TableOptions(["format", "batch_size"])).dataset
     assert paired(runs, "time_s", "format", "jpeg", "tfrecord") == [(3.0, 6.0)]
 
 

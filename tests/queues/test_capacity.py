@@ -3,7 +3,7 @@
 import pytest
 
 from sparkcast.errors import InfeasibleError, StudyError
-from sparkcast.queues.answer import Question, answer, closed_forms, day
+from sparkcast.queues.answer import QueueQuestion, answer, closed_forms, day
 from sparkcast.queues.arrivals import poisson
 from sparkcast.queues.capacity import Simulator, capacities, closed_form, curve, largest_rate, servers_needed
 from sparkcast.queues.markovian import MMc
@@ -80,10 +80,10 @@ def test_a_day_is_as_busy_as_its_rate() -> None:
     assert all(moment.running <= 4 and moment.running <= moment.jobs for moment in moments)
 
 
-def question(**options: object) -> Question:
+def question(**options: object) -> QueueQuestion:
     given: dict[str, object] = {"n_jobs": 1000, "replications": 2, **options}
     work, cluster = given.pop("workload", simulator().workload), given.pop("cluster", Cluster(4))
-    return Question(work, cluster, **given)  # type: ignore[arg-type]
+    return QueueQuestion(work, cluster, **given)  # type: ignore[arg-type]
 
 
 def test_an_answer_has_the_formula_the_simulation_and_the_verdict() -> None:

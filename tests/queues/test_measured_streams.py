@@ -6,7 +6,7 @@ import pytest
 
 from sparkcast import api
 from sparkcast.data.sources import Data
-from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
+from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.queues.calibration import calibrated
 from sparkcast.queues.described import parse_class, parse_described
 from sparkcast.queues.launching import Launched, Machine, Phases, launched
@@ -14,6 +14,7 @@ from sparkcast.queues.measured import measured_jobs
 from sparkcast.study import Configuration, Dataset, JobRun, Observation, Outcome, Sharing, TaskTotals
 
 ONE, TWO = Configuration({"executors": 1}), Configuration({"executors": 2})
+SMALL = api.Effort(n_jobs=1000, replications=2)
 
 
 def stream(*jobs: tuple[float, float, Configuration]) -> Observation:
@@ -53,11 +54,11 @@ def test_streams_without_a_lone_job_do_not_tell_its_time() -> None:
 
 
 def test_the_rate_of_the_streams_is_the_rate_of_the_queue() -> None:
-    answer = api.queue(Data(DATA), at={"executors": 1}, n_jobs=1000, replications=2)
+    answer = api.queue(Data(DATA), api.Load(at={"executors": 1}), effort=SMALL)
     assert answer.arrival_rate == pytest.approx(4 / 60)
     assert answer.is_slowdown_measured
     with pytest.raises(InfeasibleError, match="grows without bound"):
-        api.queue(Data(DATA), at={"executors": 1}, arrival_rate=1.0, n_jobs=1000, replications=2)
+        api.queue(Data(DATA), api.Load(1.0, at={"executors": 1}), effort=SMALL)
 
 
 # ---------------------------------------------------------------- jobs that launch, wait for cores and run
@@ -125,7 +126,7 @@ def test_jobs_on_another_clock_tell_nothing_and_none_is_wider_than_the_cluster()
 
 
 def test_a_queue_of_measured_jobs_is_simulated_as_spark_runs_them() -> None:
-    answer = api.queue(Data(SPARK), at={"executors": 1}, arrival_rate=0.1, n_jobs=1000, replications=2)
+    answer = api.queue(Data(SPARK), api.Load(0.1, at={"executors": 1}), effort=SMALL)
     assert (answer.discipline, answer.servers) == ("launching", 2)
     assert answer.service_time_s == pytest.approx(6)
     assert answer.stable_rate == pytest.approx(1.2 / 6, rel=0.01)
@@ -133,17 +134,15 @@ def test_a_queue_of_measured_jobs_is_simulated_as_spark_runs_them() -> None:
     assert answer.simulation.mean_response_s.value > 6
     assert answer.simulation.utilization.value > 0.1 * 4 / 2  # some run slower
     assert "more than 1.2 at once slow each other down" in answer.notes[0]
-    fair = api.queue(
-        Data(SPARK), at={"executors": 1}, arrival_rate=0.05, discipline="fair", n_jobs=1000, replications=2
-    )
+    fair = api.queue(Data(SPARK), api.Load(0.05, at={"executors": 1}), discipline="fair", effort=SMALL)
     assert fair.discipline == "fair"
     with pytest.raises(InfeasibleError, match="grows without bound"):
-        api.queue(Data(SPARK), at={"executors": 1}, arrival_rate=1.0, n_jobs=1000, replications=2)
+        api.queue(Data(SPARK), api.Load(1.0, at={"executors": 1}), effort=SMALL)
 
 
 def test_more_cores_bring_their_part_of_the_machine() -> None:
     answer = api.queue(
-        Data(SPARK), at={"executors": 1}, arrival_rate=0.15, slo_s=12, compare=[2, 4], n_jobs=1000, replications=2
+        Data(SPARK), api.Load(0.15, at={"executors": 1}), goal=api.Goal(12, compare=[2, 4]), effort=SMALL
     )
     two, four = answer.capacities
     assert (two.stable_rate, four.stable_rate) == pytest.approx((1.2 / 6, 2.4 / 6), rel=0.01)
@@ -156,7 +155,7 @@ def test_more_cores_bring_their_part_of_the_machine() -> None:
 
 def test_jobs_of_several_widths_share_the_measured_machine() -> None:
     mix = [parse_class("executors=1,share=0.8"), parse_class("executors=2,share=0.2")]
-    answer = api.queue(Data(SPARK), mix=mix, arrival_rate=0.05, scv=None, n_jobs=1000, replications=2)
+    answer = api.queue(Data(SPARK), api.Load(0.05, mix=mix), effort=SMALL)
     assert answer.discipline == "launching"
     assert answer.simulation is not None
     assert [one.share for one in answer.simulation.classes] == pytest.approx([0.8, 0.2])
@@ -172,9 +171,14 @@ def test_an_admission_plays_measured_jobs_through() -> None:
     assert new.ends_s == pytest.approx(expected[1].ended_s, rel=0.02)
     assert "5 jobs alone and 1 run of several" in found.notes[0]
     with pytest.raises(StudyError, match="3 other jobs hold all 2 cores"):
-        api.admit(running, parse_described("executors=1"), Data(SPARK), others=3)
+        api.admit(running, parse_described("executors=1"), Data(SPARK), cluster=api.SharedCluster(others=3))
 
 
 def test_a_way_that_no_run_shows_is_refused() -> None:
     with pytest.raises(StudyError, match="how jobs launch, wait for cores and run is not known"):
-        api.queue(service_time_s=30, arrival_rate=0.01, discipline="launching")
+        api.queue(load=api.Load(0.01, service_time_s=30), discipline="launching")
+
+
+def test_an_unknown_discipline_is_refused_instead_of_answered_with_another() -> None:
+    with pytest.raises(UnknownNameError, match=r"no discipline 'lifo'(.|\n)*did you mean 'fifo'"):
+        api.queue(load=api.Load(0.01, service_time_s=30), discipline="lifo")

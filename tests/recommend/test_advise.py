@@ -13,6 +13,7 @@ from sparkcast.designs import make_plan
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.store import open_store, results_folder
 from sparkcast.study import Configuration, Fingerprint, Observation
+from tests_support import advice
 
 STUDY = """\
 study: s
@@ -51,7 +52,7 @@ def run(path: Path, *, fingerprint: Fingerprint | None = HERE, slower: float = 1
 
 
 def ask(path: Path, **options: Any) -> Any:
-    return api.recommend(api.load_data(path), model="ridge", **options)
+    return advice(path, model="ridge", **options)
 
 
 def test_only_what_the_rules_allow_is_recommended_by_data_and_by_model_file(study: Path, tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_a_running_study_is_the_load_of_the_next_job(study: Path) -> None:
     trial = store.add_trial("s", Configuration({**loaded.fixed, "executors": 1, "jobs": 2, "samples": 4000}), 7)
     store.begin_run("s", trial)
     store.close()
-    found = ask(study, load=api.PresentLoad("store"))
+    found = ask(study, present=api.Present("store"))
     assert found.chosen.configuration["jobs"] == 3
     assert len(found.running) == 2
     assert all(forecast.job.within_s == 300 for forecast in found.running)
@@ -82,7 +83,7 @@ def test_a_running_study_is_the_load_of_the_next_job(study: Path) -> None:
 
 def test_an_idle_store_is_no_load(study: Path) -> None:
     run(study)
-    found = ask(study, load=api.PresentLoad("store"))
+    found = ask(study, present=api.Present("store"))
     assert (found.chosen.configuration["jobs"], found.running) == (1, ())
 
 

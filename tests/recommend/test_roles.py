@@ -9,7 +9,7 @@ import pytest
 
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.recommend import Limit, Recommendation
-from sparkcast.recommend.question import limits_of, parse_limit
+from sparkcast.recommend.question import Question, limits_of, parse_limit
 from sparkcast.recommend.submit import conf_lines, job_arguments
 from sparkcast.study import Configuration, Dataset, Kind, Observation, Price, Response, Role, Setting, Vocabulary
 from tests_support import recommend
@@ -205,7 +205,7 @@ def test_the_least_accuracy_bounds_the_share_of_which_more_is_better() -> None:
 def test_without_a_share_a_least_accuracy_is_refused_with_the_way_to_name_one() -> None:
     words = Vocabulary(responses=(Response("auc"), Response("seconds", kind=Kind.TIME)))
     with pytest.raises(StudyError, match="none of the responses is an accuracy") as caught:
-        limits_of(words, ["auc", "seconds"], least=0.9)
+        limits_of(Question(min_accuracy=0.9), words, ["auc", "seconds"])
     assert "--role NAME=share" in caught.value.hint
 
 

@@ -172,10 +172,10 @@ def test_the_command_shows_the_note_and_json_has_it(runs: Path, call: Call) -> N
 
 
 def test_a_model_file_says_the_same_as_the_runs_it_was_learned_from(runs: Path, tmp_path: Path) -> None:
-    data = api.load_data(runs, factors=["executors", "batch_size"])
+    data = api.load_data(runs, table=api.TableOptions(["executors", "batch_size"]))
     saved = tmp_path / "m.sparkcast"
     api.save_model(api.fit(data, ["time_s"]).model, saved)
-    levels = {"executors": (1, 2, 4), "batch_size": (64, 128, 256)}
-    first, again = (api.recommend(known, within_s=45.0, levels=levels) for known in (data, api.load_model(saved)))
+    choices = api.Choices({"executors": (1, 2, 4), "batch_size": (64, 128, 256)})
+    first, again = (api.recommend(known, within_s=45.0, choices=choices) for known in (data, api.load_model(saved)))
     assert len(first.notes) == 1
     assert again.notes == first.notes

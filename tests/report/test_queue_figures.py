@@ -10,16 +10,8 @@ from tests_support import assert_is_picture
 
 @pytest.fixture(scope="module")
 def answer() -> QueueAnswer:
-    return api.queue(
-        service_time_s=30,
-        scv=0.5,
-        arrival_rate=0.1,
-        servers=4,
-        slo_s=200,
-        with_figures=True,
-        n_jobs=1000,
-        replications=2,
-    )
+    load = api.Load(0.1, service_time_s=30, scv=0.5)
+    return api.queue(load=load, servers=4, goal=api.Goal(200), effort=api.Effort(1000, 2, with_figures=True))
 
 
 def test_every_figure_is_a_picture(answer: QueueAnswer) -> None:
@@ -30,7 +22,7 @@ def test_every_figure_is_a_picture(answer: QueueAnswer) -> None:
 
 
 def test_an_answer_without_simulated_rates_has_no_figure() -> None:
-    found = api.queue(service_time_s=30, arrival_rate=0.1, servers=4, n_jobs=1000, replications=2)
+    found = api.queue(load=api.Load(0.1, service_time_s=30), servers=4, effort=api.Effort(1000, 2))
     assert queue_figures(found) == []
 
 

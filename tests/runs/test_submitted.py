@@ -132,7 +132,7 @@ def test_a_spark_property_is_tuned_like_any_other_setting(tmp_path: Path, monkey
     (tmp_path / "job.py").write_text(PROGRAM)
     (tmp_path / "s.yaml").write_text(text)
     monkeypatch.setattr(site, "engine_for", lambda options: WithoutSpark())
-    result = api.tune(tmp_path / "s.yaml", searcher="exhaustive", maximize="auc", max_runs=4)
+    result = api.tune(tmp_path / "s.yaml", searcher="exhaustive", maximize="auc", budget=api.Budget(4))
     assert result.best is not None
     assert result.best.configuration["score"] == 0.75
     assert "--conf spark.sql.shuffle.partitions=" in " ".join(result.conf)

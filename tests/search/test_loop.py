@@ -21,8 +21,8 @@ from sparkcast.runs.campaign import run_campaign
 from sparkcast.runs.session import Progress
 from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.search.ledger import is_noise
-from sparkcast.search.loop import Budget, TuneOptions, TuneResult, objective_of, tune
-from sparkcast.search.options import definition_of
+from sparkcast.search.loop import Budget, TuneOptions, TuneResult, tune
+from sparkcast.search.options import definition_of, objective_for
 from sparkcast.store import Store, open_store
 from sparkcast.study import (
     Configuration,
@@ -186,7 +186,7 @@ def test_replicates_are_averaged_for_searchers_that_ask_once(monkeypatch: pytest
 
 def test_accuracy_is_maximized_and_told_as_its_negative(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     told = heard(monkeypatch, "random", "tell")
-    options = TuneOptions("random", objective_of(STUDY, None, "throughput"))
+    options = TuneOptions("random", objective_for(STUDY, maximize="throughput"))
     engine = PlayedEngine(lambda g: {"time_s": 1.0, "throughput": float(g["samples"])})
     result = search(monkeypatch, folder, options, engine=engine)
     assert result.best is not None
@@ -198,7 +198,7 @@ def test_a_formula_of_the_study_is_minimized_and_one_that_cannot_be_computed_cou
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     study = dataclasses.replace(STUDY, responses=(Response("cost", Expression("time_s / error")),))
-    options = TuneOptions("exhaustive", objective_of(study, "cost", None))
+    options = TuneOptions("exhaustive", objective_for(study, minimize="cost"))
     engine = PlayedEngine(lambda g: {"time_s": 1.0, "error": float(g["samples"]) - 1000})
     result = search(monkeypatch, folder, options, engine=engine, study=study)
     assert result.best is not None
@@ -247,7 +247,7 @@ def test_earlier_runs_reach_the_searcher(monkeypatch: pytest.MonkeyPatch, folder
     given = heard(monkeypatch, "random", "__init__")
     earlier = Dataset(("executors",), (Observation({"executors": 1}, {"time_s": 2.0}),), "other")
     priced = dataclasses.replace(STUDY, price=Price(core_hour=3600.0))
-    options = TuneOptions("random", objective_of(priced, "cost", None), within_s=9.0, earlier=(earlier,))
+    options = TuneOptions("random", objective_for(priced, minimize="cost"), within_s=9.0, earlier=(earlier,))
     search(monkeypatch, folder, options, study=priced)
     assert given[0].earlier == (earlier,)
     assert given[0].within_s == 9.0
@@ -325,7 +325,7 @@ def test_a_deadline_that_no_run_met_names_the_fastest(monkeypatch: pytest.Monkey
 
 
 def test_only_runs_within_the_deadline_are_an_answer(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    options = TuneOptions("exhaustive", objective_of(STUDY, None, "error"), within_s=1.5)
+    options = TuneOptions("exhaustive", objective_for(STUDY, maximize="error"), within_s=1.5)
     engine = PlayedEngine(lambda g: {**by_samples(g), "error": abs(float(g["samples"]) - 3100)})
     result = search(monkeypatch, folder, options, engine=engine)
     assert result.best is not None
@@ -340,7 +340,7 @@ def test_only_runs_within_the_deadline_are_an_answer(monkeypatch: pytest.MonkeyP
 def test_a_search_for_the_least_cost_is_another_one_at_another_price_however_it_is_given() -> None:
     prices = [Price(core_hour=1.0), Price(hour=Expression("2 * executors")), Price(hour=Expression("3 * executors"))]
     studies = [dataclasses.replace(STUDY, price=price) for price in prices]
-    found = [definition_of(study, TuneOptions("random", objective_of(study, "cost", None)), 4) for study in studies]
+    found = [definition_of(study, TuneOptions("random", objective_for(study, minimize="cost")), 4) for study in studies]
     assert len({str(definition) for definition in found}) == 3
 
 
@@ -398,9 +398,9 @@ def test_the_total_limit_of_the_study_ends_the_search(
         (lambda: Budget(max_cost=0.0), "0 is not a positive amount"),
         (lambda: TuneOptions("random", TIME, within_s=0.0), "a limit of 0 s is not positive"),
         (lambda: TuneOptions("random", TIME, replicates=0), "0 replicates"),
-        (lambda: objective_of(STUDY, "cost", None), "without a price"),
-        (lambda: objective_of(STUDY, "tim_s", None), "no response 'tim_s'"),
-        (lambda: objective_of(STUDY, "time_s", "accuracy"), "cannot both"),
+        (lambda: objective_for(STUDY, minimize="cost"), "without a price"),
+        (lambda: objective_for(STUDY, minimize="tim_s"), "no response 'tim_s'"),
+        (lambda: objective_for(STUDY, minimize="time_s", maximize="accuracy"), "cannot both"),
     ],
 )
 def test_a_question_that_makes_no_sense_is_refused(make: Callable[[], object], problem: str) -> None:
@@ -496,7 +496,7 @@ def test_an_accuracy_that_guessing_reaches_and_a_difference_within_the_noise_are
     monkeypatch.setattr("sparkcast_papers.workloads.mnist_training.prepare", lambda settings, data_dir: _Prepared())
     times = iter([10.0, 10.4, 10.1, 10.3, 10.2, 10.5, 10.3, 10.4])
     engine = PlayedEngine(lambda g: {"time_s": next(times), "accuracy": 0.12})
-    options = TuneOptions("doubling", objective_of(MNIST, "cost", None), replicates=2)
+    options = TuneOptions("doubling", objective_for(MNIST, minimize="cost"), replicates=2)
     result = search(monkeypatch, folder, options, engine=engine, study=MNIST)
     edge, chance, noise = result.warnings
     assert edge == "the best learning_rate, 0.002, is the lowest value tried: a lower one may be better"
@@ -691,7 +691,7 @@ def test_a_changed_study_is_refused_with_the_difference(monkeypatch: pytest.Monk
 def test_a_changed_formula_is_another_search(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     first = dataclasses.replace(STUDY, responses=(Response("twice", Expression("2 * time_s")),))
     second = dataclasses.replace(STUDY, responses=(Response("twice", Expression("time_s + time_s")),))
-    options = TuneOptions("random", objective_of(first, "twice", None))
+    options = TuneOptions("random", objective_for(first, minimize="twice"))
     search(monkeypatch, folder, options, study=first, budget=Budget(2))
     with pytest.raises(StudyChangedError, match=r"formula: 2 \* time_s -> time_s \+ time_s"):
         search(monkeypatch, folder, options, study=second, resume=True)

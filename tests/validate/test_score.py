@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from sparkcast import api
+from sparkcast.api.reports import fit_best
 from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.models import MODELS, Fitted
@@ -288,7 +288,7 @@ def test_the_best_of_a_validation_is_fitted_to_everything() -> None:
     data = Dataset(("x",), tuple(Observation({"x": x}, {"time_s": 3.0 * x**2}) for x in (1, 2, 4, 8, 16)))
     result = validate(data, "time_s", models=["ridge", "random-forest"])
     assert best_of(result) == "ridge"
-    fitted = api._fit_best(Knowledge(data), result)
+    fitted = fit_best(Knowledge(data), result)
     assert fitted.predict([{"x": 3}]) == MODELS.get("ridge")().fit(data, "time_s").predict([{"x": 3}])
 
 

@@ -116,8 +116,11 @@ def _document(name: str, kind: Any) -> Schema:
 
 
 def _schema(kind: Any, shared: dict[str, Schema]) -> Schema:
+    from sparkcast.fitting.distribution import Distribution
     from sparkcast.study import Configuration, Vocabulary
 
+    if kind is Distribution:
+        return {"type": "object", "additionalProperties": _PLAIN[float]}
     if isinstance(kind, type) and issubclass(kind, Configuration):
         return {"type": "object", "additionalProperties": _LEVEL}
     if kind is Vocabulary:

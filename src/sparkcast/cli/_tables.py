@@ -1,7 +1,7 @@
 """The options of every command that reads runs: how a table is understood, and which study of a store is meant."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +11,7 @@ import typer
 from sparkcast.cli._output import say
 
 if TYPE_CHECKING:
-    from sparkcast.api import Data
+    from sparkcast.api import Data, TableOptions
 
 Factors = Annotated[
     str | None,
@@ -55,7 +55,7 @@ StudyName = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the options say, as `api.load_data` takes it."""
+    """What the options say."""
 
     factors: str | None = None
     role: list[str] | None = None
@@ -65,17 +65,18 @@ class Reading:
     decimal: str | None = None
     study: str | None = None
 
-    @property
-    def options(self) -> dict[str, Any]:
-        return {
-            "factors": names(self.factors or ""),
-            "roles": parse_roles(self.role or ()),
-            "ignore": names(self.ignore or ""),
-            "na": tuple(self.na or ()),
-            "time_unit": self.time_unit,
-            "decimal": self.decimal,
-            "study": self.study,
-        }
+    def options(self, responses: Sequence[str]) -> "TableOptions":
+        from sparkcast.data.options import TableOptions
+
+        return TableOptions(
+            factors=names(self.factors or ""),
+            responses=responses,
+            roles=parse_roles(self.role or ()),
+            ignore=names(self.ignore or ""),
+            na=self.na or (),
+            time_unit=self.time_unit,
+            decimal=self.decimal,
+        )
 
 
 AS_IT_STANDS = Reading()  # without any option

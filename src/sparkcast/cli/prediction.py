@@ -283,7 +283,7 @@ def load(data: str, reading: Reading, responses: Sequence[str], as_json: bool = 
     """Observations; says how they were understood."""
     from sparkcast import api
 
-    loaded = api.load_data(data, responses=responses, **reading.options)
+    loaded = api.load_data(data, table=reading.options(responses), study=reading.study)
     say_meanings(loaded, as_json)
     return loaded
 
@@ -295,7 +295,7 @@ def load_any(
     from sparkcast import api
     from sparkcast.errors import StudyError
 
-    loaded = api.load_data_or_model(data, responses=responses, **reading.options)
+    loaded = api.load_data_or_model(data, table=reading.options(responses), study=reading.study)
     if isinstance(loaded, api.Data):
         say_meanings(loaded, as_json)
         return loaded
@@ -395,17 +395,21 @@ def _show_scorecards(result: "Validation", details: bool) -> None:
     from sparkcast.models import MODELS
 
     splits = f"{result.n_splits} split{'' if result.n_splits == 1 else 's'}"
-    header = "model,MAPE %,median %,≥30 %,RMSE,R²,in interval,width %,collect,build".split(",")
+    header = "model,MAPE %,median %,≥30 %,RMSE,R²,CRPS,in interval,width %,collect,build".split(",")
     named = {USUAL_MODEL, *MODELS.declaring("is_baseline")}
     cards = [card for i, card in enumerate(result.scorecards) if details or i < _FEW or card.model in named]
     title = f"{result.response}, {result.protocol}: {splits}, {100 * result.level:g} % intervals"
     if len(cards) < len(result.scorecards):
         title += f"; {len(cards)} of {len(result.scorecards)} models"
     rows = [_scorecard_row(card) for card in cards]
-    shown = header if details else [name for name in header if name not in ("RMSE", "R²", "width %", "build")]
-    kept = [header.index(name) for name in shown]
-    optional = ("collect", "≥30 %", "build", "width %", "RMSE", "R²")
-    table(title, shown, [[row[i] for i in kept] for row in rows], optional)
+    hidden = ("CRPS",) if details else ("RMSE", "R²", "width %", "build")
+    kept = [place for place, name in enumerate(header) if name not in hidden]
+    optional = ("collect", "≥30 %", "CRPS", "build", "width %", "RMSE", "R²")
+    table(title, [header[i] for i in kept], [[row[i] for i in kept] for row in rows], optional)
+    if details:  # beside all others they would be too wide
+        upper = f"pinball loss at {50 * (1 + result.level):g} %"
+        scores = [[card.model, f"{card.crps:.3g}", f"{card.pinball:.3g}"] for card in cards]
+        table(f"predicted distributions, in the unit of {result.response}", ["model", "CRPS", upper], scores)
 
 
 def _show_kept(result: "Validation", details: bool) -> None:
@@ -439,6 +443,7 @@ def _scorecard_row(card: "Scorecard") -> list[str]:
         f"{card.large_errors:.0f}",
         f"{card.rmse:.4g}",
         f"{card.r_squared:.3f}",
+        f"{card.crps:.3g}",
         f"{100 * card.coverage:.0f} %",
         f"{100 * card.relative_width:.0f}",
         "–" if card.collect_s is None else show_seconds(card.collect_s),

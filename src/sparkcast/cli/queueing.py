@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sparkcast.queues.admission import Decision, End, Option
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.queues.capacity import Capacity
-    from sparkcast.queues.simulate import ClassResult, Discipline
+    from sparkcast.queues.simulate import ClassResult
     from sparkcast.queues.steady import Estimate
 
 OptionalData = Annotated[
@@ -123,29 +123,28 @@ def queue(
     from sparkcast.units import parse_rate, parse_seconds
 
     loaded = _loaded(data, reading, model, as_json)
+    load = api.Load(
+        None if arrival_rate is None else parse_rate(arrival_rate),
+        () if arrivals is None else read_arrivals(arrivals),
+        arrival_scv,
+        None if service_time is None else parse_seconds(service_time),
+        scv,
+        width,
+        parse_settings(at or ""),
+        [parse_class(text) for text in job or ()],
+    )
+    slo_s = None if slo is None else parse_seconds(slo)
+    goal = api.Goal(slo_s, percentile, _whole_numbers(compare or ""), price)
     with show_simulation() as on_step:
         result = api.queue(
             loaded,
-            service_time_s=None if service_time is None else parse_seconds(service_time),
-            scv=scv,
-            arrival_rate=None if arrival_rate is None else parse_rate(arrival_rate),
-            arrivals_s=() if arrivals is None else read_arrivals(arrivals),
-            arrival_scv=arrival_scv,
+            load,
             servers=servers,
-            width=width,
-            discipline=_discipline(discipline),
+            discipline=discipline,
             overtake=overtake,
-            mix=[parse_class(text) for text in job or ()],
             places=places,
-            at=parse_settings(at or ""),
-            slo_s=None if slo is None else parse_seconds(slo),
-            percentile=percentile,
-            compare=_whole_numbers(compare or ""),
-            price_per_server_hour=price,
-            with_figures=figures is not None,
-            n_jobs=jobs,
-            replications=replications,
-            seed=seed,
+            goal=goal,
+            effort=api.Effort(jobs, replications, seed, with_figures=figures is not None),
             model=model,
             extrapolate=extrapolate,
             on_step=on_step,
@@ -209,10 +208,7 @@ def admit(
         parse_described(new),
         loaded,
         smaller=[parse_described(text) for text in smaller or ()],
-        servers=servers,
-        scv=scv,
-        slots=slots,
-        others=others,
+        cluster=api.SharedCluster(servers, scv, slots, others),
         confidence=confidence,
         may_delay=delay,
         model=None if model == USUAL_MODEL else model,
@@ -251,17 +247,6 @@ def read_arrivals(path: Path) -> list[float]:
 
 def _loaded(data: str | None, reading: Reading, model: str, as_json: bool) -> "Data | SavedModel | None":
     return None if data is None else load_any(data, reading, (), model, as_json)
-
-
-def _discipline(text: str | None) -> "Discipline | None":
-    from sparkcast.errors import StudyError
-
-    match text:
-        case None | "fifo" | "fair" | "priority" | "launching":
-            return text
-    raise StudyError(
-        f"no discipline {text!r}", hint="fifo (first come first served), fair (equal shares), priority, launching"
-    )
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:

@@ -30,7 +30,12 @@ def tune(
         str | None, typer.Option(help="See: sparkcast list searchers. Default: guided.", show_default=False)
     ] = None,
     minimize: Annotated[
-        str | None, typer.Option(help="A response, e.g. cost. Default: time_s.", show_default=False)
+        str | None,
+        typer.Option(
+            help="A response, e.g. cost. Default as in recommend: with --within the highest accuracy, else the lowest "
+            "cost or the fewest resources; without, the shortest time.",
+            show_default=False,
+        ),
     ] = None,
     maximize: Annotated[str | None, typer.Option(help="A response, e.g. accuracy.")] = None,
     within: Annotated[str | None, typer.Option(help="A run that takes longer does not qualify, e.g. 60s.")] = None,
@@ -70,16 +75,12 @@ def tune(
     with show_progress() as on_progress:
         result = api.tune(
             study,
-            searcher=searcher,
             minimize=minimize,
             maximize=maximize,
             within_s=None if within is None else parse_seconds(within),
-            max_runs=max_runs,
-            max_cost=max_cost,
-            seed=seed,
-            replicates=replicates,
             fix=parse_fixed(fix or ()),
-            earlier=earlier or (),
+            searcher=api.SearchMethod(searcher, seed, replicates, earlier or ()),
+            budget=api.Budget(max_runs, max_cost),
             resume=resume,
             allow_changed=allow_changed,
             master=master,

@@ -214,7 +214,7 @@ def _read_parquet(path: Path) -> Grid:
         raise StudyError("Parquet needs pyarrow", hint="pip install 'sparkcast[parquet]', or give a .csv") from None
     try:
         table = pq.read_table(path)
-        columns = tuple([_as_text(value) for value in column.to_pylist()] for column in table.columns)
+        columns = tuple([as_text(value) for value in column.to_pylist()] for column in table.columns)
     except FileNotFoundError:
         raise no_such_file(path) from None
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -225,7 +225,8 @@ def _read_parquet(path: Path) -> Grid:
     return _without_repeated_columns(tuple(table.column_names), columns, rows, ",", path, [])
 
 
-def _as_text(value: object) -> str:
+def as_text(value: object) -> str:
+    """A cell that was not a text; empty where there is no value."""
     if value is None or (isinstance(value, float) and value != value):
         return ""
     return repr(value) if isinstance(value, float) else str(value).strip()

@@ -1,7 +1,7 @@
 """How to read a table where it does not tell itself."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sparkcast.data.cell import Mark
 from sparkcast.errors import StudyError
@@ -14,17 +14,25 @@ _UNITS = {0.001: "ms", 1.0: "s", 60.0: "min", 3600.0: "h", 86400.0: "d"}
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What `--factors`, `--response`, `--role`, `--ignore`, `--na`, `--time-unit` and `--decimal` say."""
+    """What the columns of a table mean, where they do not tell themselves.
 
-    factors: tuple[str, ...] = ()
-    responses: tuple[str, ...] = ()
-    roles: Mapping[str, str] = field(default_factory=dict)
-    ignore: tuple[str, ...] = ()
-    na: tuple[str, ...] = ()
+    One name may be given as a text instead of a sequence.
+
+    >>> TableOptions(factors="hosts", roles={"hosts": "machines", "minutes": "time:min"}).factors
+    ('hosts',)
+    """
+
+    factors: Sequence[str] = ()  # by default the columns that vary and are not measurements; others become metrics
+    responses: Sequence[str] = ()  # columns, or formulas over them: "cost = time_s / (100 * accuracy) ** 2"
+    roles: Mapping[str, str] = field(default_factory=dict)  # {"hosts": "machines", "minutes": "time:min"}
+    ignore: Sequence[str] = ()  # columns to leave out
+    na: Sequence[str] = ()  # words that mark a missing value, besides the usual ones
     time_unit: str | None = None  # of times whose unit nothing tells: ms, s, min, h, d
     decimal: str | None = None  # comma or point
 
     def __post_init__(self) -> None:
+        for name in ("factors", "responses", "ignore", "na"):
+            object.__setattr__(self, name, names_in(getattr(self, name)))
         if self.time_unit is not None:
             seconds = SECONDS.get(self.time_unit.strip().lower())
             if seconds is None:
@@ -36,6 +44,10 @@ class TableOptions:
             raise StudyError(f"a factor is listed twice: {', '.join(self.factors)}", hint="list each column once")
         if both := [name for name in (*self.factors, *self.responses, *self.roles) if name in self.ignore]:
             raise StudyError(f"{both[0]} is ignored, but another option uses it", hint="leave out one of them")
+
+    def with_responses(self, *responses: str) -> "TableOptions":
+        """These as well, each once."""
+        return replace(self, responses=tuple(dict.fromkeys((*self.responses, *responses))))
 
     @property
     def mark(self) -> Mark | None:
@@ -52,3 +64,8 @@ class TableOptions:
     def names(self) -> tuple[str, ...]:
         """Every column that an option names."""
         return (*self.factors, *self.responses, *self.roles, *self.ignore)
+
+
+def names_in(given: str | Sequence[str]) -> tuple[str, ...]:
+    """One name or several: a text is one, not a sequence of letters."""
+    return (given,) if isinstance(given, str) else tuple(given)

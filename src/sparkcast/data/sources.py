@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sparkcast.data.options import TableOptions
 from sparkcast.data.understood import Understood
@@ -12,6 +13,11 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
 from sparkcast.study.names import COST, METRICS, in_usual_units
 from sparkcast.study.paths import no_such_file
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from sparkcast.data.grid import Grid
 
 Source = str | Path
 TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet")
@@ -102,32 +108,16 @@ class Data:
         return Listed(tuple(found))
 
 
-def load_data(
-    source: Source,
-    *,
-    factors: Sequence[str] = (),
-    responses: Sequence[str] = (),
-    study: str | None = None,
-    roles: Mapping[str, str] | None = None,
-    ignore: Sequence[str] = (),
-    na: Sequence[str] = (),
-    time_unit: str | None = None,
-    decimal: str | None = None,
-) -> Data:
+def load_data(source: "Source | DataFrame", *, table: TableOptions | None = None, study: str | None = None) -> Data:
     """Read the runs of a study, a table, a store or MLflow.
 
     Args:
-        source: A study file (with its results), a table (CSV, TSV, Parquet), a store (folder, file or database URL), or
-            runs of MLflow: "mlflow:" and a tracking folder or URL.
-        factors: The columns of a table that are factors; by default those that vary and are not measurements. When they
-            are listed, its other numeric columns become metrics of the runs, which the model gray-box learns from.
-        responses: Columns that are responses, or formulas over them: "cost = time_s / (100 * accuracy) ** 2".
+        source: A study file (with its results), a table (CSV, TSV, Parquet, or a pandas DataFrame), a store (folder,
+            file or database URL), or runs of MLflow: "mlflow:" and a tracking folder or URL.
+        table: What the columns of a table mean, where they do not tell themselves; its `factors`, `responses` and
+            `roles` also apply to other sources. When factors are listed, other numeric columns become metrics of the
+            runs, which the model gray-box learns from.
         study: Which study of a store, or which MLflow experiment, if there are several.
-        roles: What names mean: {"hosts": "machines", "auc": "share", "minutes": "time:min"}.
-        ignore: Columns of a table to leave out.
-        na: Words that mark a missing value in a table, besides the usual ones.
-        time_unit: Unit of times in a table that have none: "ms", "s", "min", "h" or "d".
-        decimal: Decimal mark, if the table leaves it open: "comma" or "point".
 
     Returns:
         The observations, with what all names mean, the study where there is one, and how a table was understood.
@@ -142,25 +132,31 @@ def load_data(
     """
     from sparkcast.study.derive import derive_responses, parse_response
 
-    path, wanted = Path(source), [parse_response(text) for text in responses]
+    table = table or TableOptions()
+    wanted = [parse_response(text) for text in table.responses]
     needed = tuple(dict.fromkeys(name for response in wanted for name in response.needs))
-    options = TableOptions(tuple(factors), needed, roles or {}, tuple(ignore), tuple(na), time_unit, decimal)
+    options = replace(table, responses=needed)
+    loaded = _loaded(source, options, study) if isinstance(source, str | Path) else _frame_data(source, options)
+    return replace(loaded, dataset=derive_responses(loaded.dataset, wanted))
+
+
+def _loaded(source: Source, options: TableOptions, study: str | None) -> Data:
+    path = Path(source)
     if is_tracking(source):
-        loaded = _tracked_data(str(source), options, study)
-    elif is_model_file(path):
+        return _tracked_data(str(source), options, study)
+    if is_model_file(path):
         raise StudyError(
             f"{path.name} is a model file, but this command needs runs", hint="pass the study, store or CSV instead"
         )
-    elif path.suffix.lower() in TABLES:
+    if path.suffix.lower() in TABLES:
         _require_runs(path)
-        loaded = _table_data(path, options)
-    else:
-        _refuse_table_options(path, options)
-        if "://" not in str(source):
-            _require_runs(path)
-        is_study = is_study_file(path)
-        loaded = _study_data(path, options.roles) if is_study else _store_data(str(source), factors, study, roles or {})
-    return replace(loaded, dataset=derive_responses(loaded.dataset, wanted))
+        return _table_data(path, options)
+    _refuse_table_options(path, options)
+    if "://" not in str(source):
+        _require_runs(path)
+    if is_study_file(path):
+        return _study_data(path, options.roles)
+    return _store_data(str(source), options.factors, study, options.roles)
 
 
 def _require_runs(path: Path) -> None:
@@ -196,9 +192,20 @@ def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
 
 def _table_data(path: Path, options: TableOptions) -> Data:
     from sparkcast.data.grid import read_grid
+
+    return _understood(read_grid(path), path, options)
+
+
+def _frame_data(frame: "DataFrame", options: TableOptions) -> Data:
+    from sparkcast.data.frame import NAME, grid_of
+
+    return _understood(grid_of(frame), Path(NAME), options)
+
+
+def _understood(grid: "Grid", path: Path, options: TableOptions) -> Data:
     from sparkcast.data.table import no_response, understand
 
-    found = understand(read_grid(path), path, options)
+    found = understand(grid, path, options)
     if not found.dataset.responses:  # of a table whose factors were named, that is not asked for before
         raise no_response(path)
     return Data(found.dataset, understood=found.understood)

@@ -88,7 +88,7 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     observations = table.observations(sorted_.settings, fixed, (*sorted_.responses, *metrics), ending, kept)
     if not named and not options.factors:
         raise no_response(path)
-    dataset = Dataset(sorted_.settings, observations, path.stem, named, words)
+    dataset = Dataset(sorted_.settings, observations, path.stem, tuple(named), words)
     notes = (
         *grid.notes,
         *table.notes((*sorted_.settings, *sorted_.responses), sorted_.responses, repeated, ending, kept),
@@ -169,7 +169,7 @@ def _sorted(
     metrics = tuple(n for n in others if columns[n].is_number and not columns[n].problems and not columns[n].bare)
     left_out = {n: why for n, why in guessed.left_out.items() if n not in (*metrics, *responses)}
     left_out |= {n: "not among --factors" for n in others if n not in metrics and n not in left_out}
-    return Sorted(options.factors, responses, metrics, left_out)
+    return Sorted(tuple(options.factors), responses, metrics, left_out)
 
 
 def _varies(column: Column) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparkcast.engines._distribution import Distribution
+from sparkcast.engines._installation import SparkInstallation
 from sparkcast.engines._java import Java
 
 _ROLES = ("driver", "executor")
@@ -75,7 +75,7 @@ def _options(template: str) -> dict[str, str]:
     return {f"spark.{role}.extraJavaOptions": f"{template.format(role)} {quiet}" for role in _ROLES}
 
 
-def find_archive(spark: Distribution, java: Java, conf: Mapping[str, str]) -> ClassArchive | None:
+def find_archive(spark: SparkInstallation, java: Java, conf: Mapping[str, str]) -> ClassArchive | None:
     """The archive for jobs with this class path, made or not; None when this Java cannot have one."""
     if java.major < _OLDEST_JAVA:
         return None

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 
 from sparkcast.engines import SparkJob, Submission
-from sparkcast.engines._distribution import Distribution
+from sparkcast.engines._installation import SparkInstallation
 from sparkcast.engines._java import Java
 from sparkcast.study.redaction import split_secrets
 
@@ -12,7 +12,7 @@ from sparkcast.study.redaction import split_secrets
 def build_submission(
     job: SparkJob,
     master: str,
-    spark: Distribution,
+    spark: SparkInstallation,
     java: Java,
     *,
     env: Mapping[str, str] | None = None,

@@ -27,8 +27,8 @@ from sparkcast.engines import (
     _pinned_java,
 )
 from sparkcast.engines._archive import ClassArchive, find_archive
-from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
+from sparkcast.engines._installation import find_spark
 from sparkcast.engines._java import find_java
 from sparkcast.engines._submit import build_submission
 from sparkcast.engines.conf import join_conf, read_properties

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Self
 
 from sparkcast.engines import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts, SparkJob, Submission
-from sparkcast.engines._distribution import find_spark
 from sparkcast.engines._family import Family, stop_process
+from sparkcast.engines._installation import find_spark
 from sparkcast.engines._java import find_java
 from sparkcast.engines._master import MasterState, ask_master
 from sparkcast.engines._submit import build_submission

@@ -150,7 +150,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution(Answering):
+class FittedPoints(Answering):
     """A model that has seen data (the Fitted of every built-in model but auto)."""
 
     points: Points
@@ -201,7 +201,7 @@ def _thread_pools() -> Any:
     return ThreadpoolController()
 
 
-def fit(problem: Problem, learn: Learner) -> Distribution:
+def fit(problem: Problem, learn: Learner) -> FittedPoints:
     """Learn from everything, and find the errors by leaving configurations out."""
     with one_thread():
         learned = learn(problem)
@@ -209,10 +209,10 @@ def fit(problem: Problem, learn: Learner) -> Distribution:
     return around(problem, learned.points, left_out, learned.forms)
 
 
-def around(problem: Problem, points: Points, left_out: Floats, forms: Forms = _NO_FORMS) -> Distribution:
+def around(problem: Problem, points: Points, left_out: Floats, forms: Forms = _NO_FORMS) -> FittedPoints:
     """Put the distribution around `points`. `left_out`: what a model without it says of each configuration, or NaN."""
     errors = errors_of(problem, left_out)
-    return Distribution(points, problem.response, problem.domain, problem.scale, errors, forms)
+    return FittedPoints(points, problem.response, problem.domain, problem.scale, errors, forms)
 
 
 def errors_of(problem: Problem, left_out: Floats, widths: Floats | None = None) -> Errors:

@@ -18,7 +18,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.predictive import log_odds
 from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, Scale, pose
-from sparkcast.fitting.uncertainty import Distribution, Errors, Points, errors_of, left_out_predictions, one_thread
+from sparkcast.fitting.uncertainty import Errors, FittedPoints, Points, errors_of, left_out_predictions, one_thread
 from sparkcast.models.base import Model
 from sparkcast.models.bayesian import Bayesian
 from sparkcast.models.median import Median
@@ -71,7 +71,7 @@ def _can_have(data: Dataset, response: str) -> bool:
     return response == data.vocabulary.time or data.vocabulary.response(response).kind is Kind.SHARE
 
 
-def fit_curve(data: Dataset, response: str) -> Distribution:
+def fit_curve(data: Dataset, response: str) -> FittedPoints:
     """Learn `response` over the factors and the number of epochs from the curves of the runs."""
     if not _can_have(data, response):
         raise StudyError(f"runs do not report {response} per epoch", hint="choose a time or a share")
@@ -79,7 +79,7 @@ def fit_curve(data: Dataset, response: str) -> Distribution:
     with one_thread():
         curve, left_out = _learn(problem, runs)
     domain = _domain(problem.domain, epochs_of(data.vocabulary), runs)
-    return Distribution(curve, problem.response, domain, problem.scale, _errors(problem, runs, curve, left_out))
+    return FittedPoints(curve, problem.response, domain, problem.scale, _errors(problem, runs, curve, left_out))
 
 
 def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[Run]]]:

@@ -2,11 +2,13 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.fitting.answering import Answering
+from sparkcast.fitting.answering import Table
+from sparkcast.fitting.distribution import Distribution
 from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.feasibility import Feasibility, NoFailure
@@ -19,6 +21,7 @@ from sparkcast.learned.support import (
     refusal,
     require_support,
 )
+from sparkcast.learned.tabulate import table_at
 from sparkcast.models import Fitted
 from sparkcast.models.auto import Combined
 from sparkcast.registry import did_you_mean
@@ -53,6 +56,26 @@ class PredictionAt:
     answered_by: tuple[str, ...] = ()
     left_out_error: float | None = None  # percent
     notes: tuple[str, ...] = ()  # what to know of the runs behind it
+    distribution: Distribution = field(kw_only=True, repr=False, compare=False)  # of the next run
+
+    def quantile(self, share: float) -> float:
+        """The value that the next run stays below with probability `share`."""
+        return self.distribution.quantile(share)
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """Where the next run falls with probability `level`."""
+        return self.distribution.interval(level)
+
+    def probability(self, *, at_most: float | None = None, at_least: float | None = None) -> float:
+        """That the next run is within these bounds."""
+        return self.distribution.probability(at_most=at_most, at_least=at_least)
+
+    def sample(self, n: int, *, seed: int = 0) -> Floats:
+        """So many runs as the next may be."""
+        return self.distribution.sample(n, seed=seed)
+
+    def _repr_html_(self) -> str:
+        return self.distribution.html(f"{self.prediction.response} at {self.configuration} (model {self.model})")
 
 
 def predict(
@@ -72,11 +95,12 @@ def predict(
         require_support(fitted, [asked], categories)
     meaning = about.vocabulary.response(response)
     asking = Extrapolating(fitted, meaning, categories) if extrapolate else fitted
-    [value], [(low, high)] = asking.predict([asked]), asking.interval([asked], level=level)
-    [mean] = mean_of(asking, [asked])
+    distribution = Distribution(table_at(asking, [asked]))
+    [mean] = _means(distribution.table)
     notes = (mixed_environments(about.fingerprints), about.responses[response].note)
-    prediction = Prediction(response, value, low, high, level)
-    found = PredictionAt(Configuration(at), name, prediction, mean, notes=tuple(note for note in notes if note))
+    prediction = Prediction(response, distribution.median, *distribution.interval(level), level)
+    told = tuple(note for note in notes if note)
+    found = PredictionAt(Configuration(at), name, prediction, mean, notes=told, distribution=distribution)
     if isinstance(fitted, Combined):
         chosen = fitted.choice_for(like_known(asked, categories)[0])
         found = dataclasses.replace(
@@ -93,18 +117,13 @@ def mean_of(fitted: Fitted, at: Sequence[Levels]) -> list[float]:
     """
     if not at:
         return []
-    levels = [(k + 0.5) / _QUANTILES * 0.98 for k in range(_QUANTILES)]
-    interval = _intervals(fitted, at)
-    ends = [interval(level) for level in levels]
-    return [math.fsum(low + high for low, high in own) / (2 * _QUANTILES) for own in zip(*ends, strict=True)]
+    return _means(table_at(fitted, at))
 
 
-def _intervals(fitted: Fitted, at: Sequence[Levels]) -> Callable[[float], list[tuple[float, float]]]:
-    """Its interval at any level; what can be asked for a table answers once for all levels."""
-    if not isinstance(fitted, Answering):
-        return lambda level: fitted.interval(at, level=level)
-    table = fitted.answers(fitted.domain.encode(at))
-    return lambda level: [(float(low), float(high)) for low, high in zip(*table.interval(level), strict=True)]
+def _means(table: Table) -> list[float]:
+    ends = [table.interval((k + 0.5) / _QUANTILES * 0.98) for k in range(_QUANTILES)]
+    pairs = zip(*(zip(low.tolist(), high.tolist(), strict=True) for low, high in ends), strict=True)
+    return [math.fsum(low + high for low, high in own) / (2 * _QUANTILES) for own in pairs]
 
 
 def _asked(known: Knowledge, at: Configuration, response: str) -> tuple[Configuration, bool]:

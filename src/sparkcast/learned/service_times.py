@@ -4,15 +4,53 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.arrays import Floats
-from sparkcast.errors import NotEnoughDataError
-from sparkcast.learned.knowledge import Knowledge
+from sparkcast.data.sources import Data
+from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.learned.knowledge import Knowledge, knowledge_of
 from sparkcast.models import Fitted
-from sparkcast.queues.times import Predicted
+from sparkcast.queues.described import DescribedClass
+from sparkcast.queues.service import ServiceTimes, measured_times
+from sparkcast.queues.times import Predicted, Spread
 from sparkcast.study import Configuration, Role
 from sparkcast.study.configuration import Levels
 
 # Quantiles that are asked of a model; between them lines are straight enough.
 _SHARES = (0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.995, 0.999)
+
+
+def service_times(
+    source: Data | Knowledge | None, job: DescribedClass, *, model: str = "auto", extrapolate: bool = False
+) -> ServiceTimes:
+    """How long a class of jobs takes: as it says itself, as runs show, or else as a model predicts."""
+    if source is None:
+        return _as_described(job)
+    if job.alone_s is not None:
+        raise StudyError("the service time is given twice: by the data and as a number", hint="leave out one of them")
+    if isinstance(source, Data):
+        measured = measured_times(source.dataset, job.settings, job.scv)
+        if measured is not None:
+            return measured
+    if not job.settings:
+        raise StudyError(
+            "a model predicts the time of given settings", hint="say which: --at executors=2,batch_size=64"
+        )
+    times = predicted_times(knowledge_of(source, model), job.settings, extrapolate=extrapolate)
+    note = f"service times at {_listed(job.settings)} are predicted, not measured"
+    return ServiceTimes(times if job.scv is None else Spread(times.mean_s, job.scv), notes=(note,))
+
+
+def _as_described(job: DescribedClass) -> ServiceTimes:
+    if job.alone_s is None:
+        raise StudyError("nothing says how long a job takes", hint="give runs (DATA), or the time: --service-time 30s")
+    if job.settings:
+        raise StudyError(
+            f"{_listed(job.settings)}: settings mean nothing without runs", hint="give DATA, or correct the name"
+        )
+    return ServiceTimes(Spread(job.alone_s, 1.0 if job.scv is None else job.scv))
+
+
+def _listed(settings: Levels) -> str:
+    return ", ".join(f"{name}={level}" for name, level in settings.items())
 
 
 def predicted_times(known: Knowledge, at: Levels, *, extrapolate: bool = False) -> Predicted:

@@ -44,9 +44,15 @@ class _Asked:
 def tabulate(fitted: Fitted, candidates: Candidates) -> Table:
     if isinstance(fitted, Answering):
         return fitted.answers(_encode(fitted.domain, candidates))
+    return table_at(fitted, candidates.configurations())
+
+
+def table_at(fitted: Fitted, at: Sequence[Levels]) -> Table:
+    """What a model says of these configurations."""
     import numpy as np
 
-    at = candidates.configurations()
+    if isinstance(fitted, Answering):
+        return fitted.answers(fitted.domain.encode(at))
     return _Asked(fitted, at, np.array(fitted.predict(at)))
 
 

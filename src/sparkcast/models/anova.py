@@ -9,7 +9,7 @@ from sparkcast.errors import StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem, Scale, pose
-from sparkcast.fitting.uncertainty import Distribution, Learned, fit
+from sparkcast.fitting.uncertainty import FittedPoints, Learned, fit
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 from sparkcast.models.linear import coefficients, require_rows
@@ -47,7 +47,7 @@ class Anova(Model):
         self._order = order
         self._log = log
 
-    def fit(self, data: Dataset, response: str) -> Distribution:
+    def fit(self, data: Dataset, response: str) -> FittedPoints:
         problem = pose(data, response)
         require_rows("anova", problem, coefficients(problem.domain) + 1)
         return fit(problem, self.learn)

@@ -29,7 +29,7 @@ from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.uncertainty import (
     HULL_LEVEL,
     MAX_LOO,
-    Distribution,
+    FittedPoints,
     Forms,
     Learner,
     Points,
@@ -54,7 +54,7 @@ _FOLDS = 3  # enough to compare models, and each costs a fit of every candidate
 _MANY = 300  # configurations from which on two folds say as much
 
 
-Members = tuple[tuple[str, Distribution], ...]  # each candidate by name, fitted to everything
+Members = tuple[tuple[str, FittedPoints], ...]  # each candidate by name, fitted to everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ def _voices(problem: Problem) -> list[tuple[str, Points, Floats]]:
 
 def _members(problem: Problem, candidates: Sequence[str] | None) -> tuple[Members, list[Floats]]:
     """The candidates that can learn these data, and what they say of configurations left out."""
-    members: list[tuple[str, Distribution]] = []
+    members: list[tuple[str, FittedPoints]] = []
     left_out, reasons = [], []
     for name, learn in _learners(problem, candidates):
         try:
@@ -405,7 +405,7 @@ def _n_levels(axis: Axis) -> float:
 def _choose_outside(problem: Problem, members: Members, inside: Choice, step: Step) -> Choice:
     import numpy as np
 
-    assert isinstance(inside.distribution, Distribution)
+    assert isinstance(inside.distribution, FittedPoints)
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
     said = _all_extrapolated(problem, [name for name, _ in members if _extrapolates(name)], cuts)
     able = [i for i, (name, _) in enumerate(members) if cuts and name in said and np.isfinite(said[name]).all()]

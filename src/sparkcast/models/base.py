@@ -49,7 +49,7 @@ from sparkcast.fitting.problem import Problem, Scale, pose
 from sparkcast.fitting.regression import Columns, Regressed, regress
 from sparkcast.fitting.relative import positive_setting, relative_nnls, require_times
 from sparkcast.fitting.selection import least_squares
-from sparkcast.fitting.uncertainty import Distribution, Forms, Learned, Points, fit, left_out_predictions
+from sparkcast.fitting.uncertainty import FittedPoints, Forms, Learned, Points, fit, left_out_predictions
 from sparkcast.models import MODELS, Fitted, Predictor
 from sparkcast.study import Dataset
 
@@ -59,9 +59,9 @@ __all__ = [
     "Answering",
     "Axis",
     "Columns",
-    "Distribution",
     "Domain",
     "Fitted",
+    "FittedPoints",
     "Forms",
     "Learned",
     "Model",

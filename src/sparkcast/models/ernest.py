@@ -15,7 +15,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.relative import positive_setting, relative_nnls, require_times
-from sparkcast.fitting.uncertainty import Distribution, Learned, fit
+from sparkcast.fitting.uncertainty import FittedPoints, Learned, fit
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 from sparkcast.study import Dataset, Role
@@ -62,7 +62,7 @@ class Ernest(Model):
 
     is_usual = True
 
-    def fit(self, data: Dataset, response: str) -> Distribution:
+    def fit(self, data: Dataset, response: str) -> FittedPoints:
         problem = pose(data, response)
         _laws(problem, _MIN_PER_LAW)
         return fit(problem, self.learn)

@@ -6,7 +6,7 @@ from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.regression import Columns
 from sparkcast.fitting.selection import least_squares, select_columns
-from sparkcast.fitting.uncertainty import Distribution, Learned, fit
+from sparkcast.fitting.uncertainty import FittedPoints, Learned, fit
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 from sparkcast.study import Dataset
@@ -29,7 +29,7 @@ class Linear(Model):
         self._select = select
         self._log = log
 
-    def fit(self, data: Dataset, response: str) -> Distribution:
+    def fit(self, data: Dataset, response: str) -> FittedPoints:
         problem = pose(data, response)
         if not self._select:
             require_rows("linear", problem, coefficients(problem.domain) + 1)

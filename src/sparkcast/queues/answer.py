@@ -25,7 +25,7 @@ _LEAST_GIVEN = 20  # arrivals that happened
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QueueQuestion:
     workload: Workload  # its rate counts only where `has_rate`
     cluster: Cluster
     has_rate: bool = True
@@ -38,6 +38,7 @@ class Question:
     n_jobs: int = 20_000
     replications: int = 10
     seed: int = 0
+    notes: tuple[str, ...] = ()  # what to know of the times behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class QueueAnswer:
 OnStep = Callable[[str, int, int], None]  # what is simulated, steps done, of how many
 
 
-def answer(question: Question, on_step: OnStep = lambda what, done, total: None) -> QueueAnswer:
+def answer(question: QueueQuestion, on_step: OnStep = lambda what, done, total: None) -> QueueAnswer:
     """Raises InfeasibleError where more work comes than the cluster can do; the hint names the stable rate."""
     _check(question)
     workload, cluster = question.workload, question.cluster
@@ -116,7 +117,7 @@ def answer(question: Question, on_step: OnStep = lambda what, done, total: None)
         _curve(question, simulator, on_step),
         day(workload, cluster, question.seed) if question.with_figures and question.has_rate else (),
         cluster.slowdown is not None,
-        _notes(question, can_resize),
+        (*question.notes, *_notes(question, can_resize)),
     )
 
 
@@ -151,7 +152,7 @@ def _is_poisson(workload: Workload) -> bool:
     return isinstance(workload.arrivals, Renewal) and workload.arrivals.scv == 1
 
 
-def _check(question: Question) -> None:
+def _check(question: QueueQuestion) -> None:
     require_share(question.share, "the percentile")
     require_fits(question.workload, question.cluster)
     if question.slo_s is not None:
@@ -178,7 +179,7 @@ def _check(question: Question) -> None:
         )
 
 
-def _simulated(question: Question, on_step: OnStep) -> Simulation:
+def _simulated(question: QueueQuestion, on_step: OnStep) -> Simulation:
     return simulate(
         question.workload,
         question.cluster,
@@ -190,7 +191,7 @@ def _simulated(question: Question, on_step: OnStep) -> Simulation:
     )
 
 
-def _response(question: Question, simulation: Simulation | None) -> Estimate | None:
+def _response(question: QueueQuestion, simulation: Simulation | None) -> Estimate | None:
     if question.places is not None:
         return None
     if (exact := closed_form(question.workload, question.cluster)) is not None:
@@ -199,7 +200,9 @@ def _response(question: Question, simulation: Simulation | None) -> Estimate | N
     return None if simulation is None else simulation.response_percentiles[question.share]
 
 
-def _capacities(question: Question, simulator: Simulator, can_resize: bool, on_step: OnStep) -> tuple[Capacity, ...]:
+def _capacities(
+    question: QueueQuestion, simulator: Simulator, can_resize: bool, on_step: OnStep
+) -> tuple[Capacity, ...]:
     if question.slo_s is None and not question.servers:
         return ()
     if question.places is not None:
@@ -217,7 +220,7 @@ def _capacities(question: Question, simulator: Simulator, can_resize: bool, on_s
     )
 
 
-def _curve(question: Question, simulator: Simulator, on_step: OnStep) -> tuple[Point, ...]:
+def _curve(question: QueueQuestion, simulator: Simulator, on_step: OnStep) -> tuple[Point, ...]:
     if not question.with_figures or question.places is not None:
         return ()
     shares = tuple(sorted({*_FAN, question.share}))
@@ -245,7 +248,7 @@ def _at(times: Floats, values: Floats, moments: Array) -> Floats:
     return np.concatenate([[0.0], values])[np.searchsorted(times, moments, side="right")]
 
 
-def _notes(question: Question, can_resize: bool) -> tuple[str, ...]:
+def _notes(question: QueueQuestion, can_resize: bool) -> tuple[str, ...]:
     notes = []
     if question.cluster.discipline == "priority" or not question.workload.is_uniform:
         notes.append("there is no formula for jobs of different width or priority: all numbers are simulated")

@@ -85,7 +85,7 @@ def _jobs_of_streams(data: Dataset, at: Mapping[str, Level], launching: Launchin
     """From what each job of measured streams showed: its response time is what people wait for."""
     streams = [run for run in data.observations if is_stream(run)]
     names = dict.fromkeys(name for run in streams for job in run.jobs for name in job.configuration)
-    _require_known(at, names)
+    require_factors(at, names)
     wanted = {
         settings: times
         for settings, times in alone_times(data.observations, data.vocabulary).items()
@@ -122,14 +122,15 @@ def _slowdown_note(slowdown: MeasuredSlowdown, what: str) -> str:
     return f"slowdown as measured ({what}): {told}; beyond {slowdown.jobs[-1]:g} jobs, throughput stops growing"
 
 
-def _require_known(at: Mapping[str, Level], known: Iterable[str]) -> None:
+def require_factors(at: Mapping[str, Level], known: Iterable[str]) -> None:
+    """Raise StudyError for a setting that is none of these."""
     for name in at:
         if name not in known:
             raise StudyError(f"{name!r} is not a factor", hint=did_you_mean(name, tuple(known)))
 
 
 def _at(data: Dataset, runs: Sequence[Observation], at: Mapping[str, Level]) -> list[Observation]:
-    _require_known(at, data.factors)
+    require_factors(at, data.factors)
     return [run for run in runs if all(same_level(run.configuration[name], level) for name, level in at.items())]
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.curves import epochs_of
@@ -22,7 +22,15 @@ from sparkcast.study.crossed import crossed
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class Choices:
+    """Other values to choose from than the data have."""
+
+    levels: Mapping[str, Sequence[Level]] = field(default_factory=dict)
+    free_epochs: bool = False  # choose the number of epochs too, from the per-epoch curves
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
     """What is known of the present beside the question: it may differ from when the runs were made."""
 
     n_running: int | None = None  # jobs on the cluster; None when nobody asked
@@ -31,7 +39,7 @@ class Present:
     recent: Dataset | None = None  # runs made since
 
 
-def advise(recommender: Recommender, known: Knowledge, question: Question, present: Present) -> Recommendation:
+def advise(recommender: Recommender, known: Knowledge, question: Question, present: Situation) -> Recommendation:
     """The answer, what it means for jobs that run now, and whether the models still speak of the present."""
     fix = _with_load(recommender, question.fix, present.n_running)
     answer = recommender.ask(dataclasses.replace(question, fix=fix))
@@ -58,11 +66,11 @@ def _amount_note(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
     return ()
 
 
-def candidates_for(known: Knowledge, levels: Mapping[str, Sequence[Level]], *, free_epochs: bool) -> Pool:
+def pool_of(known: Knowledge, choices: Choices) -> Pool:
     """What a recommendation chooses from, with other values for some settings."""
     about, epochs = known.about, epochs_of(known.about.vocabulary)
-    wanted = dict(levels)
-    if free_epochs and epochs not in about.factors:
+    wanted = dict(choices.levels)
+    if choices.free_epochs and epochs not in about.factors:
         wanted = {epochs: measured_epochs(known), **wanted}
     for name in wanted:
         if name not in (*about.factors, epochs):
@@ -87,7 +95,7 @@ def _with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> 
 
 
 def _forecasts(
-    recommender: Recommender, known: Knowledge, present: Present, new: Configuration, confidence: float
+    recommender: Recommender, known: Knowledge, present: Situation, new: Configuration, confidence: float
 ) -> tuple[RunningForecast, ...]:
     if not present.jobs or present.n_running is None:
         return ()
@@ -129,7 +137,7 @@ class _InSeconds:
         return self.fitted.beyond(at)
 
 
-def _staleness(recommender: Recommender, known: Knowledge, present: Present) -> Staleness:
+def _staleness(recommender: Recommender, known: Knowledge, present: Situation) -> Staleness:
     """Whether the model speaks of the present: the machine, the load, and the latest runs."""
     about, time = known.about, recommender.words.time
     drifted = None

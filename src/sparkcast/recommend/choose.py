@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sparkcast.arrays import Bools, Floats
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
@@ -45,7 +44,7 @@ class Recommender:
         self._knowledge, self._pool, self._price, self._extrapolate = knowledge, candidates, price, extrapolate
         self.known = Known.of(knowledge)
         self.words = self.known.words if price is None else self.known.words.in_currency(COST, price.currency)
-        found = resources_of(self.known)
+        found = resources_of(self.known.words, self.known.factors, self.known.constants)
         self.resources = None if found is None or found.name in self.known.responses else found
         self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
         self._has_failures = any(seen.failed for seen in self.known.seen)
@@ -56,25 +55,31 @@ class Recommender:
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
         self._views: dict[Configuration, View] = {}
 
-    def limits(self, **given: Any) -> tuple[Limit, ...]:
-        """What `limits_of` takes, of the responses known here."""
+    def limits(self, question: Question) -> tuple[Limit, ...]:
+        """Of the responses known here."""
         known = dict.fromkeys((*self.known.responses, *(response.name for response in self.words.responses)))
-        return limits_of(self.words, tuple(known), **given)
+        return limits_of(question, self.words, tuple(known))
 
     def ask(self, question: Question) -> Recommendation:
-        asked = self._asked(*self._view(question.fix), question, self._objective(question))
+        asked = self._asked(*self._view(question.fix), question, self.limits(question))
         if not asked.meets.any():
             raise infeasible(asked, self._freed(question))
         return _answer(self, asked)
 
-    def _objective(self, question: Question) -> Objective:
-        return objective_of(question, self.words, None if self.resources is None else self.resources.name)
+    def _objective(self, question: Question, limits: Sequence[Limit]) -> Objective:
+        return objective_of(
+            self.words,
+            maximize=question.maximize,
+            minimize=question.minimize,
+            limited=[limit.response for limit in limits],
+            resources=None if self.resources is None else self.resources.name,
+        )
 
     def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
         import numpy as np
 
-        asked = self._asked(*self._view(question.fix), question, self._objective(question))
+        asked = self._asked(*self._view(question.fix), question, self.limits(question))
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
 
@@ -166,9 +171,9 @@ class Recommender:
         if response not in self.known.responses:
             self._knowledge.model_of(response)  # says what it has instead
 
-    def _check(self, view: View, question: Question, responses: Iterable[str]) -> None:
+    def _check(self, view: View, limits: Sequence[Limit], responses: Iterable[str]) -> None:
         """Say what is wrong with the question before anybody waits for a model."""
-        _check_shares(question, self.words, self._largest)
+        _check_shares(limits, self.words, self._largest)
         for response in sorted(set(responses) - view.tables.keys()):  # what was answered before was asked rightly
             domain = None if self._extrapolate else self._knowledge.domain_of(response)
             if domain is None or (~view.broke & is_near(domain, view.candidates)).any():
@@ -189,9 +194,9 @@ class Recommender:
 
     # ------------------------------------------------------------ one question
 
-    def _asked(self, view: View, wanted: Bools, question: Question, objective: Objective) -> Asked:
-        words, resources = self.words, self.resources
-        must = {objective.response, *(limit.response for limit in question.limits)}
+    def _asked(self, view: View, wanted: Bools, question: Question, limits: tuple[Limit, ...]) -> Asked:
+        words, resources, objective = self.words, self.resources, self._objective(question, limits)
+        must = {objective.response, *(limit.response for limit in limits)}
         setting = self._setting(objective, view)
         if setting is not None:
             must -= {objective.response}
@@ -202,7 +207,7 @@ class Recommender:
             must = must - {COST} | {words.required_time()}
         for response in must:
             self._require(response)
-        self._check(view, question, must)
+        self._check(view, limits, must)
         tables = {response: self.table(view, response) for response in sorted(must)}
         for told in (words.time, words.quality):  # worth telling wherever it is known
             if told is not None and told not in {*tables, *self._hopeless}:
@@ -214,12 +219,13 @@ class Recommender:
             tables[COST] = self._cost_table(view, words.time, tables[words.time])
         if resources is not None and is_by_resources:
             tables[resources.name] = self._resources_table(view, resources, tables[words.required_time()])
-        _check_shares(question, words, lambda response: float(tables[response].values.max()))
-        limited = [limit.response for limit in question.limits]
+        _check_shares(limits, words, lambda response: float(tables[response].values.max()))
+        limited = [limit.response for limit in limits]
         order = [r for r in (words.time, words.quality, words.money, objective.response, *limited) if r in tables]
         known = {response: tables[response] for response in dict.fromkeys(order)}
         settings = {} if setting is None else {objective.response: setting}
-        asked = Asked(question, objective, known, self.failures(view), view, wanted, words, settings, self._noise)
+        failure = self.failures(view)
+        asked = Asked(question, limits, objective, known, failure, view, wanted, words, settings, self._noise)
         if not asked.allowed.any():
             raise NotEnoughDataError(
                 f"no candidate is close enough to what was measured for all of {', '.join(asked.tables)}",
@@ -319,7 +325,7 @@ class Recommender:
         note = few_note(
             *(n, model),
             is_by_errors=is_by_errors(fitted),
-            confidence=asked.question.confidence if asked.question.limits else None,
+            confidence=asked.question.confidence if asked.limits else None,
             teaching=most_teaching(asked, self.known, response),
         )
         return () if note is None else (note,)
@@ -327,15 +333,15 @@ class Recommender:
     def _least_learned(self, asked: Asked) -> tuple[str | None, int]:
         """Of the responses that decide, the one that was learned from the fewest configurations, and how many."""
         learned, models = self._knowledge.about.responses, self.models(asked)
-        decide = [*(limit.response for limit in asked.question.limits), asked.objective.response]
+        decide = [*(limit.response for limit in asked.limits), asked.objective.response]
         # What is computed from the time, as a cost is, knows as much as that.
         known = [name if name in models else asked.time for name in decide]
         counted = {name: learned[name].configurations for name in known if name in models and name in learned}
         return min(counted.items(), key=lambda item: item[1], default=(None, ENOUGH))
 
 
-def _check_shares(question: Question, words: Vocabulary, largest: Callable[[str], float]) -> None:
-    for limit in question.limits:
+def _check_shares(limits: Sequence[Limit], words: Vocabulary, largest: Callable[[str], float]) -> None:
+    for limit in limits:
         is_share = words.response(limit.response).kind is Kind.SHARE
         if is_share and limit.value > 1 and largest(limit.response) <= 1:
             raise StudyError(
@@ -359,7 +365,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
     candidates = recommender.candidates(asked, [*listed.tolist(), *front, *as_good], marks)
     chosen = candidates[0]
     words, within_s, margin_s = recommender.words, None, None
-    for limit in question.limits:
+    for limit in asked.limits:
         if limit.response == asked.time and limit.is_upper:
             response = words.response(limit.response)
             within_s = response.seconds(limit.value)
@@ -377,7 +383,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         margin_s=margin_s,
         conf=conf_lines(settings, words),
         arguments=job_arguments(settings, words),
-        limits=question.limits,
+        limits=asked.limits,
         n_candidates=int(asked.kept.sum()),
         considered=recommender.considered(asked),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),

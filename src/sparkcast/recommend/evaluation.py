@@ -120,6 +120,7 @@ class Asked:
     def __init__(
         self,
         question: Question,
+        limits: tuple[Limit, ...],
         objective: Objective,
         tables: Mapping[str, Table],
         failure: Floats | None,
@@ -131,7 +132,7 @@ class Asked:
     ) -> None:
         import numpy as np
 
-        self.question, self.objective, self.tables = question, objective, tables
+        self.question, self.limits, self.objective, self.tables = question, limits, objective, tables
         self.view, self.failure, self.wanted, self.words, self._noise = view, failure, wanted, words, noise
         self.time = words.of_kind(Kind.TIME, among=tables)  # None when nobody knows it
         # Near enough to what was run for every model that is asked, and not known to fail ...
@@ -144,7 +145,7 @@ class Asked:
         self._intervals: dict[str, tuple[Floats, Floats]] = {}
         self.values = {response: table.values for response, table in tables.items()} | dict(settings or {})
         # Probabilities of all candidates would take longer than everything else: a quantile tells as well who keeps.
-        self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in question.limits}
+        self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in limits}
         self.meets = np.logical_and.reduce([self.kept, *self.keeps.values()])
         if objective not in view.ranks:
             view.ranks[objective] = Ranks.of(objective, self.values, self.time)
@@ -159,7 +160,7 @@ class Asked:
         """Of the limit that each of these candidates keeps to least likely."""
         import numpy as np
 
-        chances = [self.chances(limit, rows) for limit in self.question.limits]
+        chances = [self.chances(limit, rows) for limit in self.limits]
         least: Floats = np.min([np.ones(len(rows)), *chances], axis=0)
         return least
 

@@ -24,7 +24,7 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reaso
         parts.append(f"predicted {_seconds(asked, chosen.predicted(asked.time).value)}")
     if margin_s is not None:
         parts.append(f"{show_seconds(max(margin_s, 0.0))} margin needed for {100 * confidence:g} %")
-    for limit in asked.question.limits:
+    for limit in asked.limits:
         parts.append(f"{show_limit(limit, asked.words)} met with probability {asked.chances(limit, at)[0]:.2f}")
     if objective.response != asked.time and objective.response in asked.tables:
         parts.append(
@@ -64,7 +64,7 @@ def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate
     if better.any():
         objective = asked.objective
         better &= is_likely(asked.means(objective.response).score(slice(None), chosen, is_more=objective.is_maximum))
-    for limit in asked.question.limits:
+    for limit in asked.limits:
         rows = np.flatnonzero(better & _keeps_others(asked, limit))
         if not len(rows):
             continue
@@ -131,7 +131,7 @@ def _problem(asked: Asked) -> str:
     import numpy as np
 
     question = asked.question
-    wanted = " and ".join(show_limit(limit, asked.words) for limit in question.limits)
+    wanted = " and ".join(show_limit(limit, asked.words) for limit in asked.limits)
     rows = np.flatnonzero(asked.kept)
     if not len(rows):
         assert asked.failure is not None  # nothing else takes candidates away that are allowed
@@ -141,7 +141,7 @@ def _problem(asked: Asked) -> str:
         )
     best = _nearest_row(asked, rows)
     configuration = _settings(asked, best)
-    it = "it" if len(question.limits) == 1 else "all of these"
+    it = "it" if len(asked.limits) == 1 else "all of these"
     chance = f"meets {it} with probability {asked.probability(np.array([best]))[0]:.2f}"
     if asked.time is not None:
         fastest = (
@@ -191,7 +191,7 @@ def _relaxed(asked: Asked) -> list[Relaxed]:
     import numpy as np
 
     found = []
-    for limit in asked.question.limits:
+    for limit in asked.limits:
         rows = np.flatnonzero(asked.kept & _keeps_others(asked, limit))
         if len(rows):
             needed = asked.kept_value(limit)[rows]
@@ -225,7 +225,7 @@ def _each_alone(asked: Asked) -> str:
     import numpy as np
 
     parts = []
-    for limit in asked.question.limits:
+    for limit in asked.limits:
         rows = np.flatnonzero(asked.kept)
         if len(rows):
             needed = asked.kept_value(limit)[rows]

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.errors import StudyError
@@ -18,27 +18,28 @@ _WRITE_IT = "write it like 'auc >= 0.9' or 'time_s <= 300s'"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    limits: tuple[Limit, ...] = ()
-    confidence: float = 0.95  # with which each of these must be kept to
-    maximize: str | None = None
+    """What is asked of a recommendation, as people say it.
+
+    >>> Question(within_s=60, minimize="cost", limits=["auc >= 0.9"]).confidence
+    0.95
+    """
+
+    limits: Sequence[Limit | str] = ()  # on any response: "auc >= 0.9", "time_s <= 300s"
+    confidence: float = 0.95  # the probability with which each limit must be met
+    maximize: str | None = None  # a response or a numeric setting; see `objective_of` for neither
     minimize: str | None = None
-    fix: Mapping[str, Level] = field(default_factory=dict)
+    fix: Mapping[str, Level] = field(default_factory=dict)  # settings to hold at a given value
     max_failure: float = 0.1  # of candidates that were never run, those more likely to fail are left out
-    most: int = 20  # how many of the candidates the answer lists
+    most: int = 100  # how many of the candidates the answer lists
+    within_s: float | None = None  # the deadline: a limit on the time
+    budget: float | None = None  # a limit on what one run costs
+    min_accuracy: float | None = None  # a limit on the response that is a share
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "limits", (self.limits,) if isinstance(self.limits, str) else tuple(self.limits))
         for name, share in (("confidence", self.confidence), ("max_failure", self.max_failure)):
             if not 0 < share < 1:
                 raise StudyError(f"{name} {share:g} is not between 0 and 1", hint="write 0.95 for 95 %")
-        if self.maximize and self.minimize:
-            raise StudyError(
-                f"cannot both maximize {self.maximize} and minimize {self.minimize}",
-                hint="choose one; --limit can limit the other",
-            )
-        sides = [(limit.response, limit.is_upper) for limit in self.limits]
-        if len(set(sides)) < len(sides):
-            name = next(name for name, is_upper in sides if sides.count((name, is_upper)) > 1)
-            raise StudyError(f"{name} has two limits on the same side", hint="give only one")
 
     @property
     def quantile_level(self) -> float:
@@ -55,20 +56,32 @@ class Objective:
         return f"{'maximize' if self.is_maximum else 'minimize'} {self.response}"
 
 
-def objective_of(question: Question, words: Vocabulary, resources: str | None = None) -> Objective:
-    """What to optimize. Not said: the quality, if it is known and there is a deadline or budget, else the time.
+def objective_of(
+    words: Vocabulary,
+    *,
+    maximize: str | None = None,
+    minimize: str | None = None,
+    limited: Collection[str] = (),
+    resources: str | None = None,
+) -> Objective:
+    """What `recommend` and `tune` optimize.
 
-    Nothing is won by being done long before a deadline: without a quality, the least money is asked for, or else the
-    fewest `resources`, where either is known.
+    1. What is said.
+    2. The quality, where the time or the cost is `limited`.
+    3. The cost, or else the `resources`, where the time is: nothing is won by being done long before a deadline.
+    4. The time.
     """
-    response = question.maximize or question.minimize
-    if response is not None:
-        return Objective(response, question.maximize is not None)
-    spent = {words.response(limit.response).kind for limit in question.limits} & {Kind.TIME, Kind.MONEY}
-    if spent and words.quality is not None:
+    if maximize and minimize:
+        raise StudyError(
+            f"cannot both maximize {maximize} and minimize {minimize}", hint="choose one; limit the other instead"
+        )
+    if maximize or minimize:
+        return Objective(maximize or minimize or "", maximize is not None)
+    kinds = {words.response(name).kind for name in limited}
+    if kinds & {Kind.TIME, Kind.MONEY} and words.quality is not None:
         return Objective(words.quality, True)
     cheapest = words.money or resources
-    if Kind.TIME in spent and cheapest is not None:
+    if Kind.TIME in kinds and cheapest is not None:
         return Objective(cheapest, False)
     return Objective(words.required_time(), False)
 
@@ -137,22 +150,20 @@ def _bound(text: str, value: str, response: Response) -> float:
     return number
 
 
-def limits_of(
-    words: Vocabulary,
-    known: Sequence[str],
-    *,
-    within_s: float | None = None,
-    least: float | None = None,
-    most_money: float | None = None,
-    texts: Sequence[str] = (),
-) -> tuple[Limit, ...]:
-    """All limits together: the short forms and those that are written out."""
+def limits_of(question: Question, words: Vocabulary, known: Sequence[str]) -> tuple[Limit, ...]:
+    """All limits of a question: the short forms, and those that are written out."""
     short = [
-        None if within_s is None else deadline(within_s, words),
-        None if most_money is None else budget(most_money, words),
-        None if least is None else least_quality(least, words),
+        None if question.within_s is None else deadline(question.within_s, words),
+        None if question.budget is None else budget(question.budget, words),
+        None if question.min_accuracy is None else least_quality(question.min_accuracy, words),
     ]
-    return (*(limit for limit in short if limit is not None), *(parse_limit(text, words, known) for text in texts))
+    written = [limit if isinstance(limit, Limit) else parse_limit(limit, words, known) for limit in question.limits]
+    limits = (*(limit for limit in short if limit is not None), *written)
+    sides = [(limit.response, limit.is_upper) for limit in limits]
+    if len(set(sides)) < len(sides):
+        name = next(name for name, is_upper in sides if sides.count((name, is_upper)) > 1)
+        raise StudyError(f"{name} has two limits on the same side", hint="give only one")
+    return limits
 
 
 def show_limit(limit: Limit, words: Vocabulary) -> str:

@@ -1,11 +1,13 @@
 """What a run holds, for whoever has neither a quality to win nor a price to pay: machines or cores, times how long."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from math import prod
 
 from sparkcast.arrays import Floats
 from sparkcast.recommend.evaluation import Known
 from sparkcast.study import Role, Vocabulary
+from sparkcast.study.configuration import Levels
 from sparkcast.study.space import Candidates
 
 CORE_SECONDS, MACHINE_SECONDS = "core_seconds", "machine_seconds"
@@ -32,6 +34,10 @@ class Resources:
                 found *= number(known.constants[name])
         return found
 
+    def held_by(self, configuration: Levels, words: Vocabulary) -> float:
+        """How much one run holds."""
+        return prod(words.setting(name).number(configuration[name]) for name in self.settings)
+
     def why(self, time: str) -> str:
         product = " x ".join((*self.settings, "time"))
         alike = "; machines of all types count the same" if self.counts_alike else ""
@@ -41,20 +47,19 @@ class Resources:
         )
 
 
-def resources_of(known: Known) -> Resources | None:
+def resources_of(words: Vocabulary, factors: Collection[str], constants: Collection[str]) -> Resources | None:
     """Cores where they are known, else machines; None where they are the same in all runs, or unknown."""
-    words = known.words
-    first = _first_among(words, (*known.factors, *known.constants))
+    first = _first_among(words, (*factors, *constants))
     machines, cores, total = first(Role.MACHINES), first(Role.CORES), first(Role.TOTAL_CORES)
     if cores is not None:
         found = Resources(CORE_SECONDS, tuple(name for name in (machines, cores) if name is not None))
     elif total is not None:
         found = Resources(CORE_SECONDS, (total,))
     elif machines is not None:
-        found = Resources(MACHINE_SECONDS, (machines,), first(Role.MACHINE_TYPE) in known.factors)
+        found = Resources(MACHINE_SECONDS, (machines,), first(Role.MACHINE_TYPE) in factors)
     else:
         return None
-    return found if set(found.settings) & set(known.factors) else None
+    return found if set(found.settings) & set(factors) else None
 
 
 def _first_among(words: Vocabulary, names: tuple[str, ...]) -> Callable[[Role], str | None]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sparkcast.arrays import Bools, Floats
-from sparkcast.fitting.uncertainty import Distribution
+from sparkcast.fitting.uncertainty import FittedPoints
 from sparkcast.learned.support import Extrapolating
 from sparkcast.models import Fitted
 from sparkcast.recommend.evaluation import Asked, Known, rows_like, significant
@@ -46,7 +46,7 @@ def _advice(teaching: Sequence[Configuration]) -> str:
 
 def is_by_errors(fitted: Fitted) -> bool:
     """Whether its intervals are made of the errors on left-out configurations alone."""
-    return isinstance(fitted.fitted if isinstance(fitted, Extrapolating) else fitted, Distribution)
+    return isinstance(fitted.fitted if isinstance(fitted, Extrapolating) else fitted, FittedPoints)
 
 
 def most_teaching(asked: Asked, known: Known, response: str) -> list[Configuration]:

@@ -79,17 +79,15 @@ def build_content(
     recommendation: Recommendation | None = None,
     check: Check | None = None,
     fitted: Mapping[str, Fitted] | None = None,
-    scale_upto: float | None = None,
     sampled: Sequence[tuple[Observation, RunSeries]] = (),
     notes: Sequence[str] = (),
 ) -> ReportContent:
     """Everything a report needs, from what the stages returned. Only `data` must be there.
 
-    `fitted` holds the model to draw for each response; `scale_upto` draws its scaling curve beyond what was measured;
-    `sampled` are runs whose machines are drawn.
+    `fitted` holds the model to draw for each response; `sampled` are runs whose machines are drawn.
     """
     runs = planned_runs(data, plan)
-    drawn, undrawn = draw_figures(data, analyses, validations, recommendation, fitted or {}, scale_upto)
+    drawn, undrawn = draw_figures(data, analyses, validations, recommendation, fitted or {})
     where = Counter(run.fingerprint for run in data.observations if run.fingerprint is not None)
     return ReportContent(
         study=study.name if study else data.name,
@@ -143,7 +141,6 @@ def draw_figures(
     validations: Sequence[Validation],
     recommendation: Recommendation | None,
     fitted: Mapping[str, Fitted],
-    scale_upto: float | None = None,
 ) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     """The figures there are data for, in the order of the report, and why others are missing."""
     # When no run measured anything, one picture of the failures is enough.
@@ -161,7 +158,7 @@ def draw_figures(
     for response, model in fitted.items():
         name = models.get(response, "")
         try:
-            drawn.append(figures.scaling_curve(data, response, model, at=at, upto=scale_upto, model=name))
+            drawn.append(figures.scaling_curve(data, response, model, at=at, model=name))
         except NotEnoughDataError as error:
             undrawn.append(f"No scaling curve of {response}: {error.problem}.")
     drawn += figures.recommendation_figures(recommendation) if recommendation else []

@@ -22,9 +22,8 @@ from sparkcast.search.ledger import Ledger, Step, Tried, TunedRun, show_value
 from sparkcast.search.options import (
     Budget,
     TuneOptions,
-    candidates_of,
     definition_of,
-    objective_of,
+    runnable_candidates,
     search_of,
     value_of,
 )
@@ -35,7 +34,7 @@ from sparkcast.study.redaction import redact
 from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
 
-__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "objective_of", "show_value", "tune"]
+__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "show_value", "tune"]
 
 
 _INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C
@@ -99,7 +98,7 @@ class _Tuning:
         # Who asks elsewhere may change any setting, so it sees all of them, and asks again when it wants replicates.
         self._is_free = is_free = bool(getattr(kind, "asks_elsewhere", False))
         self._runs_each = 1 if is_free else options.replicates or 1
-        found = candidates_of(site, options.fix)
+        found = runnable_candidates(site, options.fix)
         self._candidates, self._notes = found.configurations, (*site.notes, *found.notes)
         self._possible = frozenset(self._candidates)
         self._searcher = kind(search_of(site.study, options, self._candidates, with_fixed=is_free))

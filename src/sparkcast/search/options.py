@@ -7,7 +7,8 @@ from typing import Any
 
 from sparkcast.designs.feasible import Feasible, feasible
 from sparkcast.errors import InfeasibleError, StudyError
-from sparkcast.recommend.question import Objective
+from sparkcast.recommend.question import Objective, objective_of
+from sparkcast.recommend.resources import Resources, resources_of
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.site import Site
 from sparkcast.search.base import Search
@@ -57,24 +58,50 @@ class Budget:
             )
 
 
-def objective_of(study: Study, minimize: str | None, maximize: str | None) -> Objective:
-    """What to search for; the shortest time when nothing is said. StudyError for a response that no run yields."""
-    if minimize and maximize:
-        raise StudyError(
-            f"cannot both minimize {minimize} and maximize {maximize}", hint="choose one; --within limits the time"
-        )
+@dataclass(frozen=True, slots=True)
+class SearchMethod:
+    """Which searcher, and what it is given beside the study."""
+
+    name: str | None = None  # None: the registered default
+    seed: int = 0  # for searchers with randomness
+    replicates: int | None = None  # runs per configuration; None: the searcher's own
+    earlier: Sequence[Any] = ()  # runs of other workloads to learn from: paths, DataFrames or Data
+
+
+def objective_for(
+    study: Study, *, maximize: str | None = None, minimize: str | None = None, within_s: float | None = None
+) -> Objective:
+    """By the rule of `recommend.question.objective_of`. StudyError for a response that no run yields."""
     words = study.vocabulary
-    response = minimize or maximize or words.required_time()
-    known = dict.fromkeys((*(r.name for r in study.responses), *(r.name for r in words.responses)))
+    if study.price is not None:
+        words = words.in_currency(COST, study.price.currency)
+    objective = objective_of(
+        words,
+        maximize=maximize,
+        minimize=minimize,
+        limited=() if within_s is None else (words.required_time(),),
+        resources=None if (held := _resources(study)) is None else held.name,
+    )
+    response, known = objective.response, _responses(study)
     if response == COST and COST not in known and study.price is None:
         raise StudyError("the cost is unknown without a price", hint="add a price, e.g. price: {core_hour: 0.05}")
-    if response not in known and response != COST:
+    if response not in (*known, COST) and (held is None or response != held.name):
         names = list(dict.fromkeys((*known, COST)))
         raise StudyError(f"study {study.name!r} has no response {response!r}", hint=did_you_mean(response, names))
-    return Objective(response, maximize is not None)
+    return objective
 
 
-def candidates_of(site: Site, fix: Configuration) -> Feasible:
+def _responses(study: Study) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*(r.name for r in study.responses), *(r.name for r in study.vocabulary.responses))))
+
+
+def _resources(study: Study) -> Resources | None:
+    """What runs hold and settings decide; None where nothing does, or where runs measure something of that name."""
+    held = resources_of(study.vocabulary, tuple(factor.name for factor in study.factors), study.fixed)
+    return None if held is None or held.name in _responses(study) else held
+
+
+def runnable_candidates(site: Site, fix: Configuration) -> Feasible:
     """Every combination of the study's levels that agrees with `fix`, that rules allow and that can be run."""
     study = _narrowed(site.study, fix)
     try:
@@ -168,9 +195,13 @@ def value_of(study: Study, objective: Objective, observation: Observation) -> tu
     if not observation.ok:
         return None, observation.cause
     try:
-        value = make_dataset(study, (observation,)).observations[0].responses.get(objective.response)
+        responses = make_dataset(study, (observation,)).observations[0].responses
     except StudyError as error:  # a formula that fails at what was measured
         return None, error.problem
+    value, words = responses.get(objective.response), study.vocabulary
+    held = _resources(study)
+    if held is not None and objective.response == held.name and (time := words.required_time()) in responses:
+        value = words.response(time).seconds(responses[time]) * held.held_by(observation.configuration, words)
     if value is None or not math.isfinite(value):
         return None, f"it has no {objective.response}"
     return value, ""
@@ -184,6 +215,8 @@ def _per_second(study: Study, objective: Objective, candidates: Sequence[Configu
         return (words.response(words.time).from_seconds(1.0),) * len(candidates)
     if objective.response == COST and study.price is not None:
         return tuple(run_cost(1.0, candidate, study.price, words) for candidate in candidates)
+    if (held := _resources(study)) is not None and objective.response == held.name:
+        return tuple(held.held_by(candidate, words) for candidate in candidates)
     return None
 
 

@@ -1,5 +1,6 @@
 """How far can one trust a prediction? Predictors are tested on configurations they have not seen."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -33,6 +34,7 @@ class TestedRun:
     low: float
     high: float
     probability_below: float | None = None  # that the model gave to a value at most the measured one
+    crps: float = math.nan  # of the predicted distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Scorecard:
     collect_s: float | None = None  # what the runs learned from took, mean of the splits; None where a time is missing
     total_s: float | None = None  # collect_s + build_s: what such predictions cost
     kept: tuple[Kept, ...] = ()  # promised against kept, by rising probability
+    crps: float = math.nan  # continuous ranked probability score, in the unit of the response
+    pinball: float = math.nan  # mean loss of the upper ends of the intervals, in that unit
 
 
 @dataclass(frozen=True, slots=True)

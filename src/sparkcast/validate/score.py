@@ -9,13 +9,13 @@ from statistics import fmean, median
 
 from sparkcast.analysis.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.fitting.answering import Answering
+from sparkcast.learned.tabulate import table_at
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation, Vocabulary
-from sparkcast.study.configuration import Levels
 from sparkcast.validate import LARGE_ERROR, NoiseFloor, OnStep, Scorecard, Step, TestedRun, Validation
 from sparkcast.validate.calibration import kept_promises
 from sparkcast.validate.fits import Fits, fit_points
+from sparkcast.validate.proper import crps, pinball
 from sparkcast.validate.protocols import Split, make_protocol
 
 ALL = "all"
@@ -53,7 +53,7 @@ def validate(
         steps = _announced(splits, name, number, len(names), on_step)
         try:
             tested, build_s = _tested(name, steps, response, level, fits)
-            card = _score(name, tested, build_s, collect_s)
+            card = _score(name, tested, build_s, collect_s, level)
             scorecards.append(replace(card, kept=kept_promises(tested, data.factors)))
         except (NotEnoughDataError, StudyError) as error:
             refused.append((name, error.problem))
@@ -219,25 +219,16 @@ def _name(split: Split) -> str:
 
 
 def _test(fitted: Fitted, split: Split, response: str, level: float) -> list[TestedRun]:
-    at = [split.train.key(run) for run in split.test]
-    points, intervals = fitted.predict(at), fitted.interval(at, level=level)
-    chances = _probabilities_below(fitted, at, [run.responses[response] for run in split.test])
-    return [
-        TestedRun(run.configuration, run.replicate, run.responses[response], point, low, high, chance)
-        for run, point, (low, high), chance in zip(split.test, points, intervals, chances, strict=True)
-    ]
-
-
-def _probabilities_below(fitted: Fitted, at: Sequence[Levels], values: Sequence[float]) -> list[float]:
-    """Of a value at most each of these, in its place."""
     import numpy as np
 
-    if isinstance(fitted, Answering):  # all at once
-        return list(fitted.answers(fitted.domain.encode(at)).probability_below(np.array(values)).tolist())
-    return [fitted.probability_below([one], value)[0] for one, value in zip(at, values, strict=True)]
+    table = table_at(fitted, [split.train.key(run) for run in split.test])
+    actual = np.array([run.responses[response] for run in split.test])
+    columns = (actual, table.values, *table.interval(level), table.probability_below(actual), crps(table, actual))
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [TestedRun(run.configuration, run.replicate, *row) for run, row in zip(split.test, rows, strict=True)]
 
 
-def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: float | None) -> Scorecard:
+def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: float | None, level: float) -> Scorecard:
     errors = [abs(run.predicted - run.actual) for run in runs]
     percent = [100 * error / abs(run.actual) for error, run in zip(errors, runs, strict=True) if run.actual]
     if not percent:
@@ -260,4 +251,14 @@ def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: floa
         large_errors=100 * fmean(error > LARGE_ERROR or math.isclose(error, LARGE_ERROR) for error in percent),
         collect_s=collect_s,
         total_s=None if collect_s is None else collect_s + build_s,
+        crps=fmean(run.crps for run in runs),
+        pinball=_upper_pinball(runs, (1 + level) / 2),
     )
+
+
+def _upper_pinball(runs: Sequence[TestedRun], share: float) -> float:
+    """Of the quantile that deadlines are about."""
+    import numpy as np
+
+    actual, high = np.array([(run.actual, run.high) for run in runs]).T
+    return float(pinball(actual, high, share).mean())

@@ -53,9 +53,8 @@ def oracles_rule(times_s: Sequence[float], accuracies: Sequence[float]) -> Rule:
 def recommended(model: Knowledge, candidates: Sequence[Configuration], deadline_s: float) -> Recommendation | None:
     """What `sparkcast recommend` says; None when nothing meets the deadline."""
     asked = Recommender(model, Listed(tuple(candidates)))
-    limits = asked.limits(within_s=deadline_s)
     try:
-        return asked.ask(Question(limits, CONFIDENCE, maximize="accuracy"))
+        return asked.ask(Question(within_s=deadline_s, confidence=CONFIDENCE, maximize="accuracy"))
     except InfeasibleError:
         return None
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.fitting.uncertainty import Distribution
+from sparkcast.fitting.uncertainty import FittedPoints
 from sparkcast.study import Dataset, Observation
 from sparkcast_papers.models.stepwise import Stepwise
 
@@ -65,7 +65,7 @@ def test_it_finds_the_law_behind_the_times() -> None:
         ),
     )
     fitted = Stepwise().fit(data, "time_s")
-    assert isinstance(fitted, Distribution)
+    assert isinstance(fitted, FittedPoints)
     assert getattr(fitted.points, "terms", ()) == ("1/executors * log(batch_size)",)
     [predicted] = fitted.predict([{"executors": 6, "batch_size": 128}])
     assert predicted == pytest.approx(math.exp(2 + 0.5 * math.log(128)))

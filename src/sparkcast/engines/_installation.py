@@ -11,20 +11,20 @@ from sparkcast.errors import RunError
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
+class SparkInstallation:
     home: Path
     version: str
 
 
-def find_spark(*, honor_spark_home: bool) -> Distribution:
+def find_spark(*, honor_spark_home: bool) -> SparkInstallation:
     """The Spark to submit with. The embedded cluster ignores SPARK_HOME: driver and Python must match."""
     home = os.environ.get("SPARK_HOME")
     if honor_spark_home and home:
-        return Distribution(Path(home), _version_of(Path(home)))
+        return SparkInstallation(Path(home), _version_of(Path(home)))
     spec = find_spec("pyspark")  # found without importing it: that takes half a second
     if spec is None or spec.origin is None:
         raise RunError("Spark is not installed", hint="pip install 'sparkcast[spark]', or set SPARK_HOME")
-    return Distribution(Path(spec.origin).parent, version("pyspark"))
+    return SparkInstallation(Path(spec.origin).parent, version("pyspark"))
 
 
 def _version_of(home: Path) -> str:

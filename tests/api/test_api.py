@@ -172,7 +172,7 @@ def test_a_report_learns_each_response_once_with_its_best_model(
         return MODELS.get("ridge")().fit(runs, response)
 
     monkeypatch.setattr(Auto, "fit", fit)  # the best of the two that are tested
-    monkeypatch.setattr(api, "validate", partial(api.validate, models=["auto", "median"]))
+    monkeypatch.setattr("sparkcast.api.reports.validate", partial(api.validate, models=["auto", "median"]))
     monkeypatch.setattr("sparkcast.report.write_report", lambda *_: None)
     api.report(data, tmp_path / "r.html", within_s=60)
     assert sorted(learned) == ["accuracy", "time_s"]

@@ -1,0 +1,229 @@
+"""Answers from runs or a model: what matters, what to expect, what to choose."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sparkcast.api.sources import data_of, response_name, source_of
+from sparkcast.data.options import TableOptions
+from sparkcast.data.sources import Data
+from sparkcast.errors import StudyError
+from sparkcast.study import Dataset, Level, Price
+
+if TYPE_CHECKING:
+    from sparkcast.analysis import Analysis
+    from sparkcast.api.sources import Known, Runs
+    from sparkcast.learned.knowledge import Knowledge
+    from sparkcast.learned.predict import PredictionAt
+    from sparkcast.recommend import Recommendation, RunningJob
+    from sparkcast.recommend.advise import Choices
+    from sparkcast.recommend.question import Question
+
+
+def analyze(
+    data: "Runs",
+    response: str | None = None,
+    *,
+    formula: str | None = None,
+    anova_type: int = 2,
+    transform: str = "auto",
+    table: TableOptions | None = None,
+) -> "Analysis":
+    """Which settings matter for a response, and how far to trust the answer.
+
+    Args:
+        data: Runs.
+        response: What to explain; defaults to the time.
+        formula: Terms in R notation, such as "executors * batch_size"; defaults to main effects and
+            whatever else the runs can estimate.
+        anova_type: The type of sums of squares: 1, 2 or 3.
+        transform: "none", "log", "boxcox", or "auto": as measured, and also transformed if Box-Cox suggests it.
+        table: As in `load_data`.
+
+    Returns:
+        The ANOVA table, effects, checks of its assumptions, and sentences.
+
+    Raises:
+        StudyError: No such response, a malformed formula, or a factor that never varies.
+        NotEnoughDataError: Too few runs.
+
+    >>> analysis = analyze("runs.csv")
+    >>> analysis.response, len(analysis.rows) > 2
+    ('time_s', True)
+    """
+    from sparkcast.analysis.anova import analyze as explain
+
+    runs = data_of(data, table, response=response)
+    if runs.study is None:
+        _require_varied(runs.dataset)
+    name = response_name(response) if response else usual_response(runs.dataset)
+    return explain(runs.dataset, name, formula=formula, anova_type=anova_type, transform=transform)
+
+
+def usual_among(known: "Knowledge") -> str:
+    """The time, or the first response of which something is known."""
+    return known.about.vocabulary.only(known.responses).time or known.responses[0]
+
+
+def usual_response(dataset: Dataset) -> str:
+    """What is asked about when nobody says it: the time of a run."""
+    return dataset.vocabulary.time or dataset.responses[0]
+
+
+def _require_varied(dataset: Dataset) -> None:
+    """Columns that somebody named as factors must vary; in a study that has only begun they may not do so yet."""
+    for name in dataset.factors:
+        seen = {o.configuration[name] for o in dataset.observations}
+        if len(seen) == 1:
+            raise StudyError(
+                f"{dataset.name}: column {name!r} is {seen.pop()} in every row, so it is not a factor",
+                hint="leave it out of --factors, or add runs with another value",
+            )
+
+
+def predict(
+    data: "Known",
+    at: Mapping[str, Level],
+    *,
+    response: str | None = None,
+    model: str = "auto",
+    level: float = 0.9,
+    extrapolate: bool = False,
+    table: TableOptions | None = None,
+) -> "PredictionAt":
+    """Predict a response, with an interval for the next run, at settings that need not have been run.
+
+    Args:
+        data: Runs or a model.
+        at: The settings. May have a different number of epochs than the runs if they report the response per epoch.
+        response: What to predict; defaults to the time.
+        model: See `list_plugs("models")`; a model file brings its own.
+        level: Of the interval.
+        extrapolate: Answer, with a wide interval, even where the runs say nothing about the settings.
+        table: As in `load_data`.
+
+    Returns:
+        The median, the interval, the mean, the failure probability, and which models answered. It is a distribution:
+        `quantile(0.99)`, `probability(at_most=300)`, `interval(0.9)`, `sample(1000)`.
+
+    Raises:
+        StudyError: No such setting or response.
+        NotEnoughDataError: The runs say nothing about the settings; the hint names the run that would help most.
+
+    >>> answer = predict("runs.csv", {"executors": 2, "batch_size": 96}, model="ridge")
+    >>> answer.prediction.low < answer.prediction.value < answer.prediction.high < answer.quantile(0.99)
+    True
+    >>> round(answer.probability(at_most=answer.quantile(0.99)), 6)
+    0.99
+    """
+    from sparkcast.learned.knowledge import knowledge_of
+    from sparkcast.learned.predict import predict as answer
+
+    known = knowledge_of(source_of(data, table, response=response), model)
+    name = response_name(response) if response else usual_among(known)
+    return answer(known, at, response=name, level=level, extrapolate=extrapolate)
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What the cluster does now, and what ran lately."""
+
+    jobs_running: int | str | None = None  # "store": the jobs of a `sparkcast run` of this study that goes on now
+    running: "tuple[RunningJob, ...]" = ()  # those whose deadlines are known
+    recent: "Runs | None" = None  # runs made since the model was trained, to check whether it is still valid
+
+
+def recommend(
+    data: "Known",
+    question: "Question | None" = None,
+    *,
+    within_s: float | None = None,
+    maximize: str | None = None,
+    minimize: str | None = None,
+    fix: Mapping[str, Level] | None = None,
+    choices: "Choices | None" = None,
+    price: Price | None = None,
+    present: Present | None = None,
+    model: str = "auto",
+    extrapolate: bool = False,
+    table: TableOptions | None = None,
+) -> "Recommendation":
+    """The best settings that meet every limit with the required probability.
+
+    Candidates are the combinations of the study's levels that its rules allow, or of the levels in a table.
+
+    Args:
+        data: Runs or a model.
+        question: Limits and objective: `Question(limits, confidence, maximize, minimize, fix, max_failure, within_s,
+            budget, min_accuracy)`, of which four can be given here as well.
+        within_s: The deadline: a limit on the time.
+        maximize: A response or a numeric setting. Default objective: quality under a deadline or budget; under a
+            deadline without a quality the lowest cost, or the fewest resources; else time.
+        minimize: A response or a setting, instead of `maximize`.
+        fix: Settings to hold at a given value.
+        choices: Other values to choose from: `Choices(levels, free_epochs)`.
+        price: A price to use instead of the study's.
+        present: Jobs already running on the cluster, which the new job joins, and recent runs:
+            `Present(jobs_running, running, recent)`.
+        model: See `list_plugs("models")`; a model file brings its own.
+        extrapolate: Include candidates too far from what was measured.
+        table: As in `load_data`.
+
+    Returns:
+        The chosen settings with their predictions, the runner-up, what each limit costs, the Pareto front, and lines to
+        paste.
+
+    Raises:
+        StudyError: No such response or setting, or limits that make no sense.
+        InfeasibleError: No candidate meets all limits; the hint names the nearest limit that can be met.
+        NotEnoughDataError: Too few runs, or none near the candidates.
+
+    >>> found = recommend("runs.csv", within_s=60, model="ridge")
+    >>> found.objective, found.chosen.probability > 0.95
+    ('maximize accuracy', True)
+    """
+    from sparkcast.learned.knowledge import knowledge_of
+    from sparkcast.recommend.advise import Choices, Situation, advise, pool_of
+    from sparkcast.recommend.choose import Recommender
+    from sparkcast.recommend.question import Question
+    from sparkcast.runs.environment import here
+
+    asked = question or Question()
+    asked = replace(
+        asked,
+        within_s=asked.within_s if within_s is None else within_s,
+        maximize=maximize or asked.maximize,
+        minimize=minimize or asked.minimize,
+        fix={**asked.fix, **(fix or {})},
+    )
+    source = source_of(data, table)
+    known = knowledge_of(source, model)
+    pool = pool_of(known, choices or Choices())
+    recommender = Recommender(known, pool, price=price or known.about.price, extrapolate=extrapolate)
+    present = present or Present()
+    n_running, jobs = _running(source, present)
+    recent = None if present.recent is None else data_of(present.recent).dataset
+    return advise(recommender, known, asked, Situation(n_running, jobs, here(known.about.fingerprints), recent))
+
+
+def _running(source: "Data | Knowledge", present: Present) -> "tuple[int | None, tuple[RunningJob, ...]]":
+    """How many jobs run now, None when nobody asked, and what is known of them."""
+    if present.jobs_running is None and not present.running:
+        return None, ()
+    if present.jobs_running != "store":
+        n_running = len(present.running) if present.jobs_running is None else int(present.jobs_running)
+        return n_running, present.running
+    import time
+
+    from sparkcast.recommend.load import running_jobs
+    from sparkcast.store import open_store, results_folder
+
+    study = source.study if isinstance(source, Data) else None
+    if study is None or study.path is None:
+        raise StudyError("running jobs can only be counted for a study with a store", hint="give their number instead")
+    store = open_store(results_folder(study.path))
+    try:
+        found = running_jobs(store.running(study.name), study.limits.trial_s, time.time(), study.vocabulary)
+    finally:
+        store.close()
+    return len(found) + len(present.running), (*found, *present.running)

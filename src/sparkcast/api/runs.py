@@ -1,0 +1,172 @@
+"""Runs on a cluster: those of a plan, or those that a search chooses."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparkcast.api.plans import make_plan
+from sparkcast.api.sources import data_of
+from sparkcast.data.sources import Source, load_study
+from sparkcast.study import Configuration, Level, SparkOptions, Study
+
+if TYPE_CHECKING:
+    from sparkcast.runs.campaign import CampaignResult
+    from sparkcast.runs.session import OnProgress
+    from sparkcast.search.loop import TuneResult
+    from sparkcast.search.options import Budget, SearchMethod
+
+
+def run(
+    path: Source,
+    *,
+    resume: bool = False,
+    allow_changed: bool = False,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    on_progress: "OnProgress" = lambda progress: None,
+) -> "CampaignResult":
+    """Run the trials of a study that have no result yet. Results go to the folder next to the study file.
+
+    Args:
+        path: A study file.
+        resume: Continue a study with finished trials.
+        allow_changed: Keep earlier results that still apply even though the study file has changed.
+        master: A cluster to use instead of the study's: "embedded", "spark://host:7077", "yarn", ...
+        conf: Spark properties, which override sparkcast's own.
+        on_progress: Called with progress while trials run.
+
+    Returns:
+        What was measured, and what a limit or an interruption left out.
+
+    Raises:
+        StudyError: The study is malformed, or has results and `resume` is not set.
+        StudyChangedError: Its results belong to a different definition.
+        CapacityError, RunError: The cluster is too small, or failed.
+
+    >>> run("study.yaml", resume=True).finished                        # doctest: +SKIP
+    8
+    """
+    from sparkcast.runs.campaign import run_campaign
+    from sparkcast.store import results_folder
+
+    study = with_spark(load_study(path), master, conf)
+    return run_campaign(
+        study,
+        make_plan(study),
+        results_folder(Path(path)),
+        resume=resume,
+        allow_changed=allow_changed,
+        on_progress=on_progress,
+    )
+
+
+def dry_run(path: Source, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> list[str]:
+    """The spark-submit lines that `run` would execute, in order.
+
+    Args:
+        path: A study file.
+        master: As in `run`.
+        conf: As in `run`.
+
+    Returns:
+        One command per trial.
+
+    Raises:
+        StudyError, CapacityError: As in `run`.
+
+    >>> len(dry_run("study.yaml"))
+    8
+    """
+    from sparkcast.runs import campaign
+    from sparkcast.store import results_folder
+
+    study = with_spark(load_study(path), master, conf)
+    return campaign.dry_run(study, make_plan(study), results_folder(Path(path)))
+
+
+def with_spark(study: Study, master: str | None, conf: Mapping[str, str] | None) -> Study:
+    """The study on another cluster, with more Spark properties.
+
+    Args:
+        study: What `load_study` returned.
+        master: The cluster; None keeps the study's.
+        conf: Properties to add or replace.
+
+    Returns:
+        An otherwise identical study.
+
+    >>> with_spark(load_study("study.yaml"), "local[2]", {"spark.ui.enabled": "false"}).spark.master
+    'local[2]'
+    """
+    options = SparkOptions(master or study.spark.master, {**study.spark.conf, **(conf or {})})
+    return dataclasses.replace(study, spark=options)
+
+
+def tune(
+    path: Source,
+    *,
+    minimize: str | None = None,
+    maximize: str | None = None,
+    within_s: float | None = None,
+    fix: Mapping[str, Level] | None = None,
+    searcher: "str | SearchMethod | None" = None,
+    budget: "Budget | None" = None,
+    resume: bool = False,
+    allow_changed: bool = False,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    on_progress: "OnProgress" = lambda progress: None,
+) -> "TuneResult":
+    """Find the best settings of a study in few runs.
+
+    Args:
+        path: A study file; existing results are reused.
+        minimize: A response. By default what `recommend` optimizes: with `within_s` the quality, else the lowest cost
+            or fewest resources; without, the time.
+        maximize: A response, instead of `minimize`.
+        within_s: A run that takes longer does not qualify.
+        fix: Settings to hold at a given value.
+        searcher: A name of `list_plugs("searchers")`, or `SearchMethod(name, seed, replicates, earlier)`; defaults to
+            the registered default.
+        budget: The most runs and what all of them may cost at the study's price: `Budget(max_runs=20, max_cost=None)`.
+        resume: Continue a search that was stopped.
+        allow_changed: Keep results even though the study or the options have changed.
+        master: As in `run`.
+        conf: As in `run`.
+        on_progress: As in `run`.
+
+    Returns:
+        The best settings found, the whole history, and why it stopped.
+
+    Raises:
+        StudyError, StudyChangedError: The study or an option is malformed, or has changed.
+        InfeasibleError: No run qualifies.
+        RunError: The cluster failed.
+
+    >>> tune("study.yaml", minimize="cost", budget=Budget(8)).best     # doctest: +SKIP
+    """
+    from sparkcast.search.base import SEARCHERS
+    from sparkcast.search.loop import Budget, TuneOptions
+    from sparkcast.search.loop import tune as search
+    from sparkcast.search.options import SearchMethod, objective_for
+    from sparkcast.store import results_folder
+
+    study = with_spark(load_study(path), master, conf)
+    method = searcher if isinstance(searcher, SearchMethod) else SearchMethod(searcher)
+    options = TuneOptions(
+        searcher=method.name or SEARCHERS.default(),
+        objective=objective_for(study, maximize=maximize, minimize=minimize, within_s=within_s),
+        within_s=within_s,
+        seed=method.seed,
+        replicates=method.replicates,
+        fix=Configuration(fix or {}),
+        earlier=tuple(data_of(source).dataset for source in method.earlier),
+    )
+    folder = results_folder(Path(path))
+    return search(
+        *(study, options, budget or Budget(), folder),
+        resume=resume,
+        allow_changed=allow_changed,
+        on_progress=on_progress,
+    )
