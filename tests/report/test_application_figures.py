@@ -7,18 +7,22 @@ import pytest
 from eventlogs_support import REAL_LOG, START
 from profile_support import T, log_of
 from sparkcast import api
-from sparkcast.eventlogs import Application, read_log
+from sparkcast.eventlogs import Application, LogRead, read_log
+from sparkcast.facts import facts_of
 from sparkcast.facts.attribution import attribute
-from sparkcast.profile import profile_log
-from sparkcast.report.figures import application_figures, attribution_bar, slot_usage, task_gantt
+from sparkcast.report.figures import Figure, application_figures, attribution_bar, slot_usage, task_gantt
 from sparkcast.report.page import render_application
+
+
+def figures_of(log: LogRead) -> list[Figure]:
+    return application_figures(log, facts_of(log))
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_every_figure_of_a_real_log_is_drawn(narrow: bool) -> None:
     import altair as alt
 
-    figures = application_figures(read_log(REAL_LOG))
+    figures = figures_of(read_log(REAL_LOG))
     assert [one.name for one in figures] == ["attribution", "stages", "tasks", "slots"]
     for one in figures:
         spec = one.narrow_spec if narrow else one.spec
@@ -45,8 +49,8 @@ def test_texts_of_a_log_are_escaped_in_its_page() -> None:
 
 
 def test_the_bar_is_as_long_as_the_application() -> None:
-    profile = profile_log(log_of([T(5, 20), T(5, 30)], end=40))
-    rows = attribution_bar(profile).rows
+    facts = facts_of(log_of([T(5, 20), T(5, 30)], end=40))
+    rows = attribution_bar(facts).rows
     assert sum(float(str(row["seconds"])) for row in rows) == pytest.approx(40, rel=0.01)
 
 
@@ -66,4 +70,4 @@ def test_the_slots_are_those_of_the_executors_there_are() -> None:
 
 
 def test_an_application_without_tasks_has_its_bar() -> None:
-    assert [one.name for one in application_figures(log_of([], end=10))] == ["attribution"]
+    assert [one.name for one in figures_of(log_of([], end=10))] == ["attribution"]

@@ -67,9 +67,11 @@ def write_profile_figures(log: Source, folder: Source, *, force: bool = False) -
     >>> sorted(file.name for file in write_profile_figures("log.zstd", "profile") if file.suffix == ".svg")
     ['attribution.svg', 'slots.svg', 'stages.svg', 'tasks.svg']
     """
+    from sparkcast.facts import facts_of
     from sparkcast.report.figures import application_figures, write_figures
 
-    return write_figures(application_figures(read_one(log)), Path(folder), force=force)
+    read = read_one(log)
+    return write_figures(application_figures(read, facts_of(read)), Path(folder), force=force)
 
 
 def write_figures(analysis: "Analysis", folder: Source, *, force: bool = False) -> list[Path]:

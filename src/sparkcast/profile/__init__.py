@@ -5,7 +5,7 @@ from sparkcast.profile import profile_log
 
 from sparkcast.profile.compare import Comparison, SettingChange, StageChange, compare
 from sparkcast.profile.findings import Finding
-from sparkcast.profile.profile import Profile, profile_log
+from sparkcast.profile.profile import Profile, profile_facts, profile_log
 from sparkcast.profile.thresholds import Thresholds, with_thresholds
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "StageChange",
     "Thresholds",
     "compare",
+    "profile_facts",
     "profile_log",
     "with_thresholds",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sparkcast.eventlogs import LogRead
-from sparkcast.facts import CoreHours, StageFacts, facts_of
+from sparkcast.facts import AppFacts, CoreHours, StageFacts, facts_of
 from sparkcast.profile.findings import Evidence, Finding, find
 from sparkcast.profile.thresholds import Thresholds
 
@@ -38,7 +38,11 @@ def profile_log(log: LogRead, thresholds: Thresholds | None = None) -> Profile:
     Raises:
         StudyError: nothing was read, or the log does not record when the application started and ended.
     """
-    facts = facts_of(log)
+    return profile_facts(log, facts_of(log), thresholds)
+
+
+def profile_facts(log: LogRead, facts: AppFacts, thresholds: Thresholds | None = None) -> Profile:
+    """Profile an application whose facts are known."""
     return Profile(
         log=facts.log,
         status=facts.status,

@@ -57,15 +57,17 @@ def lead_figure(figures: Sequence[Figure]) -> Figure | None:
 
 def render_application(log: "LogRead", *, created: str, version: str) -> str:
     """The page about one application."""
-    from sparkcast.profile import profile_log
+    from sparkcast.facts import facts_of
+    from sparkcast.profile import profile_facts
 
-    profile = profile_log(log)
+    facts = facts_of(log)
+    profile = profile_facts(log, facts)
     return (
         _environment()
         .get_template("application.html.jinja")
         .render(
             profile=profile,
-            figures=application_figures(log),
+            figures=application_figures(log, facts),
             stages=sorted(profile.stages, key=lambda stage: -stage.wall_s)[:_MOST_ROWS],
             created=created,
             version=version,

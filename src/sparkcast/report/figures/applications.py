@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparkcast.eventlogs import LogRead
-from sparkcast.facts import Attribution, Part
-from sparkcast.facts.attribution import attribute
-from sparkcast.profile import Profile, profile_log
+from sparkcast.facts import AppFacts, Attribution
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin, thinned
 from sparkcast.report.figures._style import BLUE, GRAY, GREEN, ORANGE, RED, finish, inline, the_rows
+from sparkcast.study.application import Part
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -37,21 +36,21 @@ _COLORS = {
 _SECONDS = "s since the application began"
 
 
-def application_figures(log: LogRead) -> list[Figure]:
+def application_figures(log: LogRead, facts: AppFacts) -> list[Figure]:
     """All figures of one log, in reading order."""
-    profile, found = profile_log(log), attribute(log)
-    drawn = (attribution_bar(profile), stage_timeline(log, profile), task_gantt(log, found), slot_usage(log, found))
+    found = facts.attribution
+    drawn = (attribution_bar(facts), stage_timeline(log, facts), task_gantt(log, found), slot_usage(log, found))
     return [one for one in drawn if one is not None]
 
 
-def attribution_bar(profile: Profile) -> Figure:
+def attribution_bar(facts: AppFacts) -> Figure:
     """One bar as long as the application, divided among the parts."""
     rows: list[Row] = []
     begun = 0.0
     for part in Part:
-        seconds = profile.parts[part.value]
-        if seconds > 0.0005 * profile.wall_s:
-            share = 100 * seconds / profile.wall_s
+        seconds = facts.parts[part]
+        if seconds > 0.0005 * facts.span.wall_s:
+            share = 100 * seconds / facts.span.wall_s
             rows.append(
                 {"part": part.value, "start": begun, "end": begun + seconds, "seconds": seconds, "percent": share}
             )
@@ -60,7 +59,7 @@ def attribution_bar(profile: Profile) -> Figure:
         "attribution",
         Section.RESULTS,
         "Where the time went",
-        f"All {profile.wall_s:.1f} s of the application. Each moment is divided among the slots there were, "
+        f"All {facts.span.wall_s:.1f} s of the application. Each moment is divided among the slots there were, "
         "and each slot's "
         "piece goes to what its task spent its time on; the parts add up to the whole.",
         rows,
@@ -91,9 +90,9 @@ def _draw_bar(rows: Sequence[Row], width: int) -> Spec:
     return finish(chart, width, rows)
 
 
-def stage_timeline(log: LogRead, profile: Profile) -> Figure | None:
+def stage_timeline(log: LogRead, facts: AppFacts) -> Figure | None:
     """Stages over time, with bands for the jobs; the longest ones when there are many."""
-    stages = sorted(profile.stages, key=lambda stage: -stage.duration_s)[:_MOST_STAGES]
+    stages = sorted(facts.stages, key=lambda stage: -stage.duration_s)[:_MOST_STAGES]
     if not stages:
         return None
     rows: list[Row] = [
@@ -107,7 +106,7 @@ def stage_timeline(log: LogRead, profile: Profile) -> Figure | None:
     ]
     began = log.application.started_ms or min(job.submitted_ms for job in log.jobs)
     bands = _bands([(job.submitted_ms - began, job.completed_ms - began) for job in log.jobs if job.completed_ms])
-    shown = f" Shown: the {len(stages)} longest of {len(profile.stages)}." if len(stages) < len(profile.stages) else ""
+    shown = f" Shown: the {len(stages)} longest of {len(facts.stages)}." if len(stages) < len(facts.stages) else ""
     return figure(
         "stages",
         Section.RESULTS,
