@@ -5,6 +5,8 @@
 A test fails when the pages in the repository differ from what this writes.
 """
 
+import ast
+import dataclasses
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -118,7 +120,29 @@ def _api() -> str:
                 f"```python\n{_signature(name, found)}\n```",
                 _described(inspect.getdoc(found) or ""),
             ]
+        elif dataclasses.is_dataclass(found):
+            doc = (inspect.getdoc(found) or "").partition("\n>>> ")[0].strip()
+            parts += [f"## {name}", doc, f"```python\n{_fields(inspect.getsource(found))}\n```"]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _fields(source: str) -> str:
+    """The fields and public methods of a dataclass as they are written, with what is said of them."""
+    tree = ast.parse(source).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    lines = source.splitlines()
+    fields = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
+    written = [line for field in fields for line in lines[field.lineno - 1 : field.end_lineno]]
+    for node in tree.body:
+        if (
+            isinstance(node, ast.FunctionDef)
+            and not node.name.startswith("_")
+            and node.args.args[1:] + node.args.kwonlyargs
+        ):
+            returns = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
+            written += ["", f"    def {node.name}({ast.unparse(node.args)}){returns}: ..."]
+            written += [f"        # {line.strip()}" for line in (ast.get_docstring(node) or "").splitlines()[:1]]
+    return "\n".join([f"class {tree.name}:", *written])
 
 
 def _signature(name: str, function: Callable[..., object]) -> str:

@@ -81,6 +81,8 @@ def table(path: Path, names: tuple[str, ...], unit_s: float = 1.0) -> Path:
 
 def plain(value: Any) -> Any:
     """As plain data, under the usual names; what names mean is left out."""
+    if isinstance(value, api.Distribution):
+        return plain(value.as_plain())
     if is_dataclass(value) and not isinstance(value, type):
         return plain({f.name: getattr(value, f.name) for f in fields(value)})
     if isinstance(value, Mapping):

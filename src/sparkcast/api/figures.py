@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DrawnFigures:
+    """What was drawn, and what could not be."""
+
     files: tuple[Path, ...]
     missing: tuple[str, ...]  # what could not be drawn, and why
 
