@@ -165,7 +165,7 @@ def fit(
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """Train the models once and save them.
+    """Train the models, and save them with the runs.
 
     Example: sparkcast fit mnist.yaml --save mnist.sparkcast
     """

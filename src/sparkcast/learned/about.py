@@ -39,7 +39,6 @@ class About:
     data: str  # its name
     factors: tuple[str, ...]
     responses: Mapping[str, LearnedFrom]
-    runs: int
     fixed: Configuration = field(default_factory=Configuration)  # no factors, with one value in every run
     seen: tuple[Seen, ...] = ()
     candidates: tuple[Configuration, ...] = ()  # that a recommendation chooses from; or

@@ -35,7 +35,6 @@ class Knowledge:
             data=self.runs.name,
             factors=self.runs.factors,
             responses={name: learned_from(self.sample(name), name, self.model) for name in self.responses},
-            runs=len(self.runs.observations),
             fixed=constants_in(self.runs),
             seen=seen_in(self.runs),
             candidates=self.pool.configurations if isinstance(self.pool, Listed) else (),
