@@ -127,7 +127,7 @@ def check(origin: Path, method: str, settings: Configuration) -> list[dict[str, 
 
 
 def responses(measured: Mapping[str, float]) -> dict[str, float]:
-    return {name: measured[name] for name in ("time_s", "accuracy", COST)}
+    return {name: measured[name] for name in ("work_s", "accuracy", COST)}
 
 
 def write(rows: Iterable[Mapping[str, object]], target: Path) -> None:

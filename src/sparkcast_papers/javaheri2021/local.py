@@ -87,10 +87,10 @@ def _written(runs: Dataset) -> Section:
     """Two executors of one core against one of two: the report's four small machines against a large one."""
     rows = duration_rows(runs)
     for executors, cores in ((1, 2), (2, 1)):
-        time_s = mean_of(runs, "time_s", executors=executors, cores=cores)
-        rows.append(show("writing", f"seconds, {executors} executor(s) of {cores} core(s)", time_s))
+        work_s = mean_of(runs, "work_s", executors=executors, cores=cores)
+        rows.append(show("writing", f"seconds, {executors} executor(s) of {cores} core(s)", work_s))
     together = replace(runs, factors=tuple(name for name in runs.factors if name != "cores"))
-    rows += ratio_rows("2 x 1 core / 1 x 2 cores", "time", ratio_of(paired(together, "time_s", "executors", 1, 2)))
-    rows += ratio_rows("8 / 2 partitions", "time", ratio_of(paired(runs, "time_s", "partitions", 2, 8)))
+    rows += ratio_rows("2 x 1 core / 1 x 2 cores", "time", ratio_of(paired(together, "work_s", "executors", 1, 2)))
+    rows += ratio_rows("8 / 2 partitions", "time", ratio_of(paired(runs, "work_s", "partitions", 2, 8)))
     notes = ("the report found about 4 minutes for both, 4 machines and 1: a ratio of about 1",)
     return local_section("Writing TFRecord shards", "task 3c", rows, notes)

@@ -13,7 +13,7 @@ from sparkcast_papers.myung2020 import PARTS
 from sparkcast_papers.myung2020._tables import ACCURACY, TABLE_2, TABLE_5A, TABLE_5B, TABLE_6A
 
 RUNS = "inference.csv"
-_TIME = "time_s"
+_TIME = "work_s"
 _PROTOCOL = "extrapolate:sampling_rate>0.1"  # learns from 1 % and 10 %, asked about all of it
 _PRODUCT, _AUTO = "two-level-product", "auto"
 _MODELS = (_PRODUCT, _AUTO, "scaling", "one-level", "median")
