@@ -139,9 +139,10 @@ def _fields(source: str) -> str:
             and not node.name.startswith("_")
             and node.args.args[1:] + node.args.kwonlyargs
         ):
+            taken = ast.unparse(node.args).removeprefix("self").removeprefix(", ").replace("=", " = ")
             returns = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
-            written += ["", f"    def {node.name}({ast.unparse(node.args)}){returns}: ..."]
-            written += [f"        # {line.strip()}" for line in (ast.get_docstring(node) or "").splitlines()[:1]]
+            written += ["", f"    # {node.name}({taken}){returns}"]
+            written += [f"    #     {line.strip()}" for line in (ast.get_docstring(node) or "").splitlines()[:1]]
     return "\n".join([f"class {tree.name}:", *written])
 
 

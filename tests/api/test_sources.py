@@ -1,5 +1,6 @@
 """Every verb takes a path, a DataFrame, data or a model alike."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,11 @@ def test_a_model_and_the_path_of_its_file_give_the_same_answer(verb: str, path: 
     assert VERBS[verb](model) == VERBS[verb](tmp_path / "m.sparkcast")
 
 
-def test_a_report_and_an_export_take_a_frame(tmp_path: Path) -> None:
+def test_a_report_and_an_export_take_a_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Testing all models takes long.
+    monkeypatch.setattr("sparkcast.api.reports.validate", partial(api.validate, models=["ridge"]))
+    api.report(frame(), tmp_path / "r.html", within_s=60)
+    assert "<h1>DataFrame</h1>" in (tmp_path / "r.html").read_text()
     assert api.export(frame(), tmp_path / "copy.csv") == 18
     again = api.load_data(tmp_path / "copy.csv").dataset
     assert again.factors == ("executors", "batch_size")
@@ -155,6 +160,11 @@ def test_a_frame_without_rows_is_refused() -> None:
         api.load_data(frame().iloc[:0])
     with pytest.raises(StudyError, match="DataFrame has 0 rows"):
         api.load_data(pd.DataFrame())
+
+
+def test_a_frame_whose_columns_have_no_names_is_refused() -> None:
+    with pytest.raises(StudyError, match=r"only numbers where the column names should be(.|\n)*frame.columns = "):
+        api.load_data(pd.DataFrame(frame().to_numpy()))
 
 
 def test_a_frame_with_two_columns_of_one_name_is_refused() -> None:

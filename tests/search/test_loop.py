@@ -324,6 +324,19 @@ def test_a_deadline_that_no_run_met_names_the_fastest(monkeypatch: pytest.Monkey
         search(monkeypatch, folder, dataclasses.replace(RANDOM, within_s=0.1))
 
 
+@pytest.mark.parametrize("searcher", ["exhaustive", "guided"])
+def test_under_a_deadline_alone_the_fewest_resources_are_searched(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, searcher: str
+) -> None:
+    options = TuneOptions(searcher, objective_for(STUDY, within_s=1.5), within_s=1.5)
+    result = search(monkeypatch, folder, options)
+    assert result.objective == "minimize core_seconds"
+    assert result.best is not None
+    assert result.best.configuration["executors"] == 1
+    cores = int(STUDY.fixed["cores"])
+    assert result.best.value == pytest.approx(cores * by_samples(result.best.configuration)["time_s"])
+
+
 def test_only_runs_within_the_deadline_are_an_answer(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     options = TuneOptions("exhaustive", objective_for(STUDY, maximize="error"), within_s=1.5)
     engine = PlayedEngine(lambda g: {**by_samples(g), "error": abs(float(g["samples"]) - 3100)})

@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
-from sparkcast.data.grid import Grid, as_text
+from sparkcast.data.grid import Grid, as_text, names_columns
 from sparkcast.errors import StudyError
 
 if TYPE_CHECKING:
@@ -25,7 +25,12 @@ def grid_of(frame: "DataFrame") -> Grid:
     """
     index = [place for place, name in enumerate(frame.index.names) if name is not None]
     names = (*(frame.index.names[place] for place in index), *frame.columns)
-    header = tuple(" ".join(str(name).split()) for name in names)
+    header = tuple(" ".join(str(name).split()) or f"column {place}" for place, name in enumerate(names, start=1))
+    if not names_columns(header):
+        raise StudyError(
+            f"{NAME} has only numbers where the column names should be",
+            hint="name its columns: frame.columns = ['executors', 'batch_size', 'time_s']",
+        )
     if repeated := next((name for name in header if header.count(name) > 1), None):
         raise StudyError(f"{NAME} has two columns named {repeated!r}", hint="rename or drop one of them")
     cells = [frame.index.get_level_values(place).tolist() for place in index]

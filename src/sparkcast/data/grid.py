@@ -48,7 +48,7 @@ def read_grid(path: Path) -> Grid:
             comments.append(line.lstrip("# \t").rstrip("\r"))
     separator = separator if separator in _SEPARATORS else _separator(lines[:_SAMPLE])
     records = _records(lines, separator, path, skipped)
-    if comments and records and not _names_columns(records[0][1]):
+    if comments and records and not names_columns(records[0][1]):
         named = next(csv.reader(comments[-1:], delimiter=separator), [])
         if len(named) == len(records[0][1]):  # as numpy writes a header
             records.insert(0, (skipped, [cell.strip() for cell in named]))
@@ -68,7 +68,7 @@ def _grid(records: list[tuple[int, list[str]]], separator: str, path: Path, note
     if titles:
         notes.append(f"{titles} title line{'s' if titles > 1 else ''} above the header")
     header = [" ".join(name.strip("\ufeff ").split()) for name in records[0][1]] if records else []
-    if header and len(records) > 1 and not _names_columns(header):
+    if header and len(records) > 1 and not names_columns(header):
         raise StudyError(
             f"{path.name}: row {records[0][0]} has only numbers where the column names should be",
             hint="put a header above the runs: executors,batch_size,time_s",
@@ -190,7 +190,8 @@ def _score(widths: list[int]) -> tuple[float, int]:
     return (count / len(widths), width) if width > 1 else (0.0, 1)
 
 
-def _names_columns(header: Sequence[str]) -> bool:
+def names_columns(header: Sequence[str]) -> bool:
+    """Whether these may be names: not all of them are numbers."""
     return not header or any(not _is_number(name) for name in header if name)
 
 
