@@ -31,6 +31,11 @@ def test_a_room_imports_only_from_its_left(room: str) -> None:
             assert imported in allowed, f"{file}:{line} imports sparkcast.{imported}"
 
 
+def test_the_reader_of_event_logs_knows_nothing_of_sparkcast_but_its_errors() -> None:
+    imported = {name for file in ROOT.glob("eventlogs/**/*.py") for _, name in _imported(file)}
+    assert imported <= {"eventlogs", "errors"}
+
+
 def _imported(file: Path) -> list[tuple[int, str]]:
     """The rooms that a file imports from, at its top or anywhere else, in every form that Python has."""
     found: list[tuple[int, str]] = []
