@@ -32,6 +32,7 @@ def test_a_run_with_fewer_executors_than_asked_is_stored_with_those_it_had(tmp_p
     assert run.configuration == Configuration({"executors": 1, "cores": 1, "rows": 10})
     assert run.requested == Configuration({"executors": 4, "cores": 1, "rows": 10})
     assert run.difference == "asked for executors=4, got executors=1"
+    assert run.leaves_open
 
 
 def test_other_cores_and_memory_are_noticed_under_the_names_of_the_study(tmp_path: Path) -> None:
@@ -44,3 +45,11 @@ def test_other_cores_and_memory_are_noticed_under_the_names_of_the_study(tmp_pat
 def test_with_dynamic_allocation_spark_decides_on_the_number_of_executors(tmp_path: Path, is_on: str) -> None:
     run = observed(tmp_path, {"executors": 4}, {"spark.dynamicAllocation.enabled": is_on})
     assert (run.requested is None) == (is_on == "true")
+
+
+def test_what_no_run_of_a_study_can_decide_leaves_no_trial_open(tmp_path: Path) -> None:
+    job = leave(tmp_path, {"work_s": 4.0}, events(executor=ONE_CORE))
+    trial = Trial(Configuration({"executors": 1, "cores": 4}))
+    run = Run(trial, (job,), START_S, START_S + 12, (), None, roles=ROLES, uncontrolled=frozenset({Role.CORES}))
+    seen = observe(run).observation
+    assert (seen.configuration["cores"], seen.leaves_open) == (1, False)

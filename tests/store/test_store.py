@@ -210,8 +210,13 @@ def test_a_run_on_another_cluster_than_asked_for_comes_back_with_what_it_got_and
     store.finish_run(
         "s",
         trial,
-        Observation(got, {"time_s": 1.0}, run_id=run_id, artifacts=artifacts, requested=trial.configuration),
-        leaves_open=True,
+        Observation(
+            *(got, {"time_s": 1.0}),
+            run_id=run_id,
+            artifacts=artifacts,
+            requested=trial.configuration,
+            leaves_open=True,
+        ),
     )
     [found] = store.observations("s")
     assert (found.configuration, found.requested) == (Configuration(got), trial.configuration)

@@ -301,13 +301,14 @@ def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
         store.close()
     later = {s.name: s.default for s in study.vocabulary.settings if s.is_later and s.default is not None}
     unrecorded = Configuration(later).without(*study.fixed, *(factor.name for factor in study.factors))
-    fitting = tuple(
-        o
-        for o in measured
-        if o.configuration.includes(study.fixed) and (unrecorded | o.configuration).includes(unrecorded)
-    )
+    fitting = tuple(run for run in measured if (unrecorded | _asked_of(run)).includes({**unrecorded, **study.fixed}))
     settings = (*(factor.name for factor in study.factors), *study.fixed)
     return observations_beside(fitting, ingested, settings, study.fixed)
+
+
+def _asked_of(run: Observation) -> Configuration:
+    """What the study asked for, where it could not control what the run got."""
+    return run.requested if run.requested is not None and not run.leaves_open else run.configuration
 
 
 def is_model_file(path: Path) -> bool:

@@ -60,6 +60,7 @@ class Run:
     program: Application | None = None  # that was submitted in place of sparkcast's driver
     sharing: Sharing | None = None  # of several jobs
     roles: Mapping[str, Role] = field(default_factory=dict)  # of the settings of its trial
+    uncontrolled: frozenset[Role] = frozenset()  # what no run of the study can decide: the number of executors locally
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
         jobs=each if len(each) > 1 else (),
         sharing=run.sharing if len(each) > 1 else None,
         requested=run.trial.configuration if got else None,
+        leaves_open=any(run.roles[name] not in run.uncontrolled for name in got),
     )
     return Observed(observation, series, tuple(note for job in jobs for note in job.notes))
 

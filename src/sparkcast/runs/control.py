@@ -7,7 +7,7 @@ from pathlib import Path
 from sparkcast.engines.conf import DYNAMIC_ALLOCATION, read_properties
 from sparkcast.engines.machine import this_machine
 from sparkcast.errors import StudyError
-from sparkcast.study import Configuration, Observation, Role, Study
+from sparkcast.study import Configuration, Role, Study
 from sparkcast.study.environment import kind_of
 from sparkcast.workloads import SAID_BY, Submitted, Workload, complete, shape_of, vocabulary_of
 
@@ -53,15 +53,6 @@ def ineffective_roles(study: Study) -> frozenset[Role]:
     if kind_of(study.spark.master) == "local":
         return frozenset((Role.MACHINES, Role.CORES, Role.MEMORY))
     return frozenset(role for name, role in SAID_BY.items() if name in study.spark.conf)
-
-
-def got_what_it_asked_for(run: Observation, study: Study) -> bool:
-    """Whether the cluster gave what the trial asked for, but for what this study cannot control in any run."""
-    if run.requested is None:
-        return True
-    words = study.vocabulary
-    roles = {words.role(name) for name, level in run.requested.items() if run.configuration.get(name) != level}
-    return roles <= ineffective_roles(study)
 
 
 def _varied(workload: Workload, jobs: Sequence[Configuration]) -> dict[Role, str]:

@@ -25,7 +25,7 @@ from sparkcast.observe.host import HostSampler, with_nodes
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.observe.report import read_report
 from sparkcast.observe.run import Run, observe
-from sparkcast.runs.control import got_what_it_asked_for, ineffective_roles, is_allocation_dynamic
+from sparkcast.runs.control import ineffective_roles, is_allocation_dynamic
 from sparkcast.runs.job import make_job
 from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
@@ -291,17 +291,15 @@ class Session:
             fingerprint=fingerprint(facts, self._data[trial.key]),
             program=program,
             sharing=Sharing(facts.policy, facts.cores, self._study.spark.conf.get("spark.scheduler.mode", "FIFO")),
-            roles={setting.name: setting.role for setting in self._study.vocabulary.settings if setting.role},
+            roles={setting.name: setting.role for setting in self._study.vocabulary.settings},
+            uncontrolled=ineffective_roles(self._study),
         )
         observed = observe(run, run_id=run_id, artifacts=artifacts)
-        is_as_asked = got_what_it_asked_for(observed.observation, self._study)
-        self._store.finish_run(
-            self._study.name, trial, observed.observation, observed.series, leaves_open=not is_as_asked
-        )
+        self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
         said = (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes)
         for text in (*said, *observed.notes):
             self.note(f"trial {trial.position}: {text}")
-        if not is_as_asked:
+        if observed.observation.leaves_open:
             self.note(f"trial {trial.position} {observed.observation.difference}: it is stored with what it got")
         if placement is not None and placement.missing:
             # Tried again at once, it would wait in vain again.

@@ -14,7 +14,6 @@ from typing import Any
 
 from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
-from sparkcast.runs.control import got_what_it_asked_for
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Evaluation, Findings, HasFindings
@@ -138,7 +137,7 @@ class _Tuning:
         name = self._study.name
         self._search_id = store.begin_search(name, definition, resume=resume, allow_changed=allow_changed)
         own = {run.run_id for run in store.search_runs(self._search_id)}
-        measured = (run for run in store.observations(name) if got_what_it_asked_for(run, self._study))
+        measured = (run for run in store.observations(name) if not run.leaves_open)
         self._known = {Trial(run.requested or run.configuration, run.replicate).key: run for run in measured}
         self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
 
@@ -231,7 +230,7 @@ class _Tuning:
         self._session.prepare([stored])
         self._tell(f"{self._standing()}: {self._ledger.show(trial.configuration)}", False)
         observation = self._session.measure(stored, lambda: self._money_left(trial.configuration))
-        if not got_what_it_asked_for(observation, self._study):
+        if observation.leaves_open:
             raise RunError(
                 f"the next run {observation.difference}",
                 hint="the run is stored with what it got; have the cluster give what the study asks for, then --resume",

@@ -322,25 +322,14 @@ class Store:
         with self._transaction() as connection:
             self._end_run(connection, run_id, "interrupted", time.time())
 
-    def finish_run(
-        self,
-        study: str,
-        trial: Trial,
-        observation: Observation,
-        series: RunSeries | None = None,
-        *,
-        leaves_open: bool = False,
-    ) -> None:
-        """Keep what the run showed, all or nothing.
-
-        A run that was lost does not finish its trial, nor does one that `leaves_open` what was asked for.
-        """
+    def finish_run(self, study: str, trial: Trial, observation: Observation, series: RunSeries | None = None) -> None:
+        """Keep what the run showed, all or nothing. A run that was lost or leaves its trial open does not finish it."""
         with self._transaction() as connection:
             self._end_run(connection, observation.run_id, "done", time.time())
             values = {
                 "run_id": observation.run_id,
                 "trial_id": self._trial_id(connection, study, trial),
-                "is_final": observation.outcome is not Outcome.LOST and not leaves_open,
+                "is_final": observation.outcome is not Outcome.LOST and not observation.leaves_open,
                 "outcome": observation.outcome.value,
                 "cause": observation.cause,
                 "responses": dict(observation.responses),
@@ -526,4 +515,5 @@ def _observation(row: Mapping[str, Any]) -> Observation:
         artifacts=row["artifacts"],
         run_id=row["run_id"],
         requested=requested if row["got"] else None,
+        leaves_open=bool(row["got"]) and not row["is_final"] and row["outcome"] != Outcome.LOST.value,
     )

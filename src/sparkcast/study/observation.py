@@ -146,6 +146,7 @@ class Observation:
     sharing: Sharing | None = None  # of such a run
     is_ingested: bool = False  # made without sparkcast: no trial asked for it
     requested: Configuration | None = None  # what its trial asked for, where the cluster gave something else
+    leaves_open: bool = False  # its trial is to be run again: the cluster gave something else than this study controls
 
     if TYPE_CHECKING:  # takes settings however they are written
 
@@ -168,6 +169,7 @@ class Observation:
             sharing: Sharing | None = None,
             is_ingested: bool = False,
             requested: Configuration | None = None,
+            leaves_open: bool = False,
         ) -> None: ...
 
     def __post_init__(self) -> None:
