@@ -14,6 +14,7 @@ def test_pi_comes_close_to_pi(tmp_path: Path) -> None:
     report = submit(tmp_path, "pi", {"samples": 100_000, "pause_s": 0.3})
     assert [line["kind"] for line in report] == ["driver", "started", "result"]
     measured = responses(report)
-    assert set(measured) == {response.name for response in WORKLOADS.get("pi")().responses}
+    declared = {response.name for response in WORKLOADS.get("pi")().responses}
+    assert set(measured) == declared - {"time_s"}  # which sparkcast measures itself
     assert measured["error"] < 0.05
     assert measured["work_s"] > 0.3

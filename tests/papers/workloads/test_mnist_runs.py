@@ -59,7 +59,7 @@ def _check_training(report: list[dict[str, Any]], settings: dict[str, Level]) ->
     assert len(epochs) == measured["epochs_trained"]
     assert len(epochs) < 4 if "target_accuracy" in settings else len(epochs) == settings["epochs"]
     declared = {response.name for response in WORKLOADS.get("mnist-training")().responses}
-    assert set(measured) == {*declared, "compute_s", "sync_s"}
+    assert set(measured) == {*declared - {"time_s"}, "compute_s", "sync_s"}  # which sparkcast measures itself
     assert 0 < measured["compute_s"] < measured["compute_s"] + measured["sync_s"] <= measured["work_s"]
     assert 0 < epochs[0]["time_s"] <= epochs[-1]["time_s"] <= measured["work_s"]
     assert epochs[-1]["values"]["loss"] <= epochs[0]["values"]["loss"]
