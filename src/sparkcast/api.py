@@ -1175,7 +1175,7 @@ def queue(
         places: Jobs in the system at most, others are turned away; None: as many as come.
         at: Settings of the job, of which `data` tell the time.
         slo_s: The deadline that the percentile must keep to.
-        percentile: Of the response time, in percent.
+        percentile: Of the response time: 95 or 0.95.
         compare: Numbers of servers to compare; by default some around `servers`.
         price_per_server_hour: What one server costs.
         with_figures: Also simulate what `write_queue_figures` shows.
@@ -1198,6 +1198,7 @@ def queue(
     >>> round(answer.closed_forms[0].mean_response_s, 3)
     45.283
     """
+    from sparkcast.queues import share_of_percentile
     from sparkcast.queues.answer import Question, answer
     from sparkcast.queues.arrivals import Arrivals, Given, Renewal
     from sparkcast.queues.described import shares_of
@@ -1246,7 +1247,7 @@ def queue(
         Cluster(servers, way, slowdown, overtake=overtake, machine=machine),
         has_rate,
         slo_s,
-        percentile / 100,
+        share_of_percentile(percentile),
         places,
         tuple(compare),
         price_per_server_hour,
