@@ -12,6 +12,7 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
 from sparkcast.study.names import COST, METRICS, in_usual_units
 from sparkcast.study.paths import no_such_file
+from sparkcast.study.redaction import redact_text
 
 Source = str | Path
 TABLES = (".csv", ".tsv", ".tab", ".txt", ".parquet")
@@ -143,6 +144,7 @@ def load_data(
     path, wanted = Path(source), [parse_response(text) for text in responses]
     needed = tuple(dict.fromkeys(name for response in wanted for name in response.needs))
     options = TableOptions(tuple(factors), needed, roles or {}, tuple(ignore), tuple(na), time_unit, decimal)
+    _refuse_remote_file(str(source))
     if is_tracking(source):
         loaded = _tracked_data(str(source), options, study)
     elif is_model_file(path):
@@ -159,6 +161,16 @@ def load_data(
         is_study = is_study_file(path)
         loaded = _study_data(path, options.roles) if is_study else _store_data(str(source), factors, study, roles or {})
     return replace(loaded, dataset=derive_responses(loaded.dataset, wanted))
+
+
+def _refuse_remote_file(source: str) -> None:
+    """A URL is a database's, or MLflow's."""
+    suffix = Path(source).suffix.lower()
+    if "://" in source and not source.startswith(MLFLOW) and suffix in (*TABLES, *_WORKBOOKS, ".yaml", ".yml"):
+        raise StudyError(
+            f"{redact_text(source)} is a URL, but a {suffix} file is read from a path",
+            hint="download the file and pass its path",
+        )
 
 
 def _require_runs(path: Path) -> None:
