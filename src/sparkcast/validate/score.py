@@ -222,21 +222,30 @@ def _name(split: Split) -> str:
 
 def _test(fitted: Fitted, split: Split, response: str, level: float) -> list[TestedRun]:
     at = [split.train.key(run) for run in split.test]
-    points, intervals = fitted.predict(at), fitted.interval(at, level=level)
-    chances = _probabilities_below(fitted, at, [run.responses[response] for run in split.test])
+    values = [run.responses[response] for run in split.test]
     return [
-        TestedRun(run.configuration, run.replicate, run.responses[response], point, low, high, chance)
-        for run, point, (low, high), chance in zip(split.test, points, intervals, chances, strict=True)
+        TestedRun(run.configuration, run.replicate, value, point, low, high, chance)
+        for run, value, (point, low, high, chance) in zip(
+            split.test, values, _predictions(fitted, at, values, level), strict=True
+        )
     ]
 
 
-def _probabilities_below(fitted: Fitted, at: Sequence[Levels], values: Sequence[float]) -> list[float]:
-    """Of a value at most each of these, in its place."""
+def _predictions(
+    fitted: Fitted, at: Sequence[Levels], values: Sequence[float], level: float
+) -> Iterator[tuple[float, float, float, float]]:
+    """Point, interval and the probability of at most the value that was measured, in each place."""
     import numpy as np
 
-    if isinstance(fitted, Answering):  # all at once
-        return list(fitted.answers(fitted.domain.encode(at)).probability_below(np.array(values)).tolist())
-    return [fitted.probability_below([one], value)[0] for one, value in zip(at, values, strict=True)]
+    if isinstance(fitted, Answering):  # once for all questions: a forest takes milliseconds for each
+        answers = fitted.answers(fitted.domain.encode(at))
+        low, high = answers.interval(level)
+        columns = (answers.values, low, high, answers.probability_below(np.array(values)))
+        yield from zip(*(column.tolist() for column in columns), strict=True)
+        return
+    for one, value in zip(at, values, strict=True):
+        [point], [(low, high)] = fitted.predict([one]), fitted.interval([one], level=level)
+        yield point, low, high, fitted.probability_below([one], value)[0]
 
 
 def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: float | None) -> Scorecard:
