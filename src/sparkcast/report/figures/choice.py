@@ -317,7 +317,7 @@ def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, wi
     across = _position(alt.X, "x", response, across_scale)
     y = configuration_axis((row["configuration"] for row in rows), title)
     bare = alt.Chart(the_rows()).encode(x=across, y=y)
-    edge = alt.Chart(the_rows()).encode(x=alt.XValue("width"), y=y)  # clear of bars and of the deadline
+    edge = alt.Chart(the_rows()).encode(x=alt.value("width"), y=y)  # clear of bars and of the deadline
     words: dict[str, Any] = {"chosen": "bold", "runner-up": "normal"}
     base = alt.Chart(the_rows()).encode(y=y, color=_color(rows, recommendation, width))
     bars = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(strokeWidth=2, opacity=0.5)
@@ -361,7 +361,7 @@ def _color(rows: Sequence[Row], recommendation: Recommendation, width: int) -> A
     import altair as alt
 
     if not recommendation.limits:
-        return alt.ColorValue(BLUE)
+        return alt.value(BLUE)
     both = verdicts(recommendation)
     kinds = [kind for kind in both if any(row["kind"] == kind for row in rows)]
     return alt.Color(

@@ -276,11 +276,11 @@ def _draw(rows: tuple[Row, ...], recommendation: Recommendation, axes: Sequence[
         base.transform_filter("!datum.on_front").mark_point(filled=True, size=32, opacity=0.4).encode(color=color),
         steps.mark_line(interpolate="step-after", color=BLUE, strokeWidth=1.3, opacity=0.7).encode(x=x, y=y),
         *_rules(axes, x, y, color, top),
-        marked.mark_rule(color=GREEN, strokeWidth=1).encode(y2=alt.Y2Value(top - 5)),
+        marked.mark_rule(color=GREEN, strokeWidth=1).encode(y2=alt.value(top - 5)),
         points.encode(fill=_cost_color(axes[2], width)) if len(axes) > 2 else points.encode(color=color),
         *(_ring(base, place).encode(color=_color("place", looks, width)) for place in (_RUNNER_UP, _CHOSEN)),
         marked.mark_text(align=align, baseline="top", fontWeight="bold", lineHeight=_LINE_PX).encode(  # type: ignore[arg-type]
-            y=alt.YValue(0), text=alt.TextValue("\n".join(lines))
+            y=alt.value(0), text=alt.value("\n".join(lines))
         ),
     ]
     told = _named([row | _tips(row, axes) for row in rows], axes, (width - _AXIS_PX, height), top)
@@ -379,7 +379,7 @@ def _rules(axes: Sequence[_Axis], x: Any, y: Any, color: Any, top: float) -> lis
         if axis.limit:
             data = inline([{"kind": axis.limit_name, axis.column: axis.limit.value}])
             rule = alt.Chart(data).mark_rule(strokeWidth=2, strokeDash=[7, 4]).encode(color=color)
-            upright = {"x": x, "y": alt.YValue(top), "y2": alt.Y2Value("height")}
+            upright = {"x": x, "y": alt.value(top), "y2": alt.value("height")}
             rules.append(rule.encode(**(upright if axis.column == "x" else {"y": y})))
     return rules
 

@@ -160,7 +160,7 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
                 baseline="bottom", dy=-3
             )
             layers.append(
-                text.encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.YValue(0), text=alt.Text("label:N"))
+                text.encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.value(0), text=alt.Text("label:N"))
             )
         room = 92 if width > NARROW_PX else 0  # of the legend
         return alt.layer(*layers).properties(width=inner - room, height=110 if name == _CPU else 70)

@@ -138,7 +138,7 @@ def _draw_response(rows: tuple[Row, ...], slo: float | None, width: int) -> Spec
         layers.append(line.mark_rule(color=RED, strokeDash=[5, 4], strokeWidth=1.5))
         layers.append(
             line.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=INK).encode(
-                text=alt.Text("text:N"), x=alt.XValue(0)
+                text=alt.Text("text:N"), x=alt.value(0)
             )
         )
     return finish(alt.layer(*layers).properties(height=_height(width)), width, rows)

@@ -98,7 +98,7 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
             color=RED,
             opacity=0.9,
         )
-        return alt.layer(points, crosses.encode(y=alt.YValue(8)))
+        return alt.layer(points, crosses.encode(y=alt.value(8)))
 
     drawn = panels([panel(factor) for factor in data.factors], width)
     # The room beside a level depends on how many levels a factor has; panels would share that of the first.

@@ -175,7 +175,7 @@ def _panel(name: str, plain: Sequence[Row], response: Response, x: Any, scale: A
 
     title, ticks = axis_title(response, scale.domain), scale_ticks(response, scale)
     y, low = (alt.Y(f"{column}:Q", title=title, scale=scale, axis=ticks) for column in ("value", "low"))
-    base = alt.Chart(the_rows()).transform_filter(only(name, "series")).encode(x=x, color=alt.ColorValue(BLUE))
+    base = alt.Chart(the_rows()).transform_filter(only(name, "series")).encode(x=x, color=alt.value(BLUE))
     predicted = base.transform_filter("datum.kind == 'predicted'")
     band = predicted.transform_filter("isValid(datum.low) && isValid(datum.high)")
     within, beyond = f"datum.x <= {largest!r}", f"datum.x >= {largest!r}"
@@ -197,7 +197,7 @@ def _beyond_measured(plain: Sequence[Row], largest: float, x: Any) -> list[Any]:
     if end <= largest:
         return []
     ground = alt.Chart(inline([{"x": largest, "end": end, "text": "not measured"}])).encode(x=x)
-    words = ground.mark_text(align="left", baseline="top", dx=5, dy=5).encode(text=alt.Text("text:N"), y=alt.YValue(0))
+    words = ground.mark_text(align="left", baseline="top", dx=5, dy=5).encode(text=alt.Text("text:N"), y=alt.value(0))
     return [ground.mark_rect(color=GRAY, opacity=0.14).encode(x2=alt.X2("end:Q")), words]
 
 
