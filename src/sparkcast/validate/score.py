@@ -239,8 +239,7 @@ def _predictions(
 
     if isinstance(fitted, Answering):  # once for all questions: a forest takes milliseconds for each
         answers = fitted.answers(fitted.domain.encode(at))
-        low, high = answers.interval(level)
-        columns = (answers.values, low, high, answers.probability_below(np.array(values)))
+        columns = (answers.values, *answers.interval(level), answers.probability_below(np.array(values)))
         yield from zip(*(column.tolist() for column in columns), strict=True)
         return
     for one, value in zip(at, values, strict=True):
