@@ -66,6 +66,12 @@ def _parse(text: str | int | float, units: dict[str, float] | dict[str, int], ki
     return number * units.get(unit, 1)
 
 
+def require_seed(seed: int) -> None:
+    """Raise StudyError for what cannot start every generator of random numbers in use."""
+    if not 0 <= seed < 2**32:
+        raise StudyError(f"the seed cannot be {seed}", hint="give an integer from 0 to 4294967295")
+
+
 def parse_rate(text: str) -> float:
     """Jobs per second in a rate, which needs a unit: nobody can tell 12 per hour from 12 per second.
 

@@ -3,6 +3,7 @@
 import os
 import socket
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,63 @@ def test_a_read_only_file_system_is_named(call: Call, study: Path, monkeypatch: 
     answer = call("run", "s.yaml")
     assert answer.code == 2
     assert "Read-only file system\n  hint: copy the study file" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("foo://me:hush@host/db", ["sparkcast cannot read foo://", "postgresql://USER@HOST"]),
+        ("postgresql+foo://me:hush@host/db", ["sparkcast cannot read postgresql+foo://"]),
+        ("mysql://me:hush@host/db", ["needs the database driver 'MySQLdb'", "pip install mysqlclient"]),
+        ("postgresql://me:hush@host:port/db", ["begins with postgresql:// is malformed"]),
+        ("://me:hush@host", ["malformed"]),
+        ("https://me:hush@host/runs.csv", ["is a URL, but a .csv file is read from a path", "download"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["analyze", "validate", "recommend"])
+def test_a_url_that_cannot_be_read_is_named_without_its_password(
+    call: Call, command: str, url: str, words: list[str]
+) -> None:
+    answer = call(command, url)
+    assert (answer.code, answer.out) == (2, "")
+    for word in [*words, "hint: "]:
+        assert word in answer.err
+    assert "hush" not in answer.err
+    assert "a bug in sparkcast" not in answer.err
+
+
+def test_a_missing_driver_is_named_with_its_package(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    answer = call("analyze", "postgresql://me:hush@host/db")
+    assert answer.code == 2
+    assert "postgresql:// needs the database driver 'psycopg', which is not installed" in answer.err
+    assert "pip install 'psycopg[binary]'" in answer.err
+
+
+@pytest.mark.parametrize("password", ["hush", "hu@sh", "hu:sh"])
+@pytest.mark.parametrize("verbose", [(), ("-v",), ("--json",)])
+def test_no_error_shows_the_password_of_a_url(call: Call, password: str, verbose: tuple[str, ...]) -> None:
+    answer = call("run", f"https://me:{password}@host/s", *verbose)
+    assert answer.code == 2
+    assert password not in answer.err + answer.out
+    assert "sh@" not in answer.err + answer.out
+
+
+@pytest.mark.parametrize("seed", ["-1", "4294967296"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("queue", "--service-time", "30s", "--arrival-rate", "1/h"),
+        ("validate", "runs.csv", "--protocol", "holdout:0.25"),
+        ("tune", "s.yaml"),
+    ],
+)
+def test_an_impossible_seed_is_refused(call: Call, study: Path, words: tuple[str, ...], seed: str) -> None:
+    (study.parent / "runs.csv").write_text("executors,time_s\n" + "".join(f"{n},{60 / n}\n" for n in range(1, 9)))
+    answer = call(*words, f"--seed={seed}")
+    assert (answer.code, answer.out) == (2, "")
+    assert f"the seed cannot be {seed}" in answer.err
+    assert "hint: give an integer from 0" in answer.err
 
 
 def _pretend_a_run(study: Path, *, finish: bool = False) -> None:

@@ -118,7 +118,11 @@ def test_figures_are_written(call: Call, tmp_path: Path) -> None:
         (("--service-time", "30s"), 2, ["neither an arrival rate nor a deadline"]),
         (("--arrival-rate", "3/h"), 2, ["nothing says how long a job takes", "--service-time"]),
         (("--service-time", "30s", "--arrival-rate", "1/h", "--scv", "-1"), 2, ["variation of times cannot be -1"]),
-        (("--service-time", "30s", "--arrival-rate", "1/h", "--percentile", "100"), 2, ["the percentile is 1"]),
+        (
+            ("--service-time", "30s", "--arrival-rate", "1/h", "--percentile", "100"),
+            2,
+            ["no percentile 100", "95 or 0.95"],
+        ),
         (("--service-time", "30s", "--arrival-rate", "1/h", "--discipline", "lifo"), 2, ["no discipline 'lifo'"]),
         (("--service-time", "30s", "--arrival-rate", "1/h", "--slo", "1s"), 5, ["no number of servers"]),
         (("--service-time", "30s", "--compare", "two", "--slo", "1h"), 2, ["not a list of numbers"]),
@@ -134,6 +138,14 @@ def test_a_bad_question_gets_a_message_a_hint_and_its_exit_code(
     assert answer.out == ""
     for word in [*words, "hint: "]:
         assert word in answer.err
+
+
+def test_a_percentile_means_the_same_in_percent_and_as_a_share(call: Call) -> None:
+    by_percent, by_share = (
+        json.loads(call("queue", *NUMBERS, "--percentile", text, "--json", *SMALL).out) for text in ("95", "0.95")
+    )
+    assert by_percent["share"] == by_share["share"] == 0.95
+    assert by_percent["response_s"] == by_share["response_s"]
 
 
 def test_one_run_does_not_show_how_much_times_vary(call: Call, tmp_path: Path) -> None:

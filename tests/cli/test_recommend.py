@@ -36,6 +36,8 @@ def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, r
     assert "trade-off: " in answer.out
     assert "s more buys executors=8, batch_size=" in answer.out
     assert "--conf spark.executor.instances=8" in answer.out
+    assert "--conf spark.cores.max" not in answer.out
+    assert "also set spark.cores.max to 8 x the cores per executor" in answer.out
     assert "job arguments:\n  --batch-size " in answer.out
     assert "Pareto-optimal ones" in answer.out
     assert "Pareto-optimal in time_s, accuracy (" in call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out

@@ -168,6 +168,26 @@ def test_the_same_task_told_twice_counts_once(tmp_path: Path) -> None:
     assert log.counts.duplicate_tasks == 2
 
 
+def test_a_repeated_task_end_is_dropped_wherever_it_stands_and_the_others_keep_their_order(tmp_path: Path) -> None:
+    ends = [task_end(number) for number in (7, 3, 5, 7, 3)]
+    log = _read(tmp_path, as_lines(ends))
+    assert log.tasks["task_id"].tolist() == [7, 3, 5]
+    assert log.counts.duplicate_tasks == 2
+
+
+def test_two_ends_of_one_task_at_different_times_both_count(tmp_path: Path) -> None:
+    ends = [task_end(1), task_end(1), task_end(2)]
+    ends[1]["Task Info"]["Finish Time"] += 5
+    log = _read(tmp_path, as_lines(ends))
+    assert log.tasks["task_id"].tolist() == [1, 1, 2]
+    assert log.counts.duplicate_tasks == 0
+
+
+def test_tasks_without_an_id_are_not_taken_for_one(tmp_path: Path) -> None:
+    log = _read(tmp_path, as_lines([task_end(-1), task_end(-1)]))
+    assert (len(log.tasks), log.counts.duplicate_tasks) == (2, 0)
+
+
 def test_failed_tasks_say_why(tmp_path: Path) -> None:
     python = {
         "Reason": "ExceptionFailure",

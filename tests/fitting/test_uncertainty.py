@@ -7,7 +7,7 @@ import pytest
 
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.problem import Problem, pose, scale_of
-from sparkcast.fitting.uncertainty import Learned, fit, left_out_predictions
+from sparkcast.fitting.uncertainty import Learned, errors_of, fit, left_out_predictions
 from sparkcast.models import MODELS
 from sparkcast.models.median import Constant
 from sparkcast.study import Dataset, Kind, Observation, Response
@@ -120,3 +120,14 @@ def test_exact_data_leave_a_tiny_but_usable_interval() -> None:
 def test_a_share_ends_at_one_or_at_a_hundred_percent(unit: str, values: tuple[float, ...], high: float) -> None:
     scale = scale_of(Response("auc", kind=Kind.SHARE, unit=unit), values)
     assert (scale.low, scale.high) == (0.0, high)
+
+
+@pytest.mark.parametrize(("n", "two_sided_t"), [(3, 1.6035674514745464), (4, 1.6377443536962102)])
+def test_the_largest_of_a_few_errors_is_as_wide_as_the_prediction_interval_of_so_many_normal_ones(
+    n: int, two_sided_t: float
+) -> None:
+    """t * s * sqrt(1 + 1/n), with t of n - 1 degrees of freedom at n / (n + 1): qt(0.875, 2) and qt(0.9, 3) in R."""
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"gain": (-1.0) ** x}) for x in range(n)), responses=("gain",))
+    errors = errors_of(pose(data, "gain"), np.zeros(n))
+    assert errors.shares[-1] == pytest.approx(n / (n + 1))
+    assert errors.quantile(n / (n + 1)) == pytest.approx(two_sided_t * (1 + 1 / n) ** 0.5)

@@ -43,6 +43,13 @@ def test_a_run_that_lost_an_executor_on_the_way_is_not_comparable() -> None:
     assert "1 executor(s) lost" in cause
 
 
+def test_running_out_of_memory_explains_the_executors_that_were_lost_by_it() -> None:
+    failure = JobReport(failure="java.lang.OutOfMemoryError: Java heap space")
+    outcome, cause = classify(JobEnd(1), failure, dataclasses.replace(TASKS, lost_executors=2), "")
+    assert outcome is Outcome.OOM
+    assert "lost" not in cause
+
+
 def test_a_report_cut_off_in_the_middle_of_a_line_is_still_read(tmp_path: Path) -> None:
     path = tmp_path / "report.jsonl"
     path.write_text(

@@ -157,3 +157,12 @@ def test_a_real_log_adds_up() -> None:
     profile = profile_log(read_log(REAL_LOG))
     assert sum(profile.parts.values()) == pytest.approx(profile.wall_s, rel=1e-3)
     assert profile.n_tasks > 0
+
+
+def test_a_task_that_starts_as_another_ends_takes_its_slot_and_not_a_second_one() -> None:
+    tasks = [T(0, 10), T(10, 20), T(20, 30), T(5, 20)]
+    found = attribute(log_of(tasks, end=30))
+    assert found.peaks == {(0, 0): 2}
+    # From 20 s on, one slot of the two waits for the last task, and the two that were never used are idle.
+    assert found.total[Part.SLOW_TASKS] == pytest.approx(10 / 4)
+    assert found.total[Part.IDLE] == pytest.approx(30 * 2 / 4 + 5 / 4)

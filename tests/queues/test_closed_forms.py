@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import InfeasibleError, StudyError
-from sparkcast.queues import Measures
+from sparkcast.queues import Measures, share_of_percentile
 from sparkcast.queues.approximations import GGc, Method
 from sparkcast.queues.finite import MMcK
 from sparkcast.queues.general import MG1, MG1Sharing
@@ -293,3 +293,15 @@ def test_other_numbers_that_cannot_be_are_refused() -> None:
         MG1(0.5, 1.0, -1.0)
     with pytest.raises(StudyError, match="not between 0 and 1"):
         MMc(0.5, 1.0).response_quantile(95)
+
+
+@pytest.mark.parametrize("percentile", [0.0, 1.0, 100.0, -0.5, -95.0, 101.0, math.nan, math.inf])
+def test_a_percentile_that_is_impossible_or_ambiguous_is_refused_with_both_ways_to_write_one(percentile: float) -> None:
+    with pytest.raises(StudyError, match="no percentile") as caught:
+        share_of_percentile(percentile)
+    assert "95 or 0.95" in caught.value.hint
+
+
+@pytest.mark.parametrize(("percentile", "share"), [(50.0, 0.5), (0.5, 0.5), (99.9, 0.999), (0.999, 0.999), (2.0, 0.02)])
+def test_a_percentile_may_be_a_percentage_or_a_share(percentile: float, share: float) -> None:
+    assert share_of_percentile(percentile) == pytest.approx(share)

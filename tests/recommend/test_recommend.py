@@ -75,6 +75,21 @@ def test_qualified_candidates_come_first_and_all_are_listed() -> None:
     assert 0 < sum(qualifies) < len(GRID)
 
 
+@pytest.mark.parametrize(("sign", "nearly"), [("<=", 0.995), (">=", 1.005)])
+def test_with_a_confidence_below_a_half_the_prediction_itself_may_break_the_limit(sign: str, nearly: float) -> None:
+    fix = {"batch_size": 64, "executors": 1}
+    point = ask(fix=fix).chosen.predicted("time_s").value
+    limits = [f"time_s {sign} {nearly * point}"]
+    found = ask(limits=limits, fix=fix, confidence=0.1)
+    assert 0.1 <= found.chosen.probability < 0.5
+    with pytest.raises(InfeasibleError):
+        ask(limits=limits, fix=fix, confidence=0.6)
+    # ... but no further than the confidence allows.
+    limits = [f"time_s {sign} {nearly**100 * point}"]
+    with pytest.raises(InfeasibleError):
+        ask(limits=limits, fix=fix, confidence=0.1)
+
+
 def test_the_margin_is_what_the_confidence_needs_beyond_the_prediction() -> None:
     found = ask(within_s=25.0, confidence=0.9)
     time = found.chosen.predicted("time_s")

@@ -10,8 +10,9 @@ import pytest
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.recommend import Limit, Recommendation
 from sparkcast.recommend.question import Question, limits_of, parse_limit
-from sparkcast.recommend.submit import conf_lines, job_arguments
+from sparkcast.recommend.submit import conf_lines, conf_notes, job_arguments
 from sparkcast.study import Configuration, Dataset, Kind, Observation, Price, Response, Role, Setting, Vocabulary
+from sparkcast.study.names import usual_vocabulary
 from tests_support import recommend
 
 WORDS = Vocabulary(
@@ -235,6 +236,48 @@ def test_memory_is_written_as_spark_does_from_the_unit_of_its_numbers(unit: str,
 def test_the_ending_of_a_usual_name_tells_its_unit() -> None:
     data = Dataset(("memory_gb",), (Observation({"memory_gb": 6}, {"time_s": 1.0}),))
     assert conf_lines(Configuration({"memory_gb": 6}), data.vocabulary) == ("--conf spark.executor.memory=6g",)
+
+
+def test_executors_without_cores_never_limit_the_cores_of_a_cluster() -> None:
+    words = usual_vocabulary(["executors"], [])
+    settings = Configuration({"executors": 8})
+    assert conf_lines(settings, words) == ("--conf spark.executor.instances=8",)
+    [note] = conf_notes(settings, words)
+    assert note == "on a standalone cluster, also set spark.cores.max to 8 x the cores per executor"
+
+
+def test_nothing_is_missing_where_cores_or_their_sum_were_settings() -> None:
+    words = usual_vocabulary(["executors", "cores", "spark.cores.max"], [])
+    assert conf_notes(Configuration({"executors": 8, "cores": 2}), words) == ()
+    assert conf_notes(Configuration({"executors": 8, "spark.cores.max": 16}), words) == ()
+    assert conf_notes(Configuration({"cores": 2}), words) == ()
+
+
+def test_each_property_is_pasted_once_however_its_setting_is_called() -> None:
+    settings = Configuration(
+        {"spark.executor.instances": 4, "spark.executor.cores": 2, "spark.executor.memory": "4g", "spark.cores.max": 6}
+    )
+    assert conf_lines(settings, usual_vocabulary(settings, [])) == (
+        "--conf spark.executor.cores=2",
+        "--conf spark.cores.max=6",
+        "--conf spark.executor.instances=4",
+        "--conf spark.executor.memory=4g",
+    )
+
+
+@pytest.mark.parametrize(("unit", "level"), [("", 61), ("bytes", 61), ("", 4096), ("", 65536), ("number", 61)])
+def test_a_memory_without_a_unit_is_not_pasted_but_its_unit_asked_for(unit: str, level: int) -> None:
+    words = Vocabulary((Setting("memory", role=Role.MEMORY, unit=unit),))
+    assert conf_lines(Configuration({"memory": level}), words) == ()
+    [note] = conf_notes(Configuration({"memory": level}), words)
+    assert f"memory={level} has no unit" in note
+    assert "memory:gb" in note
+
+
+def test_a_memory_without_a_unit_has_no_price() -> None:
+    with pytest.raises(StudyError, match="memory = 61 is a memory without a unit") as caught:
+        Setting("memory", role=Role.MEMORY).bytes(61)
+    assert "memory:gb" in caught.value.hint
 
 
 def test_machines_of_a_type_are_no_executors_and_have_no_conf_lines() -> None:

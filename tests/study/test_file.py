@@ -50,6 +50,7 @@ def test_a_study_file_is_read_whole() -> None:
     [
         ("design:", "desgin:", 11, ["unknown key 'desgin'", "did you mean 'design'"]),
         ("seed: 7", "center_points: -1", 11, ["design.center_points = -1", "greater than or equal to 0"]),
+        ("seed: 7", "seed: -1", 11, ["design.seed = -1", "greater than or equal to 0"]),
         ("replicates: 3", "replicates: 0", 11, ["design.replicates = 0", "greater than or equal to 1"]),
         ("[1, 2]", "[]", 4, ["'executors' has no levels"]),
         ("[1, 2]", "[1]", 4, ["single level 1", "without the brackets"]),

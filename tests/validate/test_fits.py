@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sparkcast import api
+from sparkcast.fitting.uncertainty import Answers, Distribution
 from sparkcast.models import MODELS
 from sparkcast.models.base import Learned, Problem
 from sparkcast.models.nnls import NonNegativeLeastSquares
@@ -52,6 +53,31 @@ def test_leaving_out_two_configurations_is_learned_once_whichever_comes_first(le
     assert learned.count(N - 2) == N * (N - 1) / 2
 
 
+def test_what_joins_auto_is_learned_without_two_configurations_once_for_all_models(learned: list[int]) -> None:
+    data = api.Data(measured())
+    MODELS.get("auto")().fit(data.dataset, "time_s")  # so that no library is loaded meanwhile
+    assert N in learned
+    learned.clear()
+    api.validate(data, models=["auto", "nnls"])
+    assert learned.count(N - 1) == 2 * N
+    assert learned.count(N - 2) == N * (N - 1) / 2
+
+
+def test_a_tested_model_is_asked_for_its_points_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    answers = Distribution.answers
+
+    def watched(self: Distribution, x: Any) -> Answers:
+        asked.append(len(x))
+        return answers(self, x)
+
+    monkeypatch.setattr(Distribution, "answers", watched)
+    data = measured()
+    api.validate(api.Data(data), models=["median"])
+    asked_by_baseline = N  # which looks whether a configuration can be predicted at all, for each of two replicates
+    assert sorted(asked) == [1] * 2 * asked_by_baseline + [2] * N
+
+
 def test_figures_of_a_validation_learn_from_all_runs_once_and_nothing_else_again(
     learned: list[int], tmp_path: Path
 ) -> None:
@@ -67,7 +93,7 @@ def test_a_learning_curve_learns_once_for_each_size_and_draw(learned: list[int])
     assert learned == [5] * 3 + [6] * 3
 
 
-@pytest.mark.parametrize("name", ["ridge", "nnls", "ernest", "scaling", "anova", "decision-tree"])
+@pytest.mark.parametrize("name", ["auto", "ridge", "nnls", "ernest", "scaling", "anova", "decision-tree"])
 def test_scorecards_and_fitted_models_are_those_of_models_that_share_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

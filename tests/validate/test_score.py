@@ -2,8 +2,10 @@ import math
 import random
 import sys
 import time
+from collections.abc import Sequence
 from itertools import product
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -39,6 +41,30 @@ def test_scorecards_come_best_first_with_the_baseline_among_them() -> None:
     assert result.scorecards[0].mape < result.scorecards[1].mape
     assert (result.protocol, result.level, result.refused, result.untested) == ("loo", 0.8, (), ())
     assert all(len(card.runs) == 18 for card in result.scorecards)
+
+
+class Narrow(NamedTuple):
+    """Claims that every run takes 4 s, give or take 1 s."""
+
+    def fit(self, data: Dataset, response: str) -> "Narrow":
+        return self
+
+    def predict(self, at: Sequence[object]) -> list[float]:
+        return [4.0 for _ in at]
+
+    def interval(self, at: Sequence[object], *, level: float = 0.9) -> list[tuple[float, float]]:
+        return [(3.0, 5.0) for _ in at]
+
+    def probability_below(self, at: Sequence[object], limit: float) -> list[float]:
+        return [0.5 for _ in at]
+
+
+def test_coverage_counts_runs_below_an_interval_as_missed_like_those_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MODELS._classes, "narrow", Narrow)
+    times = (2, 3, 4, 5, 6, 2, 2, 4)
+    data = Dataset(("x",), tuple(Observation({"x": x}, {"time_s": t}) for x, t in enumerate(times)))
+    [card] = [card for card in validate(data, "time_s", models=["narrow"]).scorecards if card.model == "narrow"]
+    assert card.coverage == 4 / 8  # three are below, one is above, and both ends belong to it
 
 
 def test_scores_are_what_their_names_say() -> None:

@@ -122,4 +122,6 @@ def _show_logs() -> None:
 def _print_traceback() -> None:
     import traceback
 
-    traceback.print_exc()
+    from sparkcast.study.redaction import redact_text
+
+    print(redact_text(traceback.format_exc()), file=sys.stderr, end="")

@@ -2,7 +2,7 @@
 
 import errno
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from sparkcast.errors import RunError, SparkcastError, StudyError
@@ -31,6 +31,14 @@ class Failure:
 
 
 def failure_of(error: Exception, commands: tuple[str, ...]) -> Failure:
+    """Without the passwords of URLs, whoever wrote the message."""
+    from sparkcast.study.redaction import redact_text
+
+    failure = _failure_of(error, commands)
+    return replace(failure, problem=redact_text(failure.problem), hint=redact_text(failure.hint))
+
+
+def _failure_of(error: Exception, commands: tuple[str, ...]) -> Failure:
     if isinstance(error, SparkcastError):
         return Failure(error.exit_code, error.problem, error.hint, error.nearest)
     if hasattr(error, "format_message"):  # of the parser of options

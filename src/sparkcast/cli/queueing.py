@@ -94,7 +94,7 @@ def queue(
         int | None, typer.Option(help="Maximum number of jobs in the system; others are turned away.")
     ] = None,
     slo: Annotated[str | None, typer.Option(help="The deadline that the percentile must meet: 300s.")] = None,
-    percentile: Annotated[float, typer.Option(help="Percentile of the response time.")] = 95.0,
+    percentile: Annotated[float, typer.Option(help="Percentile of the response time: 95 or 0.95.")] = 95.0,
     compare: Annotated[str | None, typer.Option(help="Numbers of servers to compare: 2,4,8.")] = None,
     price: Annotated[float | None, typer.Option(help="Cost of one server per hour.")] = None,
     at: Annotated[str | None, typer.Option(help="Settings of the job in DATA: executors=2,batch_size=64.")] = None,

@@ -200,6 +200,8 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
         tell(_running_line(forecast))
     if result.conf:
         options("paste into spark-submit:", result.conf)
+    for note in result.conf_notes:
+        tell(f"  {note}")
     if result.arguments:
         shell("job arguments:", " ".join(result.arguments), below=True)
     for note in result.notes:

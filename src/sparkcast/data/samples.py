@@ -30,10 +30,10 @@ class SampledRun:
 
 def sampled_runs(data: Data, observations: Sequence[Observation] | None = None) -> tuple[SampledRun, ...]:
     """The runs that have samples; none of a table, which has no store."""
-    from sparkcast.store import open_store
-
     if data.results is None:
         return ()
+    from sparkcast.store import open_store
+
     store = open_store(data.results)
     try:
         wanted = data.dataset.observations if observations is None else observations

@@ -13,6 +13,7 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Listed, Observation, Price, Role, Space, Study, Vocabulary
 from sparkcast.study.names import COST, METRICS, in_usual_units
 from sparkcast.study.paths import no_such_file
+from sparkcast.study.redaction import redact_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -142,6 +143,7 @@ def load_data(source: "Source | DataFrame", *, table: TableOptions | None = None
 
 def _loaded(source: Source, options: TableOptions, study: str | None) -> Data:
     path = Path(source)
+    _refuse_remote_file(str(source))
     if is_tracking(source):
         return _tracked_data(str(source), options, study)
     if is_model_file(path):
@@ -157,6 +159,16 @@ def _loaded(source: Source, options: TableOptions, study: str | None) -> Data:
     if is_study_file(path):
         return _study_data(path, options.roles)
     return _store_data(str(source), options.factors, study, options.roles)
+
+
+def _refuse_remote_file(source: str) -> None:
+    """A URL is a database's, or MLflow's."""
+    suffix = Path(source).suffix.lower()
+    if "://" in source and not source.startswith(MLFLOW) and suffix in (*TABLES, *_WORKBOOKS, ".yaml", ".yml"):
+        raise StudyError(
+            f"{redact_text(source)} is a URL, but a {suffix} file is read from a path",
+            hint="download the file and pass its path",
+        )
 
 
 def _require_runs(path: Path) -> None:

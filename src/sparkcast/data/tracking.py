@@ -20,6 +20,7 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Epoch, Kind, Observation, Outcome, Role
 from sparkcast.study.application import TIME
 from sparkcast.study.names import usual_role, usual_vocabulary
+from sparkcast.study.redaction import redact_text
 
 _PREFIX = "mlflow:"
 _ENDS = {"FINISHED": Outcome.OK, "FAILED": Outcome.ERROR, "KILLED": Outcome.LOST}
@@ -125,7 +126,8 @@ def _client(source: str, *, is_written: bool) -> Iterator[Any]:
         except ImportError as error:  # what only some of its stores need
             raise _missing(error) from error
         except MlflowException as error:
-            raise StudyError(f"MLflow: {str(error).splitlines()[0]}", hint=f"is {uri} correct?") from error
+            problem, shown = redact_text(str(error).splitlines()[0]), redact_text(str(uri))
+            raise StudyError(f"MLflow: {problem}", hint=f"check the tracking location: {shown}") from error
 
 
 def _missing(error: ImportError) -> StudyError:
@@ -164,10 +166,13 @@ def _experiment(client: Any, source: str, name: str | None) -> tuple[Any, list[A
     runs = {experiment.name: _runs(client, experiment) for experiment in wanted}
     filled = [each for each, found in runs.items() if found]
     if not filled:
-        raise NotEnoughDataError(f"{source} has no runs", hint="give another tracking folder or URL, or --study NAME")
+        raise NotEnoughDataError(
+            f"{redact_text(source)} has no runs", hint="give another tracking folder or URL, or --study NAME"
+        )
     if len(filled) > 1:
         raise StudyError(
-            f"{source} has {len(filled)} experiments with runs: {', '.join(filled[:10])}", hint="choose: --study NAME"
+            f"{redact_text(source)} has {len(filled)} experiments with runs: {', '.join(filled[:10])}",
+            hint="choose: --study NAME",
         )
     return known[filled[0]], runs[filled[0]]
 

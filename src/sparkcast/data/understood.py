@@ -49,7 +49,10 @@ def told_settings(data: Dataset, units: dict[str, str]) -> tuple[tuple[str, str]
         unit = units.get(name, "")
         if setting.role is Role.MEMORY and not unit:
             unit = setting.unit
-            if unit == "bytes" and not any(isinstance(level, str) for level in data.levels(name)):
+            levels = data.levels(name)
+            if not all(setting.is_size_clear(level) for level in levels):
+                unit = f"unit unknown; declare --role {name}=memory:gb"
+            elif unit == "bytes" and not any(isinstance(level, str) for level in levels):
                 unit = f"assumed to be bytes; or --role {name}=memory:gb"
         told.append((name, ", ".join(part for part in (role, unit) if part)))
     return tuple(told)

@@ -1,13 +1,19 @@
 """Where the next run falls, for any model: the errors it made on configurations it had not seen, around its point.
 
-All replicates of a configuration are left out together, predicted, and compared. Each of n such configurations is as
-likely to be the next one as the asked one is, so the k-th smallest error covers the next run with probability
-k / (n + 1) (split conformal prediction; Vovk, Gammerman and Shafer 2005). Between these steps the quantile is
-interpolated; beyond the largest error, where so few runs say nothing, it grows like a Student t distribution with n - 1
-degrees of freedom, which keeps intervals honest when n is small. Outside the measured range errors grow by
-1 + overshoot: one whole range further makes the interval twice as wide. A model may name other laws that the runs
-cannot tell from its own: along the settings these are about, the overshoot is counted in ratios, and the 90 % interval
-reaches what every one of them says.
+All replicates of a configuration are left out together, predicted, and compared; the k-th smallest of the n errors is
+taken to cover the next run with probability k / (n + 1). This is the jackknife: errors of models that each lack a
+configuration, around the point of the model that has them all. It has no guarantee for finite n: it covers as often as
+it says only where the next configuration is exchangeable with these and leaving one out hardly changes the model
+(stability); without that, coverage can be anything (Barber, Candes, Ramdas and Tibshirani 2021, "Predictive inference
+with the jackknife+", Annals of Statistics 49). Their jackknife+, which puts each error around the point of its own
+model, covers at least 1 - 2a where 1 - a is asked for, but would keep all n models. `validate` shows how often runs
+fell inside.
+
+Between these steps the quantile is interpolated; beyond the largest error, where so few runs say nothing, it grows like
+a Student t distribution with n - 1 degrees of freedom, which keeps intervals wide when n is small. Outside the measured
+range errors grow by 1 + overshoot: one whole range further makes the interval twice as wide. A model may name other
+laws that the runs cannot tell from its own: along the settings these are about, the overshoot is counted in ratios, and
+the 90 % interval reaches what every one of them says.
 
 Errors are ratios (logarithms) for positive responses, so that times stay positive; plain differences for shares such as
 accuracy, where the distribution is cut at its bounds. Interval and probability come from the same distribution, so they

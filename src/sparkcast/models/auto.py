@@ -15,7 +15,7 @@ few levels inside the data can prove little about those outside, and the interva
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sparkcast.arrays import Bools, Floats, Ints
@@ -170,6 +170,9 @@ class Combined(Answering):
         return self.outside[str(step)]
 
 
+Remembering = Callable[[str, Learner], Learner]  # learns as a model of this name does, and what it knows not again
+
+
 @MODELS.register("auto")
 class Auto:
     """Combines the models that do best on the kind of question asked: inside the measured range or beyond it."""
@@ -177,14 +180,15 @@ class Auto:
     is_default = True
     is_usual = True
 
-    def __init__(self, candidates: Sequence[str] | None = None) -> None:
+    def __init__(self, candidates: Sequence[str] | None = None, remembering: Remembering | None = None) -> None:
         self._candidates = candidates
+        self._remembering = remembering
 
     def fit(self, data: Dataset, response: str) -> Combined:
         problem = pose(data, response)
         with one_thread():
             if self._candidates is None and len(problem) <= FEW:
-                return _led(problem)
+                return _led(problem, self._remembering)
             members, left_out = _members(problem, self._candidates)
             return Combined(problem.domain, members, _choose_inside(problem, members, left_out), problem)
 
@@ -192,9 +196,9 @@ class Auto:
 # ---------------------------------------------------------------- few configurations
 
 
-def _led(problem: Problem) -> Combined:
+def _led(problem: Problem, remembering: Remembering | None) -> Combined:
     """The Bayesian model, moved by those that join it."""
-    posterior, voices = posterior_of(problem), _voices(problem)
+    posterior, voices = posterior_of(problem), _voices(problem, remembering)
     said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
     weights = _weights(problem, problem, posterior.link, said)
     belief = Belief(problem.domain, posterior, tuple(points for _, points, _ in voices), weights)
@@ -238,10 +242,11 @@ def _led_outside(problem: Problem, inside: Choice, belief: Belief, step: "Step")
     return _led_choice(str(step), f"extrapolate:{step.factor}", names, tested, said, moved)
 
 
-def _voices(problem: Problem) -> list[tuple[str, Points, Floats]]:
+def _voices(problem: Problem, remembering: Remembering | None) -> list[tuple[str, Points, Floats]]:
     """Who joins, what it learned, and what it says of configurations left out."""
     found = []
-    for name, learn in _learners(problem, None):
+    for name, method in _learners(problem, None):
+        learn = method if remembering is None else remembering(name, method)
         try:
             learned = learn(problem)
             left_out = _left_out(problem, learn) if learned.left_out is None else learned.left_out

@@ -10,7 +10,7 @@ from typing import Protocol
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.units import show_rate
 
-__all__ = ["Measures", "Queue", "require_positive", "require_share", "require_stable"]
+__all__ = ["Measures", "Queue", "require_positive", "require_share", "require_stable", "share_of_percentile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,23 @@ def require_positive(value: float, what: str, unit: str = "") -> None:
 def require_share(value: float, what: str = "the share of jobs") -> None:
     if not 0 < value < 1:
         raise StudyError(f"{what} is {value:g}, not between 0 and 1", hint="write 0.95 for 95 %")
+
+
+def share_of_percentile(percentile: float) -> float:
+    """The share of jobs behind a percentile, written in percent or as a share.
+
+    1 is refused: the first percentile and all jobs are written alike.
+
+    >>> share_of_percentile(95), share_of_percentile(0.95)
+    (0.95, 0.95)
+    """
+    if 0 < percentile < 1:
+        return percentile
+    if 1 < percentile < 100:
+        return percentile / 100
+    raise StudyError(
+        f"there is no percentile {percentile:g}", hint="write 95 or 0.95 for the time within which 95% of jobs finish"
+    )
 
 
 def require_stable(arrival_rate: float, service_time_s: float, servers: int) -> float:

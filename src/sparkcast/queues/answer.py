@@ -16,6 +16,7 @@ from sparkcast.queues.simulate import Cluster, Simulation, require_fits, simulat
 from sparkcast.queues.slowdown import Shared
 from sparkcast.queues.steady import Estimate
 from sparkcast.queues.workload import Workload
+from sparkcast.units import require_seed
 
 DAY_S = 86_400.0
 _FAN = (0.5, 0.75, 0.9, 0.95, 0.99)
@@ -153,6 +154,7 @@ def _is_poisson(workload: Workload) -> bool:
 
 
 def _check(question: QueueQuestion) -> None:
+    require_seed(question.seed)
     require_share(question.share, "the percentile")
     require_fits(question.workload, question.cluster)
     if question.slo_s is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from sparkcast.errors import StudyError, UnknownNameError
+from sparkcast.queues import share_of_percentile
 from sparkcast.queues.answer import QueueQuestion
 from sparkcast.queues.arrivals import Arrivals, Given, Renewal
 from sparkcast.queues.described import DescribedClass, shares_of
@@ -61,7 +62,7 @@ class Goal:
     """What the response times of jobs should be, and which clusters to compare by that."""
 
     slo_s: float | None = None  # the deadline that the percentile must meet
-    percentile: float = 95.0  # of the response time
+    percentile: float = 95.0  # of the response time; 0.95 says the same
     compare: Sequence[int] = ()  # numbers of servers; () for some around the cluster's
     price_per_server_hour: float | None = None
 
@@ -112,7 +113,7 @@ def pose(load: Load, known: Sequence[ServiceTimes], servers: Servers, goal: Goal
         Cluster(cores, way, slowdown if way == "fair" else None, overtake=servers.overtake, machine=machine),
         has_rate=arrivals is not None,
         slo_s=goal.slo_s,
-        share=goal.percentile / 100,
+        share=share_of_percentile(goal.percentile),
         places=servers.places,
         servers=tuple(goal.compare),
         price_per_server_hour=goal.price_per_server_hour,

@@ -127,6 +127,7 @@ class Recommendation:
     why: str
     margin_s: float | None  # room the confidence needs between prediction and deadline
     conf: tuple[str, ...]  # paste-ready spark-submit options
+    conf_notes: tuple[str, ...] = ()  # properties that no setting gives
     arguments: tuple[str, ...] = ()  # paste-ready arguments of the job itself
     limits: tuple[Limit, ...] = ()
     n_candidates: int = 0  # of those considered, the ones that are supported by runs and not likely to fail

@@ -21,7 +21,7 @@ from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
 from sparkcast.recommend.resources import Resources, resources_of
 from sparkcast.recommend.small_samples import ENOUGH, few_note, is_by_errors, most_teaching
-from sparkcast.recommend.submit import conf_lines, job_arguments
+from sparkcast.recommend.submit import conf_lines, conf_notes, job_arguments
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, Price, Vocabulary, same_level
 from sparkcast.study.derive import hourly_columns
@@ -382,6 +382,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         why=why(asked, row, chosen, margin_s, recommender.reasons(asked)),
         margin_s=margin_s,
         conf=conf_lines(settings, words),
+        conf_notes=conf_notes(settings, words),
         arguments=job_arguments(settings, words),
         limits=asked.limits,
         n_candidates=int(asked.kept.sum()),

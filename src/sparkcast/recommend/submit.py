@@ -8,28 +8,58 @@ from sparkcast.units import as_number, shortest_size
 
 
 def conf_lines(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
-    """The cluster settings as options of spark-submit.
-
-    Where machines have a type, they are machines of a cloud and not executors: Spark is told nothing of them.
+    """The cluster settings as options of spark-submit: only those that were settings, each property once.
 
     >>> from sparkcast.study.names import usual_vocabulary
     >>> conf_lines(Configuration({"executors": 2, "cores": 4}), usual_vocabulary(["executors", "cores"], []))
     ('--conf spark.executor.cores=4', '--conf spark.cores.max=8', '--conf spark.executor.instances=2')
     """
+    properties = _cluster_properties(settings, words)
+    # A memory was read above, with its unit.
+    properties |= {
+        name: str(level)
+        for name, level in settings.items()
+        if _is_property(name) and words.role(name) is not Role.MEMORY
+    }
+    return tuple(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in properties.items())
+
+
+def conf_notes(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
+    """The properties that lines to paste would need, but that no setting gives."""
+    lines = conf_lines(settings, words)
+    notes = []
+    if _sets("spark.executor.instances", lines) and not _sets("spark.cores.max", lines):
+        executors = settings[str(words.first(Role.MACHINES, among=settings))]
+        notes.append(f"on a standalone cluster, also set spark.cores.max to {executors} x the cores per executor")
+    memory = words.first(Role.MEMORY, among=settings)
+    if memory is not None and not words.setting(memory).is_size_clear(settings[memory]):
+        notes.append(
+            f"{memory}={settings[memory]} has no unit, so spark.executor.memory is not set: declare the role "
+            f"memory:gb or memory:mb for {memory}"
+        )
+    return tuple(notes)
+
+
+def _cluster_properties(settings: Configuration, words: Vocabulary) -> dict[str, str]:
+    """Where machines have a type, they are machines of a cloud and not executors: Spark is told nothing of them."""
     if words.first(Role.MACHINE_TYPE, among=settings):
-        return ()
+        return {}
     executors, cores = _number(settings, words, Role.MACHINES), _number(settings, words, Role.CORES)
-    properties = {
+    numbers = {
         "spark.executor.cores": cores,
         # A standalone cluster counts cores, YARN and Kubernetes count executors.
-        "spark.cores.max": executors * (cores or 1) if executors else None,
+        "spark.cores.max": executors * cores if executors and cores else None,
         "spark.executor.instances": executors,
     }
-    lines = [f"--conf {name}={value:g}" for name, value in properties.items() if value]
-    if memory := words.first(Role.MEMORY, among=settings):
-        lines.append(f"--conf spark.executor.memory={shortest_size(words.setting(memory).bytes(settings[memory]))}")
-    lines += [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in settings.items() if _is_property(name)]
-    return tuple(lines)
+    properties = {name: f"{number:g}" for name, number in numbers.items() if number}
+    memory = words.first(Role.MEMORY, among=settings)
+    if memory is not None and words.setting(memory).is_size_clear(settings[memory]):
+        properties["spark.executor.memory"] = shortest_size(words.setting(memory).bytes(settings[memory]))
+    return properties
+
+
+def _sets(name: str, lines: tuple[str, ...]) -> bool:
+    return any(line.startswith(f"--conf {name}=") for line in lines)
 
 
 def _is_property(name: str) -> bool:

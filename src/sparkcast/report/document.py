@@ -109,26 +109,21 @@ def build_content(
 
 def planned_runs(data: Dataset, plan: Plan | None) -> tuple[PlannedRun, ...]:
     """Trials in the order of the plan, each with its runs; then runs that no plan asked for."""
-    waiting = list(data.observations)
+    runs: dict[tuple[Configuration, int], list[Observation]] = {}
+    for run in data.observations:
+        if not run.is_ingested:
+            runs.setdefault((data.key(run), run.replicate), []).append(run)
     lines: list[PlannedRun] = []
+    planned: set[int] = set()
     for trial in plan.trials if plan else ():
-        made = [
-            run
-            for run in waiting
-            if run.replicate == trial.replicate and not run.is_ingested and _same(run, trial.configuration, data)
-        ]
-        waiting = [run for run in waiting if run not in made]
-        lines.extend(_line(run, data, trial.position) for run in made)
-        if not made:
-            lines.append(
-                PlannedRun(trial.position, trial.configuration.only(data.factors), trial.replicate, NOT_RUN, {})
-            )
-    waiting.sort(key=lambda run: run.position)
-    return (*lines, *(_line(run, data, run.position) for run in waiting))
-
-
-def _same(run: Observation, configuration: Configuration, data: Dataset) -> bool:
-    return data.key(run) == configuration.only(data.factors)
+        settings = trial.configuration.only(data.factors)
+        found = runs.pop((settings, trial.replicate), [])
+        planned.update(map(id, found))
+        lines.extend(_line(run, data, trial.position) for run in found)
+        if not found:
+            lines.append(PlannedRun(trial.position, settings, trial.replicate, NOT_RUN, {}))
+    others = sorted((run for run in data.observations if id(run) not in planned), key=lambda run: run.position)
+    return (*lines, *(_line(run, data, run.position) for run in others))
 
 
 def _line(run: Observation, data: Dataset, position: int) -> PlannedRun:

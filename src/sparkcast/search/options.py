@@ -15,6 +15,7 @@ from sparkcast.search.base import Search
 from sparkcast.study import Configuration, Dataset, Observation, Study, same_level
 from sparkcast.study.derive import derive_responses, make_dataset, run_cost
 from sparkcast.study.names import COST
+from sparkcast.units import require_seed
 
 MAX_RUNS = 20
 
@@ -32,6 +33,7 @@ class TuneOptions:
     earlier: tuple[Dataset, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        require_seed(self.seed)
         if self.within_s is not None and not (math.isfinite(self.within_s) and self.within_s > 0):
             raise StudyError(
                 f"a limit of {self.within_s:g} s is not positive", hint="give a positive time, e.g. --within 60s"

@@ -35,10 +35,12 @@ from sparkcast.study import (
     Utilization,
     differences,
 )
-from sparkcast.study.redaction import redact
+from sparkcast.study.redaction import redact, redact_text
 from sparkcast.study.series import RunSeries
 
 STORE_FILES = (".sqlite", ".db")  # a store that is to be a file, and not a folder
+_STORES = "pass postgresql://USER@HOST:5432/DATABASE, or the path of a results folder or an SQLite file"
+_DRIVER_PACKAGES = {"MySQLdb": "mysqlclient", "psycopg": "'psycopg[binary]'", "psycopg2": "psycopg2-binary"}
 SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
 
 
@@ -74,6 +76,22 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
         raise
 
 
+def _engine_of(url: str | sa.URL) -> sa.Engine:
+    """Errors name the scheme only: the rest of a URL may hold a password."""
+    scheme = str(url).partition("://")[0]
+    try:
+        return sa.create_engine(url)
+    except ModuleNotFoundError as error:
+        raise StudyError(
+            f"{scheme}:// needs the database driver {error.name!r}, which is not installed",
+            hint=f"install it: pip install {_DRIVER_PACKAGES.get(str(error.name), error.name)}",
+        ) from None
+    except sa.exc.NoSuchModuleError:
+        raise StudyError(f"sparkcast cannot read {scheme}://", hint=_STORES) from None
+    except (sa.exc.ArgumentError, ValueError):  # the latter for a port that is not a number
+        raise StudyError(f"the database URL that begins with {scheme}:// is malformed", hint=_STORES) from None
+
+
 def _url_of(file: Path) -> sa.URL:
     return sa.URL.create("sqlite", database=str(file))  # in a text, ? and % would mean something
 
@@ -89,7 +107,7 @@ class Store:
     """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
 
     def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None) -> None:
-        self._engine, self._snapshot = sa.create_engine(url), snapshot
+        self._engine, self._snapshot = _engine_of(url), snapshot
         if self._engine.dialect.name == "sqlite":
             sa.event.listen(self._engine, "connect", _configure_sqlite)
         with self._transaction() as connection:
@@ -433,7 +451,8 @@ class Store:
             raise StoreError(f"the store rejected a contradiction: {error.orig}") from error
         except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
             shown = self._engine.url if self._snapshot is None else str(self._snapshot.original)
-            raise StoreError(f"the store {shown!r} failed: {error.orig}", hint=_advice(str(error.orig))) from error
+            problem = redact_text(str(error.orig))
+            raise StoreError(f"the store {shown!r} failed: {problem}", hint=_advice(problem)) from error
 
 
 def _without_secrets(definition: Mapping[str, Any]) -> dict[str, Any]:

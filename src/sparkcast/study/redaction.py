@@ -17,7 +17,7 @@ _NAME = re.compile(SECRET)
 _VALUE = rf"""{re.escape(REDACTED)}|"[^"]*"|'[^']*'|\S+"""
 _NAMED = re.compile(rf"""((?:{_WORDS})[\w.-]*(?:["']?\s*=|["']\s*:)\s*)(?:{_VALUE})""", re.IGNORECASE)
 _OPTION = re.compile(rf"((?:--conf=)?[\w.-]*(?:{_WORDS})[\w.-]*=).+", re.IGNORECASE | re.DOTALL)
-_IN_URL = re.compile(r"(://[^/\s:@]*:)[^/\s@]+(?=@)")
+_IN_URL = re.compile(r"(:/?/[^/\s:@]*:)[^/\s]+(?=@)")  # one slash: a URL that became a path
 _SIGNATURE = re.compile(rf"([?&;]sig=)(?:{re.escape(REDACTED)}|[^&;\s]+)")
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study.configuration import Level
-from sparkcast.units import as_number, parse_bytes
+from sparkcast.units import BYTES, as_number, parse_bytes
 
 
 class Role(StrEnum):
@@ -41,7 +41,7 @@ _UNITS = {
     Role.EPOCHS: "passes over the data",
     Role.JOBS: "number at once",
 }
-_BYTES = {"bytes": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "gib": 2**30, "tb": 2**40}
+_LEAST_BYTES = 2**20  # No executor has less memory: a smaller bare number counts something else.
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,20 @@ class Setting:
         """The size behind a level: a bare number is in the setting's unit."""
         if isinstance(level, str):
             return parse_bytes(level)
-        return int(level * _BYTES.get(self.unit, 1))
+        if not self.is_size_clear(level):
+            raise StudyError(
+                f"{self.name} = {level!r} is a memory without a unit",
+                hint=f"declare the role memory:gb or memory:mb for {self.name}",
+            )
+        return int(level * self._unit_bytes)
+
+    def is_size_clear(self, level: Level) -> bool:
+        """Whether the unit of a memory is known: 4g, or a number in a declared unit, or enough to be bytes."""
+        return isinstance(level, str) or self._unit_bytes > 1 or level >= _LEAST_BYTES
+
+    @property
+    def _unit_bytes(self) -> int:
+        return BYTES.get(self.unit.lower(), 1)
 
     @property
     def takes_fractions(self) -> bool:

@@ -2,9 +2,9 @@
 
 A model finds its errors by learning without each configuration in turn. To leave out one configuration as a test, and
 another one inside that to find the errors, teaches the model what it learns the other way round; and when it learns
-from all runs, for figures, it leaves out what was tested before. So what was said of the tested configuration is kept:
-one number each, not the models, which are large. The same problem gives the same answer, so nothing changes but the
-time.
+from all runs, for figures, it leaves out what was tested before. A model that is tested may also be one that `auto`
+listens to. So what was said of left-out configurations is kept: one number each, not the models, which are large. The
+same problem gives the same answer, so nothing changes but the time.
 """
 
 import time
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
+from sparkcast.models.auto import Auto
 from sparkcast.models.base import Learned, Model, Points, Problem
 from sparkcast.study import Dataset
 from sparkcast.study.configuration import Levels
@@ -23,11 +24,21 @@ Learn = Callable[[Problem], Learned]
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was said of one configuration by a model that learned from a problem."""
+    """What was said of configurations by a model that learned from a problem."""
 
-    row: bytes
-    value: float
     seconds: float  # that learning took
+    values: dict[bytes, float] = field(default_factory=dict)  # by row
+
+    def noting(self, points: Points) -> Points:
+        """The points, which are remembered when asked for."""
+
+        def noted(x: Floats) -> Floats:
+            values = points(x)
+            if len(x) == 1:
+                self.values[x[0].tobytes()] = float(values[0])
+            return values
+
+        return noted
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +50,19 @@ class Fits:
     def fit(self, name: str, data: Dataset, response: str, tested: Sequence[Levels] = ()) -> tuple[Fitted, float]:
         """The model, and the seconds that fitting takes when nothing is remembered."""
         model, begun = MODELS.get(name)(), time.perf_counter()
-        if not isinstance(model, Model):
-            fitted = model.fit(data, response)
-            return fitted, time.perf_counter() - begun
         different = list(dict.fromkeys(map(_frozen, tested)))
-        learn = _Remembering(name, model.learn, self._kept, tested[0] if len(different) == 1 else None)
-        object.__setattr__(model, "learn", learn)  # it may be frozen
+        used: list[_Remembering] = []
+
+        def remembering(method: str, learn: Learn) -> Learn:
+            used.append(_Remembering(method, learn, self._kept, tested[0] if len(different) == 1 else None))
+            return used[-1]
+
+        if isinstance(model, Model):
+            object.__setattr__(model, "learn", remembering(name, model.learn))  # it may be frozen
+        elif isinstance(model, Auto):  # whose voices may be among the tested models themselves
+            model = Auto(remembering=remembering)
         fitted = model.fit(data, response)
-        return fitted, time.perf_counter() - begun + learn.saved_s
+        return fitted, time.perf_counter() - begun + sum(learn.saved_s for learn in used)
 
 
 def fit_points(name: str, data: Dataset, response: str) -> Fitted:
@@ -82,26 +98,30 @@ class _Remembering:
             return Learned(_Said(self.kept[key], lambda: self._again(problem, self.kept[key])))
         begun = time.perf_counter()
         learned = self.learn(problem)
-        self._keep(key, problem, learned.points, time.perf_counter() - begun)
-        return learned
+        if learned.left_out is None:  # else nobody learns without a configuration to hear of it
+            self._keep(key, problem, learned.points, time.perf_counter() - begun)
+        if is_whole or key not in self.kept:
+            return learned
+        return replace(learned, points=self.kept[key].noting(learned.points))
 
     def _keep(self, key: Hashable, problem: Problem, points: Points, seconds: float) -> None:
         if self.tested is None or key in self.kept:
             return
         try:
-            row = problem.domain.encode([self.tested])
-            self.kept[key] = _Kept(row[0].tobytes(), float(points(row)[0]), seconds)
+            kept = _Kept(seconds)
+            kept.noting(points)(problem.domain.encode([self.tested]))
+            self.kept[key] = kept
         except (NotEnoughDataError, StudyError):  # a category that it does not know: nothing to remember
             return
 
     def _again(self, problem: Problem, kept: _Kept) -> Points:
         self.saved_s -= kept.seconds
-        return self.learn(problem).points
+        return kept.noting(self.learn(problem).points)
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """Points that are known at one configuration; asked for another, the model learns after all."""
+    """Points that are known at some configurations; asked for another, the model learns after all."""
 
     kept: _Kept
     learn: Callable[[], Points]
@@ -109,9 +129,8 @@ class _Said:
     def __call__(self, x: Floats) -> Floats:
         import numpy as np
 
-        if len(x) == 1 and x[0].tobytes() == self.kept.row:
-            return np.array([self.kept.value])
-        return self.learn()(x)
+        known = self.kept.values.get(x[0].tobytes()) if len(x) == 1 else None
+        return self.learn()(x) if known is None else np.array([known])
 
 
 def _key(name: str, problem: Problem) -> Hashable:

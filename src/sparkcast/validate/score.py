@@ -12,6 +12,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.tabulate import table_at
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation, Vocabulary
+from sparkcast.units import require_seed
 from sparkcast.validate import LARGE_ERROR, NoiseFloor, OnStep, Scorecard, Step, TestedRun, Validation
 from sparkcast.validate.calibration import kept_promises
 from sparkcast.validate.fits import Fits, fit_points
@@ -39,6 +40,7 @@ def validate(
     """
     if not 0 < level < 1:
         raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
+    require_seed(seed)
     chosen = make_protocol(protocol, seed=seed)
     names = tuple(dict.fromkeys((*_wanted(models), baseline())))
     for name in names:

@@ -79,7 +79,7 @@ def _draw_bar(rows: Sequence[Row], width: int) -> Spec:
         .mark_bar(height=46)
         .encode(
             x=alt.X("start:Q", title="s", scale=alt.Scale(nice=False)),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             color=alt.Color(
                 "part:N", title=None, sort=names, scale=alt.Scale(domain=names, range=colors), legend=legend
             ),
@@ -134,12 +134,17 @@ def _draw_stages(rows: Sequence[Row], bands: Sequence[Row], width: int) -> Spec:
     import altair as alt
 
     x = alt.X("start:Q", title=_SECONDS, scale=alt.Scale(nice=False))
-    behind = alt.Chart(inline(bands)).mark_rect(color=GRAY, opacity=0.18).encode(x=x, x2="end:Q")
+    behind = alt.Chart(inline(bands)).mark_rect(color=GRAY, opacity=0.18).encode(x=x, x2=alt.X2("end:Q"))
     order = [str(row["stage"]) for row in rows]
     bars = (
         alt.Chart(the_rows())
         .mark_bar(color=BLUE, minBandSize=2)
-        .encode(x=x, x2="end:Q", y=alt.Y("stage:N", sort=order, title=None), tooltip=["stage:N", "tasks:Q"])
+        .encode(
+            x=x,
+            x2=alt.X2("end:Q"),
+            y=alt.Y("stage:N", sort=order, title=None),
+            tooltip=[alt.Tooltip("stage:N"), alt.Tooltip("tasks:Q")],
+        )
     )
     return finish(alt.layer(behind, bars).properties(height=max(18 * len(rows), 60)), width, rows)
 
@@ -214,7 +219,7 @@ def _draw_gantt(rows: Sequence[Row], slots: Sequence[str], width: int) -> Spec:
         .mark_bar(stroke="white", strokeWidth=0.4)
         .encode(
             x=alt.X("start:Q", title=_SECONDS, scale=alt.Scale(nice=False)),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             y=alt.Y("slot:N", sort=list(slots), title="executor and slot"),
             color=alt.Color("kind:N", title=None, scale=colors),
         )

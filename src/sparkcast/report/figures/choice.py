@@ -204,17 +204,19 @@ def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y
     up = _position(alt.Y, "y", words.response(y), up_scale)
     bare = alt.Chart(the_rows()).encode(x=across, y=up)
     bars = base.mark_rule(strokeWidth=1.2, opacity=0.4)
-    points = base.mark_point(filled=True, size=45, opacity=0.9).encode(x=across, y=up, description="tip:N")
+    points = base.mark_point(filled=True, size=45, opacity=0.9).encode(
+        x=across, y=up, description=alt.Description("tip:N")
+    )
     height = 320 if width > NARROW_PX else 260
     ends = {axis: scale.domain for axis, scale in (("x", across_scale), ("y", up_scale))}
     told = _in_frame(_named(rows, across_scale, up_scale, (width - _AXIS_PX, height)), ends)
     told = [row | {"tip": _tip(row, words, x, y)} for row in told]
     layers: list[Any] = [
         bars.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").encode(
-            x=_position(alt.X, "x_low", words.response(x), across_scale), x2="x_high:Q", y=up
+            x=_position(alt.X, "x_low", words.response(x), across_scale), x2=alt.X2("x_high:Q"), y=up
         ),
         bars.transform_filter("isValid(datum.y_low) && isValid(datum.y_high)").encode(
-            x=across, y=_position(alt.Y, "y_low", words.response(y), up_scale), y2="y_high:Q"
+            x=across, y=_position(alt.Y, "y_low", words.response(y), up_scale), y2=alt.Y2("y_high:Q")
         ),
         points,
         _ring(bare),
@@ -293,6 +295,8 @@ def share_along(scale: Any, value: object) -> float:
 
 def written(base: Any, rows: Sequence[Row]) -> list[Any]:
     """The names beside their points, a layer for each side that is used; the chosen one in bold."""
+    import altair as alt
+
     layers = []
     for side, where in SIDES.items():
         for is_chosen in (True, False):
@@ -300,7 +304,7 @@ def written(base: Any, rows: Sequence[Row]) -> list[Any]:
                 here = f"datum.side == '{side}' && (datum.place == 'chosen') == {str(is_chosen).lower()}"
                 weight: Any = "bold" if is_chosen else "normal"
                 text = base.transform_filter(here).mark_text(color=INK, fontWeight=weight, fontSize=11, **where)
-                layers.append(text.encode(text="name:N"))
+                layers.append(text.encode(text=alt.Text("name:N")))
     return layers
 
 
@@ -318,7 +322,7 @@ def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, wi
     base = alt.Chart(the_rows()).encode(y=y, color=_color(rows, recommendation, width))
     bars = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").mark_rule(strokeWidth=2, opacity=0.5)
     layers: list[Any] = [
-        bars.encode(x=_position(alt.X, "x_low", response, across_scale), x2="x_high:Q"),
+        bars.encode(x=_position(alt.X, "x_low", response, across_scale), x2=alt.X2("x_high:Q")),
         base.mark_point(filled=True, size=55, opacity=1).encode(x=across),
         _ring(bare),
         *(_word(edge, place, align="right", dx=-4, fontWeight=weight) for place, weight in words.items()),
@@ -335,7 +339,13 @@ def _ring(base: Any) -> Any:
 
 
 def _word(base: Any, place: str, **where: Any) -> Any:
-    return base.transform_filter(f"datum.place == '{place}'").mark_text(color=INK, **where).encode(text="place:N")
+    import altair as alt
+
+    return (
+        base.transform_filter(f"datum.place == '{place}'")
+        .mark_text(color=INK, **where)
+        .encode(text=alt.Text("place:N"))
+    )
 
 
 def _deadline(within_s: float | None) -> list[Any]:
@@ -344,7 +354,7 @@ def _deadline(within_s: float | None) -> list[Any]:
     if within_s is None:
         return []
     rule = alt.Chart(inline([{"deadline": within_s}])).mark_rule(color=RED, strokeWidth=2, strokeDash=[7, 4])
-    return [rule.encode(x="deadline:Q")]
+    return [rule.encode(x=alt.X("deadline:Q"))]
 
 
 def _color(rows: Sequence[Row], recommendation: Recommendation, width: int) -> Any:

@@ -148,8 +148,12 @@ def _draw_power(rows: Sequence[Row], width: int) -> Spec:
             y=y,
             color=series_color("replicates", numbers, "replicates", width),
             strokeWidth=alt.condition("datum.is_plan", alt.value(3.5), alt.value(1.5)),
-            detail="replicates:N",
+            detail=alt.Detail("replicates:N"),
         )
     )
-    goal = alt.Chart(inline([{"goal": _GOAL}])).mark_rule(color=INK, strokeDash=[4, 4], opacity=0.6).encode(y="goal:Q")
+    goal = (
+        alt.Chart(inline([{"goal": _GOAL}]))
+        .mark_rule(color=INK, strokeDash=[4, 4], opacity=0.6)
+        .encode(y=alt.Y("goal:Q"))
+    )
     return finish(alt.layer(goal, lines).properties(height=260), width, rows)

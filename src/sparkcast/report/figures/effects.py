@@ -81,7 +81,7 @@ def _draw_main_effects(rows: tuple[Row, ...], analysis: Analysis, width: int) ->
         base = alt.Chart(the_rows()).transform_filter(only(factor)).encode(x=x)
         line = base.mark_line(color=BLUE, strokeWidth=1.5, opacity=0.6).encode(y=y)
         bars = base.mark_rule(color=BLUE, strokeWidth=2).encode(
-            y=alt.Y("low:Q", title=title, scale=scale, axis=ticks), y2="high:Q"
+            y=alt.Y("low:Q", title=title, scale=scale, axis=ticks), y2=alt.Y2("high:Q")
         )
         points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(y=y)
         rings = base.mark_point(color=GRAY, size=60, opacity=1).encode(
@@ -143,7 +143,7 @@ def _draw_variation(rows: tuple[Row, ...], width: int) -> Spec:
     color = alt.condition("datum.explained", alt.value(BLUE), alt.value(GRAY))
     step = 28 if len(rows) <= 12 else 22
     bars = base.mark_bar(size=step - 10).encode(x=x, color=color)
-    labels = base.mark_text(align="left", dx=5).encode(x=x, text="label:N")
+    labels = base.mark_text(align="left", dx=5).encode(x=x, text=alt.Text("label:N"))
     labels = labels.transform_calculate(
         label="datum.percent >= 0.05 ? format(datum.percent, '.1f') + ' %' : datum.percent > 0 ? '< 0.1 %' : '0 %'"
     )

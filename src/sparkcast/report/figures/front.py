@@ -265,7 +265,9 @@ def _draw(rows: tuple[Row, ...], recommendation: Recommendation, axes: Sequence[
     y = _position(axes[1], alt.Y, most=6, span=(height, top))
     looks = _looks(rows, axes)
     color, shape = _color("kind", looks, width), _shape(looks, width)
-    base = alt.Chart(the_rows()).encode(x=x, y=y, tooltip=_tooltips(recommendation, axes), description="tip:N")
+    base = alt.Chart(the_rows()).encode(
+        x=x, y=y, tooltip=_tooltips(recommendation, axes), description=alt.Description("tip:N")
+    )
     front = base.transform_filter("datum.on_front")
     marked = base.transform_filter(f"datum.place == '{_CHOSEN}'")
     steps = alt.Chart(inline(staircase([row for row in rows if row["on_front"]], axes[1].response)))

@@ -108,7 +108,7 @@ def _panel(model: str, x: Any, y: Any, low: Any, floor: float | None) -> Any:
 
     base = alt.Chart(the_rows()).transform_filter(only(model, "model")).encode(x=x, color=alt.value(BLUE))
     layers = [
-        base.mark_area(opacity=0.18).encode(y=low, y2="high:Q"),
+        base.mark_area(opacity=0.18).encode(y=low, y2=alt.Y2("high:Q")),
         base.mark_line(strokeWidth=2.2).encode(y=y),
         base.mark_point(filled=True, size=50, opacity=1).encode(
             y=y, shape=alt.Shape("shape:N", scale=None, legend=None)
@@ -119,5 +119,5 @@ def _panel(model: str, x: Any, y: Any, low: Any, floor: float | None) -> Any:
         layers.append(noise.mark_rule(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5))
         # On the left, where errors are large and the line is free.
         words = noise.mark_text(align="left", baseline="bottom", dy=-3, dx=4)
-        layers.append(words.encode(text="text:N", x=alt.value(0)))
+        layers.append(words.encode(text=alt.Text("text:N"), x=alt.value(0)))
     return alt.layer(*layers)

@@ -154,12 +154,14 @@ def _draw(rows: Sequence[Row], bands: Sequence[Row], end_s: float, width: int) -
         drawn = mark.encode(x=x, y=y, color=color)
         if name == _CPU:  # stacked in the order of the legend, not of the alphabet
             drawn = drawn.encode(order=alt.Order("place:Q")).transform_calculate(place=_place(lines))
-        layers = [behind.encode(x=alt.X("start:Q", scale=scale, axis=axis), x2="end:Q"), drawn]
+        layers = [behind.encode(x=alt.X("start:Q", scale=scale, axis=axis), x2=alt.X2("end:Q")), drawn]
         if is_first and shown:
             text = alt.Chart(inline({**band, "at": _middle(band)} for band in shown)).mark_text(
                 baseline="bottom", dy=-3
             )
-            layers.append(text.encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.value(0), text="label:N"))
+            layers.append(
+                text.encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.value(0), text=alt.Text("label:N"))
+            )
         room = 92 if width > NARROW_PX else 0  # of the legend
         return alt.layer(*layers).properties(width=inner - room, height=110 if name == _CPU else 70)
 

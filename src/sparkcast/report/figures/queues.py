@@ -126,7 +126,9 @@ def _draw_response(rows: tuple[Row, ...], slo: float | None, width: int) -> Spec
     x, y = alt.X("rate:Q", title=_RATE), alt.Y("value:Q", title=_RESPONSE, scale=scale)
     base = alt.Chart(the_rows()).encode(x=x)
     layers = [
-        base.mark_area(color=BLUE, opacity=0.18, clip=True).encode(y=alt.Y("low:Q", title=_RESPONSE), y2="high:Q"),
+        base.mark_area(color=BLUE, opacity=0.18, clip=True).encode(
+            y=alt.Y("low:Q", title=_RESPONSE), y2=alt.Y2("high:Q")
+        ),
         base.mark_line(color=BLUE, strokeWidth=2.2, clip=True).encode(y=y),
         base.mark_point(color=BLUE, filled=True, size=40, opacity=1, clip=True).encode(y=y),
         base.mark_line(color=GRAY, strokeWidth=1.5, clip=True).encode(y=alt.Y("mean:Q", title=_RESPONSE)),
@@ -136,7 +138,7 @@ def _draw_response(rows: tuple[Row, ...], slo: float | None, width: int) -> Spec
         layers.append(line.mark_rule(color=RED, strokeDash=[5, 4], strokeWidth=1.5))
         layers.append(
             line.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=INK).encode(
-                text="text:N", x=alt.value(0)
+                text=alt.Text("text:N"), x=alt.value(0)
             )
         )
     return finish(alt.layer(*layers).properties(height=_height(width)), width, rows)

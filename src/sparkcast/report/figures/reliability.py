@@ -61,7 +61,7 @@ def _draw_reliability(rows: Sequence[Row], width: int) -> Spec:
     diagonal = alt.Chart(inline({"promised": end, "kept": end} for end in (0, 1)))
     band = base.transform_filter(only(names[0], "model")).mark_area(opacity=0.15)
     layers = [
-        band.encode(y=alt.Y("low:Q", title=_Y, scale=scale, axis=axis), y2="high:Q"),
+        band.encode(y=alt.Y("low:Q", title=_Y, scale=scale, axis=axis), y2=alt.Y2("high:Q")),
         diagonal.mark_line(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=x, y=y),
         base.mark_line(strokeWidth=2.2).encode(y=y),
         base.mark_point(filled=True, size=30, opacity=1).encode(y=y),

@@ -133,7 +133,7 @@ def _scatter(x: Any, y: Any, title: str) -> Any:
 
     points = alt.Chart(the_rows()).mark_point(**_DOT).encode(x=x, y=y)
     zero = alt.Chart(inline([{"residual": 0}])).mark_rule(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5)
-    return alt.layer(zero.encode(y="residual:Q"), points, title=panel_title(title))
+    return alt.layer(zero.encode(y=alt.Y("residual:Q")), points, title=panel_title(title))
 
 
 def _quantiles(rows: tuple[Row, ...]) -> Any:
@@ -155,11 +155,11 @@ def _histogram(rows: tuple[Row, ...]) -> Any:
     x = alt.X("low:Q", title="standardized residual", scale=alt.Scale(nice=False, zero=False))
     bars = base.mark_bar(color=BLUE, opacity=0.75, binSpacing=1).encode(
         x=x,
-        x2="high:Q",
+        x2=alt.X2("high:Q"),
         y=alt.Y("runs:Q", title="runs", axis=alt.Axis(format="d", tickMinStep=1)),
         y2=alt.Y2Datum(0),
     )
     curve = base.transform_calculate(middle="(datum.low + datum.high) / 2").mark_line(
         color=ORANGE, strokeWidth=2, interpolate="monotone"
     )
-    return alt.layer(bars, curve.encode(x="middle:Q", y="expected:Q"), title=panel_title("Histogram"))
+    return alt.layer(bars, curve.encode(x=alt.X("middle:Q"), y=alt.Y("expected:Q")), title=panel_title("Histogram"))

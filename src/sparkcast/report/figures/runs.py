@@ -97,7 +97,7 @@ def _draw_results(rows: tuple[Row, ...], data: Dataset, response: str, width: in
     def panel(factor: str) -> Any:
         base = alt.Chart(the_rows()).transform_filter(only(factor))
         x = level_axis(data.vocabulary.setting(factor), data.levels(factor), gap=0.4)
-        base = base.encode(x=x, xOffset=alt.XOffset("order:Q"), description="tip:N")
+        base = base.encode(x=x, xOffset=alt.XOffset("order:Q"), description=alt.Description("tip:N"))
         points = (
             base.transform_filter("datum.ok").mark_point(filled=True, size=45, color=BLUE, opacity=0.75).encode(y=y)
         )
@@ -176,7 +176,7 @@ def _draw_learning_curves(rows: tuple[Row, ...], data: Dataset, quality: str, wi
         x=alt.X("training_s:Q", title="training time (s)", scale=alt.Scale(zero=True, nice=False)),
         y=response_axis("quality", words.response(quality), reached, kind=alt.Y),
         color=series_color("series", names, title, width),
-        detail="configuration:N",
+        detail=alt.Detail("configuration:N"),
     )
     lines = base.mark_line(strokeWidth=2)
     points = base.mark_point(filled=True, size=40, opacity=1)

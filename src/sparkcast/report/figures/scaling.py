@@ -181,8 +181,8 @@ def _panel(name: str, plain: Sequence[Row], response: Response, x: Any, scale: A
     within, beyond = f"datum.x <= {largest!r}", f"datum.x >= {largest!r}"
     return alt.layer(
         *_beyond_measured(plain, largest, x),
-        band.transform_filter(within).mark_area(opacity=0.22).encode(y=low, y2="high:Q"),
-        band.transform_filter(beyond).mark_area(opacity=0.1).encode(y=low, y2="high:Q"),
+        band.transform_filter(within).mark_area(opacity=0.22).encode(y=low, y2=alt.Y2("high:Q")),
+        band.transform_filter(beyond).mark_area(opacity=0.1).encode(y=low, y2=alt.Y2("high:Q")),
         predicted.transform_filter(within).mark_line(strokeWidth=2.2).encode(y=y),
         predicted.transform_filter(beyond).mark_line(strokeWidth=2.2, strokeDash=[5, 4]).encode(y=y),
         base.transform_filter("datum.kind == 'measured'").mark_point(filled=True, size=50, opacity=0.95).encode(y=y),
@@ -197,8 +197,8 @@ def _beyond_measured(plain: Sequence[Row], largest: float, x: Any) -> list[Any]:
     if end <= largest:
         return []
     ground = alt.Chart(inline([{"x": largest, "end": end, "text": "not measured"}])).encode(x=x)
-    words = ground.mark_text(align="left", baseline="top", dx=5, dy=5).encode(text="text:N", y=alt.value(0))
-    return [ground.mark_rect(color=GRAY, opacity=0.14).encode(x2="end:Q"), words]
+    words = ground.mark_text(align="left", baseline="top", dx=5, dy=5).encode(text=alt.Text("text:N"), y=alt.value(0))
+    return [ground.mark_rect(color=GRAY, opacity=0.14).encode(x2=alt.X2("end:Q")), words]
 
 
 def scaling_factor(data: Dataset) -> str | None:

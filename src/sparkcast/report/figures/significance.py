@@ -78,7 +78,7 @@ def _draw_pareto(rows: tuple[Row, ...], width: int) -> Spec:
     bars = base.mark_bar(size=step - 9).encode(x=x, color=kind_color(_COLORS, width))
     marks = base.transform_filter("isValid(datum.critical)")
     marks = marks.mark_tick(orient="vertical", thickness=2, size=step - 3, color=INK, opacity=1)
-    return finish(alt.layer(bars, marks.encode(x="critical:Q")).properties(height=alt.Step(step)), width, rows)
+    return finish(alt.layer(bars, marks.encode(x=alt.X("critical:Q"))).properties(height=alt.Step(step)), width, rows)
 
 
 def half_normal(analysis: Analysis) -> Figure | None:
@@ -150,7 +150,7 @@ def _draw_half_normal(rows: tuple[Row, ...], width: int) -> Spec:
     ]
     sides: dict[str, Any] = {"left": {"align": "right", "dx": -9}, "right": {"align": "left", "dx": 9}}
     texts = [
-        base.transform_filter(f"datum.side == '{side}'").mark_text(**where).encode(text="term:N")
+        base.transform_filter(f"datum.side == '{side}'").mark_text(**where).encode(text=alt.Text("term:N"))
         for side, where in sides.items()
     ]
     return finish(alt.layer(line.encode(x=x, y=y), points, *texts).properties(height=height), width, told)

@@ -115,7 +115,7 @@ def _diagonal_panel(model: str, rows: Sequence[Row], response: Response, width: 
         .transform_filter(only(model, "model"))
         .encode(
             x=alt.X("measured:Q", title=f"measured {title}", scale=scale, axis=ticks),
-            description="tip:N",
+            description=alt.Description("tip:N"),
             color=kind_color({_INSIDE: BLUE, _OUTSIDE: ORANGE}, width),
         )
     )
@@ -132,7 +132,7 @@ def _diagonal_panel(model: str, rows: Sequence[Row], response: Response, width: 
     diagonal = corner.mark_line(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5).encode(x=_plain("measured", scale), y=y)
     low = alt.Y("low:Q", scale=scale, title=f"predicted {title}", axis=ticks)
     points = dots.encode(y=y, shape=alt.Shape("shape:N", scale=None, legend=None))
-    return alt.layer(diagonal, bars.encode(y=low, y2="high:Q"), points)
+    return alt.layer(diagonal, bars.encode(y=low, y2=alt.Y2("high:Q")), points)
 
 
 def _plain(column: str, scale: Any) -> Any:
