@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sparkcast import api
-from sparkcast.fitting.uncertainty import Answers, Distribution
+from sparkcast.fitting.uncertainty import Answers, FittedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import Learned, Problem
 from sparkcast.models.nnls import NonNegativeLeastSquares
@@ -65,13 +65,13 @@ def test_what_joins_auto_is_learned_without_two_configurations_once_for_all_mode
 
 def test_a_tested_model_is_asked_for_its_points_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    answers = Distribution.answers
+    answers = FittedPoints.answers
 
-    def watched(self: Distribution, x: Any) -> Answers:
+    def watched(self: FittedPoints, x: Any) -> Answers:
         asked.append(len(x))
         return answers(self, x)
 
-    monkeypatch.setattr(Distribution, "answers", watched)
+    monkeypatch.setattr(FittedPoints, "answers", watched)
     data = measured()
     api.validate(api.Data(data), models=["median"])
     asked_by_baseline = N  # which looks whether a configuration can be predicted at all, for each of two replicates
