@@ -404,7 +404,7 @@ def test_another_library_is_mentioned_only_when_it_changes_what_the_model_says(t
     changed(path, lambda told: told | {"probes": {"time_s": [[p, 2 * v] for p, v in told["probes"]["time_s"]]}})
     [note] = load(path).notes
     assert "scikit-learn 0.1, here" in note
-    assert "differ by up to 50 %" in note
+    assert "differ by up to 50%" in note
 
 
 @pytest.mark.parametrize("name", ["random-forest", "gaussian-process", "ridge"])

@@ -32,6 +32,7 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Fingerprint, Outcome, Price, Role, Vocabulary
 from sparkcast.study.paths import no_such_file
 from sparkcast.study.space import Listed, Pool, Space
+from sparkcast.units import show_percent
 
 FORMAT, SCHEMA = "sparkcast-model", 3
 _ABOUT, _CONTENT = "sparkcast.json", "schema.json"
@@ -459,5 +460,5 @@ def _checked(model: SavedModel, head: Mapping[str, Any]) -> SavedModel:
             difference = max(difference, abs(now - before) / max(abs(before), 1e-300))
     if difference <= _SAME:
         return model
-    note = f"written with {'; '.join(others)}: its predictions differ by up to {100 * difference:.2g} %; retrain it"
+    note = f"written with {'; '.join(others)}: its predictions differ by up to {show_percent(difference)}; retrain it"
     return replace(model, notes=(note,))

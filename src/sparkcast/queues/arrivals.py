@@ -9,6 +9,7 @@ from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues import require_positive
 from sparkcast.queues.times import Spread, Times, TwoPhases
+from sparkcast.units import show_percent
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -73,8 +74,8 @@ class Modulated:
         require_positive(self.spell_s, "the length of a spell", "s")
         if not 0 < self.busy_share < 1 or not 1 < self.peak <= 1 / self.busy_share:
             raise StudyError(
-                f"busy spells of {self.peak:g} times the mean rate in {self.busy_share:.0%} of the time are not "
-                "possible",
+                f"busy spells of {self.peak:g} times the mean rate in {show_percent(self.busy_share)} of the time "
+                "are not possible",
                 hint=f"the peak must be between 1 and {1 / self.busy_share if self.busy_share else math.inf:g}",
             )
 

@@ -29,7 +29,7 @@ class Question:
     def __post_init__(self) -> None:
         for name, share in (("confidence", self.confidence), ("max_failure", self.max_failure)):
             if not 0 < share < 1:
-                raise StudyError(f"{name} {share:g} is not between 0 and 1", hint="write 0.95 for 95 %")
+                raise StudyError(f"{name} {share:g} is not between 0 and 1", hint="write 0.95 for 95%")
         if self.maximize and self.minimize:
             raise StudyError(
                 f"cannot both maximize {self.maximize} and minimize {self.minimize}",
@@ -94,7 +94,7 @@ def budget(amount: float, words: Vocabulary) -> Limit:
 def least_quality(share: float, words: Vocabulary) -> Limit:
     """`--min-accuracy`: at least this good."""
     if not 0 <= share <= 100:
-        raise StudyError(f"an accuracy of {share:g} is not possible", hint="write 0.95 for 95 %")
+        raise StudyError(f"an accuracy of {share:g} is not possible", hint="write 0.95 for 95%")
     if words.quality is None:
         raise StudyError(
             "none of the responses is an accuracy",
