@@ -14,6 +14,7 @@ from sparkcast.runs.campaign import CampaignResult
 from sparkcast.runs.session import OnProgress, Progress
 from sparkcast.study import Configuration
 from sparkcast.study.application import TIME
+from sparkcast.units import show_level
 
 _STUDY = """\
 # How do batch size and executors change the time and the accuracy of training LeNet-5?
@@ -122,11 +123,12 @@ def _story(
     return (
         f"Measured     {result.finished} of {result.planned} planned training runs, on a real Spark cluster",
         *(f"Matters      {sentence}" for sentence in analysis.summary[:2]),
-        f"Deadline     {recommendation.within_s:g} s, to be met with {recommendation.confidence:.0%} probability",
+        f"Deadline     {recommendation.within_s:g} s, to be met with "
+        f"{show_level(recommendation.confidence)} probability",
         f"Recommended  {chosen}",
         f"             {recommendation.why}",
         f"Check run    predicted {check.predicted:.1f} s ({check.low:.1f} to {check.high:.1f}), "
-        f"measured {check.measured:.1f} s: {inside} the {check.level:.0%} interval",
+        f"measured {check.measured:.1f} s: {inside} the {show_level(check.level)} interval",
         f"Report       {report}",
         f"Next         sparkcast recommend {study_file} --within {recommendation.within_s:g}s",
     )

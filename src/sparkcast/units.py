@@ -139,6 +139,49 @@ def show_seconds(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min"
 
 
+def show_percent(share: float, digits: int = 2, *, sign: bool = False) -> str:
+    """A share of one in percent. What is nearly all, or next to nothing, is not rounded to it.
+
+    >>> [show_percent(share) for share in (0.3921, 0.0519, 0.0004, 0.997, 0.99999, 1.0, 1.5)]
+    ['39%', '5.2%', '<0.1%', '99.7%', '>99.9%', '100%', '150%']
+    >>> show_percent(0.1971, 3), show_percent(-0.1234, sign=True), show_percent(0.05, sign=True)
+    ('19.7%', '-12%', '+5%')
+    """
+    percent = 100 * share
+    size = abs(percent)
+    if not math.isfinite(percent):
+        return f"{percent}%"
+    if 0 < percent < 0.1 and not sign:
+        return "<0.1%"
+    decimals = max(0, digits - 1 - math.floor(math.log10(size))) if size else 0
+    text = f"{percent:{'+' if sign else ''},.{decimals}f}"
+    if percent < 100 and text.startswith("100"):
+        return show_percent(share, 3) if digits < 3 else ">99.9%"
+    whole, point, fraction = text.partition(".")
+    fraction = fraction.rstrip("0")
+    return f"{whole}{point if fraction else ''}{fraction}%"
+
+
+def show_probability(probability: float) -> str:
+    """A probability in percent. None is certain.
+
+    >>> [show_probability(probability) for probability in (0.0, 0.004, 0.5, 0.987, 0.996, 1.0)]
+    ['<1%', '<1%', '50%', '99%', '>99%', '>99%']
+    """
+    if probability < 0.01:
+        return "<1%"
+    return ">99%" if probability > 0.99 else f"{100 * probability:.0f}%"
+
+
+def show_level(level: float) -> str:
+    """A level, a confidence or a percentile as somebody asked for it, with every digit.
+
+    >>> show_level(0.95), show_level(0.999), show_level(0.9999)
+    ('95%', '99.9%', '99.99%')
+    """
+    return f"{100 * level:.8g}%"
+
+
 def show_bytes(size: float) -> str:
     """A size for people.
 

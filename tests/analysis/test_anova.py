@@ -294,7 +294,7 @@ def test_an_exact_fit_has_no_test_and_says_so() -> None:
     found = analyze(dataset(("a",), {(1,): (1, 1), (2,): (3, 3)}))
     assert [(r.f, r.p) for r in found.rows] == [(None, None), (None, None)]
     assert any("fits exactly" in w for w in found.warnings)
-    assert found.summary[0].startswith("time_s depends most on a (100 %)")
+    assert found.summary[0].startswith("time_s depends most on a (100%)")
     assert found.factors[0].matters is None
 
 

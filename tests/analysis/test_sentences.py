@@ -61,10 +61,8 @@ def test_a_factor_has_one_share_and_one_p_value_the_bend_of_a_number_included() 
         assert verdict_of(found, name).percent == pytest.approx(shares[name], rel=1e-6)
         assert verdict_of(found, name).p == pytest.approx(corrected[name], rel=1e-6)
     told = verdict_of(found, "executors").sentence
-    assert (
-        f"executors matters: {shares['executors']:.0f} % of the variation on its own (type 2; p < 0.001, Holm" in told
-    )
-    assert found.summary[0].startswith(f"time_s depends most on executors ({shares['executors']:.0f} %), then ")
+    assert f"executors matters: {shares['executors']:.0f}% of the variation on its own (type 2; p < 0.001, Holm" in told
+    assert found.summary[0].startswith(f"time_s depends most on executors ({shares['executors']:.0f}%), then ")
     assert found.summary[0].endswith("(type 2).")
     assert [row.term for row in found.rows if "^2" in row.term] == ["executors^2"]  # the table has every term
 
@@ -81,10 +79,10 @@ def test_no_share_is_above_100_percent_where_settings_changed_together() -> None
     assert sum(row.percent for row in found.rows[:-1]) > 100  # as type 2 has it
     [system] = [line for line in found.summary if line.startswith("Cluster settings matter")]
     told = " ".join((*found.summary, *(verdict.sentence for verdict in found.factors)))
-    shares = [float(share) for share in re.findall(r"([\d.]+) %", told)]
+    shares = [float(share) for share in re.findall(r"([\d.]+)%", told)]
     assert shares
     assert max(shares) <= 100
-    assert f"{100 * found.r_squared:.0f} %" in system  # nothing else was varied
+    assert f"{100 * found.r_squared:.0f}%" in system  # nothing else was varied
 
 
 def test_a_failed_test_of_lack_of_fit_is_not_called_nothing_serious() -> None:
@@ -126,4 +124,4 @@ def test_nearly_all_of_the_variation_is_not_all_of_it() -> None:
     noise = random.Random(5)
     found = analyze(dataset(("a",), [((a,), 10 * a + noise.gauss(0, 0.4)) for a in (1, 2) for _ in range(6)]))
     assert 0.995 < found.r_squared < 0.9995
-    assert f"The model explains {100 * found.r_squared:.1f} % of the variation" in found.summary[-1]
+    assert f"The model explains {100 * found.r_squared:.1f}% of the variation" in found.summary[-1]

@@ -43,7 +43,7 @@ def test_the_published_table_is_read_rightly_without_any_flag(call: Call, table_
         "nodes:lr": 6.7,
         "cores": 4.9,
     }
-    assert found["summary"][0].startswith("cost depends most on lr (33 %), then lr:batch (14 %)")
+    assert found["summary"][0].startswith("cost depends most on lr (33%), then lr:batch (14%)")
     assert any(line.startswith("Cluster settings matter: nodes, executors, cores") for line in found["summary"])
     plain = " ".join(check["sentence"] for check in found["untransformed"]["checks"])
     assert "not normal" in plain

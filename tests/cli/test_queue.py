@@ -39,7 +39,7 @@ def test_plain_numbers_get_the_formula_the_simulation_and_the_capacity(call: Cal
         "cost/job",
     ):
         assert words in answer.out
-    assert f"95 % of jobs finish within {MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s" in answer.out
+    assert f"95% of jobs finish within {MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s" in answer.out
 
 
 def test_json_has_everything(call: Call) -> None:

@@ -37,7 +37,7 @@ def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, r
     assert "s more buys executors=8, batch_size=" in answer.out
     assert "--conf spark.executor.instances=8" in answer.out
     assert "--conf spark.cores.max" not in answer.out
-    assert "also set spark.cores.max to 8 x the cores per executor" in answer.out
+    assert "also need spark.cores.max: 8 x the cores per executor" in answer.out
     assert "job arguments:\n  --batch-size " in answer.out
     assert "Pareto-optimal ones" in answer.out
     assert "Pareto-optimal in time_s, accuracy (" in call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out
@@ -128,7 +128,7 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--levels", "cores=1..4"], 2, "'cores' is not a factor"),
         (["--min-accuracy", "95"], 2, "write 0.95"),
         (["--min-accuracy", "0.999"], 5, "the highest accuracy reached"),
-        (["--within", "1s"], 5, "the shortest deadline met with probability 0.95 is"),
+        (["--within", "1s"], 5, "the shortest deadline met with probability 95% is"),
         (["--within", "30s", "--fix", "executors=1"], 5, "without --fix executors=1"),
         (["--confidence", "1.5"], 2, "confidence 1.5 is not between 0 and 1"),
         (["--jobs-running", "many"], 2, "is not a number of jobs"),

@@ -321,7 +321,7 @@ def test_another_version_is_mentioned_only_when_it_changes_what_the_model_says(t
     changed(path, doubled)
     [note] = load(path).notes
     assert "scikit-learn 0.1, here" in note
-    assert "differ by up to 50 %" in note
+    assert "differ by up to 50%" in note
 
 
 @pytest.mark.parametrize("name", ["random-forest", "gaussian-process", "ridge"])

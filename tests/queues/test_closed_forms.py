@@ -261,7 +261,7 @@ def test_whitt_meets_constant_jobs_on_several_servers() -> None:
     waiting = float(p @ np.maximum(np.arange(most + 1) - c, 0))
     found = GGc(rho * c, 1.0, c, service_scv=0.0, method="Whitt").measures()
     assert found.mean_waiting == pytest.approx(waiting, rel=0.02)
-    assert "within about 12 %" in found.validity
+    assert "within about 12%" in found.validity
 
 
 # ---------------------------------------------------------------- what cannot be

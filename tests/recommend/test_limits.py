@@ -125,7 +125,7 @@ def test_each_single_limit_that_would_help_is_named_with_its_value() -> None:
     error = refusal(within_s=80.0, budget=0.1, minimize="cost")
     assert "the fastest, executors=8, batch_size=512, is predicted at" in error.problem
     assert "deadline 1 min 20 s and budget 0.10 USD" in error.problem
-    deadline = float(error.hint.split("shortest deadline met with probability 0.95 is ")[1].split(" s,")[0])
+    deadline = float(error.hint.split("shortest deadline met with probability 95% is ")[1].split(" s,")[0])
     budget = float(error.hint.split(" USD (--budget ")[1].split(")")[0])
     assert ask(within_s=deadline, budget=0.1).chosen.probability >= 0.95
     assert ask(within_s=80.0, budget=budget).chosen.probability >= 0.95

@@ -136,12 +136,12 @@ def test_recent_runs_that_agree_with_the_model_say_so() -> None:
 
 def test_runs_longer_than_predicted_are_told_with_their_numbers() -> None:
     found = drift(Exact(), recent([1.35, 1.4, 1.3, 1.35, 1.1, 1.36]), "time_s")
-    assert found == "5 of the last 6 runs were outside the 90 % interval, 35 % longer than predicted (median)"
+    assert found == "5 of the last 6 runs were outside the 90% interval, 35% longer than predicted (median)"
     stale = staleness([HERE], HERE, drifted=found)
     assert (stale.verdict, stale.reasons) == ("retrain", (f"{found}.",))
     faster = drift(Exact(), recent([0.7] * 4), "time_s")
     assert faster is not None
-    assert "30 % shorter" in faster
+    assert "30% shorter" in faster
 
 
 def test_runs_that_scatter_more_than_the_intervals_allow_are_noticed_without_any_shift() -> None:
@@ -152,7 +152,7 @@ def test_runs_that_scatter_more_than_the_intervals_allow_are_noticed_without_any
 
 def test_a_small_shift_of_all_runs_is_noticed_although_none_is_outside() -> None:
     found = drift(Exact(), recent([1.12] * 30), "time_s", n_learned=100)
-    assert found == "0 of the last 30 runs were outside the 90 % interval, 12 % longer than predicted (median)"
+    assert found == "0 of the last 30 runs were outside the 90% interval, 12% longer than predicted (median)"
 
 
 def test_replicates_of_one_configuration_count_once() -> None:
@@ -233,7 +233,7 @@ def test_false_alarms_within_a_randomized_study_are_rare() -> None:
 def test_a_study_repeated_from_beginning_to_end_shows_a_slowdown_of_its_last_runs() -> None:
     found = drift_within(measured(shuffled(random.Random(1)) * 2, random.Random(1), slowdown=1.4), "time_s", fit)
     assert found is not None
-    assert "of the last 10 runs were outside the 90 % interval" in found
+    assert "of the last 10 runs were outside the 90% interval" in found
     assert "longer than predicted" in found
 
 

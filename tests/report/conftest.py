@@ -169,7 +169,7 @@ def make_analysis(response: str = "time_s") -> Analysis:
         ),
         means=tuple(scaled),
         warnings=("only 2 replicates per configuration: the test of equal variances has little power",),
-        summary=("batch_size explains 76 % of the variation of the time; executors another 16 %.",),
+        summary=("batch_size explains 76% of the variation of the time; executors another 16%.",),
         effects=(
             Effect("batch_size", 2, 12.3, 2.27, 0.000004),
             Effect("executors", 1, 7.9, 2.45, 0.0002, change=-9.0 * unit),
@@ -177,7 +177,7 @@ def make_analysis(response: str = "time_s") -> Analysis:
         ),
         factors=(
             FactorVerdict("batch_size", True, 81.3, 0.00001, "batch_size matters: see batch_size:executors."),
-            FactorVerdict("executors", True, 20.8, 0.0004, "executors matters: 21 % of the variation."),
+            FactorVerdict("executors", True, 20.8, 0.0004, "executors matters: 21% of the variation."),
         ),
         checks=(
             Check("normality", "Shapiro-Wilk", 0.97, 0.9, Verdict.HOLDS, "The residuals look normal."),
@@ -244,7 +244,7 @@ def make_recommendation() -> Recommendation:
         chosen=ranked[0],
         runner_up=ranked[1],
         candidates=tuple(ranked),
-        why="the most accurate of the configurations that end within 36 s with 95 % confidence",
+        why="the most accurate of the configurations that end within 36 s with 95% confidence",
         margin_s=3.4,
         conf=("--num-executors 2", "--conf spark.executor.cores=1", "--conf spark.sparkcast.batchSize=128"),
         limits=(Limit("time_s", 36.0),),

@@ -96,7 +96,7 @@ def test_interactions_hold_the_mean_of_each_pair_of_levels(example: SimpleNamesp
         "percent": 5.1,
         "real": True,
     }
-    assert "5.1 % of the variation" in json.dumps(figure.spec)
+    assert "5.1% of the variation" in json.dumps(figure.spec)
 
 
 def test_of_many_interactions_the_six_largest_are_shown_and_the_rest_counted(example: SimpleNamespace) -> None:

@@ -79,13 +79,13 @@ def test_the_full_report_answers_first_and_says_where_it_comes_from(text: str) -
     assert not page.open
     order = [
         "Use batch_size=128, executors=1: expect time 28.8 s and accuracy 0.921.",
-        "It meets the deadline of 36.0 s with 98 % probability; 95 % was required.",
+        "It meets the deadline of 36.0 s with 98% probability; 95% was required.",
         "measured a time of 29.4 s, inside the predicted 25.9 s to 31.6 s.",
         "2 configurations were ruled out.",
         "spark-submit \\ --num-executors 2 \\ --conf spark.executor.cores=1",
         "12 runs succeeded.",
         "very strong evidence",
-        "ernest predicts the time with a mean error of 4.3 %",
+        "ernest predicts the time with a mean error of 4.3%",
         "noise floor",
         "courier was not tested: it needs the factor 'cores'",
         "Example CPU 3000, 8 cores",
@@ -286,7 +286,7 @@ def test_the_checks_are_told_with_their_verdicts_and_what_to_do(text: str) -> No
 
 def test_the_anova_table_shows_changes_and_robust_tests_where_there_are_some(text: str) -> None:
     page = Page(text).text.replace("\xa0", " ")
-    assert "executors 15.7 % very strong evidence −9.00 s < 0.001" in page
+    assert "executors 15.7% very strong evidence −9.00 s < 0.001" in page
     assert "p, robust" in page
     assert "permuted" not in page
 
@@ -347,10 +347,10 @@ def test_each_part_says_in_a_line_what_is_in_it(text: str) -> None:
     assert [words.replace("\xa0", " ") for words in gists] == [
         "12 runs succeeded.",
         "Every run as it was measured: time and accuracy.",
-        "batch_size explains 76 % of the variation of the time; executors another 16 %.",
-        "Mean error of the best models on held-out configurations: 4.3 % for the time (ernest).",
+        "batch_size explains 76% of the variation of the time; executors another 16%.",
+        "Mean error of the best models on held-out configurations: 4.3% for the time (ernest).",
         "What the best model predicts along a setting, with intervals.",
-        "Question: maximize accuracy, meeting a deadline of 36.0 s with 95 % probability.",
+        "Question: maximize accuracy, meeting a deadline of 36.0 s with 95% probability.",
         "Example CPU 3000, 8 cores, Spark 3.5.1.",
     ]
 

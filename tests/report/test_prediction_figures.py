@@ -80,7 +80,7 @@ def test_each_of_the_best_models_has_a_panel_with_its_error_and_all_share_one_fr
     figure = drawn(figures.predicted_vs_actual(example.validation, most=2))
     panels = figure.spec["concat"]
     assert [panel["title"]["text"] for panel in panels] == ["ernest", "forest"]
-    assert panels[1]["title"]["subtitle"] == "MAPE 9.8 %"
+    assert panels[1]["title"]["subtitle"] == "MAPE 9.8%"
     frames = [json.dumps(panel["layer"][0]["encoding"]["x"]["scale"]) for panel in panels]
     assert len(set(frames)) == 1
     assert [row["model"] for row in figure.rows] == ["ernest"] * 12 + ["forest"] * 12
@@ -324,7 +324,7 @@ class FlatAnswer:
 def test_the_learning_curve_has_a_row_for_each_model_and_size_and_the_noise_floor() -> None:
     figure = drawn(figures.error_curve(CURVE))
     assert figure.rows[1] == {"model": "ridge", "size": 12, "mape": 9.0, "low": 7.0, "high": 14.0, "draws": 5}
-    assert '"text": "noise floor 3.1 %"' in json.dumps(figure.spec)
+    assert '"text": "noise floor 3.1%"' in json.dumps(figure.spec)
     assert "1 of the models cannot handle some sizes" in figure.caption
     assert "noise floor" not in json.dumps(drawn(figures.error_curve(replace(CURVE, noise_floor_mape=None))).spec)
 

@@ -31,7 +31,7 @@ def test_rows_are_what_was_simulated(answer: QueueAnswer) -> None:
     assert [row["rate"] for row in response] == [3600 * point.rate for point in answer.curve]
     assert all(row["low"] <= row["value"] <= row["high"] for row in response)  # type: ignore[operator]
     fan = fan_rows(answer.curve)
-    assert {row["percentile"] for row in fan} == {"50 %", "75 %", "90 %", "95 %", "99 %"}
+    assert {row["percentile"] for row in fan} == {"50%", "75%", "90%", "95%", "99%"}
     busy = [row["busy"] for row in busy_rows(answer.curve)]
     assert busy == sorted(busy)  # type: ignore[type-var]
     day = day_rows(answer.day)

@@ -219,9 +219,9 @@ def test_tooltips_tell_settings_intervals_and_probability() -> None:
     titles = [tip["title"] for tip in encodings(figure.spec, "tooltip")[0]]
     assert titles == [
         "batch_size · executors",
-        "time (90 % interval)",
-        "accuracy (90 % interval)",
-        "cost (90 % interval)",
+        "time (90% interval)",
+        "accuracy (90% interval)",
+        "cost (90% interval)",
         "probability of meeting the limits",
     ]
 
@@ -340,10 +340,10 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
     lines = recommendation_details(asked)
     assert lines[3:] == (
         "It meets the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, the least "
-        "likely of these with 97 % probability; 95 % was required.",
-        "A run with these settings fails with 3 % probability.",
+        "likely of these with 97% probability; 95% was required.",
+        "A run with these settings fails with 3% probability.",
         "Trade-off for the budget of 0.25: 0.06 more buys batch_size=511: time_s 20 -> 16.",
-        "These settings were never run. The closest measured configuration: batch_size=256, executors=4, 25 % "
+        "These settings were never run. The closest measured configuration: batch_size=256, executors=4, 25% "
         "of a setting's "
         "measured range away.",
     )
@@ -351,13 +351,13 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
 
 def test_one_limit_is_told_in_its_own_words_and_none_is_not_told() -> None:
     front = on_the_front(3, THREE)
-    assert "It meets the budget of 0.25 with 97 % probability; 95 % was required." in recommendation_details(
+    assert "It meets the budget of 0.25 with 97% probability; 95% was required." in recommendation_details(
         recommended(front, limits=(BUDGET,))
     )
     assert not any("asked for" in line for line in recommendation_details(recommended(front)))
     assert asked_sentence(recommended(front)) == "Question: minimize time."
     assert asked_sentence(recommended(front, limits=(BUDGET, LEAST))) == (
-        "Question: minimize time, meeting a budget of 0.25 and an accuracy of at least 0.900 with 95 % probability."
+        "Question: minimize time, meeting a budget of 0.25 and an accuracy of at least 0.900 with 95% probability."
     )
 
 
@@ -379,8 +379,8 @@ def test_a_running_job_that_would_miss_its_deadline_is_a_warning_and_others_are_
     both = recommended(front, running=(running(would_miss=True), running(would_miss=False)))
     assert recommendation_warnings(both) == (
         "The running job batch_size=64 would miss its deadline of 5 min 00 s with the new job running: it "
-        "would finish after 5 min 30 s, not 4 min 40 s, and its probability of being on time drops from 97 % "
-        "to 40 %.",
+        "would finish after 5 min 30 s, not 4 min 40 s, and its probability of being on time drops from 97% "
+        "to 40%.",
     )
     fine = recommended(front, running=(running(would_miss=False), running(would_miss=False, within_s=None)))
     assert recommendation_warnings(fine) == ()
@@ -417,7 +417,7 @@ def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_conside
     )
     lines = recommendation_details(few)
     assert "Chosen from 48 combinations of the measured levels, 12 of them measured." in lines
-    assert "No failure in 12 runs: the probability of failing is below 22.1 % with 95 % confidence." in lines
+    assert "No failure in 12 runs: the probability of failing is below 22.1% with 95% confidence." in lines
 
 
 def test_what_differs_by_less_than_the_noise_is_not_drawn_as_the_front() -> None:
@@ -470,7 +470,7 @@ def test_the_page_shows_the_front_the_arguments_the_warnings_and_the_chance_of_f
         '<figure id="pareto-front">',
         "meets the<br>limits</th>",
         ">fails</th>",
-        '<td class="n">2 %</td>',
+        '<td class="n">2%</td>',
         "The 4 best of 5,000 configurations.",
     ]
     places = [told.find(part) for part in parts]

@@ -80,12 +80,12 @@ def test_an_interval_at_either_end_holds_the_share_itself() -> None:
 def test_a_promise_that_its_interval_leaves_out_is_called_broken() -> None:
     kept = (Kept(0.8, 0.6, 0.5, 0.7, 90), Kept(0.95, 0.72, 0.6, 0.81, 90))
     assert broken_promise("auto", kept) == (
-        "auto is overconfident here: promises made with probability 0.95 held in 0.72 of the cases"
+        "auto is overconfident here: promises made with probability 95% held in 72% of the cases"
     )
     assert broken_promise("auto", [Kept(0.8, 0.75, 0.6, 0.9, 20)]) is None
     cautious = broken_promise("auto", [Kept(0.5, 0.9, 0.7, 0.97, 20), Kept(0.9, 0.95, 0.8, 0.99, 20)])
     assert cautious is not None
-    assert cautious.startswith("auto is more cautious here than it claims: promises made with probability 0.5")
+    assert cautious.startswith("auto is more cautious here than it claims: promises made with probability 50%")
 
 
 def test_a_tested_run_has_the_probability_that_its_model_gave_it() -> None:
@@ -130,7 +130,7 @@ def test_validate_prints_promised_against_kept_for_auto_even_where_another_is_be
     lines = [" ".join(line.split()) for line in answer.out.splitlines()]
     at = lines.index("promised observed, of 9 configurations")
     assert "within the limit that auto promised" in lines[at - 1]
-    assert [line.split()[0] for line in lines[at + 2 : at + 6]] == ["0.5", "0.8", "0.9", "0.95"]
+    assert [line.split()[0] for line in lines[at + 2 : at + 6]] == ["50%", "80%", "90%", "95%"]
     assert all(" to " in line for line in lines[at + 2 : at + 6])
 
 

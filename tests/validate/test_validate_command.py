@@ -29,8 +29,8 @@ def test_the_table_stays_narrow_and_says_what_learning_cost(call: Call) -> None:
     assert answer.code == 0, answer.err
     lines = [line.rstrip() for line in answer.out.splitlines()]
     assert max(map(len, lines)) <= 110
-    assert lines[0] == "time_s, extrapolate:executors>2: 1 split, 90 % intervals"
-    assert " ".join(lines[1].split()) == "model MAPE % median % ≥30 % RMSE R² in interval width % collect build"
+    assert lines[0] == "time_s, extrapolate:executors>2: 1 split, 90% intervals"
+    assert " ".join(lines[1].split()) == "model MAPE % median % ≥30% RMSE R² in interval width % collect build"
     # 2 runs of each of 4 configurations, the second 2 % longer.
     learned_s = sum(2.02 * (30 / e + 2) * (1 + 64 / b) for e in (1, 2) for b in (64, 128))
     assert f"{int(learned_s) // 60} min {round(learned_s) % 60:02d} s" in answer.out

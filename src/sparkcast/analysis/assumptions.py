@@ -10,6 +10,7 @@ from sparkcast.analysis.estimable import addable
 from sparkcast.analysis.fit import MAX_PERMUTED, Fit
 from sparkcast.analysis.sentences import SIGNIFICANCE, show_p
 from sparkcast.arrays import Floats, Ints
+from sparkcast.units import show_percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -292,12 +293,13 @@ def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
     found = f"F = {statistic:.2f}, {show_p(p)}"
     if p >= SIGNIFICANCE:
         return Check(name, test, statistic, p, Verdict.HOLDS, f"No lack of fit ({found}).")
-    share = 100 * lack / fit.total_sq
-    sentence = f"Lack of fit: the model misses {share:.1f} % of the variation, more than noise can explain ({found})."
+    share = lack / fit.total_sq
+    missed = show_percent(share, 3)
+    sentence = f"Lack of fit: the model misses {missed} of the variation, more than noise can explain ({found})."
     terms = addable(fit.runs, fit.model.formula)
     more = f"add {' or '.join(terms)} to the model with --formula" if terms else ""
     advice = _joined(other_scale, more) or "look at the configurations with the largest residuals"
-    verdict = Verdict.VIOLATED if share >= 5 else Verdict.DOUBTFUL
+    verdict = Verdict.VIOLATED if share >= 0.05 else Verdict.DOUBTFUL
     return Check(name, test, statistic, p, verdict, sentence, advice)
 
 

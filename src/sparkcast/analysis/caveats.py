@@ -67,7 +67,7 @@ def _unbalanced(codes: "pd.DataFrame", anova_type: int) -> str:
         return ""
     if anova_type == 1:
         return "the data are unbalanced: with type 1 the shares depend on the order of the factors; use type 2"
-    return "the data are unbalanced: shares need not add up to 100 %, and level means are adjusted for other settings"
+    return "the data are unbalanced: shares need not add up to 100%, and level means are adjusted for other settings"
 
 
 def is_balanced(codes: "pd.DataFrame") -> bool:

@@ -64,7 +64,7 @@ def propose(response: str, values: Floats | Sequence[float], spread: Spread, df:
     named = min(_NAMED_POWERS, key=lambda known: abs(known - power))
     name = {1.0: "none", 0.0: "log"}.get(named, "boxcox")
     sentence = _proposed(response, named, is_certain=not low <= 1 <= high)
-    shown = f"most likely power {power:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    shown = f"most likely power {power:.2f}, 95% interval {low:.2f} to {high:.2f}"
     return Proposal(name, power, low, high, f"{sentence} ({shown}).")
 
 

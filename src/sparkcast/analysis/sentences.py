@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sparkcast.analysis import AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
 from sparkcast.study import Kind, Vocabulary
 from sparkcast.study.setting import SYSTEM
+from sparkcast.units import show_percent
 
 SIGNIFICANCE = 0.05
 
@@ -78,12 +79,13 @@ def _verdict(found: Findings, factor: str, corrected: dict[str, float]) -> Facto
     partners = [row for row in mine if row is not own and corrected[row.term] < SIGNIFICANCE]
     through = f"its effect depends on the other setting in {', '.join(row.term for row in partners[:3])}"
     if p < SIGNIFICANCE:
-        share = f"{show_percent(own.percent)} of the variation on its own"
+        share = f"{show_percent(own.percent / 100)} of the variation on its own"
         label = f"type {found.anova_type}; {show_p(p)}, Holm-corrected"
         more = f"; {through}" if partners else ""
         sentence = f"{factor} matters: {share} ({label}); {_direction(found, factor)}{more}."
     elif partners:
-        label = f"{show_percent(partners[0].percent)} of the variation, {show_p(corrected[partners[0].term])} corrected"
+        share = show_percent(partners[0].percent / 100)
+        label = f"{share} of the variation, {show_p(corrected[partners[0].term])} corrected"
         sentence = f"{factor} matters, but hardly on its own; {through} ({label})."
     else:
         sentence = _no_effect(found, factor)
@@ -103,8 +105,8 @@ def _no_effect(found: Findings, factor: str) -> str:
     levels = [mean.level for mean in found.means if mean.factor == factor]
     change = f"{sentence}: from {levels[0]} to {levels[-1]} {found.response} changes by"
     if found.is_log:
-        low, high = 100 * math.expm1(effect.low), 100 * math.expm1(effect.high)
-        return f"{change} {low:+.0f} to {high:+.0f} %."
+        low, high = (show_percent(math.expm1(end), sign=True) for end in (effect.low, effect.high))
+        return f"{change} {low} to {high}."
     if found.words.response(found.response).kind is Kind.MONEY:
         return f"{change} {found.shown(effect.low)} to {found.shown(effect.high)}."
     return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
@@ -141,7 +143,7 @@ def _leading(found: Findings) -> str:
     shown = [row for row in found.by_share if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
     if not shown:
         return f"No setting shows an effect on {found.response} distinguishable from noise in these {found.n} runs."
-    parts = [f"{row.term} ({show_percent(row.percent)})" for row in shown[:4]]
+    parts = [f"{row.term} ({show_percent(row.percent / 100)})" for row in shown[:4]]
     listed = parts[0] if len(parts) == 1 else f"{', then '.join([parts[0], ', '.join(parts[1:])])}"
     shares = f"shares of its variation over {found.n} runs (type {found.anova_type})"
     return f"{found.response} depends most on {listed}: {shares}."
@@ -163,7 +165,7 @@ def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
         return f"Cluster settings show no effect: {', '.join(own)}."
     idle = [name for name in own if name not in acting]
     but = f"; {', '.join(idle)} shows none" if idle else ""
-    share = f"{show_percent(found.system_percent)} of the variation with interactions"
+    share = f"{show_percent(found.system_percent / 100)} of the variation with interactions"
     return f"Cluster settings matter: {', '.join(acting)}, {share}{but}."
 
 
@@ -180,7 +182,7 @@ def _all_act(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
 
 
 def _trust(found: Findings, checks: Sequence[Check]) -> str:
-    explained = f"The model explains {show_percent(100 * found.r_squared)} of the variation"
+    explained = f"The model explains {show_percent(found.r_squared)} of the variation"
     bad, doubtful = (
         [_VIOLATED[check.name] for check in checks if check.verdict is verdict]
         for verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL)
@@ -209,12 +211,3 @@ def show_p(p: float, equals: str = "p = ") -> str:
     ('p < 0.001', 'p = 0.031')
     """
     return "p < 0.001" if p < 0.001 else f"{equals}{p:.2g}"
-
-
-def show_percent(percent: float) -> str:
-    """A share for people: small ones keep a digit, and what is nearly all is not all.
-
-    >>> show_percent(61.2), show_percent(0.34), show_percent(99.7), show_percent(100.0)
-    ('61 %', '0.3 %', '99.7 %', '100 %')
-    """
-    return f"{percent:.0f} %" if 10 <= percent < 99.5 or percent >= 99.95 else f"{percent:.1f} %"

@@ -114,14 +114,14 @@ def _show_untransformed(plain: "Analysis", refit: "Analysis") -> None:
 def _show_anova(result: "Analysis") -> None:
     effects = {effect.term: effect for effect in result.effects}
     is_permuted = any(row.p_permutation is not None for row in result.rows)
-    header = ["term", "df", "sum of squares", "%", "F", "p", "robust p", "low to high (95 %)", "η² (95 %)"]
+    header = ["term", "df", "sum of squares", "%", "F", "p", "robust p", "low to high (95%)", "η² (95%)"]
     rows = [_anova_cells(row, effects.get(row.term)) for row in _by_share(result.rows)]
     if is_permuted:
         header.insert(7, "permut. p")
         for cells, row in zip(rows, _by_share(result.rows), strict=True):
             cells.insert(7, _p(row.p_permutation))
     facts = f"type {result.anova_type}, p not corrected, {result.n} runs, R² {result.r_squared:.3f}"
-    optional = ("robust p", "η² (95 %)", "sum of squares", "permut. p")
+    optional = ("robust p", "η² (95%)", "sum of squares", "permut. p")
     table(f"{_shortened(result.formula)}  ({facts})", header, rows, optional)
 
 
@@ -162,7 +162,7 @@ def _shortened(formula: str, most: int = 70) -> str:
 
 
 def _show_details(result: "Analysis") -> None:
-    header = ["factor", "level", f"mean {result.response}", "95 % interval", "runs"]
+    header = ["factor", "level", f"mean {result.response}", "95% interval", "runs"]
     means = [[m.factor, m.level, f"{m.mean:.4g}", f"{m.low:.4g} – {m.high:.4g}", m.n] for m in result.means]
     title = "Means by level"
     if any(m.raw is not None for m in result.means):
@@ -177,7 +177,7 @@ def _show_details(result: "Analysis") -> None:
         for c in result.comparisons
     ]
     scale = result.formula.partition(" ~ ")[0]
-    table("Tukey's HSD", ("factor", "levels", f"difference in {scale}", "95 % interval", "p"), pairs)
+    table("Tukey's HSD", ("factor", "levels", f"difference in {scale}", "95% interval", "p"), pairs)
     lines = [
         [r.variable if r.is_setting else f"{r.variable} (not a setting)", f"{r.slope:+.4g}", f"{r.r:+.3f}", _p(r.p)]
         for r in result.regressions

@@ -11,6 +11,7 @@ import typer
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell
 from sparkcast.cli._progress import show_steps
 from sparkcast.cli._tables import AS_IT_STANDS, Reading, names, reads_runs, say_meanings, understood
+from sparkcast.units import show_level, show_percent, show_probability
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
@@ -364,10 +365,10 @@ def _show_validation(result: "Validation", details: bool) -> None:
         _show_verdict(result)
     _show_scorecards(result, details)
     if result.noise_floor_mape is not None:
-        floor = f"MAPE {result.noise_floor_mape:.1f} %"
+        floor = f"MAPE {show_percent(result.noise_floor_mape / 100, 3)}"
         if result.noise_floor_interval is not None:
-            low, high = result.noise_floor_interval
-            floor += f" ({100 * result.level:g} % interval {low:.1f} to {high:.1f} %)"
+            low, high = (show_percent(end / 100, 3) for end in result.noise_floor_interval)
+            floor += f" ({show_level(result.level)} interval {low} to {high})"
         what = " (a model that knows the mean of every configuration)" if details else ""
         tell(f"noise floor{what}: {floor}")
     _show_kept(result, details)
@@ -385,8 +386,9 @@ def _show_verdict(result: "Validation") -> None:
     cards = sorted(result.scorecards, key=lambda card: card.model != USUAL_MODEL)
     for card in cards[:1]:
         tell(
-            f"{card.model} predicts {result.response} of held-out runs with a mean error of {card.mape:.1f} %; "
-            f"{100 * card.coverage:.0f} % of them are inside its {100 * result.level:g} % intervals"
+            f"{card.model} predicts {result.response} of held-out runs with a mean error of "
+            f"{show_percent(card.mape / 100, 3)}; {show_percent(card.coverage)} of them are inside its "
+            f"{show_level(result.level)} intervals"
         )
 
 
@@ -395,19 +397,19 @@ def _show_scorecards(result: "Validation", details: bool) -> None:
     from sparkcast.models import MODELS
 
     splits = f"{result.n_splits} split{'' if result.n_splits == 1 else 's'}"
-    header = "model,MAPE %,median %,≥30 %,RMSE,R²,CRPS,in interval,width %,collect,build".split(",")
+    header = "model,MAPE %,median %,≥30%,RMSE,R²,CRPS,in interval,width %,collect,build".split(",")
     named = {USUAL_MODEL, *MODELS.declaring("is_baseline")}
     cards = [card for i, card in enumerate(result.scorecards) if details or i < _FEW or card.model in named]
-    title = f"{result.response}, {result.protocol}: {splits}, {100 * result.level:g} % intervals"
+    title = f"{result.response}, {result.protocol}: {splits}, {show_level(result.level)} intervals"
     if len(cards) < len(result.scorecards):
         title += f"; {len(cards)} of {len(result.scorecards)} models"
     rows = [_scorecard_row(card) for card in cards]
     hidden = ("CRPS",) if details else ("RMSE", "R²", "width %", "build")
     kept = [place for place, name in enumerate(header) if name not in hidden]
-    optional = ("collect", "≥30 %", "CRPS", "build", "width %", "RMSE", "R²")
+    optional = ("collect", "≥30%", "CRPS", "build", "width %", "RMSE", "R²")
     table(title, [header[i] for i in kept], [[row[i] for i in kept] for row in rows], optional)
     if details:  # beside all others they would be too wide
-        upper = f"pinball loss at {50 * (1 + result.level):g} %"
+        upper = f"pinball loss at {show_level((1 + result.level) / 2)}"
         scores = [[card.model, f"{card.crps:.3g}", f"{card.pinball:.3g}"] for card in cards]
         table(f"predicted distributions, in the unit of {result.response}", ["model", "CRPS", upper], scores)
 
@@ -423,11 +425,17 @@ def _show_kept(result: "Validation", details: bool) -> None:
     n = kept[0].n_configurations
     counted = f"{n} configuration{'' if n == 1 else 's'}"
     if details:
-        rows = [[f"{one.promised:g}", f"{one.share:.2f} ({one.low:.2f} to {one.high:.2f})"] for one in kept]
+        rows = [
+            [
+                show_level(one.promised),
+                f"{show_percent(one.share)} ({show_percent(one.low)} to {show_percent(one.high)})",
+            ]
+            for one in kept
+        ]
         tell(f"\npromised versus observed: how often was {result.response} within the limit that {model} promised?")
         table("", ["promised", f"observed, of {counted}"], rows)
     else:
-        told = ", ".join(f"{one.promised:g} observed {one.share:.2f}" for one in kept)
+        told = ", ".join(f"{show_level(one.promised)} observed {show_percent(one.share)}" for one in kept)
         tell(f"promised versus observed, {model} over {counted}: {told}")
     if (sentence := broken_promise(model, kept)) is not None:
         tell(sentence)
@@ -444,7 +452,7 @@ def _scorecard_row(card: "Scorecard") -> list[str]:
         f"{card.rmse:.4g}",
         f"{card.r_squared:.3f}",
         f"{card.crps:.3g}",
-        f"{100 * card.coverage:.0f} %",
+        show_percent(card.coverage),
         f"{100 * card.relative_width:.0f}",
         "–" if card.collect_s is None else show_seconds(card.collect_s),
         show_seconds(card.build_s),
@@ -470,15 +478,15 @@ def _show_learned(learned: "FittedResponse", details: bool) -> None:
 def _missed(learned: "FittedResponse") -> str:
     """One number, so that no two contradict each other: the mean of left-out configurations, else the median."""
     if learned.choices and learned.choices[0].error is not None:
-        return f"mean error on held-out runs {learned.choices[0].error:.1f} %"
-    return f"typical error on held-out runs {learned.typical_error:.1f} %"
+        return f"mean error on held-out runs {show_percent(learned.choices[0].error / 100, 3)}"
+    return f"typical error on held-out runs {show_percent(learned.typical_error / 100, 3)}"
 
 
 def _show_scores(choice: "Scores", details: bool) -> None:
-    together = "" if choice.error is None else f"; together {choice.error:.1f} %"
+    together = "" if choice.error is None else f"; together {show_percent(choice.error / 100, 3)}"
     tell(f"  {choice.question}: predicted by {', '.join(choice.answered_by)}")
     if choice.errors:
-        errors = [f"{name} {error:.1f} %" for name, error in choice.errors.items()]
+        errors = [f"{name} {show_percent(error / 100, 3)}" for name, error in choice.errors.items()]
         hidden = 0 if details or len(errors) <= _FEW + 1 else len(errors) - _FEW
         more = f", {hidden} more with --details" if hidden else ""
         tell(f"    mean errors by {choice.protocol}: {', '.join(errors[: len(errors) - hidden])}{more}{together}")
@@ -496,10 +504,10 @@ def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
     tell(f"{result.configuration}: {told}; mean {mean}  (model {result.model})")
     if result.question:
         error = result.left_out_error
-        missed = "" if error is None else f"; mean error there on held-out runs {error:.1f} %"
+        missed = "" if error is None else f"; mean error there on held-out runs {show_percent(error / 100, 3)}"
         tell(f"  {result.question}: predicted by {', '.join(result.answered_by)}{missed}")
     if result.failed_runs and result.failure_probability is not None:
-        tell(f"  fails with probability {result.failure_probability:.2g}")
+        tell(f"  fails with probability {show_probability(result.failure_probability)}")
     if result.no_failure is not None:
         tell(f"  {result.no_failure}")
     for note in result.notes:
@@ -508,4 +516,4 @@ def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
 
 def show_predicted(p: "Prediction", words: "Vocabulary") -> str:
     value, low, high = map(words.response(p.response).shown, (p.value, p.low, p.high))
-    return f"{p.response} {value} (median), {p.level:.0%} of runs between {low} and {high}"
+    return f"{p.response} {value} (median), {show_level(p.level)} of runs between {low} and {high}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
+from sparkcast.units import show_level, show_percent
 
 if TYPE_CHECKING:
     from sparkcast.profile import Comparison, Finding, Profile
@@ -55,7 +56,7 @@ def profile(
         written = api.write_profile_figures(other or log, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
     if other is not None and most is not None and compared.more_share > most:
-        say(f"{100 * compared.more_share:+.1f} % is more than {100 * most:.1f} %")
+        say(f"{show_percent(compared.more_share, 3, sign=True)} is more than {show_level(most)}")
         raise typer.Exit(5)
 
 
@@ -133,8 +134,8 @@ def _main_parts(found: "Profile") -> str:
     ranked = sorted(found.parts.items(), key=lambda part: -part[1])
     shown = [part for part in ranked[:_FEW_PARTS] if part[1] >= 0.01 * found.wall_s]
     rest = found.wall_s - sum(seconds for _, seconds in shown)
-    told = [f"{100 * seconds / found.wall_s:.0f} % {name}" for name, seconds in shown]
-    told += [f"{100 * rest / found.wall_s:.0f} % other"] if rest >= 0.005 * found.wall_s else []
+    told = [f"{show_percent(seconds / found.wall_s)} {name}" for name, seconds in shown]
+    told += [f"{show_percent(rest / found.wall_s)} other"] if rest >= 0.005 * found.wall_s else []
     return ", ".join(told)
 
 
@@ -142,7 +143,7 @@ def _show_finding(number: int, finding: "Finding", wall_s: float) -> None:
     from sparkcast.units import show_seconds
 
     cost = (
-        f"{show_seconds(finding.cost_s)} ({100 * finding.cost_s / wall_s:.0f} %)"
+        f"{show_seconds(finding.cost_s)} ({show_percent(finding.cost_s / wall_s)})"
         if finding.cost_s
         else f"{_hours(finding.cost_core_hours)} core-hours"
     )
@@ -152,14 +153,14 @@ def _show_finding(number: int, finding: "Finding", wall_s: float) -> None:
 
 def _show_parts(found: "Profile") -> None:
     rows = [
-        (name, f"{seconds:.1f}", f"{100 * seconds / found.wall_s:.1f} %")
+        (name, f"{seconds:.1f}", show_percent(seconds / found.wall_s, 3))
         for name, seconds in sorted(found.parts.items(), key=lambda part: -part[1])
     ]
     total = sum(found.parts.values())
     table(
         "\nWhere the time went",
         ("part", "s", "share"),
-        [*rows, ("together", f"{total:.1f}", f"{100 * total / found.wall_s:.1f} %")],
+        [*rows, ("together", f"{total:.1f}", show_percent(total / found.wall_s, 3))],
     )
 
 
@@ -201,7 +202,7 @@ def _show_comparison(found: "Comparison", details: bool) -> None:
     for one in (before, after):
         _show_head(one)
     word = "longer" if found.more_s >= 0 else "less"
-    tell(f"The second takes {show_seconds(abs(found.more_s))} {word} ({100 * found.more_share:+.1f} %).")
+    tell(f"The second takes {show_seconds(abs(found.more_s))} {word} ({show_percent(found.more_share, 3, sign=True)}).")
     _show_part_changes(found, details)
     _show_stage_changes(found, details)
     _show_setting_changes(found, details)

@@ -16,6 +16,7 @@ from sparkcast.cli.prediction import (
     load_any,
     parse_settings,
 )
+from sparkcast.units import show_level, show_percent, show_probability
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
@@ -324,8 +325,8 @@ def _show_measures(result: "QueueAnswer") -> None:
             [
                 "simulated",
                 *(_with_reach(one) for one in (found.mean_response_s, found.mean_wait_s, found.mean_jobs)),
-                f"{100 * found.utilization.value:.1f} %",
-                "–" if result.discipline == "fair" else f"{found.probability_of_waiting.value:.3f}",
+                show_percent(found.utilization.value, 3),
+                "–" if result.discipline == "fair" else show_probability(found.probability_of_waiting.value),
                 "",
             ]
         )
@@ -337,11 +338,11 @@ def _show_measures(result: "QueueAnswer") -> None:
 
 
 def _measures_row(one: "Measures") -> list[str]:
-    waits = "–" if one.probability_of_waiting is None else f"{one.probability_of_waiting:.3f}"
-    lost = f"{100 * one.probability_of_loss:.3g} % turned away" if one.probability_of_loss else ""
+    waits = "–" if one.probability_of_waiting is None else show_probability(one.probability_of_waiting)
+    lost = f"{show_percent(one.probability_of_loss, 3)} turned away" if one.probability_of_loss else ""
     about = lost or ("exact" if one.is_exact else "approximation")
     numbers = (f"{one.mean_response_s:.4g}", f"{one.mean_wait_s:.4g}", f"{one.mean_jobs:.4g}")
-    return [one.queue, *numbers, f"{100 * one.utilization:.1f} %", waits, about]
+    return [one.queue, *numbers, show_percent(one.utilization, 3), waits, about]
 
 
 def _with_reach(one: "Estimate") -> str:
@@ -351,8 +352,8 @@ def _with_reach(one: "Estimate") -> str:
 def _show_percentile(result: "QueueAnswer") -> None:
     found = result.response_s
     assert found is not None
-    how = "" if found.low == found.high else f" ({found.low:.4g} to {found.high:.4g} with 95 % confidence)"
-    tell(f"{100 * result.share:g} % of jobs finish within {found.value:.4g} s{how}")
+    how = "" if found.low == found.high else f" ({found.low:.4g} to {found.high:.4g} with 95% confidence)"
+    tell(f"{show_level(result.share)} of jobs finish within {found.value:.4g} s{how}")
     if result.slo_s is not None:
         verdict = "is met" if result.meets_slo else "IS NOT MET"
         needed = "" if result.servers_needed in (None, result.servers) else f"; {result.servers_needed} would be enough"
@@ -364,7 +365,7 @@ def _show_classes(classes: "Sequence[ClassResult]", share: float) -> None:
     rows = [
         [
             one.name,
-            f"{100 * one.share:.3g} %",
+            show_percent(one.share, 3),
             _with_reach(one.mean_response_s),
             _with_reach(one.mean_wait_s),
             f"{one.response_percentiles[share].value:.4g}",
@@ -391,7 +392,7 @@ def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> lis
     like = _like(result)
     row = ["as measured" if result.is_slowdown_measured else str(one.servers), show_rate(one.stable_rate, like=like)]
     if result.slo_s is not None:
-        busy = "–" if one.utilization is None else f"{100 * one.utilization:.0f} %"
+        busy = "–" if one.utilization is None else show_percent(one.utilization)
         row += ["never" if one.most_rate is None else show_rate(one.most_rate, like=like), busy]
     if result.arrival_rate is not None:
         row.append("grows without bound" if one.response_s is None else f"{one.response_s.value:.4g}")
@@ -403,7 +404,9 @@ def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> lis
 def _show_decision(result: "Decision") -> None:
     chosen = result.chosen
     if chosen is None:
-        tell(f"refuse: no way to start the new job meets every deadline with probability {result.confidence:g}")
+        tell(
+            f"refuse: no way to start the new job meets every deadline with probability {show_level(result.confidence)}"
+        )
     elif chosen.what == "delay":
         tell(f"delay: start {chosen.new} {_start(chosen)}")
     elif chosen.what == "shrink":
@@ -416,9 +419,9 @@ def _show_decision(result: "Decision") -> None:
     rows = [_end_row(end, before.get(end.name), shown) for end in shown.ends]
     table(
         title,
-        ["job", "finishes without the new job", "with it", "80 % between", "deadline", "met with", ""],
+        ["job", "finishes without the new job", "with it", "80% between", "deadline", "met with", ""],
         rows,
-        ("80 % between",),
+        ("80% between",),
     )
     for option in result.options:
         if option is not shown and option.breaks:
@@ -439,9 +442,9 @@ def _start(option: "Option") -> str:
 def _end_row(end: "End", before: "End | None", option: "Option") -> list[str]:
     from sparkcast.units import show_seconds
 
-    chances = "" if end.probability is None else f"{end.probability:.2f}"
+    chances = "" if end.probability is None else show_probability(end.probability)
     if before is not None and before.probability is not None:
-        chances = f"{before.probability:.2f} -> {chances}"
+        chances = f"{show_probability(before.probability)} -> {chances}"
     return [
         end.name,
         "" if before is None else show_seconds(before.ends_s),

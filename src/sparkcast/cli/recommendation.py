@@ -19,6 +19,7 @@ from sparkcast.cli.prediction import (
     response_name,
     show_predicted,
 )
+from sparkcast.units import show_probability
 
 if TYPE_CHECKING:
     from sparkcast.recommend import Candidate, Recommendation, RunningForecast
@@ -241,7 +242,7 @@ def _running_line(forecast: "RunningForecast") -> str:
     )
     if job.within_s is None or forecast.probability is None or forecast.probability_with_new is None:
         return line
-    chances = f"{forecast.probability:.2f} -> {forecast.probability_with_new:.2f}"
+    chances = f"{show_probability(forecast.probability)} -> {show_probability(forecast.probability_with_new)}"
     verdict = " (WOULD MISS IT)" if forecast.would_miss else ""
     return f"{line}; meets its deadline of {show_seconds(job.within_s)} with probability {chances}{verdict}"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell, verbatim
+from sparkcast.units import show_level, show_probability
 
 if TYPE_CHECKING:
     from sparkcast.designs.describe import Description
@@ -251,19 +252,19 @@ def _show_power(power: "Power", details: bool) -> None:
         tell(f"power unknown: {power.reason}")
     elif main is not None:
         kept = " that stays in the model" if power.left_out else ""
-        also = f", {100 * pair:.0f} % for an interaction{kept}" if pair is not None else ""
+        also = f", {show_probability(pair)} for an interaction{kept}" if pair is not None else ""
         test = f"level {power.alpha:g}, {_degrees(power.residual_df)} of freedom"
-        tell(f"power: {100 * main:.0f} % for {size}{also} ({test})")
+        tell(f"power: {show_probability(main)} for {size}{also} ({test})")
         if power.left_out and not details:
             tell(f"  {len(power.left_out)} of the effects are dropped from the model and count as noise")
         elif power.left_out:
             left = f"  the effects that the runs can estimate leave {_degrees(power.whole_df)} of freedom for the noise"
             tell(f"{left}, so these are dropped from the model and count as noise: {_some(power.left_out, 12, ', ')}")
-    needed = [f"{n} for {100 * float(target):.0f} %" for target, n in power.replicates_for.items() if n is not None]
+    needed = [f"{n} for {show_level(float(target))}" for target, n in power.replicates_for.items() if n is not None]
     if needed:
         tell(f"replicates needed to detect {size}: {', '.join(needed)}")
     else:
-        tell(f"no number of replicates up to 100 detects {size} with 80 % power")
+        tell(f"no number of replicates up to 100 detects {size} with 80% power")
 
 
 def _degrees(count: int) -> str:

@@ -11,6 +11,7 @@ from sparkcast.cli._progress import show_progress
 from sparkcast.cli.prediction import parse_fixed
 from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spark_properties
 from sparkcast.cli.studies import StudyFile
+from sparkcast.units import show_percent
 
 if TYPE_CHECKING:
     from sparkcast.search.base import Findings
@@ -145,10 +146,10 @@ def _show_best(result: "TuneResult", best: "Tried") -> None:
     tell(f"  {show_value(response, best.value)}{time} ({runs})")
     first = result.first
     if first is not None and first.configuration != best.configuration and first.value:
-        change = 100 * (best.value / first.value - 1)
+        change = best.value / first.value - 1
         more = "more" if change > 0 else "less"
         began = f"{show_value(response, first.value)} at {first.configuration}"
-        tell(f"  {abs(change):.0f} % {more} than the first run: {began}")
+        tell(f"  {show_percent(abs(change))} {more} than the first run: {began}")
 
 
 def _deciding(result: "TuneResult", study: str) -> list[str]:

@@ -10,6 +10,7 @@ from sparkcast.designs._columns import coding_of, main_columns
 from sparkcast.designs._regular import Fraction, bits, effects, find_fraction
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Study, natural_order
+from sparkcast.units import show_percent
 
 _MAX_LISTED = 50_000  # products looked at to name everything that is confounded
 _MAX_STARTS = 64
@@ -158,7 +159,7 @@ def _split(study: Study, configurations: Sequence[Configuration]) -> Blocks:
     share, _, block = min(found)
     note: tuple[str, ...] = ()
     if share > 0.005:
-        note = (f"blocks are slightly unbalanced: they explain up to {100 * share:.0f} % of a main effect's column",)
+        note = (f"blocks are slightly unbalanced: they explain up to {show_percent(share)} of a main effect's column",)
     return Blocks(tuple(int(b) for b in block), notes=note)
 
 

@@ -59,4 +59,4 @@ class Answering(ABC):
 
 def check_level(level: float) -> None:
     if not 0 < level < 1:
-        raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
+        raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90%")

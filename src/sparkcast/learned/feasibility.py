@@ -16,6 +16,7 @@ from sparkcast.fitting.regression import Columns
 from sparkcast.learned.support import like_known
 from sparkcast.study import Dataset, Outcome
 from sparkcast.study.configuration import Levels
+from sparkcast.units import show_level, show_percent
 
 _SLOPE_SD = 2.0  # of the prior: one standard deviation of a setting seldom changes the odds more than 50-fold
 _PSEUDO_RUNS = 0.5  # of either kind
@@ -33,7 +34,7 @@ class NoFailure:
     the rule of three.
 
     >>> round(NoFailure(12).below, 4), str(NoFailure(12))
-    (0.2209, 'no failure in 12 runs: the probability of failing is below 22.1 % with 95 % confidence')
+    (0.2209, 'no failure in 12 runs: the probability of failing is below 22.1% with 95% confidence')
     """
 
     runs: int
@@ -44,9 +45,10 @@ class NoFailure:
         object.__setattr__(self, "below", float(1 - (1 - self.confidence) ** (1 / self.runs)))
 
     def __str__(self) -> str:
-        percent, sure = math.ceil(1000 * self.below) / 10, 100 * self.confidence
+        below = show_percent(math.ceil(1000 * self.below) / 1000, 3)
         runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
-        return f"no failure in {runs}: the probability of failing is below {percent:g} % with {sure:g} % confidence"
+        sure = show_level(self.confidence)
+        return f"no failure in {runs}: the probability of failing is below {below} with {sure} confidence"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,7 @@ from sparkcast.plain import from_plain, to_json, to_plain
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Listed, Observation, Price, Space
 from sparkcast.study.paths import no_such_file
+from sparkcast.units import show_percent
 
 SCHEMA = 4
 _FIT_AGAIN = "recreate it: sparkcast fit DATA --save FILE"
@@ -229,5 +230,5 @@ def _compared(model: SavedModel, content: _Content) -> SavedModel:
             difference = max(difference, abs(now - probe.prediction) / max(abs(probe.prediction), 1e-300))
     if difference <= _SAME:
         return model
-    note = f"written with {'; '.join(others)}: its predictions differ by up to {100 * difference:.2g} %"
+    note = f"written with {'; '.join(others)}: its predictions differ by up to {show_percent(difference)}"
     return replace(model, notes=(note,))

@@ -58,7 +58,7 @@ def require_positive(value: float, what: str, unit: str = "") -> None:
 
 def require_share(value: float, what: str = "the share of jobs") -> None:
     if not 0 < value < 1:
-        raise StudyError(f"{what} is {value:g}, not between 0 and 1", hint="write 0.95 for 95 %")
+        raise StudyError(f"{what} is {value:g}, not between 0 and 1", hint="write 0.95 for 95%")
 
 
 def share_of_percentile(percentile: float) -> float:

@@ -21,6 +21,7 @@ from sparkcast.errors import StudyError
 from sparkcast.queues import require_positive, require_share
 from sparkcast.queues.general import require_scv
 from sparkcast.queues.slowdown import Slowdown
+from sparkcast.units import show_percent
 
 _HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those that were measured
 DRAWS = 400
@@ -96,7 +97,7 @@ class Job(Generic[Known]):
         if self.within_s is not None:
             require_positive(self.within_s, f"the deadline of {self.name}", "s")
         if self.done is not None and not 0 <= self.done < 1:
-            raise StudyError(f"{self.name} is {self.done:.0%} done", hint="leave out jobs that have finished")
+            raise StudyError(f"{self.name} is {show_percent(self.done)} done", hint="leave out jobs that have finished")
 
 
 @dataclass(frozen=True, slots=True)

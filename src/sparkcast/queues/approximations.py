@@ -17,10 +17,10 @@ from sparkcast.queues.markovian import MMc
 Method = Literal["Allen-Cunneen", "Whitt"]
 _VALIDITY = {
     # As `benchmarks/queues.py --approximations` found it, with 4 and 16 servers, 50 and 90 % busy, scv of 0.2 to 4.
-    "Allen-Cunneen": "E[W] within about 25 % for Poisson arrivals; for other arrivals only on busy servers (within "
-    "30 % at 90 % busy, several times too long or too short at 50 %)",
-    "Whitt": "E[W] within about 12 % for Poisson arrivals; for other arrivals only on busy servers (within 20 % at "
-    "90 % busy, several times too long or too short at 50 %)",
+    "Allen-Cunneen": "E[W] within about 25% for Poisson arrivals; for other arrivals only on busy servers (within "
+    "30% at 90% busy, several times too long or too short at 50%)",
+    "Whitt": "E[W] within about 12% for Poisson arrivals; for other arrivals only on busy servers (within 20% at "
+    "90% busy, several times too long or too short at 50%)",
 }
 
 

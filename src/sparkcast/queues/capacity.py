@@ -11,7 +11,7 @@ from sparkcast.queues.simulate import Cluster, OnProgress, simulate
 from sparkcast.queues.steady import Estimate
 from sparkcast.queues.times import Spread
 from sparkcast.queues.workload import Workload
-from sparkcast.units import show_seconds
+from sparkcast.units import show_level, show_seconds
 
 _STEPS = 20  # halvings: the rate is found to a millionth of what is stable
 _SIMULATED_STEPS = 10  # to a thousandth; simulation is not more exact
@@ -127,7 +127,7 @@ def servers_needed(simulator: Simulator, within_s: float, share: float) -> int:
         if high > _MOST_SERVERS or _alone(simulator, share, high) > within_s:
             alone = show_seconds(_alone(simulator, share, high))
             raise InfeasibleError(
-                f"no number of servers gets {share:.4g} of the jobs done within {show_seconds(within_s)}: "
+                f"no number of servers gets {show_level(share)} of the jobs done within {show_seconds(within_s)}: "
                 f"alone on the cluster they take {alone}",
                 hint=f"allow at least {alone}, or make the jobs shorter",
             )

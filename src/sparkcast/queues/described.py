@@ -127,7 +127,7 @@ def _share(text: str, value: str) -> float:
     except ValueError:
         raise malformed(text, f"{value!r} is not a percentage such as 40%") from None
     if not 0 <= share < 1:
-        raise malformed(text, f"done={value} is not between 0 and 100 %")
+        raise malformed(text, f"done={value} is not between 0 and 100%")
     return share
 
 

@@ -10,7 +10,7 @@ from sparkcast.recommend.comparison import is_likely
 from sparkcast.recommend.evaluation import Asked
 from sparkcast.recommend.question import Objective, show_limit
 from sparkcast.study import Kind, Response, Vocabulary
-from sparkcast.units import show_money, show_seconds
+from sparkcast.units import show_level, show_money, show_percent, show_probability, show_seconds
 
 _SURE = 0.995  # what is more likely is shown without its probability
 
@@ -23,9 +23,11 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reaso
     if asked.time is not None:
         parts.append(f"predicted {_seconds(asked, chosen.predicted(asked.time).value)}")
     if margin_s is not None:
-        parts.append(f"{show_seconds(max(margin_s, 0.0))} margin needed for {100 * confidence:g} %")
+        parts.append(f"{show_seconds(max(margin_s, 0.0))} margin needed for {show_level(confidence)}")
     for limit in asked.limits:
-        parts.append(f"{show_limit(limit, asked.words)} met with probability {asked.chances(limit, at)[0]:.2f}")
+        parts.append(
+            f"{show_limit(limit, asked.words)} met with probability {show_probability(asked.chances(limit, at)[0])}"
+        )
     if objective.response != asked.time and objective.response in asked.tables:
         parts.append(
             f"{objective.response} {_shown(asked.words, objective, chosen.predicted(objective.response).value)}"
@@ -33,7 +35,7 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reaso
     if not chosen.measured_runs:
         parts.append("this configuration was never run")
     if chosen.failure_probability is not None:
-        parts.append(f"fails with probability {chosen.failure_probability:.2g}")
+        parts.append(f"fails with probability {show_probability(chosen.failure_probability)}")
     if n_failed := int((asked.wanted & asked.view.broke).sum()):
         parts.append(f"{_candidates(n_failed)} left out after failing")
     if n_unsafe := int((asked.allowed & ~asked.kept).sum()):
@@ -90,7 +92,7 @@ def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: in
     chance = asked.means(asked.objective.response).probability(row, chosen, is_more=asked.objective.is_maximum)
     settings = str(candidate.configuration)
     gained = _show_gain(asked.objective, asked.words, values[chosen], values[row])
-    gained += "" if chance > _SURE else f", with probability {chance:.2f}"
+    gained += "" if chance > _SURE else f", with probability {show_probability(chance)}"
     text = f"{_show_change(limit, needed, asked.words.response(limit.response))} buys {settings}: {gained}"
     return Alternative(limit, needed, candidate, gain, text, chance)
 
@@ -108,7 +110,7 @@ def _show_gain(objective: Objective, words: Vocabulary, now: float, then: float)
     change = then - now
     if words.response(objective.response).kind is Kind.SHARE and now <= 1:
         return f"{100 * change:+.2g} points of {objective.response}"
-    percent = f" ({100 * change / abs(now):+.2g} %)" if now else ""
+    percent = f" ({show_percent(change / abs(now), sign=True)})" if now else ""
     return f"{objective.response} {_shown(words, objective, now)} -> {_shown(words, objective, then)}{percent}"
 
 
@@ -137,19 +139,20 @@ def _problem(asked: Asked) -> str:
         assert asked.failure is not None  # nothing else takes candidates away that are allowed
         return (
             f"all {int(asked.allowed.sum())} candidates have a failure probability above "
-            f"{question.max_failure:g}, the lowest being {float(np.min(asked.failure[asked.allowed])):.2g}"
+            f"{show_level(question.max_failure)}, the lowest being "
+            f"{show_probability(float(np.min(asked.failure[asked.allowed])))}"
         )
     best = _nearest_row(asked, rows)
     configuration = _settings(asked, best)
     it = "it" if len(asked.limits) == 1 else "all of these"
-    chance = f"meets {it} with probability {asked.probability(np.array([best]))[0]:.2f}"
+    chance = f"meets {it} with probability {show_probability(asked.probability(np.array([best]))[0])}"
     if asked.time is not None:
         fastest = (
             f"the fastest, {configuration}, is predicted at {_seconds(asked, float(asked.values[asked.time][best]))}"
         )
     else:
         fastest = f"the closest is {configuration}: it"
-    return f"no candidate meets {wanted} with probability {question.confidence:g}; {fastest} and {chance}"
+    return f"no candidate meets {wanted} with probability {show_level(question.confidence)}; {fastest} and {chance}"
 
 
 def _nearest_row(asked: Asked, rows: Ints) -> int:
@@ -202,7 +205,7 @@ def _relaxed(asked: Asked) -> list[Relaxed]:
 
 
 def _relaxed_text(limit: Limit, response: Response, needed: float, confidence: float, settings: str) -> str:
-    kept = f"with probability {confidence:g} is"
+    kept = f"with probability {show_level(confidence)} is"
     if response.kind is Kind.TIME and limit.is_upper:
         return f"the shortest deadline met {kept} {_round_up(response.seconds(needed))} s, by {settings}"
     if response.kind is Kind.MONEY and limit.is_upper:

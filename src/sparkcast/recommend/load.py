@@ -112,7 +112,7 @@ def forecast_launching(
 
 def _check(jobs: Sequence[RunningJob], n_running: int, confidence: float) -> None:
     if not 0 < confidence < 1:
-        raise StudyError(f"confidence {confidence:g} is not between 0 and 1", hint="write 0.95 for 95 %")
+        raise StudyError(f"confidence {confidence:g} is not between 0 and 1", hint="write 0.95 for 95%")
     if n_running < len(jobs):
         raise StudyError(
             f"{len(jobs)} running jobs are described, but --jobs-running is {n_running}",

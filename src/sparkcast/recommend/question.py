@@ -39,7 +39,7 @@ class Question:
         object.__setattr__(self, "limits", (self.limits,) if isinstance(self.limits, str) else tuple(self.limits))
         for name, share in (("confidence", self.confidence), ("max_failure", self.max_failure)):
             if not 0 < share < 1:
-                raise StudyError(f"{name} {share:g} is not between 0 and 1", hint="write 0.95 for 95 %")
+                raise StudyError(f"{name} {share:g} is not between 0 and 1", hint="write 0.95 for 95%")
 
     @property
     def quantile_level(self) -> float:
@@ -107,7 +107,7 @@ def budget(amount: float, words: Vocabulary) -> Limit:
 def least_quality(share: float, words: Vocabulary) -> Limit:
     """`--min-accuracy`: at least this good."""
     if not 0 <= share <= 100:
-        raise StudyError(f"an accuracy of {share:g} is not possible", hint="write 0.95 for 95 %")
+        raise StudyError(f"an accuracy of {share:g} is not possible", hint="write 0.95 for 95%")
     if words.quality is None:
         raise StudyError(
             "none of the responses is an accuracy",

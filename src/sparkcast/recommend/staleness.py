@@ -17,7 +17,7 @@ from sparkcast.models import Fitted
 from sparkcast.recommend import Staleness
 from sparkcast.study import Configuration, Dataset, Fingerprint, Kind, Observation, Role, Vocabulary
 from sparkcast.study.environment import environment_differences, is_local, mixed_environments
-from sparkcast.units import as_number
+from sparkcast.units import as_number, show_percent
 
 SIGNIFICANCE = 0.01
 _LEVEL = 0.9
@@ -125,7 +125,7 @@ def drift(
     if not _misses(by_configuration, n_learned) and not _shifted(by_configuration, n_learned):
         return ""
     n_outside = sum(not run.is_inside for run in tested)
-    return f"{n_outside} of the last {len(tested)} runs were outside the 90 % interval, {_shift(tested, is_time)}"
+    return f"{n_outside} of the last {len(tested)} runs were outside the 90% interval, {_shift(tested, is_time)}"
 
 
 def drift_within(data: Dataset, response: str, fit: Callable[[Dataset, str], Fitted]) -> str | None:
@@ -218,4 +218,4 @@ def _shift(tested: Sequence[_Tested], is_time: bool) -> str:
         typical = median(run.value - run.predicted for run in tested)
         return f"{abs(typical):.3g} {more if typical > 0 else less} than predicted (median)"
     ratio = median(run.value / run.predicted for run in tested)
-    return f"{100 * abs(ratio - 1):.0f} % {more if ratio > 1 else less} than predicted (median)"
+    return f"{show_percent(abs(ratio - 1))} {more if ratio > 1 else less} than predicted (median)"

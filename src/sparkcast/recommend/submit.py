@@ -30,7 +30,7 @@ def conf_notes(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
     notes = []
     if _sets("spark.executor.instances", lines) and not _sets("spark.cores.max", lines):
         executors = settings[str(words.first(Role.MACHINES, among=settings))]
-        notes.append(f"on a standalone cluster, also set spark.cores.max to {executors} x the cores per executor")
+        notes.append(f"standalone clusters also need spark.cores.max: {executors} x the cores per executor")
     memory = words.first(Role.MEMORY, among=settings)
     if memory is not None and not words.setting(memory).is_size_clear(settings[memory]):
         notes.append(

@@ -14,7 +14,7 @@ from sparkcast.report.labels import ordered
 from sparkcast.study import Configuration, Dataset, Fingerprint, Observation, Plan, Response, Sharing, Study
 from sparkcast.study.redaction import redact
 from sparkcast.study.series import RunSeries
-from sparkcast.units import show_bytes, show_seconds
+from sparkcast.units import show_bytes, show_percent, show_seconds
 from sparkcast.validate import Validation
 
 NOT_RUN = "not run"
@@ -179,7 +179,7 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
     if study and study.arrivals:
         yield "Arrivals", str(study.arrivals)
     if study and study.mix:
-        yield "Mix of jobs", "; ".join(f"{100 * part.share:g} % {part.settings}" for part in study.mix)
+        yield "Mix of jobs", "; ".join(f"{show_percent(part.share, 3)} {part.settings}" for part in study.mix)
     if shared := dict.fromkeys(run.sharing for run in data.observations if run.sharing):
         yield "Shared by", "; ".join(_shared(one) for one in shared)
     if study and study.rules:

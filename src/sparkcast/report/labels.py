@@ -6,7 +6,7 @@ from math import floor, isfinite, log10
 
 from sparkcast.analysis import RESIDUAL
 from sparkcast.study import Configuration, Kind, Level, Response, Setting
-from sparkcast.units import as_number, money_unit, show_bytes, show_money, show_seconds
+from sparkcast.units import as_number, money_unit, show_bytes, show_money, show_percent, show_seconds
 
 # How names end that carry a unit: the longest first, because "_bytes_per_s" also ends in "_s".
 _ENDINGS = ("_bytes_per_s", "_per_s", "_percent", "_bytes", "_gib", "_min", "_ms", "_mb", "_gb", "_s", "_h")
@@ -78,19 +78,8 @@ def show_value(word: Word, value: float | None) -> str:
     if word.unit == "bytes":
         return sign + show_bytes(size)
     if word.unit == "%":
-        return f"{sign}{size:.1f} %"
+        return sign + show_percent(size / 100, 3)
     return sign + show_number(size) + (f" {word.unit}" if word.unit and isinstance(word, Response) else "")
-
-
-def show_percent(share: float) -> str:
-    """A share of one in percent; what is nearly certain is not rounded to certain.
-
-    >>> show_percent(0.9), show_percent(0.9987), show_percent(1.0), show_percent(0.0004)
-    ('90 %', '> 99 %', '100 %', '< 1 %')
-    """
-    if 0.995 <= share < 1:
-        return "> 99 %"
-    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
 def show_number(value: float) -> str:

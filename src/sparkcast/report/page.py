@@ -19,12 +19,11 @@ from sparkcast.report.labels import (
     listing,
     plain_name,
     show_number,
-    show_percent,
     show_term,
     show_value,
 )
 from sparkcast.study import Response
-from sparkcast.units import show_seconds
+from sparkcast.units import show_level, show_percent, show_probability, show_seconds
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -182,6 +181,8 @@ def _environment() -> "Environment":
         "cell": show_cell,
         "changes": words.changes,
         "percent": show_percent,
+        "probability": show_probability,
+        "level": show_level,
         "both_scales": words.both_scales,
         "check_sentence": words.check_sentence,
         "describe": describe,

@@ -7,9 +7,9 @@ from sparkcast.analysis import RESIDUAL, Analysis, AnovaRow, Verdict
 from sparkcast.recommend import Candidate, Nearest, Prediction, Recommendation, RunningForecast
 from sparkcast.report.document import NOT_RUN, Check, PlannedRun, ReportContent
 from sparkcast.report.figures.choice import limit_words
-from sparkcast.report.labels import listing, plain_name, show_number, show_percent, show_term, show_value
+from sparkcast.report.labels import listing, plain_name, show_number, show_term, show_value
 from sparkcast.study import Outcome, Response
-from sparkcast.units import show_seconds
+from sparkcast.units import show_level, show_percent, show_probability, show_seconds
 from sparkcast.validate import PROTOCOLS, Validation
 from sparkcast.validate.score import baseline
 
@@ -57,7 +57,9 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
     if recommendation.limits:
         lines.append(kept_sentence(recommendation))
     if chosen.failure_probability is not None:
-        lines.append(f"A run with these settings fails with {show_percent(chosen.failure_probability)} probability.")
+        lines.append(
+            f"A run with these settings fails with {show_probability(chosen.failure_probability)} probability."
+        )
     if recommendation.no_failure:
         lines.append(f"{_sentence(str(recommendation.no_failure))}")
     if recommendation.why:
@@ -110,7 +112,7 @@ def asked_sentence(recommendation: Recommendation) -> str:
     goal, _, response = recommendation.objective.partition(" ")
     words = recommendation.vocabulary
     limits = listing([_with_article(limit_words(limit, words)) for limit in recommendation.limits])
-    kept = f", meeting {limits} with {show_percent(recommendation.confidence)} probability" if limits else ""
+    kept = f", meeting {limits} with {show_level(recommendation.confidence)} probability" if limits else ""
     return f"Question: {goal} {plain_name(words.response(response))}{kept}."
 
 
@@ -122,8 +124,8 @@ def kept_sentence(recommendation: Recommendation) -> str:
     """With which probability the limits are kept to; of several, that of the one that is kept to least likely."""
     limits, words = recommendation.limits, recommendation.vocabulary
     what = listing([f"the {limit_words(limit, words)}" for limit in limits])
-    chance = f"with {show_percent(recommendation.chosen.probability)} probability"
-    chance += f"; {show_percent(recommendation.confidence)} was required"
+    chance = f"with {show_probability(recommendation.chosen.probability)} probability"
+    chance += f"; {show_level(recommendation.confidence)} was required"
     if len(limits) > 1:
         return f"It meets {what}, the least likely of these {chance}."
     return f"It meets {what} {chance}."
@@ -146,7 +148,7 @@ def distance_words(distance: float) -> str:
     """How far settings are apart, in measured ranges.
 
     >>> distance_words(0.25), distance_words(1.5)
-    ("25 % of a setting's measured range away", "1.5 times a setting's measured range away")
+    ("25% of a setting's measured range away", "1.5 times a setting's measured range away")
     """
     share = show_percent(distance) + " of" if distance <= 1 else f"{distance:.2g} times"
     return f"{share} a setting's measured range away"
@@ -163,7 +165,7 @@ def missed_sentence(forecast: RunningForecast) -> str:
     line += f", not {show_seconds(forecast.ends_s)}"
     if forecast.probability is None or forecast.probability_with_new is None:
         return f"{line}."
-    chances = f"{show_percent(forecast.probability)} to {show_percent(forecast.probability_with_new)}"
+    chances = f"{show_probability(forecast.probability)} to {show_probability(forecast.probability_with_new)}"
     return f"{line}, and its probability of being on time drops from {chances}."
 
 
@@ -181,7 +183,7 @@ def _times(count: int) -> str:
 
 def interval(response: Response, prediction: Prediction) -> str:
     low, high = show_value(response, prediction.low), show_value(response, prediction.high)
-    return f"between {low} and {high} with {show_percent(prediction.level)} probability"
+    return f"between {low} and {high} with {show_level(prediction.level)} probability"
 
 
 def check_sentence(check: Check) -> str:
@@ -296,7 +298,7 @@ def protocol_sentence(validation: Validation) -> str:
 def trust_gist(validations: Sequence[Validation]) -> str:
     """How far off the best models are, in a line."""
     best = [(plain_name(v.meaning), v.scorecards[0]) for v in validations if v.scorecards]
-    told = [f"{card.mape:.1f} % for the {name} ({card.model})" for name, card in best]
+    told = [f"{show_percent(card.mape / 100, 3)} for the {name} ({card.model})" for name, card in best]
     return f"Mean error of the best models on held-out configurations: {listing(told)}." if told else ""
 
 
@@ -330,11 +332,11 @@ def floor_words(validation: Validation) -> str:
     """The noise floor with its interval; "" without replicates."""
     if validation.noise_floor_mape is None:
         return ""
-    floor = f"{validation.noise_floor_mape:.1f} %"
+    floor = show_percent(validation.noise_floor_mape / 100, 3)
     if validation.noise_floor_interval is None:
         return floor
-    low, high = validation.noise_floor_interval
-    return f"{floor} ({low:.1f} to {high:.1f} % with {show_percent(validation.level)} confidence)"
+    low, high = (show_percent(end / 100, 3) for end in validation.noise_floor_interval)
+    return f"{floor} ({low} to {high} with {show_level(validation.level)} confidence)"
 
 
 def trust_sentence(validation: Validation) -> str:
@@ -344,11 +346,12 @@ def trust_sentence(validation: Validation) -> str:
         return f"No model of the {name} could be tested."
     best = validation.scorecards[0]
     parts = [
-        f"On configurations it had not seen, {best.model} predicts the {name} with a mean error of {best.mape:.1f} %"
+        f"On configurations it had not seen, {best.model} predicts the {name} with a mean error of "
+        f"{show_percent(best.mape / 100, 3)}"
     ]
     blind = next((card for card in validation.scorecards if card.model == baseline()), None)
     if blind and blind is not best:
-        parts.append(f"always predicting the {blind.model} has an error of {blind.mape:.1f} %")
+        parts.append(f"always predicting the {blind.model} has an error of {show_percent(blind.mape / 100, 3)}")
     if validation.noise_floor_mape is not None:
         parts.append(
             f"a model that knew the mean of every configuration would have an error of {floor_words(validation)}"

@@ -9,7 +9,7 @@ from sparkcast.search.options import TuneOptions
 from sparkcast.study import Configuration, Kind, Observation, Outcome, Response, Study
 from sparkcast.study.application import STARTUP_TIME, TOTAL_TIME
 from sparkcast.study.derive import run_cost
-from sparkcast.units import show_seconds
+from sparkcast.units import show_percent, show_seconds
 from sparkcast.workloads import Guessable, Workload
 
 _AT_CHANCE = 1.5  # times what guessing gives: no better than that, for all that a few runs can tell
@@ -156,7 +156,7 @@ class Ledger:
             by = (
                 "by no more than replicates vary"
                 if best.replicates > 1
-                else f"by less than runs usually vary ({_USUAL:.0%})"
+                else f"by less than runs usually vary ({show_percent(_USUAL)})"
             )
             found.append(
                 f"the best differs from the runner-up ({self.show_value(runner_up.value)} at "

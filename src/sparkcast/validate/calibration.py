@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import NormalDist, fmean
 
 from sparkcast.study import Configuration
+from sparkcast.units import show_level, show_percent
 from sparkcast.validate import Kept, TestedRun
 
 PROMISED = (0.5, 0.8, 0.9, 0.95)
@@ -64,4 +65,4 @@ def broken_promise(model: str, kept: Iterable[Kept]) -> str | None:
 
 
 def _shown(one: Kept) -> str:
-    return f"promises made with probability {one.promised:g} held in {one.share:.2f} of the cases"
+    return f"promises made with probability {show_level(one.promised)} held in {show_percent(one.share)} of the cases"

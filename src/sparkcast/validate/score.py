@@ -39,7 +39,7 @@ def validate(
     protocols that draw at random; `on_step` is told what is about to be tested; `fits` keeps what figures need again.
     """
     if not 0 < level < 1:
-        raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90 %")
+        raise StudyError(f"level {level} is not between 0 and 1", hint="write 0.9 for 90%")
     require_seed(seed)
     chosen = make_protocol(protocol, seed=seed)
     names = tuple(dict.fromkeys((*_wanted(models), baseline())))

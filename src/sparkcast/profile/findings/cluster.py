@@ -6,7 +6,7 @@ from itertools import pairwise
 from sparkcast.profile.findings.base import GIB_PER_CORE, Evidence, Finding, of
 from sparkcast.profile.findings.partitions import small_partitions, unfilled_stages
 from sparkcast.study.application import Part
-from sparkcast.units import show_bytes, show_seconds
+from sparkcast.units import show_bytes, show_percent, show_seconds
 
 _ROOM = 1.3  # what is advised of the highest use
 
@@ -67,7 +67,8 @@ def idle_slots(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         "idle-slots",
-        f"{100 * idle / working:.0f} % of the slots are free while stages run, {show_seconds(idle)} of the time in all",
+        f"{show_percent(idle / working)} of the slots are free while stages run, "
+        f"{show_seconds(idle)} of the time in all",
         "fewer executors or cores, spark.dynamicAllocation.enabled=true, a smaller spark.locality.wait, or "
         "jobs in threads",
         idle,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sparkcast.profile.findings.base import Evidence, Finding, of
 from sparkcast.study.application import Part
-from sparkcast.units import show_bytes, show_seconds
+from sparkcast.units import show_bytes, show_percent, show_seconds
 
 
 def driver_bound(evidence: Evidence) -> Iterator[Finding]:
@@ -21,7 +21,7 @@ def driver_bound(evidence: Evidence) -> Iterator[Finding]:
     longest, when = _longest_gap(evidence)
     yield Finding(
         "driver-bound",
-        f"for {show_seconds(cost)} ({100 * cost / evidence.wall_s:.0f} % of the time) no stage runs, only the "
+        f"for {show_seconds(cost)} ({show_percent(cost / evidence.wall_s)} of the time) no stage runs, only the "
         f"driver; the longest stretch is {show_seconds(longest)}, {show_seconds(when)} after the start",
         "move that code into Spark, run independent jobs in threads, or release executors while it runs "
         "(spark.dynamicAllocation.enabled=true)",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
 from sparkcast.study.application import Part
-from sparkcast.units import show_bytes, show_seconds
+from sparkcast.units import show_bytes, show_percent, show_seconds
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _MORE_DATA = 2.0  # the slowest task reads that many times the median: then it is the data
@@ -158,7 +158,7 @@ def small_partitions(evidence: Evidence) -> Iterator[Finding]:
         "small-partitions",
         f"{named(worst)}: {of(n_tasks, 'task')} of {show_seconds(worst[0].median_task_s)} (median), of which "
         "starting and "
-        f"ending them takes {100 * (sum(map(_overhead, stages)) / max(sum(map(_in_tasks, stages)), 1e-9)):.0f} %: "
+        f"ending them takes {show_percent(sum(map(_overhead, stages)) / max(sum(map(_in_tasks, stages)), 1e-9))}: "
         f"{show_seconds(cost)}",
         f"fewer partitions: coalesce(), a smaller {_SHUFFLE}, or spark.sql.adaptive.coalescePartitions.enabled=true",
         cost,

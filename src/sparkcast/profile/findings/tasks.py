@@ -12,7 +12,7 @@ from sparkcast.facts.shape import lost_executors
 from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
 from sparkcast.study.application import Part
-from sparkcast.units import show_bytes, show_seconds
+from sparkcast.units import show_bytes, show_percent, show_seconds
 
 _PACKED_PER_S = 200e6  # bytes that one core compresses with LZ4, reads back and merges in a second
 _RUN = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
@@ -53,7 +53,7 @@ def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
     of_run = cost / sum(part_of(stage, *_RUN) for stage in stages)
     yield Finding(
         "gc-pressure",
-        f"{named(worst)}: garbage collection takes {100 * of_run:.0f} % of the run time, {show_seconds(cost)}",
+        f"{named(worst)}: garbage collection takes {show_percent(of_run)} of the run time, {show_seconds(cost)}",
         "more spark.executor.memory, or fewer cores per executor; cache less, or with a serialized storage level",
         cost,
         evidence={"share_of_run_time": of_run},
@@ -177,7 +177,7 @@ def python_workers(evidence: Evidence) -> Iterator[Finding]:
     worst = costliest(stages, lambda stage: part_of(stage, Part.UNINSTRUMENTED))
     yield Finding(
         "python-workers",
-        f"{named(worst)}: {show_seconds(cost)} in Python workers ({100 * cost / evidence.wall_s:.0f} % of the time), "
+        f"{named(worst)}: {show_seconds(cost)} in Python workers ({show_percent(cost / evidence.wall_s)} of the time), "
         "mostly outside the JVM",
         "Spark's own functions instead of Python ones; otherwise pandas_udf or mapInPandas with Arrow",
         cost,

@@ -28,11 +28,10 @@ from sparkcast.report.labels import (
     plain_name,
     settings_title,
     short_settings,
-    show_percent,
     show_value,
 )
 from sparkcast.study import Kind, Response, Vocabulary
-from sparkcast.units import show_seconds
+from sparkcast.units import show_level, show_seconds
 
 _MOST_POINTS = 1000
 _MOST_LABELED = 16  # candidates with a line of their own
@@ -92,7 +91,7 @@ def candidates(recommendation: Recommendation) -> Figure | None:
         f"{_by_settings(rows, recommendation)}"
         if y
         else f"Candidates: {plain_name(words.response(x))}",
-        f"One point per configuration, with {show_percent(level)} intervals for its next run.{line}"
+        f"One point per configuration, with {show_level(level)} intervals for its next run.{line}"
         f"{_names_told(rows, recommendation) if y else ''}{_cut(rows, recommendation, x, y)}"
         + _first_of(recommendation, len(rows) if y else min(len(rows), _MOST_LABELED)),
         rows,

@@ -15,6 +15,7 @@ from sparkcast.report.figures._style import (
     the_rows,
 )
 from sparkcast.report.figures.effects import show_term
+from sparkcast.units import show_level
 
 _MAX_EFFECTS = 40  # rows of the map; with more only main effects have one
 
@@ -110,7 +111,7 @@ def power_curve(description: Description) -> Figure | None:
         "How likely the plan is to detect an effect",
         "The probability that the main effect that is hardest to detect is significant at level "
         f"{power.alpha:g}. An effect is the difference between the ends of a factor, in standard deviations of the "
-        f"noise. The dashed line is {100 * _GOAL:.0f} %; the thick line is the plan's own number of replicates, "
+        f"noise. The dashed line is {show_level(_GOAL)}; the thick line is the plan's own number of replicates, "
         f"{power.replicates}.",
         rows,
         lambda width: _draw_power(rows, width),

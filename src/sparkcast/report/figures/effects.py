@@ -34,7 +34,7 @@ def main_effects(analysis: Analysis) -> Figure | None:
         f"main-effects-{analysis.response}",
         Section.EFFECTS,
         f"Mean {name} at each level",
-        "Points are adjusted means, with all other settings equal; bars are 95 % confidence intervals. A steep "
+        "Points are adjusted means, with all other settings equal; bars are 95% confidence intervals. A steep "
         f"line means the setting affects the {name}.{rings if 'raw' in rows[0] else ''}{log_words(analysis)}",
         rows,
         lambda width: _draw_main_effects(rows, analysis, width),
@@ -145,6 +145,6 @@ def _draw_variation(rows: tuple[Row, ...], width: int) -> Spec:
     bars = base.mark_bar(size=step - 10).encode(x=x, color=color)
     labels = base.mark_text(align="left", dx=5).encode(x=x, text=alt.Text("label:N"))
     labels = labels.transform_calculate(
-        label="datum.percent >= 0.05 ? format(datum.percent, '.1f') + ' %' : datum.percent > 0 ? '< 0.1 %' : '0 %'"
+        label="datum.percent >= 0.1 ? format(datum.percent, '.3~r') + '%' : datum.percent > 0 ? '<0.1%' : '0%'"
     )
     return finish(alt.layer(bars, labels).properties(height=alt.Step(step)), width, rows)

@@ -24,13 +24,14 @@ from sparkcast.report.figures._style import (
 )
 from sparkcast.report.labels import axis_title, finite, ordered, plain_name
 from sparkcast.study import Level, Setting
-from sparkcast.units import as_number
+from sparkcast.units import as_number, show_percent
 from sparkcast.validate import LARGE_ERROR, Scorecard, TestedRun, Validation
 
 _MOST_RUNS = 1000
 _MOST_PLACES = 12  # levels that have a place of their own on an axis
 _FURTHEST = 150.0  # percent; what is missed by more stands at the edge
-_SMALL, _LARGE = f"off by less than {LARGE_ERROR:.0f} %", f"off by {LARGE_ERROR:.0f} % or more"
+_BOUND = show_percent(LARGE_ERROR / 100)
+_SMALL, _LARGE = f"off by less than {_BOUND}", f"off by {_BOUND} or more"
 
 
 def prediction_errors(validation: Validation, factors: Sequence[str], *, model: str | None = None) -> Figure | None:
@@ -51,7 +52,7 @@ def prediction_errors(validation: Validation, factors: Sequence[str], *, model: 
         Section.TRUST,
         f"Where {card.model} is wrong about the {plain_name(validation.meaning)}",
         f"One point per tested run (protocol {validation.protocol}): above 0 the prediction was too high. Dotted: "
-        f"{LARGE_ERROR:.0f} % off; {card.large_errors:.0f} % of the runs are at least that far off. A level "
+        f"{_BOUND} off; {show_percent(card.large_errors / 100)} of the runs are at least that far off. A level "
         "band is good; a "
         f"slope or a bend against a setting is something the model has missed."
         f"{at_the_edge(one_panel, 'errors')}{thinned(len(shown), len(runs), 'runs')}",

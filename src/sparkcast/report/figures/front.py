@@ -35,9 +35,9 @@ from sparkcast.report.labels import (
     plain_name,
     settings_title,
     short_settings,
-    show_percent,
 )
 from sparkcast.study import Response
+from sparkcast.units import show_level
 
 _MOST_OTHERS, _MOST_OF_THE_FRONT = 1000, 50  # a recommendation holds no more of the front
 _OTHER, _FRONT = "other candidates", "Pareto-optimal"
@@ -406,7 +406,7 @@ def _tooltips(recommendation: Recommendation, axes: Sequence[_Axis]) -> list[Any
     level = next(iter(recommendation.chosen.predictions)).level
     tips = [alt.Tooltip("configuration:N", title=settings_title(recommendation.chosen.configuration))]
     for axis in axes:
-        title = f"{plain_name(axis.response)} ({show_percent(level)} interval)"
+        title = f"{plain_name(axis.response)} ({show_level(level)} interval)"
         tips.append(alt.Tooltip(f"tip_{axis.column}:N", title=title))
     if recommendation.limits:
         tips.append(alt.Tooltip("probability:Q", title="probability of meeting the limits", format=".2f"))

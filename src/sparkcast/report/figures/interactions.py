@@ -20,6 +20,7 @@ from sparkcast.report.figures._style import (
 )
 from sparkcast.report.figures.effects import log_words
 from sparkcast.report.labels import axis_title, finite, level_title, ordered, plain_name, settings_of, show_term
+from sparkcast.units import show_percent
 
 _MOST_PANELS, _MOST_LINES = 6, 8
 _SIGNIFICANCE = 0.05
@@ -109,7 +110,7 @@ def _lengthwise(cells: Sequence[CellMean]) -> list[CellMean]:
 
 def _share(percent: object) -> str:
     """As the bars of the shares are labeled."""
-    return next((f"{number:.1f} %" for number in numbers([percent]) if number >= 0.05), "< 0.1 %")
+    return next((show_percent(number / 100, 3) for number in numbers([percent])), "")
 
 
 def _draw_interactions(rows: tuple[Row, ...], analysis: Analysis, width: int) -> Spec:

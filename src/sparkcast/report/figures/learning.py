@@ -8,6 +8,7 @@ from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Sp
 from sparkcast.report.figures._frame import at_the_edge, framed, is_wide
 from sparkcast.report.figures._style import BLUE, GRAY, finish, inline, numbers, only, panel_title, panels, the_rows
 from sparkcast.report.labels import plain_name
+from sparkcast.units import show_percent
 from sparkcast.validate.learning import LearningCurve, LearningPoint
 
 _LEAST_PERCENT = 0.1  # below, an error is as good as none, and its logarithm would rule the picture
@@ -24,7 +25,8 @@ def error_curve(curve: LearningCurve) -> Figure | None:
     floor = curve.noise_floor_mape
     edge = at_the_edge(framed(rows, "mape", _ends(rows, floor)), "errors")
     noise = (
-        f" Dashed: the noise floor, the error of a model that knows the mean of every configuration ({floor:.1f} %)."
+        " Dashed: the noise floor, the error of a model that knows the mean of every configuration "
+        f"({show_percent(floor / 100, 3)})."
         if floor is not None
         else ""
     )
@@ -115,7 +117,7 @@ def _panel(model: str, x: Any, y: Any, low: Any, floor: float | None) -> Any:
         ),
     ]
     if floor is not None:
-        noise = alt.Chart(inline([{"mape": floor, "text": f"noise floor {floor:.1f} %"}])).encode(y=y)
+        noise = alt.Chart(inline([{"mape": floor, "text": f"noise floor {show_percent(floor / 100, 3)}"}])).encode(y=y)
         layers.append(noise.mark_rule(color=GRAY, strokeDash=[5, 4], strokeWidth=1.5))
         # On the left, where errors are large and the line is free.
         words = noise.mark_text(align="left", baseline="bottom", dy=-3, dx=4)

@@ -4,6 +4,7 @@ from sparkcast.queues.answer import Moment, QueueAnswer
 from sparkcast.queues.capacity import Point
 from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
 from sparkcast.report.figures._style import BLUE, GRAY, INK, ORANGE, RED, finish, inline, the_rows
+from sparkcast.units import show_level
 
 _RATE, _RESPONSE = "arrival rate (jobs per hour)", "response time (s)"
 _HOUR = 3600.0
@@ -28,8 +29,8 @@ def response_by_rate(answer: QueueAnswer) -> Figure:
     return figure(
         "queue-response",
         Section.SCALING,
-        f"Response time that {100 * answer.share:g} % of jobs do not exceed, by arrival rate",
-        f"{_cluster(answer)}. Line: simulated percentile; band: its 95 % confidence interval; gray: the mean. Beyond "
+        f"Response time that {show_level(answer.share)} of jobs do not exceed, by arrival rate",
+        f"{_cluster(answer)}. Line: simulated percentile; band: its 95% confidence interval; gray: the mean. Beyond "
         f"{_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows without bound.{deadline}",
         rows,
         lambda width: _draw_response(rows, slo, width),
@@ -71,7 +72,7 @@ def percentile_fan(answer: QueueAnswer) -> Figure:
 
 def fan_rows(curve: tuple[Point, ...]) -> tuple[Row, ...]:
     return tuple(
-        {"rate": _HOUR * point.rate, "percentile": f"{100 * share:g} %", "share": share, "value": found.value}
+        {"rate": _HOUR * point.rate, "percentile": show_level(share), "share": share, "value": found.value}
         for point in curve
         for share, found in point.percentiles.items()
     )

@@ -26,7 +26,7 @@ def reliability(validation: Validation, factors: Sequence[str], *, most: int = 1
         f"How often runs of {n} configurations that a model had not seen (protocol {validation.protocol}) were "
         "at or below the value that it promised with each probability; replicates of a configuration count as "
         "one. On the dashed line promises hold as often as claimed; below it a model is overconfident. Band: "
-        f"95 % confidence interval for {best}.",
+        f"95% confidence interval for {best}.",
         rows,
         lambda width: _draw_reliability(rows, width),
         response=response.name,

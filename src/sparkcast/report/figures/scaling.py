@@ -22,9 +22,9 @@ from sparkcast.report.figures._style import (
     size_ticks,
     the_rows,
 )
-from sparkcast.report.labels import axis_title, finite, level_title, ordered, plain_name, show_percent
+from sparkcast.report.labels import axis_title, finite, level_title, ordered, plain_name
 from sparkcast.study import Configuration, Dataset, Level, Observation, Response, Role
-from sparkcast.units import as_number
+from sparkcast.units import as_number, show_level
 
 _GRID = 40  # points of a smooth line
 _MOST_SERIES, _MOST_RUNS = 5, 1000
@@ -71,7 +71,7 @@ def scaling_curve(
         f"scaling-{response}",
         Section.SCALING,
         fill(f"Predicted {name} along {plain_name(words.setting(factor))}{place}", _TITLE_WIDTH),
-        f"Lines are predictions{told}, bands are {show_percent(level)} intervals for the next run, points are "
+        f"Lines are predictions{told}, bands are {show_level(level)} intervals for the next run, points are "
         f"measured runs.{where}{beyond}{cut_off(rows, _scale(rows, words.response(response)).domain, 'low', 'high')}",
         rows,
         lambda width: _draw_scaling(rows, data, response, factor, by, width),

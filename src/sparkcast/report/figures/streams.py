@@ -26,7 +26,7 @@ def _jobs_over_time(run: Observation, data: Dataset, number: int) -> Figure:
         Section.RESULTS,
         f"Jobs in the system: {settings or 'stream'}, replicate {run.replicate}",
         f"{len(run.jobs)} jobs; a job is in the system from its submission to its end, and runs once it has an "
-        f"executor. Mean response time {run.responses['response_s']:.4g} s, 90 % within "
+        f"executor. Mean response time {run.responses['response_s']:.4g} s, 90% within "
         f"{run.responses['response_p90_s']:.4g} s.{policy}",
         rows,
         lambda width: _draw(rows, width),

@@ -20,8 +20,9 @@ from sparkcast.report.figures._style import (
     shown,
     the_rows,
 )
-from sparkcast.report.labels import axis_title, finite, listing, plain_name, show_percent
+from sparkcast.report.labels import axis_title, finite, listing, plain_name
 from sparkcast.study import Response
+from sparkcast.units import show_level, show_percent
 from sparkcast.validate import Scorecard, Validation
 
 _MOST_RUNS = 1000
@@ -47,7 +48,7 @@ def predicted_vs_actual(validation: Validation, *, most: int = 1) -> Figure | No
         f"Predicted against measured {plain_name(response)}",
         f"Each run was predicted by {listing([card.model for card in best])} without its configuration in the "
         f"training data (protocol {validation.protocol}). On the dashed line the prediction is exact; bars are "
-        f"{show_percent(validation.level)} intervals, and {counted} of {len(best[0].runs)} runs landed inside theirs."
+        f"{show_level(validation.level)} intervals, and {counted} of {len(best[0].runs)} runs landed inside theirs."
         f"{at_the_edge(framed(rows, 'predicted', _ends(rows, response)), 'predictions')}"
         f"{cut_off(rows, _ends(rows, response), 'low', 'high')}"
         f"{thinned(len(rows), len(every), 'runs')}",
@@ -94,7 +95,7 @@ def _draw_predicted_vs_actual(rows: tuple[Row, ...], best: Sequence[Scorecard], 
     if len(charts) == 1:
         return finish(charts[0].properties(height=min(width, 480) * 3 // 4), min(width, 520), drawn)
     titled = [
-        chart.properties(title=panel_title(card.model, f"MAPE {card.mape:.1f} %"))
+        chart.properties(title=panel_title(card.model, f"MAPE {show_percent(card.mape / 100, 3)}"))
         for chart, card in zip(charts, best, strict=True)
     ]
     return finish(panels(titled, width), width, drawn)

@@ -12,6 +12,7 @@ from sparkcast.search.base import SEARCHERS
 from sparkcast.search.belief import distances, matern
 from sparkcast.search.chooser import Chooser
 from sparkcast.search.points import Known, Points
+from sparkcast.units import show_percent
 
 STARTS = 3
 LEAST_RUNS = 6
@@ -43,7 +44,7 @@ class CherryPick(Chooser):
         improvement = self._improvement(known)[left]
         largest = float(improvement.max())
         if self.stops and len(known.tried) >= LEAST_RUNS and largest < LEAST_IMPROVEMENT:
-            self._why = f"the expected improvement is below {LEAST_IMPROVEMENT:.0%} of the best found"
+            self._why = f"the expected improvement is below {show_percent(LEAST_IMPROVEMENT)} of the best found"
             return None
         return left[int(np.argmax(improvement))]
 
