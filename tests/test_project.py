@@ -173,6 +173,48 @@ def test_no_function_takes_a_long_list_of_parameters() -> None:
     assert found == []
 
 
+MOST_LINES = 600  # of a file
+MOST_COMPLEX = 20  # of a function: its branches and one more
+
+
+def test_no_file_is_long() -> None:
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in ROOT.rglob("*.py")}
+    assert {place: n for place, n in lengths.items() if n > MOST_LINES} == {}
+
+
+def test_no_function_is_complex() -> None:
+    found = []
+    for file in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (n := 1 + _branches(node)) > MOST_COMPLEX:
+                found.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name} {n}")
+    assert found == []
+
+
+def _branches(node: ast.AST) -> int:
+    """As radon counts them; those of a function or class inside are its own."""
+    own = 0
+    match node:
+        case ast.Assert():
+            return 1
+        case ast.If() | ast.IfExp():
+            own = 1
+        case ast.For() | ast.AsyncFor() | ast.While():
+            own = 1 + bool(node.orelse)
+        case ast.Try():
+            own = len(node.handlers) + bool(node.orelse)
+        case ast.BoolOp():
+            own = len(node.values) - 1
+        case ast.comprehension():
+            own = 1 + len(node.ifs)
+        case ast.Match():
+            has_rest = any(isinstance(c.pattern, ast.MatchAs) and c.pattern.pattern is None for c in node.cases)
+            own = len(node.cases) - has_rest
+    parts = node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(node)
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return own + sum(_branches(part) for part in parts if not isinstance(part, inner))
+
+
 def test_importing_sparkcast_stays_light() -> None:
     heavy = ["pyspark", "sklearn", "pandas", "numpy", "scipy", "statsmodels", "sqlalchemy", "altair", "torch"]
     code = f"import sys, sparkcast, sparkcast.api, sparkcast.cli; print([m for m in {heavy} if m in sys.modules])"

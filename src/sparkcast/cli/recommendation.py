@@ -22,7 +22,7 @@ from sparkcast.cli.prediction import (
 from sparkcast.units import show_probability
 
 if TYPE_CHECKING:
-    from sparkcast.recommend import Candidate, Recommendation, RunningForecast
+    from sparkcast.recommend import Candidate, Recommendation, RunningForecast, Staleness
     from sparkcast.study import Level
 
 _MOST_SHOWN = 8  # of the Pareto front
@@ -207,10 +207,15 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
         shell("job arguments:", " ".join(result.arguments), below=True)
     for note in result.notes:
         say(f"note: {note}")
-    if result.staleness and result.staleness.verdict == "retrain":
-        say("retrain: " + " ".join(result.staleness.reasons))
-    elif result.staleness and result.staleness.verdict == "fresh":
-        for reason in result.staleness.reasons:
+    if result.staleness:
+        _show_staleness(result.staleness)
+
+
+def _show_staleness(staleness: "Staleness") -> None:
+    if staleness.verdict == "retrain":
+        say("retrain: " + " ".join(staleness.reasons))
+    elif staleness.verdict == "fresh":
+        for reason in staleness.reasons:
             say(reason)
 
 

@@ -150,9 +150,9 @@ def number(core: str, mark: Mark) -> int | float | None:
     whole, separator, decimals = digits.partition(mark)
     if not whole and not decimals:
         return None
-    if separator and decimals and not (decimals.isascii() and decimals.isdigit()):
+    if decimals and not _is_digits(decimals):
         return None
-    if whole and not (whole.isascii() and whole.isdigit()):
+    if whole and not _is_digits(whole):
         grouped = _GROUPED.fullmatch(whole)
         if grouped is None or grouped[1] == mark:
             return None
@@ -162,6 +162,10 @@ def number(core: str, mark: Mark) -> int | float | None:
         return int(sign + whole) if len(whole) < 300 else None
     found = float(f"{sign}{whole or 0}.{decimals or 0}{exponent[0] if exponent else ''}")
     return found if abs(found) < float("inf") else None
+
+
+def _is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def is_date(text: str) -> bool:

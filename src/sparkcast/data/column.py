@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sparkcast.data.cell import (
@@ -19,7 +19,6 @@ from sparkcast.data.cell import (
     Quantity,
     currency_of,
     factor,
-    families_of,
     is_date,
     number,
     read_cell,
@@ -29,21 +28,7 @@ from sparkcast.study import Level
 
 DATE, TEXT, EMPTY, NUMBER = "date", "text", "empty", "number"
 _NO_VALUE = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "#div/0!", "#value!", "#ref!", "#null!", "#num!"}
-_NO_NUMBER = {
-    "-",
-    "--",
-    "---",
-    "–",
-    "—",
-    "?",
-    "none",
-    "n.a.",
-    "nil",
-    "missing",
-    "unknown",
-    "tbd",
-    ".",
-}  # none: a category
+_NO_NUMBER = {*"- -- --- – — ? none n.a. nil missing unknown tbd .".split()}  # none: a category
 _MOST_WORDS = 0.5  # a column with more words than that is one of words
 
 
@@ -123,9 +108,7 @@ def _both(cell: str) -> str:
 
 def read_column(name: str, cells: Sequence[str], words: Words) -> Column:
     counts = Counter(cells)
-    filled = [cell for cell in counts if cell and (cell[0].isdigit() or cell.casefold() not in _NO_VALUE)]
-    if words.na:
-        filled = [cell for cell in filled if cell.casefold() not in words.na]
+    filled = _filled(counts, words)
     if not filled:
         return Column(name, cells, EMPTY)
     if plain := _plain_numbers(filled, words):
@@ -135,13 +118,19 @@ def read_column(name: str, cells: Sequence[str], words: Words) -> Column:
     if uniform := _uniform(name, cells, filled, words):
         return uniform
     read = {cell: read_cell(cell) for cell in filled if cell.casefold() not in _NO_NUMBER}
-    if all(is_date(cell) for cell in read) and read:
+    if read and all(map(is_date, read)):
         return Column(name, cells, DATE, dict(zip(filled, filled, strict=True)))
     n_all = sum(counts[cell] for cell in read)
     words_in_it = [cell for cell, parsed in read.items() if not _could_be_number(parsed)]
     if not read or sum(counts[cell] for cell in words_in_it) > _MOST_WORDS * n_all:
         return Column(name, cells, TEXT, dict(zip(filled, filled, strict=True)))
     return _quantities(name, cells, read, words_in_it, counts, words)
+
+
+def _filled(cells: Iterable[str], words: Words) -> list[str]:
+    """Those that are not a word for no value."""
+    filled = [cell for cell in cells if cell and (cell[0].isdigit() or cell.casefold() not in _NO_VALUE)]
+    return [cell for cell in filled if cell.casefold() not in words.na] if words.na else filled
 
 
 def _plain_numbers(cells: Sequence[str], words: Words) -> tuple[dict[str, Level], bool] | None:
@@ -193,6 +182,22 @@ def _no_number(cell: str) -> str:
     return f"{shown(cell)} is not {'finite' if is_infinite else 'a number'}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """Cells that cannot be read, why, and how to mend them."""
+
+    problems: dict[str, str] = field(default_factory=dict)
+    hints: dict[str, None] = field(default_factory=dict)  # each once, in order
+
+    def add(self, problems: Mapping[str, str], hint: str) -> None:
+        self.problems.update(problems)
+        if problems:
+            self.hints[hint] = None
+
+    def without(self, cells: Mapping[str, Cell]) -> dict[str, Cell]:
+        return {cell: parsed for cell, parsed in cells.items() if cell not in self.problems}
+
+
 def _quantities(
     name: str,
     cells: Sequence[str],
@@ -201,45 +206,37 @@ def _quantities(
     counts: Mapping[str, int],
     words: Words,
 ) -> Column:
-    problems = {cell: _no_number(cell) for cell in words_in_it}
-    hints = ["correct the cell, drop the row, or mark it as missing: --na WORD"] if problems else []
-    good = {cell: parsed for cell, parsed in read.items() if cell not in problems}
+    wrong = _Wrong()
+    not_numbers = {cell: _no_number(cell) for cell in words_in_it}
+    wrong.add(not_numbers, "correct the cell, drop the row, or mark it as missing: --na WORD")
+    good = wrong.without(read)
     family = _family(good, counts, words)
-    bare = {c for c, parsed in good.items() if isinstance(parsed, Quantity) and not parsed.families}
-    for cell, parsed in good.items():
-        if cell not in bare and family not in _families(parsed):
-            problems[cell] = f"{shown(cell)} is not {_in(family)}, as other cells of the column are"
-            hints.append("write the whole column in one unit")
-    mark, doubt, wrong = _mark({c: p for c, p in good.items() if c not in problems}, counts, words)
-    for cell in wrong:
-        other = ("point", "comma") if mark == "," else ("comma", "point")
-        problems[cell] = f"{shown(cell)} has a decimal {other[0]}, and other cells of the column a decimal {other[1]}"
-        hints.append("use one decimal mark per column")
-    kept = {cell: parsed for cell, parsed in good.items() if cell not in problems}
-    currencies = _currencies(kept, counts) if family == MONEY else []
-    for cell, parsed in kept.items():
-        is_amount = isinstance(parsed, Quantity) and parsed.families and family == MONEY
-        if is_amount and currency_of(parsed.unit) != currencies[0]:  # type: ignore[union-attr]
-            problems[cell] = f"{shown(cell)} is not in {currencies[0]}, as other cells of the column are"
-            hints.append("write the whole column in one currency")
+    bare = {cell for cell, parsed in good.items() if not _families(parsed)}
+    others = [cell for cell, parsed in good.items() if cell not in bare and family not in _families(parsed)]
+    unlike = {cell: f"{shown(cell)} is not {_in(family)}, as other cells of the column are" for cell in others}
+    wrong.add(unlike, "write the whole column in one unit")
+    mark, doubt, misfits = _mark(wrong.without(good), counts, words)
+    own, usual = ("point", "comma") if mark == "," else ("comma", "point")
+    marked = {c: f"{shown(c)} has a decimal {own}, and other cells of the column a decimal {usual}" for c in misfits}
+    wrong.add(marked, "use one decimal mark per column")
+    kept = wrong.without(good)
+    currency, foreign = _currency(kept, counts) if family == MONEY else ("", {})
+    wrong.add(foreign, "write the whole column in one currency")
     starts_with_hours = _starts_with_hours(kept, words)
     if starts_with_hours is None:
-        for cell in [c for c, parsed in kept.items() if isinstance(parsed, Clock)]:
-            problems[cell] = f"{shown(cell)} may be hours and minutes or minutes and seconds"
-        hints.append("say which: --time-unit h or --time-unit min")
-    values = {
-        cell: _value(parsed, family, mark or ".", bool(starts_with_hours))
-        for cell, parsed in kept.items()
-        if cell not in problems
-    }
+        clocks = [cell for cell, parsed in kept.items() if isinstance(parsed, Clock)]
+        unclear = {cell: f"{shown(cell)} may be hours and minutes or minutes and seconds" for cell in clocks}
+        wrong.add(unclear, "say which: --time-unit h or --time-unit min")
+    way = (family, mark or ".", bool(starts_with_hours))
+    values = {cell: _value(parsed, *way) for cell, parsed in wrong.without(kept).items()}
     zero = {cell for cell in bare if values.get(cell) == 0}
     return Column(
-        *(name, cells, family, values, problems),
+        *(name, cells, family, values, wrong.problems),
         bare=frozenset(bare - zero) if family != NUMBER else frozenset(),
-        currency=currencies[0] if currencies else "",
+        currency=currency,
         mark=mark,
         doubt=doubt,
-        hints=tuple(dict.fromkeys(hints)),
+        hints=tuple(wrong.hints),
     )
 
 
@@ -271,8 +268,7 @@ def _mark(
     cells: Mapping[str, Cell], counts: Mapping[str, int], words: Words
 ) -> tuple[Mark | None, bool, tuple[str, ...]]:
     """What stands before decimals, whether it could be the other too, and the cells that have another."""
-    cores = {c: [core for core, _ in p.parts] for c, p in cells.items() if isinstance(p, Quantity)}
-    marked = {c: found for c, found in cores.items() if any("," in core or "." in core for core in found)}
+    marked = _marked(cells)
     if not marked:
         return None, False, ()
     fits: dict[Mark, set[str]] = {
@@ -288,12 +284,21 @@ def _mark(
     return best, False, tuple(cell for cell in marked if cell not in fits[best])
 
 
-def _currencies(cells: Mapping[str, Cell], counts: Mapping[str, int]) -> list[str]:
+def _marked(cells: Mapping[str, Cell]) -> dict[str, list[str]]:
+    """The numbers of each cell with a comma or a point."""
+    cores = {c: [core for core, _ in p.parts] for c, p in cells.items() if isinstance(p, Quantity)}
+    return {c: found for c, found in cores.items() if any("," in core or "." in core for core in found)}
+
+
+def _currency(cells: Mapping[str, Cell], counts: Mapping[str, int]) -> tuple[str, dict[str, str]]:
+    """The currency of most rows, and what is wrong with the amounts in others."""
+    amounts = {c: currency_of(p.unit) for c, p in cells.items() if isinstance(p, Quantity) and p.families}
     votes: Counter[str] = Counter()
-    for cell, parsed in cells.items():
-        if isinstance(parsed, Quantity) and MONEY in families_of(parsed.unit):
-            votes[currency_of(parsed.unit)] += counts[cell]
-    return [currency for currency, _ in votes.most_common()]
+    for cell, currency in amounts.items():
+        votes[currency] += counts[cell]
+    most = max(votes, key=lambda currency: votes[currency], default="")
+    others = [cell for cell, currency in amounts.items() if currency != most]
+    return most, {cell: f"{shown(cell)} is not in {most}, as other cells of the column are" for cell in others}
 
 
 def _starts_with_hours(cells: Mapping[str, Cell], words: Words) -> bool | None:

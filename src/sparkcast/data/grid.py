@@ -16,6 +16,8 @@ _SAMPLE = 65536  # characters that tell what separates cells
 _BOMS = (("utf-8-sig", b"\xef\xbb\xbf"), ("utf-16", b"\xff\xfe"), ("utf-16", b"\xfe\xff"))
 _HINT = "it must be a text table: CSV with a header, one run per row"
 
+Record = tuple[int, list[str]]  # a row with its number
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -60,30 +62,18 @@ def read_grid(path: Path) -> Grid:
     return _grid(records, separator, path, notes)
 
 
-def _grid(records: list[tuple[int, list[str]]], separator: str, path: Path, notes: list[str]) -> Grid:
-    titles = 0
-    while len(records) > 2 and _filled(records[0][1]) <= 1 and max(_filled(row) for _, row in records[1:5]) > 1:
-        records.pop(0)
-        titles += 1
+def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str]) -> Grid:
+    titles = _n_titles(records)
     if titles:
         notes.append(f"{titles} title line{'s' if titles > 1 else ''} above the header")
-    header = [" ".join(name.strip("\ufeff ").split()) for name in records[0][1]] if records else []
-    if header and len(records) > 1 and not names_columns(header):
-        raise StudyError(
-            f"{path.name}: row {records[0][0]} has only numbers where the column names should be",
-            hint="put a header above the runs: executors,batch_size,time_s",
-        )
-    while header and not header[-1] and not any(row[len(header) - 1] for _, row in records if len(row) >= len(header)):
-        header.pop()
-    first = records[0][1] if records else []
-    body = [
-        record for record in records[1:] if record[1][0] != first[0] or record[1][: len(header)] != first[: len(header)]
-    ]
+    records = records[titles:]
+    header = _header(records, path)
+    width = len(header)
+    body = [record for record in records[1:] if record[1][:width] != records[0][1][:width]]
     if len(body) < len(records) - 1:
         notes.append("the header is repeated among the rows")
     if not body:
         raise StudyError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
-    width = len(header)
     ragged = [
         Problem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
         for number, row in body
@@ -93,6 +83,27 @@ def _grid(records: list[tuple[int, list[str]]], separator: str, path: Path, note
     columns = tuple(list(column) for column in zip(*(row[:width] for _, row in body), strict=True))
     named = tuple(name or f"column {place}" for place, name in enumerate(header, start=1))
     return _without_repeated_columns(named, columns, [number for number, _ in body], separator, path, notes)
+
+
+def _n_titles(records: Sequence[Record]) -> int:
+    """How many rows of one cell stand above the table."""
+    n = 0
+    while len(records) > n + 2 and _filled(records[n][1]) <= 1 < max(_filled(row) for _, row in records[n + 1 : n + 5]):
+        n += 1
+    return n
+
+
+def _header(records: Sequence[Record], path: Path) -> list[str]:
+    """The names of the columns, without empty ones behind them that have no cells."""
+    header = [" ".join(name.strip("\ufeff ").split()) for name in records[0][1]] if records else []
+    if header and len(records) > 1 and not names_columns(header):
+        raise StudyError(
+            f"{path.name}: row {records[0][0]} has only numbers where the column names should be",
+            hint="put a header above the runs: executors,batch_size,time_s",
+        )
+    while header and not header[-1] and not any(row[len(header) - 1] for _, row in records if len(row) >= len(header)):
+        header.pop()
+    return header
 
 
 def _without_repeated_columns(
@@ -119,7 +130,7 @@ def _without_repeated_columns(
     return Grid(tuple(kept), tuple(columns[place] for place in kept.values()), rows, separator, tuple(notes))
 
 
-def _records(text: str, separator: str, path: Path, skipped: int) -> list[tuple[int, list[str]]]:
+def _records(text: str, separator: str, path: Path, skipped: int) -> list[Record]:
     """Rows that are not blank, with their numbers."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     try:

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -62,9 +62,7 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     among its responses, where models find them; `Dataset.responses` does not name them.
     """
     grid, written = _written_meaning(grid, path)
-    for name in options.names:
-        if name not in grid.header:
-            raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, grid.header))
+    _require_columns(options.names, grid, path)
     declared = written.vocabulary.assigning(options.meanings)
     ending = outcome_column(grid, options.names)
     columns = _columns(grid, written, declared, options)
@@ -73,13 +71,10 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     if not sorted_.settings:
         only = "one row shows nothing that varies; " if len(grid.rows) == 1 else ""
         raise StudyError(f"{path.name} has no column that could be a factor", hint=f"{only}list them: --factors a,b")
-    fixed = [
-        name
-        for name in columns
-        if name not in (*sorted_.settings, *sorted_.responses) and name in {s.name for s in written.vocabulary.settings}
-    ]
+    constants = {s.name for s in written.vocabulary.settings}.difference(sorted_.settings, sorted_.responses)
+    fixed = [name for name in columns if name in constants]
     metrics = [name for name in sorted_.metrics if name not in fixed]
-    named = options.responses or tuple(n for n in sorted_.responses if n in written.responses) or sorted_.responses
+    named = options.responses or _named_by(sorted_.responses, written)
     words = _vocabulary(columns, declared, (*sorted_.settings, *fixed), (*sorted_.responses, *metrics), options)
     table = _Reader(grid, path, columns, words, options)
     repeated = {} if written.factors else table.repeated(sorted_, yielded)
@@ -89,13 +84,10 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     if not named and not options.factors:
         raise no_response(path)
     dataset = Dataset(sorted_.settings, observations, path.stem, tuple(named), words)
-    notes = (
-        *grid.notes,
-        *table.notes((*sorted_.settings, *sorted_.responses), sorted_.responses, repeated, ending, kept),
-    )
+    notes = grid.notes
     told = {*declared.names, *fixed} >= {*sorted_.settings, *sorted_.responses}
-    if told and written.factors:  # it was written with what is missing
-        notes = grid.notes
+    if not (told and written.factors):  # else it was written with what is missing
+        notes += tuple(table.notes(sorted_, repeated, ending, kept))
     understood = Understood(
         source=path.name,
         runs=len(observations),
@@ -106,6 +98,12 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
         is_declared=told and not notes and not sorted_.left_out,
     )
     return Table(dataset, declared, understood, tuple(kept))
+
+
+def _require_columns(names: Iterable[str], grid: Grid, path: Path) -> None:
+    for name in names:
+        if name not in grid.header:
+            raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, grid.header))
 
 
 def no_response(path: Path) -> StudyError:
@@ -156,20 +154,25 @@ def _sorted(
     # What the table does not speak of, such as a column that was added, is guessed as in any other table.
     open_ = {n: c for n, c in columns.items() if n in (*told, *measured) or n not in (*set_, *written.vocabulary.names)}
     guessed = sort_columns(open_, settings=told, responses=tuple(measured), ignored=options.ignore)
-    if not options.factors:
-        return guessed
-    responses = tuple(
-        n
-        for n in columns
-        if n in (*guessed.responses, *guessed.settings)
-        and n not in options.factors
-        and (n in measured or is_usually_measured(n))
-    )
-    others = [n for n in open_ if n not in (*options.factors, *responses, *BOOKKEEPING, *options.ignore)]
+    return _around_factors(open_, guessed, measured, options) if options.factors else guessed
+
+
+def _around_factors(
+    columns: Mapping[str, Column], guessed: Sorted, measured: Set[str], options: TableOptions
+) -> Sorted:
+    """Where the factors are given: what is known to be a response, and numbers that were measured beside them."""
+    candidates = {*guessed.responses, *guessed.settings}.difference(options.factors)
+    responses = tuple(n for n in columns if n in candidates and (n in measured or is_usually_measured(n)))
+    others = [n for n in columns if n not in (*options.factors, *responses, *BOOKKEEPING, *options.ignore)]
     metrics = tuple(n for n in others if columns[n].is_number and not columns[n].problems and not columns[n].bare)
     left_out = {n: why for n, why in guessed.left_out.items() if n not in (*metrics, *responses)}
     left_out |= {n: "not among --factors" for n in others if n not in metrics and n not in left_out}
     return Sorted(tuple(options.factors), responses, metrics, left_out)
+
+
+def _named_by(responses: tuple[str, ...], written: "Meaning") -> tuple[str, ...]:
+    """Those that the table itself names; all where it names none."""
+    return tuple(name for name in responses if name in written.responses) or responses
 
 
 def _varies(column: Column) -> bool:
@@ -399,16 +402,9 @@ class _Reader:
         digits = [len(re.sub(r"\D", "", self.columns[name].cells[place]).strip("0")) for name in responses]
         return sum(n > 0 for n in digits) > 1 and sum(digits) >= _TELLING_DIGITS
 
-    def notes(
-        self,
-        used: Sequence[str],
-        responses: Sequence[str],
-        repeated: Mapping[int, int],
-        ending: str | None,
-        kept: Sequence[int],
-    ) -> list[str]:
+    def notes(self, sorted_: Sorted, repeated: Mapping[int, int], ending: str | None, kept: Sequence[int]) -> list[str]:
         found = []
-        columns = [self.columns[name] for name in used]
+        columns = [self.columns[name] for name in (*sorted_.settings, *sorted_.responses)]
         if any(column.mark == "," for column in columns):
             found.append("decimal commas")
         thousands = [c.name for c in columns if c.mark == "." and any("," in cell for cell in c.values)]
@@ -417,16 +413,20 @@ class _Reader:
         if repeated:
             rows = [self.grid.rows[place] for place in repeated]
             found.append(f"{_rows(rows)} repeat{'s an earlier one' if len(rows) == 1 else ' earlier ones'}, left out")
-        for name in responses:
-            column = self.columns[name]
-            missing = [self.grid.rows[i] for i in kept if column.cells[i] not in column.values]
-            if 0 < len(missing) < len(kept) and (ending is None or len(missing) < len(kept) / 2):
-                found.append(f"no {name} in {_rows(missing)}")
+        found += self._missing(sorted_.responses, kept, len(kept) if ending is None else len(kept) / 2)
         if ending is not None and ending != OWN:
             ended = [outcomes(self.grid.cells(ending))[self.grid.cells(ending)[i]] for i in kept]
             failed = sum(outcome is not Outcome.OK for outcome in ended)
             found.append(f"{ending} says how runs ended: {failed} failed")
         return found
+
+    def _missing(self, responses: Sequence[str], kept: Sequence[int], most: float) -> Iterator[str]:
+        """Responses without a value in some rows; where more miss it, it is no accident."""
+        for name in responses:
+            column = self.columns[name]
+            missing = [self.grid.rows[i] for i in kept if column.cells[i] not in column.values]
+            if 0 < len(missing) < most:
+                yield f"no {name} in {_rows(missing)}"
 
 
 def _in_name(name: str, units: Collection[str]) -> str:

@@ -194,9 +194,7 @@ def _runs(client: Any, experiment: Any) -> list[Any]:
 def _grid(runs: Sequence[Any], meaning: str) -> tuple[Grid, tuple[str, ...], list[str]]:
     """One row for each run, the names of its metrics, and what is to be said."""
     params = list(dict.fromkeys(name for run in runs for name in run.data.params))
-    measured = dict.fromkeys(name for run in runs for name in run.data.metrics if not name.startswith("system/"))
-    metrics = [name for name in measured if name not in params]
-    notes = [f"metric {name} has the same name as a parameter, left out" for name in measured if name in params]
+    metrics, notes = _metrics(runs, params)
     columns = {name: [run.data.params.get(name, "").strip() for run in runs] for name in params}
     columns |= {name: [_as_text(run.data.metrics.get(name)) for run in runs] for name in metrics}
     if not any(response.kind is Kind.TIME for response in usual_vocabulary([], metrics).responses) and not meaning:
@@ -208,6 +206,13 @@ def _grid(runs: Sequence[Any], meaning: str) -> tuple[Grid, tuple[str, ...], lis
         columns[MEANING] = [meaning] + [""] * (len(runs) - 1)
     grid = Grid(tuple(columns), tuple(columns.values()), list(range(1, len(runs) + 1)))
     return grid, tuple(metrics), notes
+
+
+def _metrics(runs: Sequence[Any], params: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Their names, and notes on those that are also parameters."""
+    measured = dict.fromkeys(name for run in runs for name in run.data.metrics if not name.startswith("system/"))
+    notes = [f"metric {name} has the same name as a parameter, left out" for name in measured if name in params]
+    return [name for name in measured if name not in params], notes
 
 
 def _as_text(value: float | None) -> str:

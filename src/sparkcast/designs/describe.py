@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from sparkcast.arrays import Floats
@@ -31,22 +31,22 @@ class Correlation:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
     runs: int  # all of them, center points and replicates included
     combinations: int  # different ones, center points excluded
     center_points: int
-    is_regular: bool  # a two-level fraction (or the whole) in which effects are either told apart or the same
-    not_regular_because: str
-    resolution: int | None  # None when nothing is aliased, or when the design is not regular
+    is_regular: bool = False  # a two-level fraction (or the whole) in which effects are either told apart or the same
+    not_regular_because: str = ""
+    resolution: int | None = None  # None when nothing is aliased, or when the design is not regular
     resolution_text: str
-    generators: tuple[str, ...]
-    defining_relation: tuple[str, ...]  # the shortest words
-    n_words: int
-    word_lengths: tuple[int, ...]  # how many words of length 1, 2, 3, ...
-    aliases: tuple[tuple[str, ...], ...]  # sets of effects up to third order that are one and the same
+    generators: tuple[str, ...] = ()
+    defining_relation: tuple[str, ...] = ()  # the shortest words
+    n_words: int = 0
+    word_lengths: tuple[int, ...] = ()  # how many words of length 1, 2, 3, ...
+    aliases: tuple[tuple[str, ...], ...] = ()  # sets of effects up to third order that are one and the same
     clear: tuple[str, ...]  # main effects and pairs that are aliased with no other of these
-    partial_aliases: tuple[Correlation, ...]
+    partial_aliases: tuple[Correlation, ...] = ()
     effects: tuple[str, ...]  # main effects and pairs: the rows of `correlations`
     compared_with: tuple[str, ...]  # its columns: the same, but main effects only when there are more than 60
     correlations: tuple[tuple[float, ...], ...]  # absolute
@@ -62,27 +62,17 @@ def describe(study: Study, plan: Plan, *, effect_sd: float = 1.0) -> Description
     own = [t.configuration for t in plan.trials if t.kind == "factorial"]
     names = [factor.name for factor in study.factors]
     found = as_fraction(study, own)
-    fraction = found if isinstance(found, Fraction) else None
     columns = _effect_columns(study, own)
     correlations = _correlate(columns)
     pairs = _largest_first(columns, correlations)
     inflation, efficiency = _main_effects(columns)
     compared = columns if len(columns) <= _MAX_EFFECTS else [effect for effect in columns if ":" not in effect.name]
-    return Description(
+    description = Description(
         runs=len(plan.trials),
         combinations=len({tuple(c[name] for name in names) for c in own}),
         center_points=len(plan.trials) - len(own),
-        is_regular=fraction is not None,
-        not_regular_because="" if isinstance(found, Fraction) else found,
-        resolution=fraction.resolution() if fraction else None,
         resolution_text=_resolution_text(found),
-        generators=tuple(_generator(fraction, word, names) for word in fraction.generators()) if fraction else (),
-        defining_relation=_relation(fraction, names) if fraction else (),
-        n_words=fraction.n_words if fraction else 0,
-        word_lengths=fraction.word_lengths()[1:] if fraction else (),
-        aliases=_aliases(fraction, names) if fraction else (),
-        clear=_clear(fraction, names) if fraction else _apart(columns, pairs),
-        partial_aliases=() if fraction else tuple(pair for pair in pairs if pair.value >= _PARTIAL),
+        clear=_clear(found, names) if isinstance(found, Fraction) else _apart(columns, pairs),
         effects=tuple(effect.name for effect in columns),
         compared_with=tuple(effect.name for effect in compared),
         correlations=tuple(tuple(round(float(v), 6) for v in row[: len(compared)]) for row in correlations),
@@ -92,9 +82,27 @@ def describe(study: Study, plan: Plan, *, effect_sd: float = 1.0) -> Description
         confounded_with_blocks=plan.confounded,
         power=plan_power(study, [t.configuration for t in plan.trials], study.design.replicates, effect_sd),
     )
+    if isinstance(found, Fraction):
+        return _with_structure(description, found, names)
+    partial = tuple(pair for pair in pairs if pair.value >= _PARTIAL)
+    return replace(description, not_regular_because=found, partial_aliases=partial)
 
 
 # ---------------------------------------------------------------- regular fractions
+
+
+def _with_structure(description: Description, fraction: Fraction, names: Sequence[str]) -> Description:
+    """What follows from the defining relation."""
+    return replace(
+        description,
+        is_regular=True,
+        resolution=fraction.resolution(),
+        generators=tuple(_generator(fraction, word, names) for word in fraction.generators()),
+        defining_relation=_relation(fraction, names),
+        n_words=fraction.n_words,
+        word_lengths=fraction.word_lengths()[1:],
+        aliases=_aliases(fraction, names),
+    )
 
 
 def _resolution_text(found: Fraction | str) -> str:

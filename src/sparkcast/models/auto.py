@@ -413,32 +413,40 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
     assert isinstance(inside.distribution, FittedPoints)
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
     said = _all_extrapolated(problem, [name for name, _ in members if _extrapolates(name)], cuts)
-    able = [i for i, (name, _) in enumerate(members) if cuts and name in said and np.isfinite(said[name]).all()]
+    able = tuple(one for one in members if cuts and one[0] in said and np.isfinite(said[one[0]]).all())
     tested = problem.subset([i for _, test in cuts for i in test])
     if not able or len(tested) < 2:
         return _by_shape(members, inside, str(step))
-    errors = [_error(tested, said[members[i][0]]) for i in able]
-    good = [able[i] for i in _good_enough(errors)]
-    used = [*good, *(i for i in able if members[i][0] in _by_law() and i not in good)]
-    median = median_of([said[members[i][0]] for i in used])
-    laws = tuple(law for i in used for law in (members[i][1].points, *members[i][1].forms.laws))
-    numbers = tuple(j for j, axis in enumerate(problem.domain.axes) if axis.is_number)
+    errors = [_error(tested, said[name]) for name, _ in able]
+    used = _good_or_by_law(able, errors)
+    median = median_of([said[name] for name, _ in used])
     widths = 1 + np.concatenate([_distances(problem, step, *cut) for cut in cuts])
     # A few lucky steps inside the data must not make the interval narrower than where runs are.
     wider = max(inside.distribution.errors, errors_of(tested, median, widths), key=lambda e: e.quantile(HULL_LEVEL))
     return Choice(
         question=str(step),
         protocol=f"extrapolate:{step.factor}",
-        scores=_ranked(tuple(members[i] for i in able), errors),
-        answering=tuple(members[i][0] for i in used),
+        scores=_ranked(able, errors),
+        answering=tuple(name for name, _ in used),
         error=_error(tested, median),
         distribution=replace(
             inside.distribution,
-            points=Median(tuple(members[i][1].points for i in used)),
+            points=Median(tuple(fitted.points for _, fitted in used)),
             errors=wider,
-            forms=Forms(laws, numbers),
+            forms=_forms(used, problem.domain),
         ),
     )
+
+
+def _good_or_by_law(members: Members, errors: Sequence[float]) -> Members:
+    good = _good_enough(errors)
+    lawful = [i for i, (name, _) in enumerate(members) if i not in good and name in _by_law()]
+    return tuple(members[i] for i in (*good, *lawful))
+
+
+def _forms(members: Members, domain: Domain) -> Forms:
+    laws = tuple(law for _, fitted in members for law in (fitted.points, *fitted.forms.laws))
+    return Forms(laws, tuple(j for j, axis in enumerate(domain.axes) if axis.is_number))
 
 
 def _by_law() -> list[str]:

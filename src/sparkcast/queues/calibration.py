@@ -4,7 +4,7 @@ The phases come from jobs that were alone; the machine carries as many jobs with
 several take as long as they did.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
@@ -129,16 +129,24 @@ def calibrated(data: Dataset) -> Calibrated | None:
         return None
     # No job gets more cores than there are, whatever it may hold.
     width = {job.configuration: min(job.cores or 1, cores) for run in shared for job in run.jobs}
-    alone = [_timed(job, width) for run in shared for job in met_nobody(run.jobs)]
-    alone += [_timed_alone(run, data.vocabulary, width) for run in runs if not run.jobs]
-    told = [job for job in alone if job is not None]
-    sorts = {job.sort for job in told}
-    together = []
+    single = [_timed_alone(run, data.vocabulary, width) for run in runs if not run.jobs]
+    alone = [job for job in (*_met_nobody(shared, width), *single) if job is not None]
+    together = list(_together(shared, width, {job.sort for job in alone}))
+    return calibrate(alone, together, cores) if alone and together else None
+
+
+def _met_nobody(shared: Sequence[Observation], width: Mapping[Configuration, int]) -> list[Timed | None]:
+    return [_timed(job, width) for run in shared for job in met_nobody(run.jobs)]
+
+
+def _together(
+    shared: Sequence[Observation], width: Mapping[Configuration, int], sorts: Set[Configuration]
+) -> Iterator[list[Timed]]:
+    """Runs in which jobs met, where each of their jobs tells and is of a sort that was alone."""
     for run in shared:
         jobs = [timed for job in run.jobs if (timed := _timed(job, width)) is not None and timed.sort in sorts]
         if len(jobs) == len(run.jobs) > len(met_nobody(run.jobs)):
-            together.append(jobs)
-    return calibrate(told, together, cores) if told and together else None
+            yield jobs
 
 
 def _timed(job: JobRun, width: Mapping[Configuration, int]) -> Timed | None:

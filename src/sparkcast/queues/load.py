@@ -48,6 +48,10 @@ class Load:
         alone = DescribedClass("job", Configuration(self.at), self.service_time_s, self.scv, width=self.width)
         return self.mix or (alone,)
 
+    @property
+    def has_ranks(self) -> bool:
+        return len({one.priority for one in self.classes}) > 1
+
     def arrivals(self, measured_rate: float | None) -> Arrivals | None:
         """When jobs arrive; None where no rate is known."""
         if self.arrivals_s:
@@ -92,9 +96,8 @@ def pose(load: Load, known: Sequence[ServiceTimes], servers: Servers, goal: Goal
     launching = [one.launching for one in known if one.launching is not None]
     machine = launching[0].machine if len(launching) == len(known) else None
     slowdown = next((one.slowdown for one in known if one.slowdown is not None), None)
-    has_ranks = len({one.priority for one in load.classes}) > 1
     shown: Discipline = "launching" if machine is not None else "fifo" if slowdown is None else "fair"
-    way = _discipline(servers.discipline) or ("priority" if has_ranks else shown)
+    way = _discipline(servers.discipline) or ("priority" if load.has_ranks else shown)
     described = list(zip(load.classes, known, shares_of(load.classes), strict=True))
     classes = tuple(JobClass(c.text, one.times, share, c.width, c.priority) for c, one, share in described)
     notes = [note for one in known for note in one.notes]

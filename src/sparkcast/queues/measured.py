@@ -48,9 +48,7 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
         return _jobs_of_streams(data, at or {}, launching)
     name = data.vocabulary.required_time()
     chosen = _at(data, data.successful(name), at or {})
-    # It counts also where it was the same in all runs: three at once are not alone.
-    settings = dict.fromkeys((*data.factors, *(name for run in chosen for name in run.configuration)))
-    jobs = data.vocabulary.first(Role.JOBS, among=settings)
+    jobs = _jobs_setting(data, chosen)
     alone = [run for run in chosen if jobs is None or as_number(run.configuration.get(jobs, 1)) == 1]
     if not alone:
         raise NotEnoughDataError(
@@ -69,6 +67,12 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     if slowdown is not None:
         notes.append(_slowdown_note(slowdown, "jobs at once × factor"))
     return Jobs(times, n, slowdown, tuple(notes), launching=launching)
+
+
+def _jobs_setting(data: Dataset, runs: Sequence[Observation]) -> str | None:
+    """The number of jobs at once, also where it was the same in all runs: three at once are not alone."""
+    settings = dict.fromkeys((*data.factors, *(name for run in runs for name in run.configuration)))
+    return data.vocabulary.first(Role.JOBS, among=settings)
 
 
 def _launching(data: Dataset, at: Mapping[str, Level]) -> Launching | None:
@@ -96,14 +100,7 @@ def _jobs_of_streams(data: Dataset, at: Mapping[str, Level], launching: Launchin
             "no such job of these streams was alone on the cluster, so its time alone is unknown",
             hint="let some arrive when no other runs: at a lower rate, or with `arrivals: {at: [...]}` far apart",
         )
-    ratios: dict[float, list[float]] = {1: [1.0]}
-    for run in streams:
-        for job in run.jobs:
-            if job.configuration in wanted:
-                ratio = job.response_s / fmean(wanted[job.configuration])
-                ratios.setdefault(max(1, round(mean_company(job, run.jobs))), []).append(ratio)
-    found = {n: median(values) for n, values in ratios.items() if n > 1}
-    slowdown = measured_slowdown({1: 1.0, **found}) if found else None
+    slowdown = _slowdown_in_streams(streams, wanted)
     span_s = sum(run.jobs[-1].arrived_s - run.jobs[0].arrived_s for run in streams)
     rate = sum(len(run.jobs) - 1 for run in streams) / span_s
     n_alone = sum(len(times) for times in wanted.values())
@@ -115,6 +112,19 @@ def _jobs_of_streams(data: Dataset, at: Mapping[str, Level], launching: Launchin
         launching = replace(launching, notes=(*launching.notes, came))
     times_s = tuple(time for times in wanted.values() for time in times)
     return Jobs(Measured(times_s), len(wanted), slowdown, (*notes, came), rate, launching)
+
+
+def _slowdown_in_streams(
+    streams: Sequence[Observation], alone: Mapping[Configuration, Sequence[float]]
+) -> MeasuredSlowdown | None:
+    """The middle of what jobs show, by how many were there with each; None where they met no other."""
+    ratios: dict[float, list[float]] = {}
+    for run in streams:
+        for job in run.jobs:
+            company = round(mean_company(job, run.jobs))
+            if job.configuration in alone and company > 1:
+                ratios.setdefault(company, []).append(job.response_s / fmean(alone[job.configuration]))
+    return measured_slowdown({1: 1.0, **{n: median(found) for n, found in ratios.items()}}) if ratios else None
 
 
 def _slowdown_note(slowdown: MeasuredSlowdown, what: str) -> str:

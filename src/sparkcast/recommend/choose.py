@@ -1,7 +1,7 @@
 """The best settings that keep to every limit with the wanted probability."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from sparkcast.arrays import Bools, Floats
@@ -196,15 +196,9 @@ class Recommender:
 
     def _asked(self, view: View, wanted: Bools, question: Question, limits: tuple[Limit, ...]) -> Asked:
         words, resources, objective = self.words, self.resources, self._objective(question, limits)
-        must = {objective.response, *(limit.response for limit in limits)}
         setting = self._setting(objective, view)
-        if setting is not None:
-            must -= {objective.response}
-        is_by_resources = resources is not None and objective.response == resources.name
-        if is_by_resources:
-            must = must - {objective.response} | {words.required_time()}
-        if self._price is not None and COST in must:
-            must = must - {COST} | {words.required_time()}
+        responses = {objective.response, *(limit.response for limit in limits)}
+        must = self._learned(responses if setting is None else responses - {objective.response}, objective)
         for response in must:
             self._require(response)
         self._check(view, limits, must)
@@ -217,7 +211,7 @@ class Recommender:
                     self._hopeless.add(told)
         if self._price is not None and words.time in tables:
             tables[COST] = self._cost_table(view, words.time, tables[words.time])
-        if resources is not None and is_by_resources:
+        if resources is not None and objective.response == resources.name:
             tables[resources.name] = self._resources_table(view, resources, tables[words.required_time()])
         _check_shares(limits, words, lambda response: float(tables[response].values.max()))
         limited = [limit.response for limit in limits]
@@ -232,6 +226,14 @@ class Recommender:
                 hint="run more configurations; --extrapolate answers anyway, with wide intervals",
             )
         return asked
+
+    def _learned(self, responses: Set[str], objective: Objective) -> Set[str]:
+        """What models must tell for these: the time, where they are computed from it."""
+        if self.resources is not None and objective.response == self.resources.name:
+            responses = responses - {objective.response} | {self.words.required_time()}
+        if self._price is not None and COST in responses:
+            responses = responses - {COST} | {self.words.required_time()}
+        return responses
 
     def _noise(self, response: str) -> float:
         """How much repeated runs scatter; what is computed from the time scatters like that."""

@@ -174,12 +174,8 @@ def _machines(data: Dataset, sampled: Sequence[tuple[Observation, RunSeries]]) -
 def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tuple[str, str]]:
     for name in data.factors:
         yield f"Varied: {name}", ", ".join(str(level) for level in ordered(data.levels(name))) or "no runs"
-    if study and study.fixed:
-        yield "Held fixed", str(study.fixed)
-    if study and study.arrivals:
-        yield "Arrivals", str(study.arrivals)
-    if study and study.mix:
-        yield "Mix of jobs", "; ".join(f"{show_percent(part.share, 3)} {part.settings}" for part in study.mix)
+    if study:
+        yield from _job_facts(study)
     if shared := dict.fromkeys(run.sharing for run in data.observations if run.sharing):
         yield "Shared by", "; ".join(_shared(one) for one in shared)
     if study and study.rules:
@@ -197,6 +193,15 @@ def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tu
             yield "Spark properties", ", ".join(f"{name}={value}" for name, value in shown.items())
     if study and study.price:
         yield "Price", str(study.price)
+
+
+def _job_facts(study: Study) -> Iterator[tuple[str, str]]:
+    if study.fixed:
+        yield "Held fixed", str(study.fixed)
+    if study.arrivals:
+        yield "Arrivals", str(study.arrivals)
+    if study.mix:
+        yield "Mix of jobs", "; ".join(f"{show_percent(part.share, 3)} {part.settings}" for part in study.mix)
 
 
 def _shared(sharing: Sharing) -> str:

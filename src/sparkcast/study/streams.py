@@ -39,11 +39,16 @@ def stream_responses(jobs: Sequence[JobRun], cores: int | None) -> dict[str, flo
             responses[name] = fmean(value for value in values if value is not None)
     span_s = max(job.ended_s for job in jobs) - min(job.arrived_s for job in jobs)
     responses["jobs_in_system"] = sum(job.response_s for job in jobs) / span_s
-    if cores and all(job.tasks is not None for job in jobs):
-        responses["cores_busy"] = sum(job.tasks.run_s for job in jobs if job.tasks) / span_s / cores
-    if cores and all(job.cores is not None and job.service_s is not None for job in jobs):
-        responses["cores_held"] = sum((job.cores or 0) * (job.service_s or 0.0) for job in jobs) / span_s / cores
-    return responses
+    return responses | (_shares_of_cores(jobs, span_s, cores) if cores else {})
+
+
+def _shares_of_cores(jobs: Sequence[JobRun], span_s: float, cores: int) -> dict[str, float]:
+    shares = {}
+    if all(job.tasks is not None for job in jobs):
+        shares["cores_busy"] = sum(job.tasks.run_s for job in jobs if job.tasks) / span_s / cores
+    if all(job.cores is not None and job.service_s is not None for job in jobs):
+        shares["cores_held"] = sum((job.cores or 0) * (job.service_s or 0.0) for job in jobs) / span_s / cores
+    return shares
 
 
 def jobs_in_system(jobs: Iterable[JobRun]) -> tuple[tuple[float, int, int], ...]:

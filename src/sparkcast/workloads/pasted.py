@@ -144,19 +144,8 @@ def _take_apart(arguments: Sequence[str]) -> _Arguments:
         if word == "--":
             only_positional = True
             job.keep(word)
-        elif option and not _can_vary(option[1], option[2] if option[2] is not None else "".join(following)):
-            job.keep(word)
-            if option[2] is None and following and is_secret(option[1]) and _is_value(following[0]):
-                job.keep(following[0])
-                place += 1
-        elif option and option[2] is not None:
-            job.vary(option[1], option[2], f"{option[1]}=")
-        elif option and following and _is_value(following[0]):
-            job.keep(word)
-            job.vary(option[1], following[0])
-            place += 1
         elif option:
-            job.keep(word)
+            place += _take_option(job, option, following)
         elif joined and _can_vary(joined[1], joined[2]):
             job.vary(joined[1], joined[2], f"{joined[1]}=")
         else:
@@ -166,6 +155,23 @@ def _take_apart(arguments: Sequence[str]) -> _Arguments:
             else:
                 job.keep(word)
     return job
+
+
+def _take_option(job: _Arguments, option: re.Match[str], following: Sequence[str]) -> int:
+    """How many words after the option are its value."""
+    name, joined = option[1], option[2]
+    can_vary = _can_vary(name, "".join(following) if joined is None else joined)
+    if joined is not None and can_vary:
+        job.vary(name, joined, f"{name}=")
+        return 0
+    job.keep(option[0])
+    if joined is not None or not following or not _is_value(following[0]):
+        return 0
+    if can_vary:
+        job.vary(name, following[0])
+    elif is_secret(name):
+        job.keep(following[0])
+    return int(can_vary or is_secret(name))
 
 
 def _is_value(word: str) -> bool:
