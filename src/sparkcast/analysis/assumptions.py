@@ -295,7 +295,7 @@ def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
     share = 100 * lack / fit.total_sq
     sentence = f"Lack of fit: the model misses {share:.1f} % of the variation, more than noise can explain ({found})."
     terms = addable(fit.runs, fit.model.formula)
-    more = f"add {' or '.join(terms)} to the model with --formula" if terms else ""
+    more = f"add {' or '.join(terms)} to the model with `formula=`" if terms else ""
     advice = _joined(other_scale, more) or "look at the configurations with the largest residuals"
     verdict = Verdict.VIOLATED if share >= 5 else Verdict.DOUBTFUL
     return Check(name, test, statistic, p, verdict, sentence, advice)

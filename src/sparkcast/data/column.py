@@ -109,7 +109,7 @@ def _settled(column: Column, marks: set[Mark], words: Words, separator: str) -> 
     if not (others or usual):
         cell = next(cell for cell in column.values if ({",", "."} & set(cell)))
         told = f"{shown(cell)} can be {_both(cell)}, and nothing in the file says which"
-        hint = "set the decimal mark: --decimal point or --decimal comma"
+        hint = "set the decimal mark: `decimal='point'` or `decimal='comma'`"
         return replace(column, problems={cell: told}, hints=(hint,))
     mark = next(iter(others or usual))
     return replace(read_column(column.name, column.cells, replace(words, decimal=mark)), doubt=False)
@@ -202,7 +202,7 @@ def _quantities(
     words: Words,
 ) -> Column:
     problems = {cell: _no_number(cell) for cell in words_in_it}
-    hints = ["correct the cell, drop the row, or mark it as missing: --na WORD"] if problems else []
+    hints = ["correct the cell, drop the row, or mark it as missing: `na=[WORD]`"] if problems else []
     good = {cell: parsed for cell, parsed in read.items() if cell not in problems}
     family = _family(good, counts, words)
     bare = {c for c, parsed in good.items() if isinstance(parsed, Quantity) and not parsed.families}
@@ -226,7 +226,7 @@ def _quantities(
     if starts_with_hours is None:
         for cell in [c for c, parsed in kept.items() if isinstance(parsed, Clock)]:
             problems[cell] = f"{shown(cell)} may be hours and minutes or minutes and seconds"
-        hints.append("say which: --time-unit h or --time-unit min")
+        hints.append("say which: `time_unit='h'` or `time_unit='min'`")
     values = {
         cell: _value(parsed, family, mark or ".", bool(starts_with_hours))
         for cell, parsed in kept.items()

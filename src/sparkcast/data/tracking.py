@@ -164,10 +164,10 @@ def _experiment(client: Any, source: str, name: str | None) -> tuple[Any, list[A
     runs = {experiment.name: _runs(client, experiment) for experiment in wanted}
     filled = [each for each, found in runs.items() if found]
     if not filled:
-        raise NotEnoughDataError(f"{source} has no runs", hint="give another tracking folder or URL, or --study NAME")
+        raise NotEnoughDataError(f"{source} has no runs", hint="give another tracking folder or URL, or `study=NAME`")
     if len(filled) > 1:
         raise StudyError(
-            f"{source} has {len(filled)} experiments with runs: {', '.join(filled[:10])}", hint="choose: --study NAME"
+            f"{source} has {len(filled)} experiments with runs: {', '.join(filled[:10])}", hint="choose: `study=NAME`"
         )
     return known[filled[0]], runs[filled[0]]
 

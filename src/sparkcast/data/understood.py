@@ -50,7 +50,7 @@ def told_settings(data: Dataset, units: dict[str, str]) -> tuple[tuple[str, str]
         if setting.role is Role.MEMORY and not unit:
             unit = setting.unit
             if unit == "bytes" and not any(isinstance(level, str) for level in data.levels(name)):
-                unit = f"assumed to be bytes; or --role {name}=memory:gb"
+                unit = f"assumed to be bytes; or `roles={ {name: 'memory:gb'} }`"
         told.append((name, ", ".join(part for part in (role, unit) if part)))
     return tuple(told)
 
@@ -61,7 +61,7 @@ def told_responses(data: Dataset, assumed: tuple[str, ...]) -> tuple[tuple[str, 
     for name in data.responses:
         response = data.vocabulary.response(name)
         kind = "" if response.kind is Kind.OTHER else response.kind.value
-        unit = "assumed to be seconds; see --time-unit" if name in assumed else response.unit
+        unit = "assumed to be seconds; see `time_unit=`" if name in assumed else response.unit
         unit = "" if response.kind is Kind.SHARE and unit.startswith("share") else unit
         told.append((name, ", ".join(part for part in (kind, unit) if part)))
     return tuple(told)
