@@ -159,6 +159,34 @@ def _prose(tree: ast.AST) -> list[ast.AST]:
     return found
 
 
+# Files with options of another program, or lines that are for a shell.
+SHELL_LINES = {
+    "spark-submit and Spark's own scripts": """
+        data/ingest/on_spark.py engines/_family.py engines/_submit.py engines/base.py engines/embedded.py
+        profile/findings/cluster.py recommend/submit.py search/loop.py study/redaction.py testing/workloads.py
+        workloads/_submit_line.py""",
+    "a user's own job": "data/ingest/settings.py workloads/_command_block.py",
+    "pip": "store/packing.py store/schema.py",
+    "commands to type, in a study file and after the demo": "demo.py workloads/pasted.py workloads/starter.py",
+}
+
+
+def test_only_the_command_line_names_its_options() -> None:
+    """A message names an argument as Python writes it, `force=True`; cli/_wording.py makes it an option."""
+    allowed = {name for names in SHELL_LINES.values() for name in names.split()}
+    found = []
+    for file in ROOT.rglob("*.py"):
+        name = file.relative_to(ROOT).as_posix()
+        if name in allowed or name.startswith("cli/"):
+            continue
+        tree = ast.parse(file.read_text())
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+                found += [f"{name}:{node.lineno} {option}" for option in re.findall("--[a-z][a-z-]*", node.value)]
+    assert found == []
+
+
 MOST_PARAMETERS = 12  # of a function; those of the command line are its options
 
 

@@ -212,7 +212,7 @@ def _row(item: str, quantity: str, printed: str, ours: float | None, verdict: Ve
 def data_file(data: Path, name: str) -> Path:
     """A file in the folder that was named with --data: measurements are the authors', never part of a package."""
     if not data.is_dir():
-        raise StudyError(f"--data {str(data)!r} is not a folder", hint=f"pass the folder that contains {name}")
+        raise StudyError(f"`data=` {str(data)!r} is not a folder", hint=f"pass the folder that contains {name}")
     path = data / name
     if not path.is_file():
         raise StudyError(f"there is no file {name!r} in {str(data)!r}", hint=f"pass the folder that contains {name}")

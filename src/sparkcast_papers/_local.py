@@ -19,14 +19,14 @@ LEVEL = 0.95
 _HERE = Path(__file__).parent
 _ABSENT = (
     "the runs of this paper in small are not in this installation: take the wheel or a checkout, where `make examples` "
-    "makes them again; or pass a folder with {name} as --data"
+    "makes them again; or pass a folder with {name} as `data=`"
 )
 
 
 def results_file(paper: str, name: str, data: Path | None = None) -> Path | None:
     """A table of runs in small: one in the folder of --data, else the one that comes with sparkcast; None without."""
     if data is not None and not data.exists():
-        raise StudyError(f"there is no folder {str(data)!r}", hint=f"pass one with {name}, or leave out --data")
+        raise StudyError(f"there is no folder {str(data)!r}", hint=f"pass one with {name}, or leave out `data=`")
     kept = (_HERE / paper / RESULTS, _HERE.parents[1] / "examples" / paper / RESULTS)
     folders = kept if data is None else (data, *kept)
     return next((folder / name for folder in folders if (folder / name).is_file()), None)

@@ -483,7 +483,7 @@ def test_a_column_that_names_each_run_is_no_factor() -> None:
         Observation({"executors": 1 + i % 2, "app": f"app-{i}"}, {"time_s": float(i % 3)}, position=i)
         for i in range(12)
     )
-    with pytest.raises(StudyError, match=r"app is different in every run(.|\n)*--factors executors"):
+    with pytest.raises(StudyError, match=r"app is different in every run(.|\n)*`factors=\['executors'"):
         analyze(Dataset(("executors", "app"), runs))
 
 

@@ -164,7 +164,7 @@ def test_a_hint_never_proposes_a_scale_that_was_taken_already() -> None:
     assert "transform" not in advice["log"]
     assert "transform" not in advice["boxcox"]
     asked = analyze(workers(), "minutes", transform="none")
-    assert "--transform log" in " ".join(c.advice for c in asked.checks)
+    assert "`transform='log'`" in " ".join(c.advice for c in asked.checks)
     done = analyze(workers(), "minutes").untransformed
     assert done is not None
     assert "transform" not in " ".join(c.advice for c in done.checks)
@@ -177,7 +177,7 @@ def test_a_lack_of_fit_is_answered_with_terms_that_the_model_lacks_and_the_runs_
         (a, b, level[a] + 3 * b * (a == 2) + noise.gauss(0, 0.2)) for a, b, _ in product(level, (0, 1), range(3))
     ]
     data = Dataset(("a", "b"), tuple(Observation({"a": a, "b": b}, {"x": y}) for a, b, y in runs))
-    assert check(analyze(data, "x"), "lack of fit").advice == "add C(a) to the model with --formula"
+    assert check(analyze(data, "x"), "lack of fit").advice == "add C(a) to the model with `formula=`"
     lack = check(analyze(data, "x", formula="C(a) + b"), "lack of fit")
-    assert lack.advice == "add a:b to the model with --formula"
+    assert lack.advice == "add a:b to the model with `formula=`"
     assert check(analyze(data, "x", formula="C(a) * b"), "lack of fit").advice == ""

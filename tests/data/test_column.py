@@ -135,7 +135,7 @@ def both(separator: str = ",", decimal: str | None = None, **cells: list[str]) -
 def test_a_comma_that_nothing_explains_is_refused() -> None:
     found = both(x=["1,234", "2,345"])["x"]
     assert "'1,234' can be 1234 or 1.234" in found.problems["1,234"]
-    assert "--decimal" in found.hints[0]
+    assert "`decimal=" in found.hints[0]
 
 
 def test_another_column_of_the_file_explains_it() -> None:

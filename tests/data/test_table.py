@@ -53,13 +53,13 @@ def test_without_names_the_columns_that_vary_are_the_factors(tmp_path: Path) -> 
         (GOOD, {"factors": ["executor"]}, ["no column 'executor'", "did you mean 'executors'"]),
         (GOOD, {"responses": ["time"]}, ["no column 'time'", "did you mean 'time_s'"]),
         (GOOD, {"factors": ["executors", "executors"]}, ["listed twice"]),
-        (GOOD.replace("10.5", "fast"), {}, ["row 2, column 'time_s': 'fast' is not a number", "--na"]),
+        (GOOD.replace("10.5", "fast"), {}, ["row 2, column 'time_s': 'fast' is not a number", "`na=[WORD]`"]),
         (GOOD.replace("10.5", "inf"), {}, ["row 2, column 'time_s': 'inf' is not finite"]),
         (GOOD.replace("1,lenet5", ",lenet5"), {"factors": ["executors"]}, ["row 2, column 'executors'", "no value"]),
         (GOOD + "3,lenet5\n", {}, ["row 5: 2 values, but the header has 4 columns"]),
         (GOOD.replace("note", "executors"), {}, ["appears twice"]),
         ("time_s\n1\n", {}, ["no column that could be a factor"]),
-        ("hosts,foo\n1,9\n2,5\n", {}, ["no column of runs.csv is known to be a response", "--role NAME=time"]),
+        ("hosts,foo\n1,9\n2,5\n", {}, ["no column of runs.csv is known to be a response", "`roles={NAME: 'time'}`"]),
     ],
 )
 def test_a_bad_table_is_named_by_row_and_column(

@@ -101,7 +101,7 @@ def test_an_experiment_is_chosen_like_a_study(folder: str, call: Call) -> None:
     assert "time_s" not in api.load_data("mlflow:mlruns").dataset.responses
     assert api.load_data("mlflow:mlruns").dataset.vocabulary.response("train_time_min").unit == "min"
     log(folder, "second")
-    with pytest.raises(StudyError, match=r"2 experiments with runs: (.|\n)*--study NAME"):
+    with pytest.raises(StudyError, match=r"2 experiments with runs: (.|\n)*`study=NAME`"):
         api.load_data("mlflow:mlruns")
     assert api.load_data("mlflow:mlruns", study="second").dataset.name == "second"
     with pytest.raises(StudyError, match=r"no experiment 'secnd'(.|\n)*did you mean 'second'"):

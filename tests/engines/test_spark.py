@@ -58,7 +58,7 @@ def test_a_master_that_stays_away_ends_the_session(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(spark, "_RETURN_PAUSES_S", (0.0, 0.0, 0.0))
     with pytest.raises(RunError, match="cannot be reached") as caught:
         engine.restart()
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
 
 
 def test_an_address_that_is_none_is_refused() -> None:

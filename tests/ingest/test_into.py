@@ -78,7 +78,7 @@ def test_a_store_has_a_study_for_each_job(tmp_path: Path) -> None:
     assert data.taken_as == (("data-size", "rows"),)  # the rest is known, and not guessed
     with pytest.raises(StoreError, match="2 studies") as caught:
         api.load_data(tmp_path / "history.results")
-    assert "--study" in caught.value.hint
+    assert "`study=`" in caught.value.hint
 
 
 def test_ingesting_into_a_store_twice_changes_nothing(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_ingested_runs_count_beside_measured_ones_and_fill_no_trial(study: Path)
         (("memory: 2g", "memory: 1g"), "memory is 2g, and 1g in the study"),
         (("rows: [10, 20]", "rows: [small, large]"), "rows is 10, and one of small, large in the study"),
         (("cores: 4", "cores: 4\n  spark.memory.fraction: 0.9"), "spark.memory.fraction is 0.6, and 0.9 in the study"),
-        (("8, 16]", "8, 16]\n  spark.kryo.pool: [1, 2]"), "does not say spark.kryo.pool: add --setting"),
+        (("8, 16]", "8, 16]\n  spark.kryo.pool: [1, 2]"), "does not say spark.kryo.pool: add `settings="),
     ],
 )
 def test_applications_with_other_settings_are_skipped_with_a_reason(
@@ -219,7 +219,7 @@ def test_a_study_is_about_one_job(study: Path) -> None:
     write_log(logs / "other.log", "app-99", name="etl")
     with pytest.raises(StudyError, match="2 jobs") as caught:
         ingest(logs, study)
-    assert "--job '^job$'" in caught.value.hint
+    assert "`job='^job$'`" in caught.value.hint
     assert not study.with_suffix(".results").exists()
     chosen = ingest(logs, study, job="^job$")
     assert chosen.tables[0].n_runs == 8

@@ -180,7 +180,7 @@ def test_settings_that_a_search_found_are_those_of_the_file(tmp_path: Path) -> N
 def test_an_existing_file_is_kept_unless_it_may_be_replaced(tmp_path: Path) -> None:
     path = tmp_path / "m.sparkcast"
     path.write_text("precious")
-    with pytest.raises(StudyError, match=r"exists\n  hint: add --force"):
+    with pytest.raises(StudyError, match=r"exists\n  hint: add `force=True`"):
         written(path)
     assert path.read_text() == "precious"
     save(model("median"), path, force=True)
@@ -234,7 +234,7 @@ def test_a_zip_as_older_model_files_are_is_refused_with_the_way_to_make_it_again
     path = tmp_path / "old.sparkcast"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("sparkcast.json", '{"format": "sparkcast-model", "schema": 3}')
-    with pytest.raises(StudyError, match=r"older sparkcast(.|\n)*sparkcast fit DATA --save FILE"):
+    with pytest.raises(StudyError, match=r"older sparkcast(.|\n)*api.save_model\(api.fit\(DATA\).model, FILE\)"):
         load(path)
 
 
@@ -242,7 +242,9 @@ def test_a_zip_as_older_model_files_are_is_refused_with_the_way_to_make_it_again
 def test_a_file_of_an_older_schema_is_refused_with_the_way_to_make_it_again(schema: int, tmp_path: Path) -> None:
     path = written(tmp_path / "m.sparkcast")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": schema}))
-    with pytest.raises(StudyError, match=r"written by an older sparkcast(.|\n)*sparkcast fit DATA --save FILE"):
+    with pytest.raises(
+        StudyError, match=r"written by an older sparkcast(.|\n)*api.save_model\(api.fit\(DATA\).model, FILE\)"
+    ):
         load(path)
 
 

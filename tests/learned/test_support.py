@@ -85,7 +85,7 @@ def test_far_away_nothing_is_said_without_insisting(fitted: Fitted) -> None:
 
 
 def test_a_new_category_is_refused_with_the_way_to_insist(fitted: Fitted) -> None:
-    with pytest.raises(NotEnoughDataError, match=r"was never run(.|\n)*--extrapolate answers with an interval"):
+    with pytest.raises(NotEnoughDataError, match=r"was never run(.|\n)*`extrapolate=True` answers with an interval"):
         require_support(fitted, [NEW], {"net": tuple(NETS)})
 
 

@@ -63,7 +63,7 @@ def test_too_few_runs_for_a_combination_of_other_factors_are_refused_by_name() -
 
 def test_ernest_needs_machines_or_sizes() -> None:
     data = dataset(("batch_size",), {(b,): b / 3 for b in (1, 2, 4, 8)})
-    with pytest.raises(NotEnoughDataError, match=r"machines or data size(.|\n)*--role NAME=machines"):
+    with pytest.raises(NotEnoughDataError, match=r"machines or data size(.|\n)*`roles={NAME: 'machines'}"):
         Ernest().fit(data, "time_s")
 
 

@@ -127,7 +127,7 @@ def test_totals_of_an_event_log_are_metrics() -> None:
 def test_runs_that_show_nothing_beside_the_response_are_refused() -> None:
     data = Dataset(("cores",), tuple(Observation({"cores": c}, {"time_s": 9 / c}) for c in (1, 2, 4, 8)))
     for model in (GrayBox(), GrayBox("mean")):
-        with pytest.raises(NotEnoughDataError, match=r"have none(.|\n)*--factors"):
+        with pytest.raises(NotEnoughDataError, match=r"have none(.|\n)*`factors=`"):
             model.fit(data, "time_s")
 
 

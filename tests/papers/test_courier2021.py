@@ -316,7 +316,7 @@ def test_without_measurements_the_papers_own_numbers_show_some_mistakes() -> Non
 
 @pytest.mark.parametrize("part", ["models", "models-auto"])
 def test_models_cannot_be_learned_without_measurements(part: str) -> None:
-    with pytest.raises(StudyError, match=f"--data DIR with fullfact_rep1.csv and {EVALUATION}"):
+    with pytest.raises(StudyError, match=f"`data=DIR` with fullfact_rep1.csv and {EVALUATION}"):
         replicate("courier2021", part)
 
 

@@ -187,7 +187,7 @@ def test_parts_that_need_the_authors_files_are_left_out_and_named(monkeypatch: p
     monkeypatch.setattr(_local, "_HERE", Path("/nowhere/at/all"))  # predicting times takes a while
     found = replicate("polimi2019")
     assert found.parts == ("local",)
-    assert any(note.startswith("part kmeans was left out") and "--data DIR" in note for note in found.notes)
+    assert any(note.startswith("part kmeans was left out") and "`data=DIR`" in note for note in found.notes)
 
 
 # ---------------------------------------------------------------- ratios

@@ -240,7 +240,7 @@ def test_settings_held_back_are_on_one_side_only(runs: Dataset) -> None:
 
 @pytest.mark.parametrize("part", ["cases", "gpu", "kmeans", "mistakes"])
 def test_without_measurements_each_part_says_what_is_needed(part: str) -> None:
-    with pytest.raises(StudyError, match=r"no measurements(.|\n)*--data DIR with .*csv") as error:
+    with pytest.raises(StudyError, match=r"no measurements(.|\n)*`data=DIR` with .*csv") as error:
         replicate("polimi2019", part)
     assert error.value.exit_code == 2
 

@@ -31,7 +31,7 @@ def test_an_unknown_part_is_refused_with_the_nearest_one() -> None:
         ("marinos2020", "queues", "nowhere", "results.csv"),
         ("marinos2020", "local", "nowhere", "there is no folder 'nowhere'"),
         ("marinos2020", "queues", ".", "there is no file 'results.csv'"),
-        ("courier2021", "anova", None, "--data DIR with fullfact_rep1.csv"),
+        ("courier2021", "anova", None, "`data=DIR` with fullfact_rep1.csv"),
         ("courier2021", None, ".", "there is no file 'fullfact_rep1.csv'"),
         ("javaheri2021", None, "nothing.csv", "no file 'nothing.csv'"),
         ("javaheri2021", None, ".", "is a folder"),

@@ -13,5 +13,5 @@ def test_an_amount_of_data_that_is_left_open_is_pointed_out(tmp_path: Path) -> N
     (tmp_path / "runs.csv").write_text(TABLE)
     data = api.load_data(tmp_path / "runs.csv")
     [note] = api.recommend(data, within_s=200).notes
-    assert note == "rows is an amount of data: --fix rows=90000 asks about a given one"
+    assert note == "rows is an amount of data: `fix={'rows': 90000}` asks about a given one"
     assert api.recommend(data, within_s=200, fix={"rows": 90000}).notes == ()

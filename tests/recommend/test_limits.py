@@ -126,14 +126,14 @@ def test_each_single_limit_that_would_help_is_named_with_its_value() -> None:
     assert "the fastest, executors=8, batch_size=512, is predicted at" in error.problem
     assert "deadline 1 min 20 s and budget 0.10 USD" in error.problem
     deadline = float(error.hint.split("shortest deadline met with probability 95% is ")[1].split(" s,")[0])
-    budget = float(error.hint.split(" USD (--budget ")[1].split(")")[0])
+    budget = float(error.hint.split(" USD (`budget=` ")[1].split(")")[0])
     assert ask(within_s=deadline, budget=0.1).chosen.probability >= 0.95
     assert ask(within_s=80.0, budget=budget).chosen.probability >= 0.95
 
 
 def test_a_fixed_setting_that_stands_in_the_way_is_named() -> None:
     error = refusal(within_s=60.0, fix={"executors": 1})
-    assert "without --fix executors=1, executors=8, batch_size=" in error.hint
+    assert "without `fix={'executors': 1}`, executors=8, batch_size=" in error.hint
     assert "qualifies" in error.hint
 
 
@@ -147,7 +147,7 @@ def test_rules_that_leave_nothing_are_infeasible_and_name_what_to_change() -> No
     space = Space(SPACE.levels, SPACE.fixed, (Expression("executors * cores <= 4"), Expression("batch_size >= 128")))
     with pytest.raises(InfeasibleError, match="leave no candidate with executors=8") as caught:
         recommend(measured(), space, model="ridge", fix={"executors": 8})
-    assert "leave out --fix executors=8" in caught.value.hint
+    assert "leave out `fix={'executors': 8}`" in caught.value.hint
     assert "relax the rule 'executors * cores <= 4'" in caught.value.hint
     assert "batch_size >= 128" not in caught.value.hint
 
@@ -287,7 +287,7 @@ def test_what_ran_and_never_failed_is_allowed_whatever_the_model_of_failures_say
 def test_relaxing_the_chance_of_failure_is_proposed_when_that_alone_helps() -> None:
     with pytest.raises(InfeasibleError) as caught:
         recommend(with_failures(), MEMORY, model="ridge", within_s=60.0, fix={"memory": "1536m"}, max_failure=0.05)
-    assert "with --max-failure 0." in caught.value.hint
+    assert "with `max_failure=0." in caught.value.hint
 
 
 def test_without_a_failed_run_a_bound_is_all_that_is_said_of_failing() -> None:

@@ -210,7 +210,7 @@ def test_jobs_that_launch_and_wait_for_cores_are_forecast_as_queue_admit_does() 
 def test_a_malformed_question_is_refused() -> None:
     with pytest.raises(StudyError, match="confidence 95"):
         forecast(60.0, confidence=95.0)
-    with pytest.raises(StudyError, match="1 running jobs are described, but --jobs-running is 0"):
+    with pytest.raises(StudyError, match="1 running jobs are described, but `jobs_running=` is 0"):
         forecast(60.0, n=0)
     assert forecast_running(Exact(), [], factor="jobs", n_running=0, confidence=0.9) == ()
 

@@ -47,7 +47,7 @@ def test_a_deadline_is_met_with_the_fewest_core_seconds_and_not_as_fast_as_possi
 def test_the_answer_says_why_and_how_to_ask_for_the_fastest() -> None:
     found = ask(BOTH, within_s=260.0)
     assert "the fewest core-seconds (hosts x threads x time)" in found.why
-    assert "--minimize minutes" in found.why
+    assert "`minimize='minutes'`" in found.why
     assert "fewest" not in ask(BOTH, within_s=260.0, minimize="core_seconds").why
     fastest = ask(BOTH, within_s=260.0, minimize="minutes")
     assert fastest.chosen.configuration == {"hosts": 8, "threads": 4}

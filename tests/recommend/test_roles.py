@@ -207,7 +207,7 @@ def test_without_a_share_a_least_accuracy_is_refused_with_the_way_to_name_one() 
     words = Vocabulary(responses=(Response("auc"), Response("seconds", kind=Kind.TIME)))
     with pytest.raises(StudyError, match="none of the responses is an accuracy") as caught:
         limits_of(Question(min_accuracy=0.9), words, ["auc", "seconds"])
-    assert "--role NAME=share" in caught.value.hint
+    assert "`roles={NAME: 'share'}`" in caught.value.hint
 
 
 # ---------------------------------------------------------------- lines to paste

@@ -128,7 +128,7 @@ def test_a_trial_lost_three_times_ends_the_run_and_resume_goes_on(
 ) -> None:
     with pytest.raises(RunError, match=r"trial 2 .* was lost 3 times") as caught:
         run(monkeypatch, tmp_path / "r", PlayedEngine([OK, LOST]))
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
     result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]), resume=True)
     assert (result.finished, len(result.new)) == (4, 3)
 
@@ -287,7 +287,7 @@ def test_a_full_disk_is_an_error_with_advice_and_resume_goes_on(
     with pytest.raises(StoreError, match="No space left on device") as caught:
         run(monkeypatch, tmp_path / "r", engine)
     assert caught.value.exit_code == 2
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
     result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]), resume=True)
     assert (result.finished, len(result.new)) == (4, 3)
 
@@ -394,7 +394,7 @@ def test_a_run_that_never_started_is_lost_once_and_resume_tries_it_again(
     engine = Waiting([OK, {"sleep": 60}])
     with pytest.raises(RunError, match=r"trial 2 .* never started: asked for .* none came within") as caught:
         run(monkeypatch, tmp_path / "r", engine, _limited(trial_s=3))
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
     (first, _), (second, cause) = _attempts(tmp_path / "r")
     assert (first, second, len(engine.started)) == (Outcome.OK, Outcome.LOST, 2)
     assert "none came within" in cause

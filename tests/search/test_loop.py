@@ -407,7 +407,7 @@ def test_the_total_limit_of_the_study_ends_the_search(
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda: Budget(0), "--max-runs 0 is not positive"),
+        (lambda: Budget(0), "`max_runs=0` is not positive"),
         (lambda: Budget(max_cost=0.0), "0 is not a positive amount"),
         (lambda: TuneOptions("random", TIME, within_s=0.0), "a limit of 0 s is not positive"),
         (lambda: TuneOptions("random", TIME, replicates=0), "0 replicates"),
@@ -488,7 +488,7 @@ def test_a_run_on_less_data_is_never_the_answer(monkeypatch: pytest.MonkeyPatch,
             NotEnoughDataError, match="none of 8 runs qualifies yet: the limit on the number of runs, 8"
         ) as caught:
             search(monkeypatch, folder.with_name("r"), TuneOptions("downwards", TIME), engine=engine, budget=Budget(8))
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
 
 
 MNIST = resolve(
@@ -615,7 +615,7 @@ def test_a_search_that_has_begun_asks_for_resume(monkeypatch: pytest.MonkeyPatch
     search(monkeypatch, folder, budget=Budget(2))
     with pytest.raises(StudyError, match="has already started") as caught:
         search(monkeypatch, folder, budget=Budget(4))
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
 
 
 @pytest.mark.parametrize("n_runs", [2, 20], ids=["the limit", "the searcher"])
@@ -624,7 +624,7 @@ def test_a_search_that_has_ended_says_so_and_why(monkeypatch: pytest.MonkeyPatch
     engine = PlayedEngine(by_samples)
     with pytest.raises(StudyError, match=f"has finished: {ended.stopped_because}") as caught:
         search(monkeypatch, folder, budget=Budget(n_runs), engine=engine)
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
     assert engine.ran == []
 
 

@@ -149,7 +149,7 @@ def test_a_full_disk_is_an_error_with_advice_and_loses_nothing(store: Store, tmp
     sa.event.listen(small._engine, "connect", lambda c, _: c.execute("PRAGMA max_page_count=1"))
     with pytest.raises(StoreError, match="full") as caught:
         _fill(small)
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
     small.close()
     assert open_store(tmp_path / "r").observations("s")[0].responses == {"time_s": 1.5}
 
@@ -259,7 +259,7 @@ def test_a_search_goes_on_only_when_asked_to_and_unchanged(store: Store) -> None
     _search_run(store, first, PLAN.trials[0])
     with pytest.raises(StudyError, match=r"has already started \(runs started: 1\)") as caught:
         store.begin_search("s", {"seed": 1})
-    assert "--resume" in caught.value.hint
+    assert "resume=True" in caught.value.hint
     assert store.begin_search("s", {"seed": 1}, resume=True) == first
     with pytest.raises(StudyChangedError, match="seed: 1 -> 2"):
         store.begin_search("s", {"seed": 2}, resume=True)

@@ -108,7 +108,7 @@ def test_an_hour_costs_what_the_run_holds(configuration: dict[str, Level], price
     [
         ({"vm_type": "m4.larg"}, Price(machine_hours=MACHINES), "'m4.larg'.*did you mean 'm4.large'"),
         ({"vm_type": "t2"}, Price(machine_hours=MACHINES), "'t2'.*known: m4.large, c4.xlarge"),
-        ({"executors": 2}, Price(machine_hours=MACHINES), "needs a setting.*--role NAME=machine-type"),
+        ({"executors": 2}, Price(machine_hours=MACHINES), "needs a setting.*`roles={NAME: 'machine-type'}`"),
         ({"executors": "many"}, Price(0.1), "executors = 'many' is not a number"),
         ({"executors": 2}, Price(hour=Expression("executors - 3")), "gives -1.0 at executors=2"),
         ({"executors": 2}, Price(hour=Expression("executors > 1")), "gives True"),

@@ -183,7 +183,7 @@ def test_a_vocabulary_survives_as_plain_data() -> None:
 
 
 def test_without_a_time_the_hint_says_how_to_name_one() -> None:
-    with pytest.raises(NotEnoughDataError, match=r"none of the responses is a time(.|\n)*--role NAME=time"):
+    with pytest.raises(NotEnoughDataError, match=r"none of the responses is a time(.|\n)*`roles={NAME: 'time'}`"):
         usual_vocabulary([], ["auc"]).required_time()
 
 

@@ -142,7 +142,7 @@ def _answer(
     """`is_done`: what the proposal says was done already, so that nobody needs the advice."""
     response, order, words = question.response, question.order, question.words
     is_open = transform == "none" and proposal is not None and proposal.transform != "none" and not is_done
-    other_scale = f"analyze it with --transform {proposal.transform}" if proposal and is_open else ""
+    other_scale = f"analyze it with `transform={proposal.transform!r}`" if proposal and is_open else ""
     checks = check_assumptions(fit, question.settings, order, other_scale)
     not_normal = any(c.name == "normality" and c.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL) for c in checks)
     rows = anova_rows(fit, question.anova_type, permute=not_normal)

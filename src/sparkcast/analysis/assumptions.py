@@ -297,7 +297,7 @@ def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
     missed = show_percent(share, 3)
     sentence = f"Lack of fit: the model misses {missed} of the variation, more than noise can explain ({found})."
     terms = addable(fit.runs, fit.model.formula)
-    more = f"add {' or '.join(terms)} to the model with --formula" if terms else ""
+    more = f"add {' or '.join(terms)} to the model with `formula=`" if terms else ""
     advice = _joined(other_scale, more) or "look at the configurations with the largest residuals"
     verdict = Verdict.VIOLATED if share >= 0.05 else Verdict.DOUBTFUL
     return Check(name, test, statistic, p, verdict, sentence, advice)

@@ -64,7 +64,7 @@ def default_model(runs: Runs, notes: list[str]) -> Formula:
         if not coding.is_number(name) and len(coding.levels[name]) == len(runs) >= _MIN_FOR_IDENTIFIER:
             raise StudyError(
                 f"{name} is different in every run: it looks like a run ID, not a setting",
-                hint=f"leave {name} out: --factors {','.join(n for n in names if n != name) or '...'}",
+                hint=f"leave {name} out: `factors={[n for n in names if n != name] or '...'}`",
             )
     distinct = _distinct(runs)
     for i in range(1, len(names) + 1):

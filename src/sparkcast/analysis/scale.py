@@ -48,7 +48,7 @@ def make_scale(transform: str, response: str, runs: Sequence[Observation], sprea
             raise StudyError(
                 f"transform {transform!r} needs positive values: {response} = {run.responses[response]:g} "
                 f"in row {run.position} ({at})",
-                hint="correct or drop that row, or use --transform none",
+                hint="correct or drop that row, or use `transform='none'`",
             )
     if transform == "log":
         return Scale(f"log({response})", 0.0)

@@ -77,7 +77,7 @@ def _require_varied(dataset: Dataset) -> None:
         if len(seen) == 1:
             raise StudyError(
                 f"{dataset.name}: column {name!r} is {seen.pop()} in every row, so it is not a factor",
-                hint="leave it out of --factors, or add runs with another value",
+                hint="leave it out of `factors=`, or add runs with another value",
             )
 
 

@@ -135,7 +135,9 @@ def ingest(
     from sparkcast.data.ingest import Reader, Reading, ingest_logs, parse_pattern, read_here
 
     if price is not None and (price.machine_hours or price.hour is not None):
-        raise StudyError("a log knows cores and memory, not machines", hint="give --price core_hour=0.05,gib_hour=0.01")
+        raise StudyError(
+            "a log knows cores and memory, not machines", hint="give `price=Price(core_hour=0.05, gib_hour=0.01)`"
+        )
     reading = Reading(tuple(parse_pattern(text) for text in settings), price)
     reader: Reader = partial(read_here, processes=processes)
     if engine is not None:
@@ -145,7 +147,7 @@ def ingest(
         ENGINES.get(engine)  # raises for a name that is none
         reader = reader_on(SparkOptions(master or SparkOptions().master, conf or {}))
     elif master or conf:
-        raise StudyError("--master and --conf are for reading on a cluster", hint="add --engine spark")
+        raise StudyError("`master=` and `conf=` are for reading on a cluster", hint="add `engine='spark'`")
     return ingest_logs(
         [str(paths)] if isinstance(paths, str | Path) else [str(path) for path in paths],
         _destination(into, has_price=price is not None, force=force),
@@ -168,7 +170,7 @@ def _destination(into: Source, *, has_price: bool, force: bool) -> "Destination"
     if has_price:
         raise StudyError(
             "a study has its own price, for all of its runs",
-            hint="leave out --price; the study file has `price:`",
+            hint="leave out `price=`; the study file has `price:`",
         )
     return IntoStudy(load_study(into))
 

@@ -94,7 +94,7 @@ def load_data_or_model(
     if study is not None or given != plain:
         raise StudyError(
             f"{Path(source).name} is a model file: its factors, roles and responses were fixed when it was fitted",
-            hint="leave out --factors, --role, --study, formulas and options for tables, or pass the data instead",
+            hint="leave out `factors=`, `roles=`, `study=`, formulas and options for tables, or pass the data instead",
         )
     return load_model(source)
 

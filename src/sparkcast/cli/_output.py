@@ -10,6 +10,7 @@ from typing import Annotated, Any, TextIO, TypeVar
 import typer
 
 from sparkcast.cli._layout import shell_lines, table_lines, wrapped
+from sparkcast.cli._wording import as_options, with_options
 from sparkcast.errors import StudyError
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ def _write(plain: Any) -> None:
     from sparkcast.plain import to_json
 
     _HAS_TOLD.set(True)
-    sys.stdout.write(to_json(plain, indent=2).decode() + "\n")
+    sys.stdout.write(to_json(with_options(plain), indent=2).decode() + "\n")
 
 
 # ---------------------------------------------------------------- for people
@@ -91,12 +92,12 @@ def width(stream: TextIO) -> int:
 
 def tell(text: str, hang: str = "  ") -> None:
     """Sentences on stdout, wrapped between words."""
-    _print(wrapped(text, width(sys.stdout), hang), sys.stdout)
+    _print(wrapped(as_options(text), width(sys.stdout), hang), sys.stdout)
 
 
 def say(message: str) -> None:
     """A message for people, on stderr."""
-    _print(wrapped(message, width(sys.stderr)), sys.stderr)
+    _print(wrapped(as_options(message), width(sys.stderr)), sys.stderr)
 
 
 def shell(label: str, command: str, *, below: bool = False) -> None:
@@ -120,7 +121,8 @@ def options(label: str, lines: Sequence[str]) -> None:
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]], optional: Sequence[str] = ()) -> None:
     """A table on stdout. Where it is too wide, columns in `optional` are left out, the last of them first."""
-    _print([*table_lines(title, header, rows, width(sys.stdout), optional), ""], sys.stdout)
+    cells = [[as_options(str(cell)) for cell in row] for row in rows]
+    _print([*table_lines(as_options(title), header, cells, width(sys.stdout), optional), ""], sys.stdout)
 
 
 def say_error(problem: str, hint: str) -> None:

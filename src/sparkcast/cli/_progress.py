@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sparkcast.cli._layout import wrapped
 from sparkcast.cli._output import say
+from sparkcast.cli._wording import as_options
 from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def show_progress() -> Iterator["OnProgress"]:
             left = f"about {show_seconds(progress.remaining_s)} left" if progress.remaining_s else ""
             bar.update(task, completed=progress.done, total=progress.total, left=left)
             if progress.is_note:
-                text = "\n".join(wrapped(progress.text, bar.console.width))
+                text = "\n".join(wrapped(as_options(progress.text), bar.console.width))
                 bar.console.print(text, markup=False, soft_wrap=True)
             else:
                 bar.update(task, description=progress.text)

@@ -94,7 +94,7 @@ def _settled(column: Column, marks: set[Mark], words: Words, separator: str) -> 
     if not (others or usual):
         cell = next(cell for cell in column.values if ({",", "."} & set(cell)))
         told = f"{shown(cell)} can be {_both(cell)}, and nothing in the file says which"
-        hint = "set the decimal mark: --decimal point or --decimal comma"
+        hint = "set the decimal mark: `decimal='point'` or `decimal='comma'`"
         return replace(column, problems={cell: told}, hints=(hint,))
     mark = next(iter(others or usual))
     return replace(read_column(column.name, column.cells, replace(words, decimal=mark)), doubt=False)
@@ -208,7 +208,7 @@ def _quantities(
 ) -> Column:
     wrong = _Wrong()
     not_numbers = {cell: _no_number(cell) for cell in words_in_it}
-    wrong.add(not_numbers, "correct the cell, drop the row, or mark it as missing: --na WORD")
+    wrong.add(not_numbers, "correct the cell, drop the row, or mark it as missing: `na=[WORD]`")
     good = wrong.without(read)
     family = _family(good, counts, words)
     bare = {cell for cell, parsed in good.items() if not _families(parsed)}
@@ -226,7 +226,7 @@ def _quantities(
     if starts_with_hours is None:
         clocks = [cell for cell, parsed in kept.items() if isinstance(parsed, Clock)]
         unclear = {cell: f"{shown(cell)} may be hours and minutes or minutes and seconds" for cell in clocks}
-        wrong.add(unclear, "say which: --time-unit h or --time-unit min")
+        wrong.add(unclear, "say which: `time_unit='h'` or `time_unit='min'`")
     way = (family, mark or ".", bool(starts_with_hours))
     values = {cell: _value(parsed, *way) for cell, parsed in wrong.without(kept).items()}
     zero = {cell for cell in bare if values.get(cell) == 0}

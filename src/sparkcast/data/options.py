@@ -36,10 +36,12 @@ class TableOptions:
         if self.time_unit is not None:
             seconds = SECONDS.get(self.time_unit.strip().lower())
             if seconds is None:
-                raise StudyError(f"--time-unit {self.time_unit!r} is not a unit of time", hint="use ms, s, min, h or d")
+                raise StudyError(
+                    f"`time_unit=` {self.time_unit!r} is not a unit of time", hint="use ms, s, min, h or d"
+                )
             object.__setattr__(self, "time_unit", _UNITS[seconds])
         if self.decimal is not None and self.decimal not in _MARKS:
-            raise StudyError(f"--decimal {self.decimal!r} is not a decimal mark", hint="use comma or point")
+            raise StudyError(f"`decimal=` {self.decimal!r} is not a decimal mark", hint="use comma or point")
         if len(set(self.factors)) < len(self.factors):
             raise StudyError(f"a factor is listed twice: {', '.join(self.factors)}", hint="list each column once")
         if both := [name for name in (*self.factors, *self.responses, *self.roles) if name in self.ignore]:

@@ -182,8 +182,8 @@ def _require_runs(path: Path) -> None:
 
 
 def _refuse_table_options(path: Path, options: TableOptions) -> None:
-    given = {"--ignore": options.ignore, "--na": options.na, "--time-unit": options.time_unit}
-    for option, value in (given | {"--decimal": options.decimal}).items():
+    given = {"`ignore=`": options.ignore, "`na=`": options.na, "`time_unit=`": options.time_unit}
+    for option, value in (given | {"`decimal=`": options.decimal}).items():
         if value:
             raise StudyError(f"{option} is only for tables, and {path.name} is not one", hint=f"leave out {option}")
 

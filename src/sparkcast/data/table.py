@@ -70,7 +70,9 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     sorted_ = _sorted(columns, written, declared, options, yielded)
     if not sorted_.settings:
         only = "one row shows nothing that varies; " if len(grid.rows) == 1 else ""
-        raise StudyError(f"{path.name} has no column that could be a factor", hint=f"{only}list them: --factors a,b")
+        raise StudyError(
+            f"{path.name} has no column that could be a factor", hint=f"{only}list them: `factors=['a', 'b']`"
+        )
     constants = {s.name for s in written.vocabulary.settings}.difference(sorted_.settings, sorted_.responses)
     fixed = [name for name in columns if name in constants]
     metrics = [name for name in sorted_.metrics if name not in fixed]
@@ -109,7 +111,7 @@ def _require_columns(names: Iterable[str], grid: Grid, path: Path) -> None:
 def no_response(path: Path) -> StudyError:
     return StudyError(
         f"no column of {path.name} is known to be a response",
-        hint="declare one with --role NAME=time (or money, share, count), or --response NAME",
+        hint="declare one with `roles={NAME: 'time'}` (or money, share, count), or `response=NAME`",
     )
 
 
@@ -166,7 +168,7 @@ def _around_factors(
     others = [n for n in columns if n not in (*options.factors, *responses, *BOOKKEEPING, *options.ignore)]
     metrics = tuple(n for n in others if columns[n].is_number and not columns[n].problems and not columns[n].bare)
     left_out = {n: why for n, why in guessed.left_out.items() if n not in (*metrics, *responses)}
-    left_out |= {n: "not among --factors" for n in others if n not in metrics and n not in left_out}
+    left_out |= {n: "not among `factors=`" for n in others if n not in metrics and n not in left_out}
     return Sorted(tuple(options.factors), responses, metrics, left_out)
 
 
@@ -242,8 +244,8 @@ class _Reader:
         if not any(forms[n] == TIME or not unit_in_name(n) for n in times):
             told = ", ".join(f"{n} ({unit_in_name(n)})" for n in times) or "there are none"
             raise StudyError(
-                f"--time-unit {unit} is for times without a unit, and in {self.path.name} {told}",
-                hint=f"to override a name: --role NAME=time:{unit}",
+                f"`time_unit={unit!r}` is for times without a unit, and in {self.path.name} {told}",
+                hint=f"to override a name: `roles={{NAME: 'time:{unit}'}}`",
             )
 
     # ------------------------------------------------------------ problems
@@ -275,12 +277,12 @@ class _Reader:
         """How to mend what the column alone did not know to be wrong."""
         column, hints = self.columns[name], []
         if column.bare & wrong.keys():
-            units = ", or set it: --time-unit min" if column.form == TIME else ""
+            units = ", or set it: `time_unit='min'`" if column.form == TIME else ""
             hints.append(f"write the unit into the cell{units}")
         if any(cell not in column.values and cell not in column.problems for cell in wrong):
             is_named = name in self.options.factors
             hints.append(
-                "fill it in or drop the row" + ("" if is_named else f", or leave out the column: --ignore {name}")
+                "fill it in or drop the row" + ("" if is_named else f", or leave out the column: `ignore={[name]}`")
             )
         return hints or ([] if column.hints else ["correct the cell or drop the row"])
 

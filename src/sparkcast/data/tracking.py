@@ -167,12 +167,12 @@ def _experiment(client: Any, source: str, name: str | None) -> tuple[Any, list[A
     filled = [each for each, found in runs.items() if found]
     if not filled:
         raise NotEnoughDataError(
-            f"{redact_text(source)} has no runs", hint="give another tracking folder or URL, or --study NAME"
+            f"{redact_text(source)} has no runs", hint="give another tracking folder or URL, or `study=NAME`"
         )
     if len(filled) > 1:
         raise StudyError(
             f"{redact_text(source)} has {len(filled)} experiments with runs: {', '.join(filled[:10])}",
-            hint="choose: --study NAME",
+            hint="choose: `study=NAME`",
         )
     return known[filled[0]], runs[filled[0]]
 

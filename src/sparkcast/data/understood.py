@@ -51,9 +51,9 @@ def told_settings(data: Dataset, units: dict[str, str]) -> tuple[tuple[str, str]
             unit = setting.unit
             levels = data.levels(name)
             if not all(setting.is_size_clear(level) for level in levels):
-                unit = f"unit unknown; declare --role {name}=memory:gb"
+                unit = f"unit unknown; declare `roles={ {name: 'memory:gb'} }`"
             elif unit == "bytes" and not any(isinstance(level, str) for level in levels):
-                unit = f"assumed to be bytes; or --role {name}=memory:gb"
+                unit = f"assumed to be bytes; or `roles={ {name: 'memory:gb'} }`"
         told.append((name, ", ".join(part for part in (role, unit) if part)))
     return tuple(told)
 
@@ -64,7 +64,7 @@ def told_responses(data: Dataset, assumed: tuple[str, ...]) -> tuple[tuple[str, 
     for name in data.responses:
         response = data.vocabulary.response(name)
         kind = "" if response.kind is Kind.OTHER else response.kind.value
-        unit = "assumed to be seconds; see --time-unit" if name in assumed else response.unit
+        unit = "assumed to be seconds; see `time_unit=`" if name in assumed else response.unit
         unit = "" if response.kind is Kind.SHARE and unit.startswith("share") else unit
         told.append((name, ", ".join(part for part in (kind, unit) if part)))
     return tuple(told)

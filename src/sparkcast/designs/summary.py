@@ -154,7 +154,8 @@ def effect_in_sd(study: Study, observations: Sequence[Observation], effect: str)
         size = -1.0
     if not 0 < size < float("inf"):
         raise StudyError(
-            f"the effect {effect!r} is not a positive number", hint="--effect 1.5 (standard deviations) or --effect 10%"
+            f"the effect {effect!r} is not a positive number",
+            hint="`effect='1.5'` (standard deviations) or `effect='10%'`",
         )
     return size / (100 * relative_noise(study, observations)) if text.endswith("%") else size
 
@@ -171,6 +172,6 @@ def relative_noise(study: Study, observations: Sequence[Observation]) -> float:
     if df < 1 or squares <= 0:
         raise NotEnoughDataError(
             f"without replicates, an effect in percent cannot be compared with the noise of {response}",
-            hint="run some combinations twice first, or give the effect in standard deviations: --effect 1.0",
+            hint="run some combinations twice first, or give the effect in standard deviations: `effect='1.0'`",
         )
     return sqrt(squares / df) / abs(fmean(value for values in groups.values() for value in values))

@@ -118,5 +118,7 @@ def parse_conf_option(text: str) -> tuple[str, str]:
     key, separator, value = text.partition("=")
     if not separator or not key.startswith("spark."):
         shown = redact_word(text)
-        raise StudyError(f"--conf {shown!r} is not spark.some.key=value", hint="e.g. --conf spark.executor.memory=2g")
+        raise StudyError(
+            f"`conf=` {shown!r} is not spark.some.key=value", hint="e.g. `conf={'spark.executor.memory': '2g'}`"
+        )
     return key, value

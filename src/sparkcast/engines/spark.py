@@ -117,7 +117,7 @@ class SparkCluster:
             problem = self.health_problem()
             if not problem:
                 return
-        raise RunError(problem, hint="bring the cluster back, then: sparkcast run STUDY --resume")
+        raise RunError(problem, hint="bring the cluster back, then: `api.run(STUDY, resume=True)`")
 
 
 def _web_port(given: str) -> int:

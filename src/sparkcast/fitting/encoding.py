@@ -160,7 +160,7 @@ class Domain:
         return NotEnoughDataError(
             f"{axis.name} = {configuration[axis.name]} is too far from the measured range ({axis.numbers[0]:g} "
             f"to {axis.numbers[-1]:g})",
-            hint=f"the run that would help most: {helpful}; --extrapolate answers anyway, with a wide interval",
+            hint=f"the run that would help most: {helpful}; `extrapolate=True` answers anyway, with a wide interval",
         )
 
 

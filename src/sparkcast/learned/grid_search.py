@@ -77,7 +77,9 @@ class Space:
         """The method with some of these settings; raises StudyError for others, since a file may claim anything."""
         chosen = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
         if set(chosen) != set(self.grid) or not all(_has(self.grid[name], value) for name, value in chosen.items()):
-            raise StudyError(f"{chosen} is not a combination of the grid", hint="search again: sparkcast fit --grid")
+            raise StudyError(
+                f"{chosen} is not a combination of the grid", hint="search again: `api.fit(DATA, search=...)`"
+            )
         return self.make(**chosen)
 
 

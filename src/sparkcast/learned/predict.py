@@ -83,7 +83,7 @@ def predict(
 ) -> PredictionAt:
     """See `sparkcast.api.predict`."""
     if not 0 < level < 1:
-        raise StudyError(f"the level {level:g} is not between 0 and 1", hint="e.g. --level 0.9")
+        raise StudyError(f"the level {level:g} is not between 0 and 1", hint="e.g. `level=0.9`")
     about = known.about
     asked, is_by_epoch = _asked(known, Configuration(at), response)
     categories = categories_of([seen.configuration for seen in about.seen if seen.ok], about.factors)

@@ -31,7 +31,7 @@ from sparkcast.study.paths import no_such_file
 from sparkcast.units import show_percent
 
 SCHEMA = 4
-_FIT_AGAIN = "recreate it: sparkcast fit DATA --save FILE"
+_FIT_AGAIN = "recreate it: `api.save_model(api.fit(DATA).model, FILE)`"
 _PROBES = 3
 _SAME = 1e-9  # predictions that differ less, relatively, are the same
 
@@ -96,7 +96,7 @@ class _File(msgspec.Struct):
 def save(model: SavedModel, path: Path, *, force: bool = False) -> None:
     """Write a model file, whole or not at all; an existing one is replaced only with `force`."""
     if path.exists() and not force:
-        raise StudyError(f"{str(path)!r} exists", hint="add --force to replace it, or choose another name")
+        raise StudyError(f"{str(path)!r} exists", hint="add `force=True` to replace it, or choose another name")
     content = to_json(to_plain(_content_of(model), omit_defaults=True))
     _write(msgspec.json.encode(_File(MODEL_FORMAT, SCHEMA, _hash_of(content), msgspec.Raw(content))), path)
 

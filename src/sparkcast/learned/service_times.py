@@ -32,7 +32,7 @@ def service_times(
             return measured
     if not job.settings:
         raise StudyError(
-            "a model predicts the time of given settings", hint="say which: --at executors=2,batch_size=64"
+            "a model predicts the time of given settings", hint="say which: `at={'executors': 2, 'batch_size': 64}`"
         )
     times = predicted_times(knowledge_of(source, model), job.settings, extrapolate=extrapolate)
     note = f"service times at {_listed(job.settings)} are predicted, not measured"
@@ -41,7 +41,7 @@ def service_times(
 
 def _as_described(job: DescribedClass) -> ServiceTimes:
     if job.alone_s is None:
-        raise StudyError("nothing says how long a job takes", hint="give runs (DATA), or the time: --service-time 30s")
+        raise StudyError("nothing says how long a job takes", hint="give runs (DATA), or the time: `service_time_s=30`")
     if job.settings:
         raise StudyError(
             f"{_listed(job.settings)}: settings mean nothing without runs", hint="give DATA, or correct the name"

@@ -33,7 +33,7 @@ def require_support(fitted: Fitted, at: Sequence[Levels], categories: Categories
 def refusal(error: NotEnoughDataError, at: Levels, categories: Categories) -> NotEnoughDataError:
     """Why an answer would be a guess, with what to do about it."""
     is_answerable = len(like_known(at, categories)) > 1
-    and_so = "; --extrapolate answers with an interval that covers all known ones" if is_answerable else ""
+    and_so = "; `extrapolate=True` answers with an interval that covers all known ones" if is_answerable else ""
     return NotEnoughDataError(error.problem, hint=error.hint + and_so)
 
 

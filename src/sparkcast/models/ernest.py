@@ -97,7 +97,8 @@ def _check(problem: Problem, own: list[str | None]) -> None:
     if not varied:
         raise NotEnoughDataError(
             "ernest needs runs that differ in machines or data size",
-            hint="vary one of them; declare which setting is which with --role NAME=machines or --role NAME=data-size",
+            hint="vary one of them; declare which setting is which with "
+            "`roles={NAME: 'machines'}` or `roles={NAME: 'data-size'}`",
         )
     if not all(axis.is_positive for axis in varied):
         raise StudyError("ernest needs machines and data sizes as positive numbers", hint="use another model")

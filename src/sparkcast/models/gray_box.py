@@ -128,7 +128,7 @@ def _metrics(problem: Problem) -> Floats:
     if problem.metrics is None or not problem.metric_names:
         raise NotEnoughDataError(
             f"gray-box learns from metrics besides {problem.response.name}, but these runs have none",
-            hint="for a CSV, name the settings with --factors: its other numeric columns then become metrics",
+            hint="for a CSV, name the settings with `factors=`: its other numeric columns then become metrics",
         )
     return problem.metrics
 

@@ -170,14 +170,14 @@ def _check(question: QueueQuestion) -> None:
     if isinstance(arrivals, Given) and len(arrivals.times_s) < _LEAST_GIVEN:
         raise NotEnoughDataError(
             f"{len(arrivals.times_s)} arrivals are too few to tell how long jobs wait",
-            hint=f"give at least {_LEAST_GIVEN} arrival times, or only their rate: --arrival-rate 12/h",
+            hint=f"give at least {_LEAST_GIVEN} arrival times, or only their rate: `arrival_rate=12/3600`",
         )
     if question.places is not None and question.cluster.discipline != "fifo":
-        raise StudyError("places are limited only where jobs wait in line", hint="leave out --places, or ask for fifo")
+        raise StudyError("places are limited only where jobs wait in line", hint="leave out `places=`, or ask for fifo")
     if not question.has_rate and question.slo_s is None:
         raise StudyError(
             "neither an arrival rate nor a deadline is given",
-            hint="give the arrival rate (--arrival-rate 12/h), the deadline (--slo 300s), or both",
+            hint="give the arrival rate (`arrival_rate=12/3600`), the deadline (`slo_s=300`), or both",
         )
 
 

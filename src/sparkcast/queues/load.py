@@ -39,7 +39,7 @@ class Load:
         if self.mix and (self.service_time_s is not None or self.scv is not None or self.at or self.width != 1):
             raise StudyError(
                 "a mix of jobs says the time and the settings of each sort itself",
-                hint="leave out --service-time, --scv, --width and --at, or leave out --job",
+                hint="leave out `service_time_s=`, `scv=`, `width=` and `at=`, or leave out `mix=`",
             )
 
     @property

@@ -60,7 +60,7 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     n = len({data.key(run) for run in alone})
     notes = []
     if n > 1:
-        notes.append(f"the jobs are a mix of the {n} configurations that were run; --at NAME=VALUE,... selects one")
+        notes.append(f"the jobs are a mix of the {n} configurations that were run; `at={{...}}` selects one")
     if name != RESPONSE_TIME and all(RESPONSE_TIME in run.responses for run in alone):
         notes.append(f"{name} is the service time, without start-up; the runs also show {RESPONSE_TIME}")
     slowdown = None if jobs is None else _slowdown(data, chosen, jobs, name)

@@ -33,7 +33,7 @@ def measured_times(data: Dataset, at: Mapping[str, Level], scv: float | None) ->
     if len(jobs.times.values) == 1:
         raise NotEnoughDataError(
             "one run shows how long a job takes, but not how much that varies, on which waiting depends",
-            hint="run it a few times more, or say how much it varies: --scv 1 (exponential), --scv 0.1",
+            hint="run it a few times more, or say how much it varies: `scv=1` (exponential), `scv=0.1`",
         )
     return ServiceTimes(jobs.times, jobs.slowdown, jobs.notes, jobs.arrival_rate, jobs.launching)
 

@@ -170,7 +170,8 @@ def _classes(
         rows = [_numbers_of_class(served, cut, index, shares) for served in runs]
         if any(row is None for row in rows):
             raise StudyError(
-                f"a run of {len(runs[0].stream)} jobs has none of {one.name}", hint="simulate more jobs: --jobs 100000"
+                f"a run of {len(runs[0].stream)} jobs has none of {one.name}",
+                hint="simulate more jobs: `n_jobs=100000`",
             )
         mean, wait, *over = (over_replications([row[i] for row in rows if row], level) for i in range(2 + len(shares)))
         by_share = dict(zip(shares, over, strict=True))

@@ -170,6 +170,6 @@ def without_others(machine: Machine, others: int) -> Machine:
     if others >= machine.cores:
         raise StudyError(
             f"{others} other jobs hold all {machine.cores} cores, for how long nobody knows",
-            hint="describe them with --running, or leave them out",
+            hint="describe them with `running=`, or leave them out",
         )
     return replace(machine, cores=machine.cores - others, beside=machine.beside + others)

@@ -62,7 +62,7 @@ def _amount_note(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
     for name in sizes:
         found = {candidate.configuration[name] for candidate in answer.candidates if name in candidate.configuration}
         if len(found) > 1 and not any(isinstance(level, str) for level in found):
-            return (f"{name} is an amount of data: --fix {name}={max(found)} asks about a given one",)
+            return (f"{name} is an amount of data: `fix={ {name: max(found)} }` asks about a given one",)
     return ()
 
 
@@ -89,7 +89,7 @@ def _with_load(recommender: Recommender, fix: Levels, n_running: int | None) -> 
     if factor in fix and not same_level(fix[factor], n_running + 1):
         raise StudyError(
             f"{factor} cannot be {fix[factor]} when the new job joins {n_running} running ones",
-            hint=f"leave out --fix {factor}={fix[factor]}, or the running jobs",
+            hint=f"leave out `fix={ {factor: fix[factor]} }`, or the running jobs",
         )
     return {**fix, factor: n_running + 1}
 

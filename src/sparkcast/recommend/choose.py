@@ -29,7 +29,7 @@ from sparkcast.study.names import COST
 from sparkcast.study.space import Candidates, Pool
 
 _MOST_OF_THE_FRONT = 50
-_PRICE_HINT = "give a price in the study, e.g. price: {core_hour: 0.05}, or --price core_hour=0.05"
+_PRICE_HINT = "give a price in the study, e.g. price: {core_hour: 0.05}, or `price=Price(core_hour=0.05)`"
 
 
 class Recommender:
@@ -223,7 +223,7 @@ class Recommender:
         if not asked.allowed.any():
             raise NotEnoughDataError(
                 f"no candidate is close enough to what was measured for all of {', '.join(asked.tables)}",
-                hint="run more configurations; --extrapolate answers anyway, with wide intervals",
+                hint="run more configurations; `extrapolate=True` answers anyway, with wide intervals",
             )
         return asked
 
@@ -254,7 +254,7 @@ class Recommender:
                 hint=did_you_mean(name, tuple(numbers)),
             )
         if name not in numbers:
-            raise StudyError(f"{name} is not a number, so it has no smallest level", hint=f"--fix {name}=LEVEL")
+            raise StudyError(f"{name} is not a number, so it has no smallest level", hint=f"`fix={{{name!r}: LEVEL}}`")
         return view.candidates.column(name).astype(float)
 
     def _resources_table(self, view: View, resources: Resources, time: Table) -> CostTable:
@@ -522,7 +522,7 @@ def _never_varied(name: str, value: Level, seen: Level) -> NotEnoughDataError:
 def _nothing_left(pool: Pool, fix: Mapping[str, Level]) -> InfeasibleError:
     """No candidate is left: which fixed setting or which rule alone stands in the way."""
     hints = [
-        f"leave out --fix {name}={fix[name]}"
+        f"leave out `fix={ {name: fix[name]} }`"
         for name in fix
         if len(pool.fixing({other: value for other, value in fix.items() if other != name}).candidates())
     ]

@@ -186,7 +186,7 @@ def _relaxations(asked: Asked) -> list[str]:
         if unsafe.any():
             row = int(np.flatnonzero(unsafe)[np.argmin(asked.failure[unsafe])])
             chance = math.ceil(float(asked.failure[row]) * 100) / 100
-            found.append(f"with --max-failure {chance:g}, {_settings(asked, row)} qualifies")
+            found.append(f"with `max_failure={chance:g}`, {_settings(asked, row)} qualifies")
     return found
 
 
@@ -210,7 +210,7 @@ def _relaxed_text(limit: Limit, response: Response, needed: float, confidence: f
         return f"the shortest deadline met {kept} {_round_up(response.seconds(needed))} s, by {settings}"
     if response.kind is Kind.MONEY and limit.is_upper:
         least = (
-            f"{show_money(needed, response.unit, up=True)} (--budget {show_money(needed, up=True).replace(',', '')})"
+            f"{show_money(needed, response.unit, up=True)} (`budget=` {show_money(needed, up=True).replace(',', '')})"
         )
         return f"the smallest budget met {kept} {least}, by {settings}"
     if limit.is_upper:
@@ -220,7 +220,7 @@ def _relaxed_text(limit: Limit, response: Response, needed: float, confidence: f
 
 def _freed_text(asked: Asked, name: str, chosen: Candidate) -> str:
     value = asked.question.fix[name]
-    return f"without --fix {name}={value}, {chosen.configuration} qualifies"
+    return f"without `fix={ {name: value} }`, {chosen.configuration} qualifies"
 
 
 def _each_alone(asked: Asked) -> str:

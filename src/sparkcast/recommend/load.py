@@ -30,7 +30,7 @@ def jobs_factor(factors: Sequence[str], words: Vocabulary) -> str:
         raise NotEnoughDataError(
             f"no factor among {', '.join(factors) or 'none'} says how many jobs ran at once, so the effect of "
             "one more job on the others is unknown",
-            hint="vary it in the study: `jobs: [1, 2, 4]`; or declare it with --role NAME=jobs",
+            hint="vary it in the study: `jobs: [1, 2, 4]`; or declare it with `roles={NAME: 'jobs'}`",
         )
     return name
 
@@ -115,7 +115,7 @@ def _check(jobs: Sequence[RunningJob], n_running: int, confidence: float) -> Non
         raise StudyError(f"confidence {confidence:g} is not between 0 and 1", hint="write 0.95 for 95%")
     if n_running < len(jobs):
         raise StudyError(
-            f"{len(jobs)} running jobs are described, but --jobs-running is {n_running}",
+            f"{len(jobs)} running jobs are described, but `jobs_running=` is {n_running}",
             hint="count all jobs running now, and leave out those that have finished",
         )
 

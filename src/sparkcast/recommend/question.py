@@ -111,7 +111,7 @@ def least_quality(share: float, words: Vocabulary) -> Limit:
     if words.quality is None:
         raise StudyError(
             "none of the responses is an accuracy",
-            hint="declare it with --role NAME=share; or limit any response: --limit 'NAME >= 0.9'",
+            hint="declare it with `roles={NAME: 'share'}`; or limit any response: `limits=['NAME >= 0.9']`",
         )
     return Limit(words.quality, share, is_upper=False)
 
@@ -129,7 +129,7 @@ def parse_limit(text: str, words: Vocabulary, known: Sequence[str]) -> Limit:
         raise StudyError(f"{text!r} is not a limit", hint=_WRITE_IT)
     if found["name"] not in known:
         raise StudyError(
-            f"--limit {text!r}: there is no response {found['name']!r}", hint=did_you_mean(found["name"], list(known))
+            f"`limits=` {text!r}: there is no response {found['name']!r}", hint=did_you_mean(found["name"], list(known))
         )
     response, is_upper = words.response(found["name"]), found["sign"].startswith("<")
     value = _bound(text, found["value"], response)

@@ -43,7 +43,7 @@ class Resources:
         alike = "; machines of all types count the same" if self.counts_alike else ""
         return (
             f"neither an accuracy nor a price is known, so the fewest {self.name.replace('_', '-')} ({product}) are "
-            f"chosen, not the shortest time: --minimize {time} does that{alike}"
+            f"chosen, not the shortest time: `minimize={time!r}` does that{alike}"
         )
 
 

@@ -72,7 +72,7 @@ class _Campaign:
         if done and pending and not resume:
             raise StudyError(
                 f"{done} of {len(plan.trials)} trials of study {study.name!r} are already done",
-                hint="continue with --resume, or give the study a new name",
+                hint="continue with `resume=True`, or give the study a new name",
             )
         if not pending:
             return self._result((), "")

@@ -73,7 +73,7 @@ def hold_results(folder: Path, command: str) -> Iterator[Store]:
     except OSError as error:
         raise StoreError(
             f"cannot write to {str(folder)!r}: {error.strerror or error}",
-            hint=f"fix that, then: sparkcast {command} STUDY --resume; nothing stored before is lost",
+            hint=f"fix that, then: `api.{command}(STUDY, resume=True)`; nothing stored before is lost",
         ) from error
     finally:
         store.close()
@@ -207,7 +207,7 @@ class Session:
             self.note(f"trial {trial.position} was lost (attempt {attempt} of {_ATTEMPTS}): {cause.splitlines()[0]}")
         raise RunError(
             f"trial {trial.position} ({show_trial(self._study, trial)}) was lost {_ATTEMPTS} times: {cause}",
-            hint=f"check the cluster, then: sparkcast {self._command} STUDY --resume",
+            hint=f"check the cluster, then: `api.{self._command}(STUDY, resume=True)`",
         )
 
     def note(self, text: str) -> None:
@@ -306,7 +306,7 @@ class Session:
             raise RunError(
                 f"trial {trial.position} ({show_trial(self._study, trial)}) never started: {placement.missing}",
                 hint="make room (end other applications, add workers) or raise limits.trial, "
-                f"then: sparkcast {self._command} STUDY --resume",
+                f"then: `api.{self._command}(STUDY, resume=True)`",
             )
         return observed.observation
 

@@ -194,7 +194,7 @@ class Ledger:
         if good:
             return NotEnoughDataError(
                 f"none of {len(measured)} runs qualifies yet: {reason}",
-                hint="allow more: --max-runs N --resume",
+                hint="allow more: `max_runs=N, resume=True`",
             )
         if measured and all(step.outcome == Outcome.OOM.value for step in measured):
             return InfeasibleError(
@@ -209,7 +209,7 @@ class Ledger:
         if self.steps:
             problem = f"nothing that {self._options.searcher} requested can be run: {self.steps[-1].cause}"
             return InfeasibleError(problem, hint="try other levels")
-        return NotEnoughDataError(f"nothing was run: {reason}", hint="allow more, then continue with --resume")
+        return NotEnoughDataError(f"nothing was run: {reason}", hint="allow more, then continue with `resume=True`")
 
     def _may_answer(self, step: Step) -> bool:
         return self._answers is None or step.configuration in self._answers

@@ -79,7 +79,7 @@ def tune(
 ) -> TuneResult:
     """Run what the searcher asks for until it, the budget or a limit of the study says stop."""
     if budget.max_cost is not None and study.price is None:
-        raise StudyError("--max-cost needs a price", hint="add a price, e.g. price: {core_hour: 0.05}")
+        raise StudyError("`max_cost=` needs a price", hint="add a price, e.g. price: {core_hour: 0.05}")
     tuning = _Tuning(Site(study), options, budget, on_progress)
     with hold_results(folder, "tune") as store:
         return tuning.run(folder, store, resume=resume, allow_changed=allow_changed)
@@ -123,7 +123,7 @@ class _Tuning:
             if reason := self._ended_because(store, definition):
                 raise StudyError(
                     f"this search of study {study.name!r} has finished: {reason}",
-                    hint="--resume shows its answer again, and continues if you allow more, e.g. --max-runs 40",
+                    hint="`resume=True` shows its answer again, and continues if you allow more, e.g. `max_runs=40`",
                 ) from None
             raise
         self._session = Session(self._site, folder, store, self._tell, command="tune", search_id=self._search_id)
@@ -233,7 +233,8 @@ class _Tuning:
         if observation.leaves_open:
             raise RunError(
                 f"the next run {observation.difference}",
-                hint="the run is stored with what it got; have the cluster give what the study asks for, then --resume",
+                hint="the run is stored with what it got; "
+                "have the cluster give what the study asks for, then `resume=True`",
             )
         self._known[trial.key] = observation
         self._own.add(trial.key)

@@ -36,11 +36,11 @@ class TuneOptions:
         require_seed(self.seed)
         if self.within_s is not None and not (math.isfinite(self.within_s) and self.within_s > 0):
             raise StudyError(
-                f"a limit of {self.within_s:g} s is not positive", hint="give a positive time, e.g. --within 60s"
+                f"a limit of {self.within_s:g} s is not positive", hint="give a positive time, e.g. `within_s=60`"
             )
         if self.replicates is not None and self.replicates < 1:
             raise StudyError(
-                f"{self.replicates} replicates is not positive", hint="--replicates 3 runs each configuration 3 times"
+                f"{self.replicates} replicates is not positive", hint="`replicates=3` runs each configuration 3 times"
             )
 
 
@@ -53,10 +53,10 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.max_runs < 1:
-            raise StudyError(f"--max-runs {self.max_runs} is not positive", hint="e.g. --max-runs 20")
+            raise StudyError(f"`max_runs={self.max_runs}` is not positive", hint="e.g. `max_runs=20`")
         if self.max_cost is not None and not (math.isfinite(self.max_cost) and self.max_cost > 0):
             raise StudyError(
-                f"{self.max_cost:g} is not a positive amount", hint="give a positive amount, e.g. --max-cost 0.5"
+                f"{self.max_cost:g} is not a positive amount", hint="give a positive amount, e.g. `max_cost=0.5`"
             )
 
 

@@ -138,7 +138,7 @@ class Store:
                         f"study {study.name!r} has changed since it was run: {'; '.join(changes)}",
                         hint=(
                             "give it a new name (study: ...) in a new file, or keep the old runs that still "
-                            "apply with --allow-changed"
+                            "apply with `allow_changed=True`"
                         ),
                     )
                 update = schema.studies.update().where(schema.studies.c.name == study.name)
@@ -180,7 +180,7 @@ class Store:
             raise StoreError("the store contains no study", hint="run one first, or ingest logs into it")
         if wanted:
             raise StoreError(f"the store has no study {wanted!r}", hint=did_you_mean(wanted, names))
-        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: --study {' | '.join(names)}")
+        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {' | '.join(names)}")
 
     def pending(self, study: str, plan: Plan) -> tuple[Trial, ...]:
         """The trials of the plan that have no final observation yet, in run order."""
@@ -259,14 +259,14 @@ class Store:
             if made and not changes:
                 raise StudyError(
                     f"this search of study {study!r} has already started (runs started: {made})",
-                    hint="continue with --resume, or give the study a new name",
+                    hint="continue with `resume=True`, or give the study a new name",
                 )
             if made and not allow_changed:
                 raise StudyChangedError(
                     f"the search of study {study!r} has changed since it started: {'; '.join(changes)}",
                     hint=(
-                        "continue with the same options and --resume; or start another search with "
-                        "--allow-changed, which knows everything measured so far"
+                        "continue with the same options and `resume=True`; or start another search with "
+                        "`allow_changed=True`, which knows everything measured so far"
                     ),
                 )
             values = {"study": study, "definition": dict(definition), "created_at": time.time()}
@@ -473,7 +473,7 @@ def _refuse_writing(connection: Any, _record: object) -> None:
 
 def _advice(problem: str) -> str:
     if "full" in problem:
-        return "the disk is full: free some space, then continue with --resume; nothing stored before is lost"
+        return "the disk is full: free some space, then continue with `resume=True`; nothing stored before is lost"
     if "readonly" in problem or "unable to open" in problem:
         return "the folder cannot be written: copy the study file to one you can write to"
     if "not a database" in problem or "malformed" in problem:

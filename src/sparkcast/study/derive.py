@@ -101,8 +101,8 @@ def machine_type_setting(price: Price, words: Vocabulary) -> str:
         raise StudyError(
             f"a price of {', '.join(price.machine_hours)} needs a setting for the machine type",
             hint=(
-                f"declare it with roles: {{NAME: {Role.MACHINE_TYPE}}}, or --role NAME={Role.MACHINE_TYPE}; or "
-                "give the price as core_hour, gib_hour or hour"
+                f"declare it with roles: {{NAME: {Role.MACHINE_TYPE}}}, or "
+                f"`roles={{NAME: {Role.MACHINE_TYPE.value!r}}}`; or give the price as core_hour, gib_hour or hour"
             ),
         )
     return found

@@ -79,7 +79,7 @@ class Vocabulary:
         if self.time is None:
             raise NotEnoughDataError(
                 "none of the responses is a time",
-                hint="declare it with --role NAME=time, or roles: {NAME: time} in the study",
+                hint="declare it with `roles={NAME: 'time'}`, or roles: {NAME: time} in the study",
             )
         return self.time
 

@@ -92,7 +92,7 @@ def best_of(result: Validation) -> str:
         name, reason = result.refused[0]
         raise NotEnoughDataError(
             f"no model can be tested on {result.response}; {name}: {reason}",
-            hint="run more configurations, or choose a model with --model",
+            hint="run more configurations, or choose a model with `models=`",
         )
     return result.scorecards[0].model
 

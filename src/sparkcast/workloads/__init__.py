@@ -90,7 +90,7 @@ def properties_of(study: Study, configuration: Levels) -> dict[str, str]:
             with _at(study, "settings", name):
                 raise StudyError(
                     f"{name} is a setting and stands among the Spark properties of all runs as well",
-                    hint="keep it in settings to vary it, or in spark.conf (or --conf) to hold it",
+                    hint="keep it in settings to vary it, or in spark.conf (or `conf=`) to hold it",
                 )
     return {name: study.text(name, level) for name, level in configuration.items() if is_property(name)}
 

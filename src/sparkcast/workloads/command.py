@@ -83,7 +83,7 @@ class Command:
         if block.deploy_mode == "cluster" and is_local(study.spark.master):
             raise StudyError(
                 f"deploy_mode: cluster needs a cluster elsewhere, and the master is {study.spark.master}",
-                hint=f"remove deploy_mode from `{study.workload}:`, or run it with --master",
+                hint=f"remove deploy_mode from `{study.workload}:`, or run it with `master=`",
             )
         for name, meaning in block.sampling.items():
             if Role(meaning) is Role.FRACTION and not 0 < (as_number(settings[name]) or 0) <= 1:

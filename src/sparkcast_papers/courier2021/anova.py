@@ -33,7 +33,7 @@ class Anova(Part):
         if data is None:
             raise NeedsMeasurements(
                 "the paper prints no measurements, so its ANOVA needs those recovered from the authors' notebooks",
-                hint=f"--data DIR with {REPLICATE_1} and {CELLS}; --part mistakes also works without",
+                hint=f"`data=DIR` with {REPLICATE_1} and {CELLS}; `part='mistakes'` also works without",
             )
         runs, flagged, rebuilt = replicate_1(data), flagged_rows(data), from_cells(data)
         first, cells = _paper_model(runs, _FORMULA), _paper_model(rebuilt, _CELL_FORMULA)

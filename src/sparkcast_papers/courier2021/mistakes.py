@@ -53,7 +53,7 @@ class Mistakes(Part):
     def run(self, data: Path | None) -> Findings:
         if data is None:
             notes = (
-                f"mistakes 1 and 7, and the effect of the others, need measurements: --data DIR with {REPLICATE_1}, "
+                f"mistakes 1 and 7, and the effect of the others, need measurements: `data=DIR` with {REPLICATE_1}, "
                 f"{CELLS} and {EVALUATION}",
             )
             return Findings((_proper_r2(),), (_split_rows(), _swapped(), wrong_laws(None)), notes)
@@ -251,7 +251,7 @@ def _means_met(evaluated: Dataset) -> Mistake:
         f"Courier fulfils the SLO {_printed.SLOS_MET_PERCENT} % of the time.",
         f"That is for means of three runs: of the single runs, {met.sum()} of {len(met)} met theirs. A mean "
         "below the line says little about the next run; recommend therefore states a probability, and "
-        "--confidence sets it.",
+        "`confidence=` sets it.",
         (Figure("% of SLOs met, means and single runs", _percent(means), _percent(met)), *_table_9(evaluated)),
     )
 

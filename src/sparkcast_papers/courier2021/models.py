@@ -118,7 +118,7 @@ def require(data: Path | None) -> Path:
     if data is None:
         raise NeedsMeasurements(
             "the paper prints no measurements, so its models need those recovered from the authors' notebooks",
-            hint=f"--data DIR with {REPLICATE_1} and {EVALUATION}; --part mistakes also works without",
+            hint=f"`data=DIR` with {REPLICATE_1} and {EVALUATION}; `part='mistakes'` also works without",
         )
     return data
 

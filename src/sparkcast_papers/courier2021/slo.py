@@ -76,7 +76,7 @@ class Slo(Part):
     def run(self, data: Path | None) -> Findings:
         if data is None:
             needed = ", ".join((REPLICATE_1, KNOWN, EVALUATION, BOOSTINGS_CHOICE))
-            notes = (f"jobs, times and our choices need measurements: --data DIR with {needed}",)
+            notes = (f"jobs, times and our choices need measurements: `data=DIR` with {needed}",)
             return Findings((allowed_by_own_error(),), (_silent_fallback(),), notes)
         runs, stale = both_responses(replicate_1(data)), flagged_rows(data)
         clean, known = without_rows(runs, stale), known_before(data)

@@ -37,7 +37,7 @@ class ReadSpeed(Part):
                 for key, printed in TABLE_1.items()
                 for variable, r in zip(VARIABLES, printed, strict=True)
             )
-            note = "the measurements are not public: this only repeats the paper; --data FILE.csv compares runs with it"
+            note = "the measurements are not public: this only repeats the paper; `data=FILE.csv` compares runs with it"
             section = Section("Table 1 as printed", "Table 1", rows, (note,))
             columns = "format, cache, batch_size, batches, repetition and throughput"
             return Findings((section,), (_warm_up({}),), (f"runs of image-read are needed, as a CSV with {columns}",))
@@ -54,7 +54,7 @@ Lines = Mapping[str, Regression]
 def _groups(path: Path) -> dict[Key, list[Observation]]:
     """The successful runs by format and cache, each with its data size and repetition."""
     if path.is_dir():
-        raise StudyError(f"--data {str(path)!r} is a folder", hint="pass the CSV file of runs")
+        raise StudyError(f"`data=` {str(path)!r} is a folder", hint="pass the CSV file of runs")
     header = _header(path)
     repetition = next((name for name in _REPETITION if name in header), None)
     factors = ["format", "batch_size", "batches", *(name for name in ("cache", repetition) if name in header)]
@@ -71,7 +71,7 @@ def _groups(path: Path) -> dict[Key, list[Observation]]:
 
 def _header(path: Path) -> list[str]:
     if not path.is_file():
-        raise StudyError(f"no file {str(path)!r}", hint="--data takes a CSV of runs")
+        raise StudyError(f"no file {str(path)!r}", hint="`data=` takes a CSV of runs")
     with path.open(encoding="utf-8-sig") as file:
         return file.readline().strip().split(",")
 

@@ -87,7 +87,7 @@ def _rounded(analysis: Analysis) -> Section:
     rows.append(compare("model", "R² in %", _printed.R_SQUARED_PERCENT, 100 * analysis.r_squared))
     note = (
         "Table II prints costs with three decimals, often only one or two significant digits, so it cannot "
-        "reproduce Fig. 2; the authors' own file does: --data DIR with results.csv"
+        "reproduce Fig. 2; the authors' own file does: `data=DIR` with results.csv"
     )
     return Section("Fig. 2 from the rounded costs of Table II", "Fig. 2", tuple(rows), (note,))
 

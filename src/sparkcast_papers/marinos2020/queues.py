@@ -52,7 +52,7 @@ def _rates(means: dict[int, float], *, is_rounded: bool) -> Section:
         item, quantity = f"{nodes} node{'s' * (nodes > 1)}", "mu, from sums of ten"
         rows.append(show(item, quantity, ours, printed) if is_rounded else compare(item, quantity, printed, ours))
         rows.append(show(item, "mu, from means", 1 / means[nodes]))
-    notes = ("from the rounded costs of Table II; --data DIR gives the paper's digits",) if is_rounded else ()
+    notes = ("from the rounded costs of Table II; `data=DIR` gives the paper's digits",) if is_rounded else ()
     return Section("Service rate", "Section IV.B", tuple(rows), notes)
 
 

@@ -131,7 +131,8 @@ def require_known(domain: Domain, model: str) -> None:
     if not any(axis.role in _KNOWN and not axis.is_constant for axis in domain.axes):
         raise NotEnoughDataError(
             f"{model} cannot model {', '.join(axis.name for axis in domain.axes)}",
-            hint="vary the batch size, epochs, records, machines, cores or jobs; --role NAME=batch says which is which",
+            hint="vary the batch size, epochs, records, machines, cores or jobs; "
+            "`roles={NAME: 'batch'}` says which is which",
         )
     wrong = [axis.name for axis in domain.axes if axis.role in _KNOWN and not axis.is_positive]
     if wrong:

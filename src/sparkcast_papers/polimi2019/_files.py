@@ -31,7 +31,7 @@ def require(data: Path | None, *names: str) -> Path:
     if data is None:
         raise NeedsMeasurements(
             "the slides print errors of predictions but no measurements, so these are needed",
-            hint=f"--data DIR with {', '.join(names)}, tables of what the authors published with their library",
+            hint=f"`data=DIR` with {', '.join(names)}, tables of what the authors published with their library",
         )
     for name in names:
         data_file(data, name)

@@ -106,7 +106,7 @@ class Doubling:
 def _varied_number(candidates: tuple[Configuration, ...]) -> str:
     names = [name for name in candidates[0] if len({candidate[name] for candidate in candidates}) > 1]
     if len(names) > 1:
-        fixes = " ".join(f"--fix {name}={candidates[0][name]}" for name in names[1:])
+        fixes = " ".join(f"`fix={ {name: candidates[0][name]} }`" for name in names[1:])
         raise StudyError(
             f"doubling searches one numeric setting, but {len(names)} settings vary: {', '.join(names)}",
             hint=f"fix all but one, e.g. {fixes}",

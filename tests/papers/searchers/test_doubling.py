@@ -126,7 +126,7 @@ def test_more_than_one_varied_setting_is_refused_with_the_way_out() -> None:
     several = tuple(Configuration({"rate": float(n), "executors": n}) for n in (1, 2))
     with pytest.raises(StudyError, match="2 settings vary: rate, executors") as caught:
         Doubling(Search(several))
-    assert "--fix executors=1" in caught.value.hint
+    assert "`fix={'executors': 1}`" in caught.value.hint
 
 
 @pytest.mark.parametrize(

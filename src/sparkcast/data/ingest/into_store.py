@@ -48,7 +48,7 @@ class IntoStore:
         return self._earlier
 
     def refuse(self, runs: Sequence[IngestedRun], *, is_chosen: bool) -> Mapping[str, str]:
-        taken = "the store has a study of this name with a study file: ingest into that, or name the job with --job"
+        taken = "the store has a study of this name with a study file: ingest into that, or name the job with `job=`"
         return {run.key: taken for run in runs if run.job in self._measured}
 
     def adapt(self, run: IngestedRun) -> IngestedRun:

@@ -57,7 +57,7 @@ class IntoStudy:
             listed = ", ".join(f"{job!r} ({count})" for job, count in jobs.most_common(5))
             raise StudyError(
                 f"the logs are of {len(jobs)} jobs, and study {self._study.name!r} is about one: {listed}",
-                hint=f"say which: --job '^{re.escape(jobs.most_common(1)[0][0])}$'",
+                hint=f"say which: `job={f'^{re.escape(jobs.most_common(1)[0][0])}$'!r}`",
             )
         own = known or next(iter(jobs))
         return reasons | {
@@ -70,7 +70,7 @@ class IntoStudy:
         """Why the settings of a run are not the study's; "" when they are."""
         found = configuration_of(self._in_our_words(run), self._names)
         if missing := [name for name in self._names if name not in found]:
-            return f"the log does not say {', '.join(missing)}: add --setting {missing[0]}=REGEX"
+            return f"the log does not say {', '.join(missing)}: add `settings=['{missing[0]}=REGEX']`"
         for name, level in self._study.fixed.items():
             if found[name] != level:
                 return f"{name} is {found[name]}, and {level} in the study"

@@ -39,7 +39,7 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
     if not file.exists():
         if table.exists() and not force:
             raise StudyError(
-                f"{str(table)!r} exists and is not from `ingest`", hint="choose another name, or add --force"
+                f"{str(table)!r} exists and is not from `ingest`", hint="choose another name, or add `force=True`"
             )
         return Ledger({}, {})
     try:
@@ -55,7 +55,7 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
         if written.exists() and hash_of(written) != mark and not force:
             raise StudyError(
                 f"{str(written)!r} was changed since it was ingested",
-                hint="choose another name, or --force replaces it",
+                hint="choose another name, or `force=True` replaces it",
             )
     return Ledger(runs, tables)
 

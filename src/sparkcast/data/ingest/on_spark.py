@@ -59,8 +59,8 @@ def _read(options: SparkOptions, logs: list[Log], reading: Reading, folder: Path
         raise RunError(
             f"the Spark job that reads the logs failed (exit code {process.returncode}): "
             + " | ".join(lines[-_LAST_LINES:]),
-            hint="is sparkcast's Python on all executors (--conf spark.pyspark.python=...)? Without --engine spark "
-            "this machine reads the logs",
+            hint="is sparkcast's Python on all executors (`conf={'spark.pyspark.python': ...}`)? Without "
+            "`engine='spark'` this machine reads the logs",
         )
     return spark_job.read_result(result)
 

@@ -82,7 +82,7 @@ def _regex(job: str) -> re.Pattern[str]:
     try:
         return re.compile(job)
     except re.error as error:
-        raise StudyError(f"--job {job!r}: {error}", hint="use a Python regular expression") from None
+        raise StudyError(f"`job=` {job!r}: {error}", hint="use a Python regular expression") from None
 
 
 # ---------------------------------------------------------------- reading
@@ -141,7 +141,7 @@ def _lacking(run: IngestedRun, needed: Mapping[str, set[str]]) -> str:
     missing = sorted(needed.get(run.job, set()) - set(run.settings))
     if not missing:
         return ""
-    return f"the log does not say {', '.join(missing)}, as earlier runs do: add --setting {missing[0]}=REGEX"
+    return f"the log does not say {', '.join(missing)}, as earlier runs do: add `settings=['{missing[0]}=REGEX']`"
 
 
 def _taken(row: IngestedLog, run: IngestedRun, runs: Mapping[str, IngestedRun]) -> tuple[IngestedLog, IngestedRun]:

@@ -77,14 +77,14 @@ def parse_pattern(text: str) -> Pattern:
     """
     name, equals, regex = text.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z_][\w.]*", name):
-        raise StudyError(f"--setting {text!r}: not NAME=REGEX", hint=r"for example 'rows=--rows (\d+)'")
+        raise StudyError(f"`settings=` {text!r}: not NAME=REGEX", hint=r"for example 'rows=--rows (\d+)'")
     try:
         found = re.compile(regex)
     except re.error as error:
-        raise StudyError(f"--setting {text!r}: {error}", hint="use a Python regular expression") from None
+        raise StudyError(f"`settings=` {text!r}: {error}", hint="use a Python regular expression") from None
     if found.groups != 1:
         raise StudyError(
-            f"--setting {text!r} has {found.groups or 'no'} groups, and its value is what one group matches",
+            f"`settings=` {text!r} has {found.groups or 'no'} groups, and its value is what one group matches",
             hint=r"use (...) once, around the value, as in 'rows=--rows (\d+)', and (?:...) elsewhere",
         )
     return Pattern(name, regex)

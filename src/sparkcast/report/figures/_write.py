@@ -22,7 +22,7 @@ def write_figures(figures: Iterable[Figure], folder: Path, *, force: bool = Fals
     files = [(folder / f"{figure.name}.{kind}", figure, kind) for figure in figures for kind in _KINDS]
     taken = [path for path, _, _ in files if path.exists()]
     if taken and not force:
-        raise StudyError(f"{str(taken[0])!r} exists", hint="add --force to replace it, or choose another folder")
+        raise StudyError(f"{str(taken[0])!r} exists", hint="add `force=True` to replace it, or choose another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, figure, kind in files:
