@@ -123,7 +123,7 @@ def _asked_minimum(runs: Dataset) -> Mistake:
         3,
         "Interpolation: every h-th value, starting at the smallest, is tested.",
         "The smallest value has no training data below it: it is an extrapolation, so its error says nothing "
-        "about interpolation, and with few cores it dominates the mean. `protocol='interpolate:cores'` "
+        "about interpolation, and with few cores it dominates the mean. validate `protocol='interpolate:cores'` "
         f"never tests the ends ({len(tested & ends)} of 2 here).",
         tuple(figures),
     )
