@@ -34,9 +34,9 @@ class Destination(Protocol):
 
     patterns: tuple[Pattern, ...]  # where settings stand that it needs, beside what the user says
 
+    @property
     def earlier(self) -> Mapping[str, Observation]:
         """What came in before, by run id."""
-        ...
 
     def refuse(self, runs: Sequence[Observation], *, is_chosen: bool) -> Mapping[str, str]:
         """Why some of the runs that were read are not for here, by run id. `is_chosen`: the user named the job.

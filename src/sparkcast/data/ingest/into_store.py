@@ -26,7 +26,7 @@ class IntoStore:
             _require_place(Path(target))
         self._target = target
         self._studies: dict[str, str] = {}  # run id -> the study that has it
-        self._earlier: dict[str, Observation] = {}
+        self.earlier: dict[str, Observation] = {}
         self._measured: set[str] = set()
         if "://" in target or Path(target).exists():
             self._look()
@@ -40,12 +40,9 @@ class IntoStore:
                     continue
                 for run in store.ingested(study):
                     self._studies[run.run_id] = study
-                    self._earlier[run.run_id] = run
+                    self.earlier[run.run_id] = run
         finally:
             store.close()
-
-    def earlier(self) -> Mapping[str, Observation]:
-        return self._earlier
 
     def refuse(self, runs: Sequence[Observation], *, is_chosen: bool) -> Mapping[str, str]:
         taken = "the store has a study of this name with a study file: ingest into that, or name the job with --job"
@@ -57,7 +54,7 @@ class IntoStore:
     def write(self, runs: Mapping[str, Observation]) -> tuple[IngestedTable, ...]:
         if not runs:
             return ()
-        changed = sorted((run for run in runs.values() if run != self._earlier.get(run.run_id)), key=job_of)
+        changed = sorted((run for run in runs.values() if run != self.earlier.get(run.run_id)), key=job_of)
         store = open_store(self._target, create=True)
         try:
             for run in changed:

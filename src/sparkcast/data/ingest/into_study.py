@@ -29,11 +29,11 @@ class IntoStudy:
         self._folder = results_folder(study.path)
         self._names = (*(factor.name for factor in study.factors), *study.fixed)
         self.patterns = tuple(self._arguments())
-        self._earlier: dict[str, Observation] = {}
+        self.earlier: Mapping[str, Observation] = {}
         if (self._folder / "store.sqlite").exists():
             store = open_store(self._folder)
             try:
-                self._earlier = {run.run_id: run for run in store.ingested(study.name)}
+                self.earlier = {run.run_id: run for run in store.ingested(study.name)}
             finally:
                 store.close()
 
@@ -44,13 +44,10 @@ class IntoStudy:
             if setting.name in self._names and option and "{}" not in option:
                 yield Pattern(setting.name, rf"(?:^|\s){re.escape(option)}[ =](\S+)", is_required=False)
 
-    def earlier(self) -> Mapping[str, Observation]:
-        return self._earlier
-
     def refuse(self, runs: Sequence[Observation], *, is_chosen: bool) -> Mapping[str, str]:
         reasons = {run.run_id: reason for run in runs if (reason := self._mismatch(run))}
         jobs = Counter(job_of(run) for run in runs if run.run_id not in reasons)
-        known = next((job_of(run) for run in self._earlier.values()), None)
+        known = next((job_of(run) for run in self.earlier.values()), None)
         if is_chosen or not jobs:
             return reasons
         if known is None and len(jobs) > 1:
@@ -99,7 +96,7 @@ class IntoStudy:
         if not runs:
             return ()
         study = self._study
-        changed = [run for run in runs.values() if run != self._earlier.get(run.run_id)]
+        changed = [run for run in runs.values() if run != self.earlier.get(run.run_id)]
         if changed:
             store = open_store(self._folder, create=True)
             try:

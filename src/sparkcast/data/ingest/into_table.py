@@ -20,10 +20,7 @@ class IntoTable:
 
     def __init__(self, path: Path, *, force: bool = False) -> None:
         self._path = path
-        self._earlier = read_ledger(path, force=force).runs
-
-    def earlier(self) -> Mapping[str, Observation]:
-        return self._earlier
+        self.earlier: Mapping[str, Observation] = read_ledger(path, force=force).runs
 
     def refuse(self, runs: Sequence[Observation], *, is_chosen: bool) -> Mapping[str, str]:
         return {}

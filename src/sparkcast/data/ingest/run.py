@@ -62,7 +62,7 @@ def ingest_logs(
     for row, observed in _read(find_logs(paths), reader, reading.beside(into.patterns)):
         found.append(_wanted(row, observed, wanted))
         on_log(found[-1][0])
-    runs = dict(into.earlier())
+    runs = dict(into.earlier)
     refused = into.refuse([run for _, run in found if run is not None], is_chosen=wanted is not None)
     needed = _needed(runs.values())
     told: list[IngestedLog] = []
