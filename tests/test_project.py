@@ -67,7 +67,7 @@ DECLARED = "n_gpus accuracy batch_size executors sampling_rate learning_rate thr
 SPEAK_OF_NAMES = ("workloads/", "testing/", "study/names.py", "demo.py")
 # Fields of Spark's executors, of seconds and of learning algorithms, whatever settings are called.
 OWN_WORDS = {"executors", "learning_rate", "time_s", "cost", "throughput"}
-OWN_KEYS = {("observe/report.py", "time_s"), ("study/application.py", "time_s"), ("store/store.py", "time_s")}
+OWN_KEYS = {("observe/report.py", "time_s"), ("study/application.py", "time_s"), ("store/schema.py", "time_s")}
 
 
 def test_shared_code_knows_no_setting_or_response_by_its_name() -> None:

@@ -59,6 +59,26 @@ def test_ingesting_twice_changes_nothing(tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in table.parent.iterdir()} == before
 
 
+def test_a_ledger_of_the_first_version_is_read_and_written_anew(tmp_path: Path) -> None:
+    log, table = write_log(tmp_path / "a.log", "app-1", command="job.py --rows 10"), tmp_path / "runs.csv"
+    ingest(log, table, settings=[r"rows=--rows (\d+)"])
+    ledger = table.with_suffix(".ingested.json")
+    today = json.loads(ledger.read_text())
+    [run] = today["runs"]
+    origin = run["origin"]
+    old = {
+        "responses": run["responses"],
+        **{name: origin[name] for name in ("job", "log", "is_complete")},
+        **{"key": run["run_id"], "size": origin["size_bytes"], "started_s": run["started_at"]},
+        **{"settings": {**run["configuration"], "rows": "10"}, "properties": origin.get("properties", {})},
+        **{"outcome": "ok", "cause": "", "curve": [], "missing": []},
+        **{"spark": run["fingerprint"]["spark"], "cluster": run["fingerprint"].get("cluster", "")},
+    }
+    ledger.write_text(json.dumps({**today, "version": 1, "runs": [old]}))
+    assert ingest(log, table, settings=[r"rows=--rows (\d+)"]).logs[0].taken == "unchanged"
+    assert json.loads(ledger.read_text()) == today
+
+
 def test_a_run_that_differs_in_something_else_brings_its_column_for_the_earlier_ones_too(tmp_path: Path) -> None:
     a = write_log(tmp_path / "a.log", "app-1", spark_memory_fraction="0.6")
     b = write_log(tmp_path / "b.log", "app-2", spark_memory_fraction="0.3")

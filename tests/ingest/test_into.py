@@ -19,7 +19,7 @@ from sparkcast.errors import StoreError, StudyError
 from sparkcast.eventlogs import find_logs, read_logs
 from sparkcast.report.document import NOT_RUN, planned_runs
 from sparkcast.store import open_store
-from sparkcast.study import IngestedRun, Observation, Outcome, Price
+from sparkcast.study import LogOrigin, Observation, Outcome, Price
 from tests_support import Call
 
 STUDY = """\
@@ -99,7 +99,8 @@ def test_a_log_in_progress_enters_a_store_when_it_has_ended(tmp_path: Path) -> N
 
 
 def test_an_ingested_run_comes_back_from_a_store_as_it_went_in(tmp_path: Path) -> None:
-    run = IngestedRun("a/1", "j", "a.log", 2**40, True, Outcome.OOM.value, "why", 1.5, {"rows": "7"}, {"spark.x": "y"})
+    origin = LogOrigin("j", "a.log", 2**40, True, {"spark.x": "y"})
+    run = Observation({"rows": "7"}, {}, Outcome.OOM, "why", started_at=1.5, run_id="a/1", origin=origin)
     store = open_store(tmp_path / "s", create=True)
     store.keep_ingested("j", {"workload": ""}, [run])
     store.keep_ingested("j", {"workload": ""}, [run])
@@ -296,9 +297,9 @@ def test_a_failed_application_is_classified_as_a_measured_run_is(tmp_path: Path,
     log = write_log(tmp_path / "a.log", "app-1")
     result = {"Result": "JobFailed", "Exception": {"Message": failure, "Stack Trace": []}}
     log.write_bytes(log.read_bytes().replace(b'{"Result":"JobSucceeded"}', json.dumps(result).encode()))
-    [taken] = read_logs(find_logs(log), Reading().keep, processes=1)
+    [taken] = read_logs(find_logs(log), Reading().observe, processes=1)
     assert taken.made is not None
-    assert (taken.made.outcome, failure in taken.made.cause) == (outcome, True)
+    assert (taken.made.run.outcome, failure in taken.made.run.cause) == (outcome, True)
 
 
 # On a cluster.
@@ -309,7 +310,7 @@ def test_what_a_cluster_is_asked_and_answers_survives_the_files_between(tmp_path
     (tmp_path / "b.log").write_text("nothing of Spark\n")
     reading = Reading((Pattern("rows", r"--rows (\d+)"),), Price(core_hour=0.5))
     assert Reading.from_plain(json.loads(json.dumps(reading.as_plain()))) == reading
-    taken = list(read_logs(find_logs([tmp_path / "a.log", tmp_path / "b.log"]), reading.keep, processes=1))
+    taken = list(read_logs(find_logs([tmp_path / "a.log", tmp_path / "b.log"]), reading.observe, processes=1))
     spark_job.write_result(tmp_path / "result.json", taken)
     assert spark_job.read_result(tmp_path / "result.json") == taken
 

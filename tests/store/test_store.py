@@ -1,5 +1,6 @@
 import dataclasses
 import itertools
+import json
 import shutil
 import sqlite3
 import threading
@@ -21,6 +22,7 @@ from sparkcast.study import (
     Epoch,
     Factor,
     Fingerprint,
+    LogOrigin,
     Observation,
     Outcome,
     Plan,
@@ -199,6 +201,63 @@ def test_a_store_of_the_second_version_gets_the_names_and_times_of_today(tmp_pat
     assert first.requested is None
     assert stored.definition("s")["design"]["center_points"] == 1
     stored.close()
+
+
+def test_ingested_runs_of_the_second_version_come_back_as_observations(tmp_path: Path) -> None:
+    path = shutil.copy(GOLDEN.with_name("store-v2-ingested.sqlite"), tmp_path)
+    with sqlite3.connect(path) as connection:
+        connection.row_factory = sqlite3.Row
+        before = {row["key"]: dict(row) for row in connection.execute("SELECT * FROM ingested")}
+    stored = open_store(path)
+    [event_log], [driver_log] = stored.ingested("sparkcast pi"), stored.ingested("lenet-batch064")
+    assert stored.observations("sparkcast pi") == ()
+    stored.close()
+    assert {event_log.run_id, driver_log.run_id} == set(before)
+    for run in (event_log, driver_log):
+        old = before[run.run_id]
+        assert run.origin == LogOrigin(old["job"], old["log"], old["size"], True, json.loads(old["properties"]))
+        assert run.configuration == Configuration(json.loads(old["settings"]))
+        assert run.responses == json.loads(old["responses"])
+        assert [dataclasses.asdict(epoch) for epoch in run.curve] == json.loads(old["curve"])
+        assert (run.outcome.value, run.cause, run.started_at or 0.0) == (old["outcome"], old["cause"], old["started_s"])
+    assert event_log.fingerprint == Fingerprint(spark="3.5.9")
+    assert driver_log.fingerprint is None
+    with sqlite3.connect(path) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    assert "ingested" not in names
+    assert "one_final_observation_per_trial" in names
+
+
+def test_a_store_that_cannot_be_brought_up_to_date_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(GOLDEN.with_name("store-v2-ingested.sqlite"), tmp_path))
+
+    def dump() -> list[str]:
+        with sqlite3.connect(path) as connection:
+            return list(connection.iterdump())
+
+    before = dump()
+
+    def fail(connection: sa.Connection) -> None:
+        migrate(connection)
+        raise StoreError("the disk is full")
+
+    migrate = schema.MIGRATIONS[2]
+    monkeypatch.setitem(schema.MIGRATIONS, 2, fail)
+    with pytest.raises(StoreError, match="disk is full"):
+        open_store(path)
+    assert dump() == before
+
+
+def test_the_same_application_may_be_a_run_of_two_studies(tmp_path: Path) -> None:
+    run = Observation({"rows": 7}, {"time_s": 1.0}, run_id="app-1", origin=LogOrigin("j", "a.log", 1, True))
+    store = open_store(tmp_path / "s", create=True)
+    for study in ("a", "b"):
+        store.keep_ingested(study, {"workload": ""}, [run])
+    store.drop_ingested("a", ["app-1"])
+    assert (store.ingested("a"), store.ingested("b")) == ((), (run,))
+    store.close()
 
 
 def test_a_run_on_another_cluster_than_asked_for_comes_back_with_what_it_got_and_leaves_its_trial_open(

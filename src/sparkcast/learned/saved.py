@@ -123,7 +123,7 @@ def _kept(run: Observation) -> Observation:
     """What answers are made of: no paths, and no excerpts of logs."""
     finite = {name: value for name, value in run.responses.items() if math.isfinite(value)}
     jobs = tuple(replace(job, cause="", artifacts="") for job in run.jobs)
-    return replace(run, responses=finite, cause="", artifacts="", run_id="", jobs=jobs)
+    return replace(run, responses=finite, cause="", artifacts="", run_id="", jobs=jobs, origin=None)
 
 
 def _probes(model: SavedModel, response: str) -> tuple[_Probe, ...]:

@@ -1,10 +1,10 @@
 """The tables, and how an older file becomes the present version."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from sqlalchemy import (
     JSON,
-    BigInteger,
     Boolean,
     Column,
     Float,
@@ -24,6 +24,7 @@ from sqlalchemy.engine import Connection
 from sparkcast.errors import StoreError
 from sparkcast.study import Trial
 from sparkcast.study.application import TIME, WORK_TIME
+from sparkcast.study.ingested import upgraded
 
 # A table more is no new version: an older sparkcast reads past it, and an older file gets it when it is opened.
 VERSION = 3
@@ -83,12 +84,14 @@ search_runs = Table(
     Column("search_id", ForeignKey("searches.id"), nullable=False),
 )
 
+# Measured runs, and those that were ingested: no trial asked for them, and they fill none.
 observations = Table(
     "observations",
     metadata,
-    Column("run_id", ForeignKey("runs.id"), primary_key=True),
-    Column("trial_id", ForeignKey("trials.id"), nullable=False),
-    Column("is_final", Boolean, nullable=False),  # False for a run that was lost or got another cluster: tried again
+    Column("study", ForeignKey("studies.name"), primary_key=True),
+    Column("run_id", String, primary_key=True),  # of `runs`; of an ingested one its application and attempt
+    Column("trial_id", ForeignKey("trials.id")),  # NULL: ingested
+    Column("is_final", Boolean, nullable=False),  # False for a run that does not fill its trial: that is tried again
     Column("outcome", String, nullable=False),
     Column("cause", String, nullable=False),
     Column("responses", JSON, nullable=False),
@@ -96,7 +99,9 @@ observations = Table(
     Column("utilization", JSON),
     Column("tasks", JSON),
     Column("fingerprint", JSON),
-    Column("got", JSON(none_as_null=True)),  # settings given in place of the trial's; NULL for most
+    Column("configuration", JSON(none_as_null=True)),  # NULL: as its trial asked
+    Column("started_at", Float),  # of an ingested one; others have `runs.launched_at`
+    Column("origin", JSON(none_as_null=True)),  # of an ingested one
 )
 
 # The jobs of a run that had several, which a single one has not; and what they shared.
@@ -136,27 +141,6 @@ run_series = Table(
     Column("packed", LargeBinary, nullable=False),
 )
 
-# Runs made without sparkcast. No trial asked for them, so that none is filled by them: they are no rows of the tables
-# above. The columns are the fields of `IngestedRun`.
-ingested = Table(
-    "ingested",
-    metadata,
-    Column("study", ForeignKey("studies.name"), primary_key=True),
-    Column("key", String, primary_key=True),  # application and attempt
-    Column("job", String, nullable=False),
-    Column("log", String, nullable=False),
-    Column("size", BigInteger, nullable=False),
-    Column("is_complete", Boolean, nullable=False),
-    Column("outcome", String, nullable=False),
-    Column("cause", String, nullable=False),
-    Column("started_s", Float, nullable=False),
-    Column("settings", JSON, nullable=False),
-    Column("properties", JSON, nullable=False),
-    Column("responses", JSON, nullable=False),
-    Column("curve", JSON, nullable=False),
-    Column("spark", String, nullable=False),
-    Column("cluster", String, nullable=False),
-)
 # The database itself refuses to count a trial twice.
 Index(
     "one_final_observation_per_trial",
@@ -177,51 +161,84 @@ def _normalize_keys(connection: Connection) -> None:
             connection.execute(trials.update().where(trials.c.id == row.id).values(key=key))
 
 
-def _measure_times_alike(connection: Connection) -> None:
+def _responses_of_today(row: Mapping[str, Any]) -> dict[str, float]:
     """Version 2 took the word of workloads for `time_s`. It is from the first to the last Spark job of every run."""
-    for table in (observations, run_jobs):
-        for row in connection.execute(table.select()).all():
-            begun, ended = ((row.tasks or {}).get(name) for name in ("first_job_s", "last_job_s"))
-            reported = row.responses.get(TIME)
-            if reported is None or begun is None or ended is None or abs(reported - (ended - begun)) < 1e-6:
-                continue
-            responses = {**row.responses, TIME: ended - begun, WORK_TIME: reported}
-            keys = [column == getattr(row, column.name) for column in table.primary_key.columns]
-            connection.execute(table.update().where(*keys).values(responses=responses))
+    begun, ended = ((row["tasks"] or {}).get(name) for name in ("first_job_s", "last_job_s"))
+    responses: dict[str, float] = row["responses"]
+    if TIME not in responses or begun is None or ended is None or abs(responses[TIME] - (ended - begun)) < 1e-6:
+        return responses
+    return {**responses, TIME: ended - begun, WORK_TIME: responses[TIME]}
 
 
-def _rename_and_add_got(connection: Connection) -> None:
-    """Version 2 spelled three names the British way, and believed that clusters give what is asked for."""
-    for table, old, new in (
-        ("runs", "artefacts", "artifacts"),
-        ("run_jobs", "artefacts", "artifacts"),
-        ("observations", "utilisation", "utilization"),
-    ):
-        if old in {column["name"] for column in inspect(connection).get_columns(table)}:
-            connection.execute(text(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}"))
-    if "got" not in {column["name"] for column in inspect(connection).get_columns("observations")}:
-        connection.execute(text("ALTER TABLE observations ADD COLUMN got JSON"))
-    _measure_times_alike(connection)
-    for row in connection.execute(studies.select()).all():
-        design = row.definition.get("design")
+def _epoch_of_today(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Version 1 had three responses beside number and time, each with a name of its own."""
+    others = {name: value for name, value in entry.items() if name not in ("number", "time_s", "values")}
+    values = {name: value for name, value in others.items() if value is not None}
+    return {"values": values, **{name: value for name, value in entry.items() if name not in others}}
+
+
+def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:
+    return [{str(key): value for key, value in row.items()} for row in connection.execute(table.select()).mappings()]
+
+
+def _pop_table(connection: Connection, name: str) -> list[dict[str, Any]]:
+    """The rows of a table as it is in the file, which has it no more."""
+    if not inspect(connection).has_table(name):
+        return []
+    table = Table(name, MetaData(), autoload_with=connection)
+    rows = _rows(connection, table)
+    table.drop(connection)
+    return rows
+
+
+def _merge_ingested(connection: Connection) -> None:
+    """Version 2 kept ingested runs in a table of their own, and believed that clusters give what is asked for."""
+    studies_by_trial = {row.id: row.study for row in connection.execute(trials.select())}
+    rows = []
+    for row in _pop_table(connection, "observations"):
+        row["study"], row["utilization"] = studies_by_trial[row["trial_id"]], row.pop("utilisation")
+        row["responses"], row["curve"] = _responses_of_today(row), [_epoch_of_today(entry) for entry in row["curve"]]
+        rows.append(row)
+    for row in _pop_table(connection, "ingested"):
+        rows.append({"study": row["study"], "is_final": False, **upgraded(row)})
+    observations.create(connection)
+    for row in rows:
+        connection.execute(observations.insert().values(row))
+
+
+def _rename_and_merge(connection: Connection) -> None:
+    """Version 2 spelled three names the British way."""
+    for table in ("runs", "run_jobs"):
+        if "artefacts" in {column["name"] for column in inspect(connection).get_columns(table)}:
+            connection.execute(text(f"ALTER TABLE {table} RENAME COLUMN artefacts TO artifacts"))
+    _merge_ingested(connection)
+    for row in _rows(connection, run_jobs):
+        same = [column == row[column.name] for column in run_jobs.primary_key.columns]
+        connection.execute(run_jobs.update().where(*same).values(responses=_responses_of_today(row)))
+    for study in connection.execute(studies.select()).all():
+        design = study.definition.get("design")
         if isinstance(design, dict) and "centre_points" in design:
             design = {"center_points" if key == "centre_points" else key: value for key, value in design.items()}
-            definition = {**row.definition, "design": design}
-            connection.execute(studies.update().where(studies.c.name == row.name).values(definition=definition))
+            definition = {**study.definition, "design": design}
+            connection.execute(studies.update().where(studies.c.name == study.name).values(definition=definition))
 
 
 # version -> what leads to version + 1
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _normalize_keys, 2: _rename_and_add_got}
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _normalize_keys, 2: _rename_and_merge}
+
+
+def _version(connection: Connection) -> int | None:
+    found = connection.execute(meta.select().where(meta.c.key == "schema_version")).first()
+    return None if found is None else int(found.value)
 
 
 def prepare(connection: Connection) -> None:
     """Create the tables, or bring an older file up to date. A newer file is refused."""
     metadata.create_all(connection)
-    found = connection.execute(meta.select().where(meta.c.key == "schema_version")).first()
-    if found is None:
+    version = _version(connection)
+    if version is None:
         connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))
         return
-    version = int(found.value)
     if version > VERSION:
         raise StoreError(
             f"the store has schema version {version}, this version of sparkcast supports up to {VERSION}",
@@ -229,6 +246,8 @@ def prepare(connection: Connection) -> None:
         )
     if version == VERSION:
         return
-    for step in range(version, VERSION):
+    if connection.dialect.name == "sqlite":  # whose driver does not begin a transaction when tables change
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    for step in range(_version(connection) or VERSION, VERSION):  # another process may have done it meanwhile
         MIGRATIONS[step](connection)
     connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(VERSION)))

@@ -1,4 +1,4 @@
-"""Studies, trials, runs, searches, observations and ingested runs in one database. Observations are only ever added."""
+"""Studies, trials, runs, searches and observations in one database. What was measured is only ever added to."""
 
 import dataclasses
 import os
@@ -14,25 +14,20 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, StudyError
-from sparkcast.plain import from_plain
+from sparkcast.plain import from_plain, to_plain
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
 from sparkcast.store.packing import pack, unpack
 from sparkcast.store.snapshot import Snapshot, take_snapshot
 from sparkcast.study import (
     Configuration,
-    Epoch,
-    Fingerprint,
-    IngestedRun,
     JobRun,
     Observation,
     Outcome,
     Plan,
     Sharing,
     Study,
-    TaskTotals,
     Trial,
-    Utilization,
     differences,
 )
 from sparkcast.study.redaction import redact, redact_text
@@ -214,33 +209,28 @@ class Store:
         with self._transaction() as connection:
             return self._definition(connection, study) or {}
 
-    def ingested(self, study: str) -> tuple[IngestedRun, ...]:
+    def ingested(self, study: str) -> tuple[Observation, ...]:
         """Ingested runs of a study, those of applications that have not ended included, in the order they began."""
-        query = sa.select(schema.ingested).where(schema.ingested.c.study == study)
+        kept = schema.observations.c
+        query = sa.select(schema.observations).where(kept.study == study, kept.trial_id.is_(None))
         with self._transaction() as connection:
-            rows = connection.execute(query.order_by(schema.ingested.c.started_s, schema.ingested.c.key)).all()
-        return tuple(
-            from_plain(IngestedRun, {str(name): value for name, value in row._mapping.items()}) for row in rows
-        )
+            rows = connection.execute(query.order_by(sa.func.coalesce(kept.started_at, 0), kept.run_id)).all()
+        return tuple(from_plain(Observation, _plain(row)) for row in rows)
 
-    def keep_ingested(self, study: str, definition: Mapping[str, Any], runs: Sequence[IngestedRun]) -> None:
+    def keep_ingested(self, study: str, definition: Mapping[str, Any], runs: Sequence[Observation]) -> None:
         """Keep runs, in place of what was known of the same applications. All or nothing."""
-        known = schema.ingested.c
         with self._transaction() as connection:
             if self._definition(connection, study) is None:
                 values = {"name": study, "definition": dict(definition), "created_at": time.time()}
                 connection.execute(schema.studies.insert().values(values))
             for run in runs:
-                connection.execute(schema.ingested.delete().where(known.study == study, known.key == run.key))
-                plain = dataclasses.asdict(run)
-                del plain["missing"]
-                connection.execute(schema.ingested.insert().values(study=study, **plain))
+                connection.execute(_deletion(study, [run.run_id]))
+                connection.execute(schema.observations.insert().values(study=study, is_final=False, **_row(run)))
 
-    def drop_ingested(self, study: str, keys: Collection[str]) -> None:
+    def drop_ingested(self, study: str, run_ids: Collection[str]) -> None:
         """Forget ingested runs that belong elsewhere now."""
-        match = (schema.ingested.c.study == study) & schema.ingested.c.key.in_(list(keys))
         with self._transaction() as connection:
-            connection.execute(schema.ingested.delete().where(match))
+            connection.execute(_deletion(study, run_ids))
 
     # ------------------------------------------------------------ searches
 
@@ -344,22 +334,17 @@ class Store:
         """Keep what the run showed, all or nothing. A run that was lost or leaves its trial open does not finish it."""
         with self._transaction() as connection:
             self._end_run(connection, observation.run_id, "done", time.time())
-            values = {
-                "run_id": observation.run_id,
+            values = _row(observation) | {
+                "study": study,
                 "trial_id": self._trial_id(connection, study, trial),
                 "is_final": observation.outcome is not Outcome.LOST and not observation.leaves_open,
-                "outcome": observation.outcome.value,
-                "cause": observation.cause,
-                "responses": dict(observation.responses),
-                "curve": [dataclasses.asdict(epoch) for epoch in observation.curve],
-                "got": None if observation.requested is None else _got(observation),
+                "started_at": None,
             }
-            for part in ("utilization", "tasks", "fingerprint"):
-                value = getattr(observation, part)
-                values[part] = None if value is None else dataclasses.asdict(value)
+            if observation.requested is None:
+                values["configuration"] = None
             connection.execute(schema.observations.insert().values(values))
             for job in observation.jobs:
-                connection.execute(schema.run_jobs.insert().values(run_id=observation.run_id, **_job_row(job)))
+                connection.execute(schema.run_jobs.insert().values(_job_row(observation.run_id, job)))
             if observation.sharing is not None:
                 shared = {"run_id": observation.run_id, **dataclasses.asdict(observation.sharing)}
                 connection.execute(schema.shared_runs.insert().values(shared))
@@ -403,11 +388,18 @@ class Store:
     def observations(self, study: str, *, include_lost: bool = False) -> tuple[Observation, ...]:
         """In run order, each with the settings it really had; with `include_lost` also those that were lost."""
         query = (
-            sa.select(schema.observations, schema.trials, schema.runs.c.launched_at, schema.runs.c.artifacts)
+            sa.select(
+                schema.observations,
+                schema.trials.c.configuration.label("requested"),
+                schema.trials.c.replicate,
+                schema.trials.c.position,
+                schema.runs.c.launched_at,
+                schema.runs.c.artifacts,
+            )
             .select_from(schema.observations)
             .join(schema.runs, schema.runs.c.id == schema.observations.c.run_id)
             .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
-            .where(schema.trials.c.study == study)
+            .where(schema.observations.c.study == study)
             .order_by(schema.runs.c.launched_at)
         )
         if not include_lost:
@@ -416,7 +408,7 @@ class Store:
             jobs, shared = self._jobs(connection, study), self._shared(connection, study)
             return tuple(
                 dataclasses.replace(one, jobs=jobs.get(one.run_id, ()), sharing=shared.get(one.run_id))
-                for one in (_observation(dict(row._mapping)) for row in connection.execute(query))
+                for one in (_measured(_plain(row)) for row in connection.execute(query))
             )
 
     def _jobs(self, connection: Connection, study: str) -> dict[str, tuple[JobRun, ...]]:
@@ -430,7 +422,7 @@ class Store:
         )
         found: dict[str, tuple[JobRun, ...]] = {}
         for row in connection.execute(query):
-            found[row.run_id] = (*found.get(row.run_id, ()), _job_run(dict(row._mapping)))
+            found[row.run_id] = (*found.get(row.run_id, ()), from_plain(JobRun, _plain(row)))
         return found
 
     def _shared(self, connection: Connection, study: str) -> dict[str, Sharing]:
@@ -481,58 +473,32 @@ def _advice(problem: str) -> str:
     return ""
 
 
-def _got(observation: Observation) -> dict[str, Any]:
-    """The settings that are not those of the trial."""
-    asked: Mapping[str, Any] = observation.requested or {}
-    return {name: level for name, level in observation.configuration.items() if asked.get(name) != level}
+def _deletion(study: str, run_ids: Collection[str]) -> sa.Delete:
+    """Of ingested runs: measured ones are only ever added."""
+    kept = schema.observations.c
+    return schema.observations.delete().where(
+        kept.study == study, kept.run_id.in_(list(run_ids)), kept.trial_id.is_(None)
+    )
 
 
-def _epoch(entry: Mapping[str, Any]) -> Epoch:
-    # The first version had three responses beside number and time, each with a name of its own.
-    others = {name: value for name, value in entry.items() if name not in ("number", "time_s", "values")}
-    values = {name: value for name, value in others.items() if value is not None}
-    return Epoch(entry["number"], entry["time_s"], entry.get("values", values))
+def _row(observation: Observation) -> dict[str, Any]:
+    """What the run itself tells, as it is stored."""
+    columns = schema.observations.columns
+    return {name: value for name, value in to_plain(observation).items() if name in columns}
 
 
-def _job_row(job: JobRun) -> dict[str, Any]:
+def _job_row(run_id: str, job: JobRun) -> dict[str, Any]:
     """A job as it is stored; its slowdown follows from other runs, which may come later."""
-    row = dataclasses.asdict(dataclasses.replace(job, configuration=Configuration()))
-    del row["slowdown"]
-    return row | {"configuration": dict(job.configuration), "outcome": job.outcome.value, "curve": list(row["curve"])}
+    return {name: value for name, value in to_plain(job).items() if name != "slowdown"} | {"run_id": run_id}
 
 
-def _job_run(row: Mapping[str, Any]) -> JobRun:
-    made = {name: value for name, value in row.items() if name != "run_id"}
-    return JobRun(
-        **made
-        | {
-            "configuration": Configuration(row["configuration"]),
-            "outcome": Outcome(row["outcome"]),
-            "curve": tuple(_epoch(entry) for entry in row["curve"]),
-            "tasks": None if row["tasks"] is None else TaskTotals(**row["tasks"]),
-        }
-    )
+def _plain(row: sa.Row[Any]) -> dict[str, Any]:
+    return {str(name): value for name, value in row._mapping.items()}
 
 
-def _observation(row: Mapping[str, Any]) -> Observation:
-    def part(cls: Any, value: Any) -> Any:
-        return None if value is None else cls(**value)
-
-    requested = Configuration(row["configuration"])
-    return Observation(
-        configuration={**requested, **(row["got"] or {})},
-        responses=row["responses"],
-        outcome=Outcome(row["outcome"]),
-        cause=row["cause"],
-        replicate=row["replicate"],
-        position=row["position"],
-        curve=tuple(_epoch(entry) for entry in row["curve"]),
-        utilization=part(Utilization, row["utilization"]),
-        tasks=part(TaskTotals, row["tasks"]),
-        fingerprint=part(Fingerprint, row["fingerprint"]),
-        started_at=row["launched_at"],
-        artifacts=row["artifacts"],
-        run_id=row["run_id"],
-        requested=requested if row["got"] else None,
-        leaves_open=bool(row["got"]) and not row["is_final"] and row["outcome"] != Outcome.LOST.value,
-    )
+def _measured(row: dict[str, Any]) -> Observation:
+    """A run that a trial asked for: its row, with those of its trial and attempt."""
+    given, requested = row["configuration"], row["requested"]
+    is_open = bool(given) and not row["is_final"] and row["outcome"] != Outcome.LOST.value
+    settings = {"configuration": given or requested, "requested": requested if given else None, "leaves_open": is_open}
+    return from_plain(Observation, row | settings | {"started_at": row["launched_at"]})

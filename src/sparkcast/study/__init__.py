@@ -3,13 +3,13 @@
 from sparkcast.study.arrivals import Arrivals, MixPart
 from sparkcast.study.configuration import Configuration, Level, natural_order, same_level
 from sparkcast.study.expression import Expression
-from sparkcast.study.ingested import IngestedRun
 from sparkcast.study.model import DesignChoice, Factor, Limits, Price, SparkOptions, Study, differences
 from sparkcast.study.observation import (
     Dataset,
     Epoch,
     Fingerprint,
     JobRun,
+    LogOrigin,
     Observation,
     Outcome,
     Sharing,
@@ -32,12 +32,12 @@ __all__ = [
     "Expression",
     "Factor",
     "Fingerprint",
-    "IngestedRun",
     "JobRun",
     "Kind",
     "Level",
     "Limits",
     "Listed",
+    "LogOrigin",
     "MixPart",
     "Observation",
     "Outcome",

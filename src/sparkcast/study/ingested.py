@@ -1,28 +1,22 @@
-"""A run that was made without sparkcast, as it is kept: no trial asked for it, and it fills none."""
+"""How ingested runs were kept before they were observations like all others."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import Any
 
-from sparkcast.study.configuration import Level
-from sparkcast.study.observation import Epoch, Outcome
+from sparkcast.plain import to_plain
+from sparkcast.study.observation import Fingerprint
 
 
-@dataclass(frozen=True, slots=True)
-class IngestedRun:
-    """All that its log told, so that its settings can be put together anew when other runs come in."""
-
-    key: str  # application and attempt
-    job: str
-    log: str
-    size: int  # of the log, bytes: one that has grown is read again
-    is_complete: bool  # an application that has not ended has no time yet
-    outcome: str = Outcome.OK.value
-    cause: str = ""
-    started_s: float = 0.0
-    settings: Mapping[str, Level] = field(default_factory=dict)  # the cluster's and the job's own
-    properties: Mapping[str, str] = field(default_factory=dict)
-    responses: Mapping[str, float] = field(default_factory=dict)
-    curve: tuple[Epoch, ...] = ()
-    spark: str = ""  # its version
-    cluster: str = ""
-    missing: tuple[str, ...] = ()  # settings that were asked for and that the log does not tell: such a run is not kept
+def upgraded(old: Mapping[str, Any]) -> dict[str, Any]:
+    """A run as stores of version 2 and ledgers of version 1 have it, as the plain data of an `Observation`."""
+    return {
+        "configuration": old["settings"],
+        **{name: old[name] for name in ("responses", "outcome", "cause", "curve")},
+        "fingerprint": to_plain(Fingerprint(spark=old["spark"], cluster=old["cluster"])) if old["spark"] else None,
+        "started_at": old["started_s"] or None,
+        "run_id": old["key"],
+        "origin": {
+            **{name: old[name] for name in ("job", "log", "is_complete", "properties")},
+            "size_bytes": old["size"],
+        },
+    }

@@ -69,14 +69,14 @@ class TaskTotals:
 class Fingerprint:
     """What the numbers depend on beside the settings. Two runs with different ones are not replicates."""
 
-    cpu: str
-    cores: int
-    memory_bytes: int
-    system: str
-    python: str
-    spark: str
-    java: str
-    cluster: str
+    cpu: str = ""
+    cores: int = 0
+    memory_bytes: int = 0
+    system: str = ""
+    python: str = ""
+    spark: str = ""
+    java: str = ""
+    cluster: str = ""
     data: str = ""
     affinity: str = ""  # how executors were kept to their cores; "" where nobody knows
 
@@ -128,6 +128,17 @@ class JobRun:
 
 
 @dataclass(frozen=True, slots=True)
+class LogOrigin:
+    """The log that a run was read from. It was made without sparkcast: no trial asked for it, and it fills none."""
+
+    job: str
+    log: str
+    size_bytes: int  # a log that has grown is read again
+    is_complete: bool  # an application that has not ended has no time yet
+    properties: Mapping[str, str] = field(default_factory=dict)  # those that differ among runs become settings
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     configuration: Configuration
     responses: Mapping[str, float]
@@ -144,7 +155,7 @@ class Observation:
     run_id: str = ""
     jobs: tuple[JobRun, ...] = ()  # of a run that had several, in order of arrival
     sharing: Sharing | None = None  # of such a run
-    is_ingested: bool = False  # made without sparkcast: no trial asked for it
+    origin: LogOrigin | None = None  # of a run that was ingested
     requested: Configuration | None = None  # what its trial asked for, where the cluster gave something else
     leaves_open: bool = False  # its trial is to be run again: the cluster gave something else than this study controls
 
@@ -167,7 +178,7 @@ class Observation:
             run_id: str = "",
             jobs: tuple[JobRun, ...] = (),
             sharing: Sharing | None = None,
-            is_ingested: bool = False,
+            origin: LogOrigin | None = None,
             requested: Configuration | None = None,
             leaves_open: bool = False,
         ) -> None: ...
@@ -178,6 +189,10 @@ class Observation:
     @property
     def ok(self) -> bool:
         return self.outcome is Outcome.OK
+
+    @property
+    def is_ingested(self) -> bool:
+        return self.origin is not None
 
     @property
     def difference(self) -> str:

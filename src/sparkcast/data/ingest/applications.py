@@ -1,14 +1,14 @@
-"""From the log of one application to what is kept of it."""
+"""From the log of one application to an observation."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sparkcast.data.ingest.settings import Pattern, cluster_settings, own_settings, run_properties
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import facts_of
 from sparkcast.facts.responses import responses_of
-from sparkcast.study import IngestedRun, Price
+from sparkcast.study import Configuration, Fingerprint, LogOrigin, Observation, Price
 from sparkcast.study.environment import is_local, kind_of
 
 # What schedulers put behind a name to tell runs apart: a date, a time, a long number, a unique id.
@@ -18,35 +18,51 @@ _STAMP = re.compile(
 _LONGEST = 2000  # characters of a cause
 
 
-def keep(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None) -> IngestedRun | None:
-    """What one application showed; None where the log does not even name it. Runs where the log is read."""
-    if not log.application.app_id:
+@dataclass(frozen=True, slots=True)
+class ObservedLog:
+    """What one log showed, and the settings that were asked for and that it does not tell: such a run is not kept."""
+
+    run: Observation
+    missing: tuple[str, ...] = ()
+
+
+def observe_log(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None) -> ObservedLog | None:
+    """What one application showed; None where the log does not even name it. Runs where the log is read.
+
+    Its configuration has the settings of the cluster and those of the job's own. Which properties are settings too is
+    decided when all runs of its job are known.
+    """
+    application = log.application
+    if not application.app_id:
         return None
     own, missing = own_settings(log, patterns)
-    begun = IngestedRun(
-        key=log.application.key,
-        job=job_name(log.application.name),
-        log=log.log,
-        size=log.counts.log_bytes,
-        is_complete=False,
-        started_s=log.application.started_ms / 1e3,
-        spark=log.application.spark_version,
-        missing=missing,
+    origin = LogOrigin(job_name(application.name), log.log, log.counts.log_bytes, is_complete=False)
+    begun = Observation(
+        {},
+        {},
+        fingerprint=_fingerprint(application.spark_version),
+        started_at=application.started_ms / 1e3 or None,
+        run_id=application.key,
+        origin=origin,
     )
     try:
         facts = facts_of(log)
     except StudyError:  # it has only just begun
-        return begun
-    return replace(
+        return ObservedLog(begun, missing)
+    run = replace(
         begun,
-        is_complete=facts.is_complete,
-        outcome=facts.outcome.value,
-        cause=facts.cause[:_LONGEST],
-        settings={**cluster_settings(facts.shape), **own},
-        properties=run_properties(facts.properties),
+        configuration=Configuration({**cluster_settings(facts.shape), **own}),
         responses=responses_of(facts, price) if facts.is_complete else {},
-        cluster=_cluster(facts.master),
+        outcome=facts.outcome,
+        cause=facts.cause[:_LONGEST],
+        fingerprint=_fingerprint(application.spark_version, _cluster(facts.master)),
+        origin=replace(origin, is_complete=facts.is_complete, properties=run_properties(facts.properties)),
     )
+    return ObservedLog(run, missing)
+
+
+def _fingerprint(spark: str, cluster: str = "") -> Fingerprint | None:
+    return Fingerprint(spark=spark, cluster=cluster) if spark else None
 
 
 def job_name(name: str) -> str:

@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from sparkcast.data.ingest.applications import job_name
+from sparkcast.data.ingest.applications import ObservedLog, job_name
 from sparkcast.data.ingest.settings import Pattern, values_in
 from sparkcast.errors import StudyError
-from sparkcast.study import IngestedRun
+from sparkcast.study import LogOrigin, Observation
 from sparkcast.study.application import WORK_TIME
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
 from sparkcast.workloads.bigdl_log import Curve, Trained, parse_line
@@ -26,7 +26,7 @@ def is_bigdl_log(path: Path) -> bool:
         return False
 
 
-def keep_bigdl(path: Path, patterns: tuple[Pattern, ...]) -> IngestedRun:
+def observe_bigdl_log(path: Path, patterns: tuple[Pattern, ...]) -> ObservedLog:
     """What one training showed.
 
     Raises:
@@ -34,25 +34,16 @@ def keep_bigdl(path: Path, patterns: tuple[Pattern, ...]) -> IngestedRun:
     """
     with path.open(encoding="utf-8", errors="replace") as file:
         curve, wall_clock_s, first = _followed(file, path)
-    settings, missing = values_in(
-        (str(path),), patterns, {}
-    )  # the authors wrote settings into the names of their files
+    settings, missing = values_in((str(path),), patterns, {})  # authors wrote settings into the names of their files
     responses = {WORK_TIME: wall_clock_s}
     responses |= {THROUGHPUT.name: curve.records / curve.training_s} if curve.training_s > 0 else {}
     responses |= {n: v for n, v in curve.epochs[-1].values.items() if n == ACCURACY.name} if curve.epochs else {}
     # Of a training that goes on, neither the name of its log nor its first iteration changes.
     mark = hashlib.sha256(f"{path.name}\n{first}".encode()).hexdigest()[:16]
-    return IngestedRun(
-        key=f"bigdl/{mark}",
-        job=job_name(path.parent.name or path.stem) if patterns else "bigdl",
-        log=str(path),
-        size=path.stat().st_size,
-        is_complete=True,
-        settings=settings,
-        responses=responses,
-        curve=tuple(curve.epochs),
-        missing=missing,
-    )
+    job = job_name(path.parent.name or path.stem) if patterns else "bigdl"
+    origin = LogOrigin(job, str(path), path.stat().st_size, is_complete=True)
+    run = Observation(settings, responses, curve=tuple(curve.epochs), run_id=f"bigdl/{mark}", origin=origin)
+    return ObservedLog(run, missing)
 
 
 def _followed(lines: Iterable[str], path: Path) -> tuple[Curve, float, str]:

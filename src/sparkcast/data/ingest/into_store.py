@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from sparkcast.data.ingest.destination import IngestedTable
-from sparkcast.data.ingest.observations import dataset_of, mixed_levels
+from sparkcast.data.ingest.destination import IngestedTable, job_of
+from sparkcast.data.ingest.observations import datasets_of, mixed_levels
 from sparkcast.data.ingest.settings import Pattern
 from sparkcast.errors import StudyError
 from sparkcast.store import STORE_FILES, open_store
-from sparkcast.study import IngestedRun, Study
+from sparkcast.study import Observation, Study
 
 # Of a study that nobody defined: no workload, no settings.
 _NOT_ASKED = Study("", "", ()).measured_definition()
@@ -25,8 +25,8 @@ class IntoStore:
         if "://" not in target:
             _require_place(Path(target))
         self._target = target
-        self._studies: dict[str, str] = {}  # key -> the study that has it
-        self._earlier: dict[str, IngestedRun] = {}
+        self._studies: dict[str, str] = {}  # run id -> the study that has it
+        self.earlier: dict[str, Observation] = {}
         self._measured: set[str] = set()
         if "://" in target or Path(target).exists():
             self._look()
@@ -39,37 +39,33 @@ class IntoStore:
                     self._measured.add(study)
                     continue
                 for run in store.ingested(study):
-                    self._studies[run.key] = study
-                    self._earlier[run.key] = run
+                    self._studies[run.run_id] = study
+                    self.earlier[run.run_id] = run
         finally:
             store.close()
 
-    def earlier(self) -> Mapping[str, IngestedRun]:
-        return self._earlier
-
-    def refuse(self, runs: Sequence[IngestedRun], *, is_chosen: bool) -> Mapping[str, str]:
+    def refuse(self, runs: Sequence[Observation], *, is_chosen: bool) -> Mapping[str, str]:
         taken = "the store has a study of this name with a study file: ingest into that, or name the job with `job=`"
-        return {run.key: taken for run in runs if run.job in self._measured}
+        return {run.run_id: taken for run in runs if job_of(run) in self._measured}
 
-    def adapt(self, run: IngestedRun) -> IngestedRun:
+    def adapt(self, run: Observation) -> Observation:
         return run
 
-    def write(self, runs: Mapping[str, IngestedRun]) -> tuple[IngestedTable, ...]:
+    def write(self, runs: Mapping[str, Observation]) -> tuple[IngestedTable, ...]:
         if not runs:
             return ()
-        changed = sorted((run for run in runs.values() if run != self._earlier.get(run.key)), key=lambda run: run.job)
+        changed = sorted((run for run in runs.values() if run != self.earlier.get(run.run_id)), key=job_of)
         store = open_store(self._target, create=True)
         try:
             for run in changed:
-                if self._studies.get(run.key, run.job) != run.job:
-                    store.drop_ingested(self._studies[run.key], [run.key])
-            for job, group in groupby(changed, key=lambda run: run.job):
+                if (study := self._studies.get(run.run_id)) is not None and study != job_of(run):
+                    store.drop_ingested(study, [run.run_id])
+            for job, group in groupby(changed, key=job_of):
                 store.keep_ingested(job, _NOT_ASKED, list(group))
         finally:
             store.close()
         tables = []
-        for job in dict.fromkeys(run.job for run in runs.values()):
-            data = dataset_of(job, (run for run in runs.values() if run.job == job))
+        for job, data in datasets_of(runs.values()).items():
             if data.observations:
                 told = mixed_levels(data)
                 tables.append(IngestedTable(self._target, job, job, len(data.observations), data.factors, told))

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sparkcast.data.ingest.destination import IngestedTable
+from sparkcast.data.ingest.destination import IngestedTable, job_of
 from sparkcast.data.ingest.observations import configuration_of, observations_beside
 from sparkcast.data.ingest.settings import Pattern
 from sparkcast.errors import StudyError
 from sparkcast.store import open_store, results_folder
-from sparkcast.study import Configuration, Factor, IngestedRun, Level, Role, Study
+from sparkcast.study import Configuration, Factor, Level, Observation, Role, Study
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, is_property, workload_of
 
@@ -29,11 +29,11 @@ class IntoStudy:
         self._folder = results_folder(study.path)
         self._names = (*(factor.name for factor in study.factors), *study.fixed)
         self.patterns = tuple(self._arguments())
-        self._earlier: dict[str, IngestedRun] = {}
+        self.earlier: Mapping[str, Observation] = {}
         if (self._folder / "store.sqlite").exists():
             store = open_store(self._folder)
             try:
-                self._earlier = {run.key: run for run in store.ingested(study.name)}
+                self.earlier = {run.run_id: run for run in store.ingested(study.name)}
             finally:
                 store.close()
 
@@ -44,13 +44,10 @@ class IntoStudy:
             if setting.name in self._names and option and "{}" not in option:
                 yield Pattern(setting.name, rf"(?:^|\s){re.escape(option)}[ =](\S+)", is_required=False)
 
-    def earlier(self) -> Mapping[str, IngestedRun]:
-        return self._earlier
-
-    def refuse(self, runs: Sequence[IngestedRun], *, is_chosen: bool) -> Mapping[str, str]:
-        reasons = {run.key: reason for run in runs if (reason := self._mismatch(run))}
-        jobs = Counter(run.job for run in runs if run.key not in reasons)
-        known = next((run.job for run in self._earlier.values()), None)
+    def refuse(self, runs: Sequence[Observation], *, is_chosen: bool) -> Mapping[str, str]:
+        reasons = {run.run_id: reason for run in runs if (reason := self._mismatch(run))}
+        jobs = Counter(job_of(run) for run in runs if run.run_id not in reasons)
+        known = next((job_of(run) for run in self.earlier.values()), None)
         if is_chosen or not jobs:
             return reasons
         if known is None and len(jobs) > 1:
@@ -61,12 +58,12 @@ class IntoStudy:
             )
         own = known or next(iter(jobs))
         return reasons | {
-            run.key: f"of another job, {run.job!r}; the study has {own!r}"
+            run.run_id: f"of another job, {job_of(run)!r}; the study has {own!r}"
             for run in runs
-            if run.key not in reasons and run.job != own
+            if run.run_id not in reasons and job_of(run) != own
         }
 
-    def _mismatch(self, run: IngestedRun) -> str:
+    def _mismatch(self, run: Observation) -> str:
         """Why the settings of a run are not the study's; "" when they are."""
         found = configuration_of(self._in_our_words(run), self._names)
         if missing := [name for name in self._names if name not in found]:
@@ -76,16 +73,16 @@ class IntoStudy:
                 return f"{name} is {found[name]}, and {level} in the study"
         return next((reason for factor in self._study.factors if (reason := _foreign(factor, found))), "")
 
-    def adapt(self, run: IngestedRun) -> IngestedRun:
+    def adapt(self, run: Observation) -> Observation:
         return self._in_our_words(run)
 
-    def _in_our_words(self, run: IngestedRun) -> IngestedRun:
+    def _in_our_words(self, run: Observation) -> Observation:
         """Under the study's own names for executors, cores and memory.
 
         Taken for granted: that it ran alone, and what the study holds fixed and the log does not tell.
         """
         words = self._study.vocabulary
-        settings: dict[str, Level] = dict(run.settings)
+        settings: dict[str, Level] = dict(run.configuration)
         for usual in CLUSTER_SETTINGS:
             name = words.first(usual.role) or usual.name
             if usual.name in settings and name != usual.name:
@@ -93,13 +90,13 @@ class IntoStudy:
             if usual.role is Role.JOBS:
                 settings.setdefault(name, 1)
         held = {name: level for name, level in self._study.fixed.items() if not is_property(name)}
-        return replace(run, settings={**held, **settings})
+        return replace(run, configuration=Configuration({**held, **settings}))
 
-    def write(self, runs: Mapping[str, IngestedRun]) -> tuple[IngestedTable, ...]:
+    def write(self, runs: Mapping[str, Observation]) -> tuple[IngestedTable, ...]:
         if not runs:
             return ()
         study = self._study
-        changed = [run for run in runs.values() if run != self._earlier.get(run.key)]
+        changed = [run for run in runs.values() if run != self.earlier.get(run.run_id)]
         if changed:
             store = open_store(self._folder, create=True)
             try:
@@ -110,7 +107,7 @@ class IntoStudy:
         if not belonging:
             return ()
         varied = [f.name for f in study.factors if len({one.configuration[f.name] for one in belonging}) > 1]
-        job = next(iter(runs.values())).job
+        job = job_of(next(iter(runs.values())))
         return (IngestedTable(str(study.path), study.name, job, len(belonging), tuple(varied)),)
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from sparkcast.data.ingest.destination import IngestedTable
 from sparkcast.data.ingest.ledger import read_ledger, write_ledger
-from sparkcast.data.ingest.observations import dataset_of, mixed_levels
+from sparkcast.data.ingest.observations import datasets_of, mixed_levels
 from sparkcast.data.ingest.settings import Pattern
 from sparkcast.data.table import write_table
 from sparkcast.errors import StoreError
-from sparkcast.study import IngestedRun
+from sparkcast.study import Observation
 
 
 class IntoTable:
@@ -20,21 +20,17 @@ class IntoTable:
 
     def __init__(self, path: Path, *, force: bool = False) -> None:
         self._path = path
-        self._earlier = read_ledger(path, force=force).runs
+        self.earlier: Mapping[str, Observation] = read_ledger(path, force=force).runs
 
-    def earlier(self) -> Mapping[str, IngestedRun]:
-        return self._earlier
-
-    def refuse(self, runs: Sequence[IngestedRun], *, is_chosen: bool) -> Mapping[str, str]:
+    def refuse(self, runs: Sequence[Observation], *, is_chosen: bool) -> Mapping[str, str]:
         return {}
 
-    def adapt(self, run: IngestedRun) -> IngestedRun:
+    def adapt(self, run: Observation) -> Observation:
         return run
 
-    def write(self, runs: Mapping[str, IngestedRun]) -> tuple[IngestedTable, ...]:
+    def write(self, runs: Mapping[str, Observation]) -> tuple[IngestedTable, ...]:
         tables = []
-        for number, job in enumerate(dict.fromkeys(run.job for run in runs.values())):
-            data = dataset_of(job, (run for run in runs.values() if run.job == job))
+        for number, (job, data) in enumerate(datasets_of(runs.values()).items()):
             if not data.observations:
                 continue
             slug = re.sub(r"[^\w]+", "-", job).strip("-") or str(number)

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sparkcast.errors import StoreError, StudyError
-from sparkcast.plain import from_plain, to_json
-from sparkcast.study import IngestedRun
+from sparkcast.plain import from_plain, to_json, to_plain
+from sparkcast.study import Observation
+from sparkcast.study.ingested import upgraded
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Runs by key, in the order in which they came; `tables` are the files written from them, with their hashes."""
+    """Runs by run id, in the order in which they came; `tables` are the files written from them, with their hashes."""
 
-    runs: dict[str, IngestedRun]
+    runs: dict[str, Observation]
     tables: dict[str, str]
 
 
@@ -44,9 +45,10 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
         return Ledger({}, {})
     try:
         plain = json.loads(file.read_text(encoding="utf-8"))
-        if plain["version"] != _VERSION:
+        if plain["version"] not in (1, _VERSION):
             raise ValueError(f"version {plain['version']}")
-        runs = {one["key"]: from_plain(IngestedRun, one) for one in plain["runs"]}
+        rows = map(upgraded, plain["runs"]) if plain["version"] == 1 else plain["runs"]
+        runs = {one["run_id"]: from_plain(Observation, one) for one in rows}
         tables = {str(name): str(mark) for name, mark in plain["tables"].items()}
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise StudyError(f"cannot read {str(file)!r}: {error}", hint="remove it and ingest all logs again") from error
@@ -60,10 +62,10 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
     return Ledger(runs, tables)
 
 
-def write_ledger(table: Path, runs: Sequence[IngestedRun], tables: Sequence[Path]) -> None:
+def write_ledger(table: Path, runs: Sequence[Observation], tables: Sequence[Path]) -> None:
     plain = {
         "version": _VERSION,
-        "runs": runs,
+        "runs": to_plain(runs, omit_defaults=True),
         "tables": {path.name: hash_of(path) for path in tables},
     }
     file = ledger_file(table)

@@ -1,15 +1,13 @@
-"""From ingested runs to what every later package takes: observations, with settings from what logs told."""
+"""The settings of ingested runs, put together for a dataset from what all of their logs told."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from sparkcast.data.ingest.destination import job_of, origin_of
 from sparkcast.data.ingest.settings import UNSET, differing, value_of
-from sparkcast.data.table import parse_level
 from sparkcast.study import (
     Configuration,
     Dataset,
-    Fingerprint,
-    IngestedRun,
     Kind,
     Level,
     Observation,
@@ -47,15 +45,23 @@ WORDS = Vocabulary(
 )
 
 
-def dataset_of(name: str, runs: Iterable[IngestedRun]) -> Dataset:
+def datasets_of(runs: Collection[Observation]) -> dict[str, Dataset]:
+    """The runs of each job, in the order in which jobs came."""
+    jobs = dict.fromkeys(map(job_of, runs))
+    return {job: dataset_of(job, (run for run in runs if job_of(run) == job)) for job in jobs}
+
+
+def dataset_of(name: str, runs: Iterable[Observation]) -> Dataset:
     """Runs of one job that no study describes: what differs among them is varied."""
-    complete = sorted((run for run in runs if run.is_complete), key=lambda run: (run.started_s, run.key))
-    varied = differing([run.properties for run in complete])
-    known = dict.fromkeys((name for run in complete for name in run.settings), UNSET)
+    complete = sorted(
+        (run for run in runs if origin_of(run).is_complete), key=lambda run: (run.started_at or 0.0, run.run_id)
+    )
+    varied = differing([origin_of(run).properties for run in complete])
+    known = dict.fromkeys((name for run in complete for name in run.configuration), UNSET)
     configurations = []
     for run in complete:
-        levels = {name: value_of(run.properties, name) for name in varied}
-        configurations.append(Configuration({**known, **_levels(run.settings), **_levels(levels)}))
+        levels = {name: value_of(origin_of(run).properties, name) for name in varied}
+        configurations.append(Configuration({**known, **run.configuration, **levels}))
     observations = _numbered(zip(complete, configurations, strict=True), ())
     names = dict.fromkeys(name for one in configurations for name in one)
     factors = tuple(name for name in names if len({one.get(name) for one in configurations}) > 1)
@@ -65,26 +71,26 @@ def dataset_of(name: str, runs: Iterable[IngestedRun]) -> Dataset:
 
 
 def observations_beside(
-    measured: Sequence[Observation], runs: Iterable[IngestedRun], names: Collection[str], fixed: Levels
+    measured: Sequence[Observation], runs: Iterable[Observation], names: Collection[str], fixed: Levels
 ) -> tuple[Observation, ...]:
     """The measured runs of a study, and after them the ingested ones that tell all its settings and share the fixed."""
     belonging = []
     for run in runs:
         configuration = configuration_of(run, names)
-        if run.is_complete and run.outcome != Outcome.LOST.value and configuration.includes(fixed):
+        if origin_of(run).is_complete and run.outcome is not Outcome.LOST and configuration.includes(fixed):
             belonging += [(run, configuration)] if set(configuration) >= set(names) else []
     return (*measured, *_numbered(belonging, measured))
 
 
-def configuration_of(run: IngestedRun, names: Iterable[str]) -> Configuration:
+def configuration_of(run: Observation, names: Iterable[str]) -> Configuration:
     """The settings of these names, as far as the log tells them."""
     found: dict[str, Level] = {}
     for name in names:
-        if name in run.settings:
-            found[name] = run.settings[name]
-        elif is_property(name) and (value := value_of(run.properties, name)) != UNSET:
+        if name in run.configuration:
+            found[name] = run.configuration[name]
+        elif is_property(name) and (value := value_of(origin_of(run).properties, name)) != UNSET:
             found[name] = value
-    return Configuration(_levels(found))
+    return Configuration(found)
 
 
 def mixed_levels(data: Dataset) -> tuple[str, ...]:
@@ -100,7 +106,7 @@ def mixed_levels(data: Dataset) -> tuple[str, ...]:
 
 
 def _numbered(
-    runs: Iterable[tuple[IngestedRun, Configuration]], after: Sequence[Observation]
+    runs: Iterable[tuple[Observation, Configuration]], after: Sequence[Observation]
 ) -> tuple[Observation, ...]:
     seen: dict[Configuration, int] = {}
     for one in after:
@@ -109,24 +115,5 @@ def _numbered(
     made = []
     for position, (run, configuration) in enumerate(runs, first):
         seen[configuration] = seen.get(configuration, 0) + 1
-        made.append(replace(_observation(run, configuration), replicate=seen[configuration], position=position))
+        made.append(replace(run, configuration=configuration, replicate=seen[configuration], position=position))
     return tuple(made)
-
-
-def _observation(run: IngestedRun, configuration: Configuration) -> Observation:
-    told = Fingerprint("", 0, 0, "", "", run.spark, "", run.cluster) if run.spark else None
-    return Observation(
-        configuration,
-        dict(run.responses),
-        Outcome(run.outcome),
-        run.cause,
-        curve=run.curve,
-        fingerprint=told,
-        started_at=run.started_s or None,
-        run_id=run.key,
-        is_ingested=True,
-    )
-
-
-def _levels(values: Mapping[str, Level]) -> dict[str, Level]:
-    return {name: parse_level(value) if isinstance(value, str) else value for name, value in values.items()}

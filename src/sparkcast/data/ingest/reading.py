@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sparkcast.data.ingest.applications import keep
+from sparkcast.data.ingest.applications import ObservedLog, observe_log
 from sparkcast.data.ingest.settings import Pattern
 from sparkcast.eventlogs import Log, LogRead, Taken, read_logs
-from sparkcast.study import IngestedRun, Price
+from sparkcast.study import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +17,9 @@ class Reading:
     patterns: tuple[Pattern, ...] = ()
     price: Price | None = None
 
-    def keep(self, log: LogRead) -> IngestedRun | None:
-        """What is kept of one log, if anything. Runs where it is read."""
-        return keep(log, self.patterns, self.price)
+    def observe(self, log: LogRead) -> ObservedLog | None:
+        """What one log showed, if anything. Runs where it is read."""
+        return observe_log(log, self.patterns, self.price)
 
     def beside(self, patterns: Sequence[Pattern]) -> "Reading":
         """With these patterns too, where none of their names is there."""
@@ -37,10 +37,10 @@ class Reading:
 
 
 # Reads logs, wherever: the same rows in the same order.
-Reader = Callable[[Sequence[Log], Reading], Iterable[Taken[IngestedRun | None]]]
+Reader = Callable[[Sequence[Log], Reading], Iterable[Taken[ObservedLog | None]]]
 
 
 def read_here(
     logs: Sequence[Log], reading: Reading, processes: int | None = None
-) -> Iterable[Taken[IngestedRun | None]]:
-    return read_logs(logs, reading.keep, processes=processes)
+) -> Iterable[Taken[ObservedLog | None]]:
+    return read_logs(logs, reading.observe, processes=processes)

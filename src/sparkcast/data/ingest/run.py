@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sparkcast.data.ingest.bigdl import is_bigdl_log, keep_bigdl
-from sparkcast.data.ingest.destination import Destination, IngestedTable
+from sparkcast.data.ingest.applications import ObservedLog
+from sparkcast.data.ingest.bigdl import is_bigdl_log, observe_bigdl_log
+from sparkcast.data.ingest.destination import Destination, IngestedTable, job_of, origin_of
 from sparkcast.data.ingest.reading import Reader, Reading, read_here
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Log, LogStatus, LogSummary, find_logs
-from sparkcast.study import IngestedRun
+from sparkcast.study import Observation
 from sparkcast.study.application import TIME, WORK_TIME
 from sparkcast.workloads import CLUSTER_SETTINGS
 
@@ -57,24 +58,24 @@ def ingest_logs(
 ) -> Ingested:
     """Make each application a run of its job."""
     wanted = None if job is None else _regex(job)
-    found: list[tuple[IngestedLog, IngestedRun | None]] = []
-    for row, run in _read(find_logs(paths), reader, reading.beside(into.patterns)):
-        found.append(_wanted(row, run, wanted))
+    found: list[tuple[IngestedLog, Observation | None]] = []
+    for row, observed in _read(find_logs(paths), reader, reading.beside(into.patterns)):
+        found.append(_wanted(row, observed, wanted))
         on_log(found[-1][0])
-    runs = dict(into.earlier())
+    runs = dict(into.earlier)
     refused = into.refuse([run for _, run in found if run is not None], is_chosen=wanted is not None)
     needed = _needed(runs.values())
     told: list[IngestedLog] = []
     for row, run in found:
         if run is None:
             told.append(row)
-        elif reason := refused.get(run.key) or ("" if run.key in runs else _lacking(run, needed)):
+        elif reason := refused.get(run.run_id) or ("" if run.run_id in runs else _lacking(run, needed)):
             told.append(replace(row, status=LogStatus.SKIPPED, reason=reason))
         else:
             taken, adapted = _taken(row, into.adapt(run), runs)
             told.append(taken)
             if taken.taken != UNCHANGED:
-                runs[run.key] = adapted
+                runs[run.run_id] = adapted
     return Ingested(tuple(told), into.write(runs))
 
 
@@ -88,12 +89,12 @@ def _regex(job: str) -> re.Pattern[str]:
 # ---------------------------------------------------------------- reading
 
 
-def _read(logs: Sequence[Log], reader: Reader, reading: Reading) -> Iterator[tuple[IngestedLog, IngestedRun | None]]:
+def _read(logs: Sequence[Log], reader: Reader, reading: Reading) -> Iterator[tuple[IngestedLog, ObservedLog | None]]:
     for taken in reader(logs, reading):
         row, path = _row(taken.summary), Path(taken.summary.log)
         if row.status is LogStatus.SKIPPED and path.is_file() and is_bigdl_log(path):
             try:
-                yield replace(row, status=LogStatus.OK, reason=""), keep_bigdl(path, reading.patterns)
+                yield replace(row, status=LogStatus.OK, reason=""), observe_bigdl_log(path, reading.patterns)
             except StudyError as error:
                 yield replace(row, status=LogStatus.FAILED, reason=error.problem), None
         else:
@@ -109,61 +110,64 @@ def _row(one: LogSummary) -> IngestedLog:
 
 
 def _wanted(
-    row: IngestedLog, run: IngestedRun | None, wanted: re.Pattern[str] | None
-) -> tuple[IngestedLog, IngestedRun | None]:
+    row: IngestedLog, observed: ObservedLog | None, wanted: re.Pattern[str] | None
+) -> tuple[IngestedLog, Observation | None]:
     """The run under the name of the job that was asked for; none of another job, or where the log says too little."""
-    if run is None:
+    if observed is None:
         return row, None
-    row = replace(row, key=run.key, job=run.job, time_s=run.responses.get(TIME, run.responses.get(WORK_TIME)))
+    run, origin = observed.run, origin_of(observed.run)
+    row = replace(row, key=run.run_id, job=origin.job, time_s=run.responses.get(TIME, run.responses.get(WORK_TIME)))
     if wanted is not None:
-        match = wanted.search(run.job)
+        match = wanted.search(origin.job)
         if match is None:
             return replace(row, status=LogStatus.SKIPPED, reason="of another job"), None
-        run = replace(run, job=(match[1] if match.groups() else match[0]) or run.job)
-    if run.missing:
-        return replace(row, status=LogStatus.SKIPPED, reason=f"the log does not say {', '.join(run.missing)}"), None
-    return replace(row, job=run.job), run
+        origin = replace(origin, job=(match[1] if match.groups() else match[0]) or origin.job)
+    if observed.missing:
+        reason = f"the log does not say {', '.join(observed.missing)}"
+        return replace(row, status=LogStatus.SKIPPED, reason=reason), None
+    return replace(row, job=origin.job), replace(run, origin=origin)
 
 
 # ---------------------------------------------------------------- what is new
 
 
-def _needed(earlier: Iterable[IngestedRun]) -> dict[str, set[str]]:
+def _needed(earlier: Iterable[Observation]) -> dict[str, set[str]]:
     """The own settings that all earlier runs of a job have, by job."""
     needed: dict[str, set[str]] = {}
     for run in earlier:
-        own = {name for name in run.settings if name not in {setting.name for setting in CLUSTER_SETTINGS}}
-        needed[run.job] = needed.get(run.job, own) & own
+        own = {name for name in run.configuration if name not in {setting.name for setting in CLUSTER_SETTINGS}}
+        needed[job_of(run)] = needed.get(job_of(run), own) & own
     return needed
 
 
-def _lacking(run: IngestedRun, needed: Mapping[str, set[str]]) -> str:
-    missing = sorted(needed.get(run.job, set()) - set(run.settings))
+def _lacking(run: Observation, needed: Mapping[str, set[str]]) -> str:
+    missing = sorted(needed.get(job_of(run), set()) - set(run.configuration))
     if not missing:
         return ""
     return f"the log does not say {', '.join(missing)}, as earlier runs do: add `settings=['{missing[0]}=REGEX']`"
 
 
-def _taken(row: IngestedLog, run: IngestedRun, runs: Mapping[str, IngestedRun]) -> tuple[IngestedLog, IngestedRun]:
+def _taken(row: IngestedLog, run: Observation, runs: Mapping[str, Observation]) -> tuple[IngestedLog, Observation]:
     """What a run is to what is known of its application, and what is known then."""
-    before = runs.get(run.key)
+    before = runs.get(run.run_id)
     if before is None:
         return _first(row, run), run
+    known, origin = origin_of(before), origin_of(run)
     # What was found before and is not asked for this time stays.
     run = replace(
         run,
-        settings={**before.settings, **run.settings},
-        responses={**before.responses, **run.responses} if before.is_complete else run.responses,
+        configuration=before.configuration | run.configuration,
+        responses={**before.responses, **run.responses} if known.is_complete else run.responses,
     )
-    if before.is_complete and (before.size > run.size or not run.is_complete):
-        return replace(row, taken=UNCHANGED, reason=f"a longer log of this application is known: {before.log}"), before
-    if before == replace(run, log=before.log):
-        reason = row.reason if before.log == run.log else f"the same application as in {before.log}"
-        return replace(row, taken=UNCHANGED if run.is_complete else IN_PROGRESS, reason=reason), before
-    return (replace(row, taken=AGAIN) if before.is_complete else _first(row, run)), run
+    if known.is_complete and (known.size_bytes > origin.size_bytes or not origin.is_complete):
+        return replace(row, taken=UNCHANGED, reason=f"a longer log of this application is known: {known.log}"), before
+    if before == replace(run, origin=replace(origin, log=known.log)):
+        reason = row.reason if known.log == origin.log else f"the same application as in {known.log}"
+        return replace(row, taken=UNCHANGED if origin.is_complete else IN_PROGRESS, reason=reason), before
+    return (replace(row, taken=AGAIN) if known.is_complete else _first(row, run)), run
 
 
-def _first(row: IngestedLog, run: IngestedRun) -> IngestedLog:
-    if run.is_complete:
+def _first(row: IngestedLog, run: Observation) -> IngestedLog:
+    if origin_of(run).is_complete:
         return replace(row, taken=NEW)
     return replace(row, taken=IN_PROGRESS, reason=row.reason or "no job has ended")

@@ -18,21 +18,21 @@ def _forget_own_folder() -> None:
 if __name__ == "__main__":
     _forget_own_folder()
 
+from sparkcast.data.ingest.applications import ObservedLog  # noqa: E402
 from sparkcast.data.ingest.reading import Reading  # noqa: E402
 from sparkcast.eventlogs import Log, Taken  # noqa: E402
 from sparkcast.plain import from_json, from_plain, to_json  # noqa: E402
-from sparkcast.study import IngestedRun  # noqa: E402
 
 
 def write_request(path: Path, logs: list[Log], reading: Reading) -> None:
     path.write_bytes(to_json({"logs": logs, "reading": reading}))
 
 
-def read_result(path: Path) -> list[Taken[IngestedRun | None]]:
-    return from_plain(list[Taken[IngestedRun | None]], from_json(path.read_bytes()))
+def read_result(path: Path) -> list[Taken[ObservedLog | None]]:
+    return from_plain(list[Taken[ObservedLog | None]], from_json(path.read_bytes()))
 
 
-def write_result(path: Path, taken: list[Taken[IngestedRun | None]]) -> None:
+def write_result(path: Path, taken: list[Taken[ObservedLog | None]]) -> None:
     path.write_bytes(to_json(taken))
 
 
@@ -45,7 +45,7 @@ def main(request: Path, result: Path) -> None:
     logs = from_plain(list[Log], asked["logs"])
     spark = SparkSession.builder.getOrCreate()
     try:
-        taken = read_logs_on_spark(spark, logs, Reading.from_plain(asked["reading"]).keep)
+        taken = read_logs_on_spark(spark, logs, Reading.from_plain(asked["reading"]).observe)
     finally:
         spark.stop()
     write_result(result, taken)
