@@ -17,20 +17,17 @@ class JobReport:
     responses: Mapping[str, float] = field(default_factory=dict)
     failure: str = ""
     notes: tuple[str, ...] = ()  # what people should know of a run that went well
-    loading_at: float | None = None  # when Spark was up and data were made ready, seconds since the Unix epoch
 
 
 def read_report(path: Path) -> JobReport:
     """Parse a report; a last line cut off by a crash is passed over."""
-    started_at, loading_at, failure = None, None, ""
+    started_at, failure = None, ""
     curve: list[Epoch] = []
     responses: dict[str, float] = {}
     notes: list[str] = []
     for line in path.read_bytes().splitlines() if path.exists() else ():
         entry = from_json(line) or {}
         match entry.get("kind"):
-            case "loading":
-                loading_at = float(entry["at"])
             case "started":
                 started_at = float(entry["at"])
             case "epoch":
@@ -41,4 +38,4 @@ def read_report(path: Path) -> JobReport:
                 notes.append(str(entry["text"]))
             case "failed":
                 failure = f"{entry.get('error', '')}: {entry.get('message', '')}\n{entry.get('cause', '')}".strip()
-    return JobReport(started_at, tuple(curve), responses, failure, tuple(notes), loading_at)
+    return JobReport(started_at, tuple(curve), responses, failure, tuple(notes))

@@ -126,7 +126,8 @@ class _ObservedJob:
 
 def _observe_job(run: Run, folder: Path, end: JobEnd) -> _ObservedJob:
     log = read_only_log(folder / "eventlog")
-    tasks, facts = (None, None) if log is None else (totals_of(log), read_facts(log))
+    facts = read_facts(log)
+    tasks = facts.totals if facts is not None else None if log is None else totals_of(log)
     if run.program is None:
         report = read_report(folder / "report.jsonl")
     else:

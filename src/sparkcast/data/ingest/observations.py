@@ -20,7 +20,7 @@ from sparkcast.study.configuration import Levels
 from sparkcast.study.names import COST
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, is_property
-from sparkcast.workloads.base import ACCURACY, THROUGHPUT
+from sparkcast.workloads.base import ACCURACY, THROUGHPUT, WORK
 
 _TOLD = (
     TIME,
@@ -36,7 +36,7 @@ WORDS = Vocabulary(
     CLUSTER_SETTINGS,
     (
         *FROM_THE_LOG,
-        Response(WORK_TIME, kind=Kind.TIME),
+        WORK,
         Response(COST, kind=Kind.MONEY),
         ACCURACY,
         THROUGHPUT,
