@@ -3,6 +3,8 @@
 import dataclasses
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.analysis import Analysis, Proposal, Regression, Verdict
 from sparkcast.analysis.assumptions import check_assumptions, grows_with_mean
 from sparkcast.analysis.caveats import data_caveats, fit_caveats
@@ -106,8 +108,6 @@ class _Question:
 
 
 def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> _Question:
-    import numpy as np
-
     if not data.factors:
         raise StudyError(f"{data.name} has no factors", hint="say which settings were varied")
     observations = usable_runs(data, response)

@@ -3,7 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2, linregress, norm, shapiro, spearmanr
+from scipy.stats import f as f_distribution
 
 from sparkcast.analysis import Check, Verdict
 from sparkcast.analysis.estimable import addable
@@ -11,9 +15,6 @@ from sparkcast.analysis.fit import MAX_PERMUTED, Fit
 from sparkcast.analysis.sentences import SIGNIFICANCE, show_p
 from sparkcast.arrays import Floats, Ints
 from sparkcast.units import show_percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _SHAPIRO_MOST = 5000  # beyond it the p values of the approximation are not known to hold
 _MIN_REPLICATES = 3  # with two, both lie equally far from their median and a spread cannot be compared
@@ -36,8 +37,6 @@ def check_assumptions(fit: Fit, groups: Ints, order: Sequence[int], other_scale:
 
 
 def normality(fit: Fit, other_scale: str) -> Check:
-    from scipy.stats import shapiro
-
     name, test = "normality", "Shapiro-Wilk"
     if fit.is_exact or len(fit.residuals) < 8:
         return _unknown(name, test, "too few runs to tell whether the residuals are normal")
@@ -56,8 +55,6 @@ def normality(fit: Fit, other_scale: str) -> Check:
 
 def equal_variance(fit: Fit, groups: Ints, other_scale: str) -> Check:
     """Of the response by setting, where settings were run three times; else of the residuals along the prediction."""
-    import pandas as pd
-
     name = "equal variance"
     advice = _joined(other_scale, "compare the robust p values with the classic ones")
     table = pd.DataFrame({"group": groups, "value": fit.response})
@@ -89,8 +86,6 @@ def equal_variance(fit: Fit, groups: Ints, other_scale: str) -> Check:
 
 def brown_forsythe(table: "pd.DataFrame") -> tuple[float, float]:
     """Levene's test about the median, vectorized over any number of groups: columns `group` and `value`."""
-    from scipy.stats import f as f_distribution
-
     by = table.groupby("group")["value"]
     distance = (table["value"] - by.transform("median")).abs()
     own = distance.groupby(table["group"])
@@ -109,9 +104,6 @@ def bartlett(table: "pd.DataFrame") -> tuple[float, float, int]:
 
     Equal values have a computed variance of 1e-36 rather than 0, whose logarithm would swamp the statistic.
     """
-    import numpy as np
-    from scipy.stats import chi2
-
     by = table.groupby("group")["value"]
     variances, sizes = by.var(), by.size()
     has_spread = variances > _no_spread(table) ** 2
@@ -162,8 +154,6 @@ class BreuschPagan:
 def breusch_pagan(fit: Fit) -> BreuschPagan:
     """Breusch and Pagan's test along the prediction, as Cook and Weisberg proposed, in Koenker's form (any
     distribution): squared residuals on fitted values."""
-    from scipy.stats import linregress
-
     line = linregress(fit.fitted, fit.residuals**2)
     share = float(line.rvalue) ** 2
     return BreuschPagan(share / (1 - share) * (len(fit.fitted) - 2), float(line.pvalue), float(line.slope))
@@ -185,10 +175,6 @@ def _spread_along_prediction(fit: Fit, repeated: int, advice: str) -> Check:
 
 def grows_with_mean(fit: Fit, groups: Ints) -> bool:
     """Whether settings with a large response also scatter more: then a power or the logarithm can even it out."""
-    import numpy as np
-    import pandas as pd
-    from scipy.stats import spearmanr
-
     if fit.is_exact or len(fit.residuals) < 8:
         return False
     by = pd.Series(fit.response).groupby(groups)
@@ -204,9 +190,6 @@ def grows_with_mean(fit: Fit, groups: Ints) -> bool:
 
 
 def independence(fit: Fit, groups: Ints, order: Sequence[int]) -> Check:
-    import numpy as np
-    from scipy.stats import norm
-
     name, test = "independence", "Durbin-Watson"
     if fit.is_exact or len(fit.residuals) < 8:
         return _unknown(name, test, "too few runs to tell whether consecutive runs are correlated")
@@ -249,9 +232,6 @@ def collinearity(fit: Fit) -> Check:
 
 
 def influence(fit: Fit, order: Sequence[int]) -> Check:
-    import numpy as np
-    from scipy.stats import f as f_distribution
-
     name, test = "influence", "Cook's distance"
     if fit.is_exact:
         return _unknown(name, test, "the model fits exactly, so no run can be called influential")
@@ -272,9 +252,6 @@ def influence(fit: Fit, order: Sequence[int]) -> Check:
 
 def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
     """What replicates of one setting scatter, against how far their means miss the model."""
-    import pandas as pd
-    from scipy.stats import f as f_distribution
-
     name, test = "lack of fit", "F against pure error"
     by = pd.Series(fit.response).groupby(groups)
     pure_df = len(fit.response) - by.ngroups
@@ -312,7 +289,5 @@ def _unknown(name: str, test: str, why: str) -> Check:
 
 
 def _evenly(values: Floats, most: int) -> Floats:
-    import numpy as np
-
     places: Ints = np.linspace(0, len(values) - 1, most).astype(int)
     return values[places]

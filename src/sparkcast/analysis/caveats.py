@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.stats import pearsonr, t
 
 from sparkcast.analysis import LevelMean
 from sparkcast.analysis.estimable import Runs
@@ -12,9 +15,6 @@ from sparkcast.analysis.runs import left_out
 from sparkcast.analysis.sentences import SIGNIFICANCE
 from sparkcast.study import Dataset, Fingerprint, Observation, Response, Vocabulary
 from sparkcast.study.setting import SIZES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOSTLY = 0.5  # the share of the order's variation that a setting explains when it was changed once or twice
 _PRECISE = 5  # significant digits beyond which two equal measurements are no coincidence
@@ -77,8 +77,6 @@ def is_balanced(codes: "pd.DataFrame") -> bool:
     >>> is_balanced(pd.DataFrame([(0, 0), (0, 1), (1, 0), (1, 1)])), is_balanced(pd.DataFrame([(0, 0), (0, 1), (1, 0)]))
     (True, False)
     """
-    import numpy as np
-
     if codes.groupby(list(codes.columns)).size().nunique() > 1:
         return False
     columns = [codes[name].to_numpy() for name in codes.columns]
@@ -113,9 +111,6 @@ def _mixed_machines(data: Dataset, runs: Sequence[Observation]) -> str:
 
 def _changes_with_time(settings: Runs, runs: Sequence[Observation]) -> str:
     """A setting that was changed once, half-way, cannot be told from whatever else changed meanwhile."""
-    import numpy as np
-    import pandas as pd
-
     positions = [run.position for run in runs]
     if len(runs) < 8 or len(set(positions)) < len(runs):  # too few, or nobody noted the order
         return ""
@@ -162,9 +157,6 @@ def _digits(value: float) -> int:
 
 
 def _warm_up(fit: Fit, runs: Sequence[Observation]) -> str:
-    import numpy as np
-    from scipy.stats import pearsonr
-
     repetition = np.array([run.replicate for run in runs], dtype=float)
     if fit.is_exact or len(runs) < 8:
         return ""
@@ -183,9 +175,6 @@ def _warm_up(fit: Fit, runs: Sequence[Observation]) -> str:
 
 def _outliers(fit: Fit, runs: Sequence[Observation]) -> str:
     """Residuals too large for the number of runs (Bonferroni on externally studentised residuals)."""
-    import numpy as np
-    from scipy.stats import t
-
     if fit.is_exact or fit.residual_df < 3:
         return ""
     df = fit.residual_df - 1

@@ -6,6 +6,11 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.stats import f as f_distribution
+from scipy.stats import linregress, norm, studentized_range, t
+
 from sparkcast.analysis import (
     RESIDUAL,
     AnovaRow,
@@ -28,8 +33,6 @@ _ALIKE = 1e-3  # means that differ by a smaller share are told once
 
 
 def effects(fit: Fit, rows: Sequence[AnovaRow]) -> tuple[Effect, ...]:
-    from scipy.stats import f as f_distribution
-
     found = []
     for row in rows:
         if row.term == RESIDUAL:
@@ -43,8 +46,6 @@ def effects(fit: Fit, rows: Sequence[AnovaRow]) -> tuple[Effect, ...]:
 
 def _change(fit: Fit, term: str) -> dict[str, Any]:
     """Twice the coefficient, for from -1 to +1 are two units of a coded column."""
-    from scipy.stats import t
-
     column = fit.model.terms[term].start
     slope, error = float(fit.coefficients[column]), fit.standard_error(column)
     half = 2 * float(t.ppf(0.975, fit.residual_df)) * error if not fit.is_exact else 0.0
@@ -86,9 +87,6 @@ class AdjustedMeans:
 
     def __init__(self, fit: Fit, groups: Ints, targets: Floats) -> None:
         """`groups` is the group of each run, from 0; `targets` has the row of the model each group is moved to."""
-        import numpy as np
-        from scipy.sparse import csr_array
-
         n = len(groups)
         members = csr_array((np.ones(n), (groups, np.arange(n))), shape=(len(targets), n))
         self.sizes = np.bincount(groups, minlength=len(targets))
@@ -110,8 +108,6 @@ class AdjustedMeans:
         return self._error(1 / self.sizes[i] + 1 / self.sizes[j] + added)
 
     def _error(self, variance: Floats) -> Floats:
-        import numpy as np
-
         errors: Floats = self._noise * np.sqrt(np.maximum(variance, 0.0))
         return errors
 
@@ -121,9 +117,6 @@ def level_means(fit: Fit) -> tuple[LevelMean, ...]:
 
     They are taken on the scale of the model and turned back, so after a log they are geometric means.
     """
-    import numpy as np
-    from scipy.stats import t
-
     coding, scale = fit.runs.coding, fit.scale
     quantile = float(t.ppf(0.975, fit.residual_df))
     found = []
@@ -148,8 +141,6 @@ def _raw(fit: Fit, raw: float, mean: float) -> float | None:
 
 def _few_levels(codes: Ints, levels: Sequence[Level]) -> tuple[Ints, Sequence[Level]]:
     """The levels, or ten ranges of about equally many runs where a setting has dozens of levels."""
-    import numpy as np
-
     if len(levels) <= _MAX_MEANS:
         return codes, levels
     cuts = np.unique(np.quantile(codes, np.linspace(0, 1, 11), method="nearest"))[1:]
@@ -160,8 +151,6 @@ def _few_levels(codes: Ints, levels: Sequence[Level]) -> tuple[Ints, Sequence[Le
 
 def cell_means(fit: Fit) -> tuple[CellMean, ...]:
     """The adjusted mean at each pair of levels, of any two factors with few levels, at which there are runs."""
-    import numpy as np
-
     coding = fit.runs.coding
     few = [name for name in fit.model.formula.names if len(coding.levels[name]) <= _MAX_LEVELS]
     codes = {name: fit.runs.codes[name].to_numpy() for name in few}
@@ -178,9 +167,6 @@ def cell_means(fit: Fit) -> tuple[CellMean, ...]:
 
 def tukey(fit: Fit) -> tuple[Comparison, ...]:
     """All pairs of levels of each factor (Tukey-Kramer), by their adjusted means, with the noise of the model."""
-    import numpy as np
-    from scipy.stats import studentized_range
-
     coding = fit.runs.coding
     if fit.is_exact:
         return ()
@@ -206,16 +192,11 @@ def tukey(fit: Fit) -> tuple[Comparison, ...]:
 
 @cache
 def _tukey_limit(count: int, df: float) -> float:
-    from scipy.stats import studentized_range
-
     return float(studentized_range.ppf(0.95, count, df))
 
 
 def regressions(factors: Sequence[str], runs: Sequence[Observation], response: str) -> tuple[Regression, ...]:
     """The response on each numeric setting alone, and on the repetition, which should not matter."""
-    import numpy as np
-    from scipy.stats import linregress
-
     at = [run.configuration for run in runs]
     coding = Coding.of({name: [configuration[name] for configuration in at] for name in factors})
     variables = {name: np.array(own)[coding.codes(name, at)] for name, own in coding.numbers.items()}
@@ -232,9 +213,6 @@ def regressions(factors: Sequence[str], runs: Sequence[Observation], response: s
 
 
 def residual_points(fit: Fit, order: Sequence[int]) -> tuple[ResidualPoint, ...]:
-    import numpy as np
-    from scipy.stats import norm
-
     n = len(fit.residuals)
     rank = np.empty(n)
     rank[np.argsort(fit.residuals, kind="stable")] = np.arange(1, n + 1)

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
@@ -13,9 +15,6 @@ from sparkcast.study import Observation
 from sparkcast.study.estimable import ToldApart, leaving
 from sparkcast.study.formula import Formula, make_formula, read_formula, term_label, terms_of
 from sparkcast.study.matrix import Coding, model_matrix
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Below this share of its own length a column is a combination of others, up to rounding.
 _TOLERANCE = 1e-7
@@ -41,8 +40,6 @@ class Runs:
     @cached_property
     def codes(self) -> "pd.DataFrame":
         """The place of each run's level among the levels of each factor: a pandas frame of whole numbers."""
-        import pandas as pd
-
         columns = {name: self.frame[f"levels_{i}"].cat.codes for i, name in enumerate(self.coding.factors)}
         return pd.DataFrame(columns, dtype="int64")
 
@@ -124,8 +121,6 @@ def _shown(pairs: Sequence[tuple[str, str]]) -> str:
 
 def addable(runs: Runs, formula: Formula, most: int = 3) -> list[str]:
     """Terms that a model lacks and the runs can tell apart from it, as one would write them: pairs, levels, triples."""
-    import numpy as np
-
     coding, matrix = runs.coding, runs.matrix(formula)
     is_number = {name: coding.is_number(name) for name in coding.factors}
     present = {frozenset(term_label(":".join(term), coding.factors).split(":")) for term in terms_of(formula)}
@@ -174,8 +169,6 @@ def _check_hierarchy(formula: Formula, coding: Coding) -> None:
 
 
 def check_told_apart(runs: Runs, formula: Formula) -> None:
-    import numpy as np
-
     matrix = runs.matrix(formula)
     gram = matrix.T @ matrix
     if np.linalg.matrix_rank(gram, hermitian=True, tol=gram.max() * _TOLERANCE) < matrix.shape[1]:

@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import cast
 
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import brentq
+from scipy.special import fdtr, ncfdtr
+from scipy.stats import f as f_distribution
+
 from sparkcast.analysis import RESIDUAL, AnovaRow
 from sparkcast.analysis.estimable import Runs
 from sparkcast.analysis.scale import Scale
@@ -42,8 +48,6 @@ class Model:
 
     def reference(self, names: Sequence[str]) -> Floats:
         """A row for each combination of the levels of `names`: the mean over all combinations of all other levels."""
-        import numpy as np
-
         coding = self.runs.coding
         counts = [len(coding.levels[name]) for name in names]
         codes = dict(zip(names, np.indices(counts).reshape(len(counts), -1), strict=True))
@@ -60,23 +64,16 @@ class Model:
     @cached_property
     def triangle(self) -> Floats:
         """R of X = QR."""
-        import numpy as np
-
         return cast("Floats", np.linalg.qr(self.matrix, mode="r"))  # numpy's own types only know of a pair
 
     @cached_property
     def inverse(self) -> Floats:
-        import numpy as np
-        from scipy.linalg import solve_triangular
-
         inverse: Floats = solve_triangular(self.triangle, np.eye(len(self.triangle)))
         return inverse
 
     @cached_property
     def leverage(self) -> Floats:
         """How far each run determines its own prediction, from 0 to 1."""
-        import numpy as np
-
         # In pieces: a second copy of a large matrix may not fit.
         pieces = np.array_split(self.matrix, max(1, len(self.matrix) // 10_000))
         leverage: Floats = np.concatenate([((piece @ self.inverse) ** 2).sum(axis=1) for piece in pieces])
@@ -99,8 +96,6 @@ class Model:
 
     def space_beyond(self, terms: Sequence[str], others: Sequence[str]) -> Floats:
         """What terms together add to others: orthonormal columns, times Q."""
-        import numpy as np
-
         columns = np.hstack([self.triangle[:, self.terms[term]] for term in terms])
         known = np.hstack([self.triangle[:, :1], *(self.triangle[:, self.terms[other]] for other in others)])
         basis = np.linalg.qr(known)[0]
@@ -159,15 +154,11 @@ class Fit:
         return math.sqrt(self.residual_sq / self.residual_df)
 
     def standard_error(self, column: int) -> float:
-        import numpy as np
-
         return self.noise * float(np.linalg.norm(self.model.inverse[column]))
 
     @cached_property
     def standardized(self) -> Floats:
         """Internally studentised residuals; 0 where a run determines its own prediction."""
-        import numpy as np
-
         spread = self.noise * np.sqrt(1 - self.model.leverage)
         return np.divide(self.residuals, spread, out=np.zeros_like(self.residuals), where=spread > 1e-9 * self.noise)
 
@@ -183,8 +174,6 @@ class Fit:
 
 
 def anova_rows(fit: Fit, anova_type: int, *, permute: bool = False) -> tuple[AnovaRow, ...]:
-    from scipy.stats import f as f_distribution
-
     permuted = _permutation_tests(fit, anova_type) if permute and not fit.is_exact else {}
     reduced = fit.model.reduce(fit.response)
     rows = []
@@ -218,8 +207,6 @@ def joint_rows(fit: Fit, rows: Sequence[AnovaRow], anova_type: int) -> tuple[Ano
 
 
 def _joint_row(fit: Fit, members: Sequence[AnovaRow], anova_type: int) -> AnovaRow:
-    from scipy.stats import f as f_distribution
-
     factors = fit.model.factors[members[0].term]
     name = ":".join(name for name in fit.runs.coding.factors if name in factors)
     if anova_type == 1:
@@ -253,9 +240,6 @@ def share_of(fit: Fit, factors: Container[str]) -> float:
 
 def _robust_p(fit: Fit, columns: slice) -> float | None:
     """A Wald test of the term's coefficients with errors that allow each run its own variance."""
-    import numpy as np
-    from scipy.stats import f as f_distribution
-
     if fit.robust_covariance is None:
         return None
     estimate = fit.coefficients[columns]
@@ -273,9 +257,6 @@ def effect_size(f: float, df: float, residual_df: float) -> tuple[float, float |
 
 def _noncentrality(f: float, df: float, residual_df: float, probability: float) -> float | None:
     """The noncentrality at which F falls below the one seen with this probability; 0 when none does."""
-    from scipy.optimize import brentq
-    from scipy.special import fdtr, ncfdtr
-
     if fdtr(df, residual_df, f) <= probability:
         return 0.0
 
@@ -295,8 +276,6 @@ def _noncentrality(f: float, df: float, residual_df: float, probability: float) 
 
 def _permutation_tests(fit: Fit, anova_type: int) -> dict[str, float]:
     """How often shuffled residuals (ter Braak 1992) give each term an F as large as the one seen; seeded."""
-    import numpy as np
-
     if len(fit.residuals) > MAX_PERMUTED:
         return {}
     generator = np.random.default_rng(0)

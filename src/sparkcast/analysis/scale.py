@@ -4,6 +4,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import boxcox
+from scipy.stats import chi2
+
 from sparkcast.analysis import Proposal
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
@@ -28,8 +33,6 @@ class Scale:
         return self.power == 0
 
     def forward(self, values: Floats) -> Floats:
-        import numpy as np
-
         return np.log(values) if self.power == 0 else values if self.power == 1 else values**self.power
 
     def back(self, value: float) -> float:
@@ -90,11 +93,6 @@ def estimate_power(spread: Spread, df: int, values: Floats | Sequence[float]) ->
     residual degrees of freedom `df`: with the number of runs instead, a quarter of well-behaved tables of 8 runs and 4
     coefficients would be transformed.
     """
-    import numpy as np
-    from scipy.optimize import brentq, minimize_scalar
-    from scipy.special import boxcox
-    from scipy.stats import chi2
-
     values = np.asarray(values, dtype=float)
     scaled = values / np.exp(np.log(values).mean())  # with geometric mean 1 the Jacobian of Box and Cox vanishes
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.designs._columns import coding_of, main_columns
 from sparkcast.designs._regular import Fraction, bits, effects, find_fraction
@@ -146,8 +148,6 @@ def _members(fraction: Fraction, vector: int, order: int, known: int, names: Seq
 
 def _split(study: Study, configurations: Sequence[Configuration]) -> Blocks:
     """Equal blocks with every level of every factor as equally often as swaps of two runs can make it."""
-    import numpy as np
-
     columns = _level_columns(study, configurations)
     generator = random.Random(study.design.seed)
     found: list[tuple[float, int, Ints]] = []
@@ -165,8 +165,6 @@ def _split(study: Study, configurations: Sequence[Configuration]) -> Blocks:
 
 def _level_columns(study: Study, configurations: Sequence[Configuration]) -> Floats:
     """Centered columns of main effects: one for each level, or a trend where a number has many."""
-    import numpy as np
-
     coding = coding_of(study, configurations)
     trends = main_columns(coding, configurations)
     columns = []
@@ -182,8 +180,6 @@ def _level_columns(study: Study, configurations: Sequence[Configuration]) -> Flo
 
 
 def _swapped(columns: Floats, block: Ints, n_blocks: int) -> Ints:
-    import numpy as np
-
     sums = np.stack([columns[block == b].sum(axis=0) for b in range(n_blocks)])
     for _ in range(20 if len(columns) <= 500 else 2):
         improved = False

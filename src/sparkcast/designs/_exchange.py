@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from sparkcast.arrays import Array, Floats, Ints
 
 Criterion = Literal["D", "A"]
@@ -29,8 +31,6 @@ class Problem:
 
     def quality(self, chosen: Ints) -> float:
         """Larger is better; minus infinity when the runs cannot tell the terms apart."""
-        import numpy as np
-
         matrix = self.rows[chosen]
         information = matrix.T @ matrix
         sign, logarithm = np.linalg.slogdet(information)
@@ -41,8 +41,6 @@ class Problem:
 
 def best_runs(problem: Problem, runs: int, seed: int) -> Ints:
     """Indices of `runs` candidates (one may occur twice), the best of several random starts."""
-    import numpy as np
-
     generator = random.Random(seed)
     n, p = problem.rows.shape
     starts = int(np.clip(_WORK / (12.0 * n * p * runs), 3, 16))
@@ -52,8 +50,6 @@ def best_runs(problem: Problem, runs: int, seed: int) -> Ints:
 
 def best_within(problem: Problem, budget: float, seed: int) -> Ints | None:
     """Indices of candidates that together cost no more than `budget`; None when it does not pay for the model."""
-    import numpy as np
-
     basis = cheapest_basis(problem)
     if problem.costs[basis].sum() > budget:
         return None
@@ -68,8 +64,6 @@ def best_within(problem: Problem, budget: float, seed: int) -> Ints | None:
 
 
 def _best(problem: Problem, found: Sequence[Ints]) -> Ints:
-    import numpy as np
-
     return found[_first_best(np.array([problem.quality(chosen) for chosen in found]))]
 
 
@@ -81,8 +75,6 @@ def _first_best(values: Floats) -> int:
 
 def cheapest_basis(problem: Problem) -> Ints:
     """The cheapest candidates that can tell all terms apart: greedy is exact, independence is a matroid."""
-    import numpy as np
-
     p = problem.rows.shape[1]
     scale = np.abs(problem.rows).max(axis=0)
     residual = problem.rows / np.where(scale > 0, scale, 1.0)
@@ -101,8 +93,6 @@ def cheapest_basis(problem: Problem) -> Ints:
 
 def _random_start(problem: Problem, runs: int, generator: random.Random) -> Ints:
     """Half of the runs by chance, the others where the model is least certain."""
-    import numpy as np
-
     chosen = [generator.randrange(len(problem.rows)) for _ in range(max(1, runs // 2))]
     inverse = _inverse(problem.rows[chosen])
     spread = ((problem.rows @ inverse) * problem.rows).sum(axis=1)
@@ -117,16 +107,12 @@ def _random_start(problem: Problem, runs: int, generator: random.Random) -> Ints
 
 def _inverse(matrix: Floats) -> Floats:
     """The inverse information, with a ridge that keeps it finite."""
-    import numpy as np
-
     inverse: Array = np.linalg.inv(matrix.T @ matrix + _RIDGE * np.eye(matrix.shape[1]))
     return inverse
 
 
 def _exchange(problem: Problem, start: Ints, budget: float) -> Ints:
     """Each run in turn gives way to the candidate that improves the design most, until none does."""
-    import numpy as np
-
     chosen = start.copy()
     rows, costs = problem.rows, problem.costs
     spent = costs[chosen].sum()
@@ -165,8 +151,6 @@ class _State:
 
     def gains(self, old: Floats) -> Floats:
         """The relative gain of replacing the run `old` by each candidate."""
-        import numpy as np
-
         moved = self._inverse @ old
         own, cross = float(old @ moved), self._seen @ old
         ratio = (1 - own) * (1 + self._variance) + cross**2  # of determinants
@@ -179,8 +163,6 @@ class _State:
         return np.where(ratio > 1e-9, -corner / safe / self._trace, -np.inf)
 
     def replace(self, old: Floats, new: Floats) -> None:
-        import numpy as np
-
         pair = np.stack([old, new])
         seen = pair @ self._inverse
         factor = np.linalg.solve(np.diag([-1.0, 1.0]) + seen @ pair.T, seen)
@@ -197,8 +179,6 @@ class _State:
 
 def _greedy(problem: Problem, start: Ints, budget: float, power: float) -> Ints:
     """Adds the candidate with the largest gain per cost (to a power) that can still be paid."""
-    import numpy as np
-
     rows, costs = problem.rows, problem.costs
     chosen = list(start)
     left = budget - costs[chosen].sum() if chosen else budget
@@ -218,8 +198,6 @@ def _greedy(problem: Problem, start: Ints, budget: float, power: float) -> Ints:
 
 def _improve(problem: Problem, chosen: Ints, budget: float, power: float, generator: random.Random) -> Ints:
     """Exchanges within the budget; then, again and again, a few runs out and better ones for their money in."""
-    import numpy as np
-
     best = _exchange(problem, chosen, budget)
     quality = problem.quality(best)
     for _ in range(12):

@@ -6,13 +6,13 @@ from functools import cache
 from math import comb
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sparkcast.arrays import Ints
 from sparkcast.designs._regular import find_fraction
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     _Counts = NDArray[np.int64]
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # I is the mean
@@ -159,8 +159,6 @@ def _pools(m: int, resolution: int) -> Iterator[list[int]]:
 
 def _grow(k: int, m: int, resolution: int, pool: list[int], shuffler: random.Random) -> tuple[int, ...] | None:
     """Columns added one by one, the first by chance, then each exchanged for a better one as long as there is one."""
-    import numpy as np
-
     # ways[j][v]: how many sets of j columns multiply to v. A new column v makes as many words of length j + 1.
     ways = np.zeros((resolution + 2, 2**m), dtype=np.int64)
     ways[0, 0] = 1
@@ -212,6 +210,4 @@ def _remove(ways: "_Counts", column: int) -> None:
 
 
 def _places(ways: "_Counts") -> Ints:
-    import numpy as np
-
     return np.arange(ways.shape[1])

@@ -12,11 +12,9 @@ from functools import reduce
 from itertools import combinations
 from math import comb
 from operator import xor
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 _MAX_WORDS = 4096  # listed; more are only counted
 _MAX_SEARCHED = 300_000  # products looked at to find short words
@@ -126,8 +124,6 @@ def bits(effect: int) -> Iterator[int]:
 
 def signs(runs: Iterable[int], k: int) -> "NDArray[np.int64]":
     """The runs as a matrix of -1 and 1."""
-    import numpy as np
-
     return np.array([[1 if run >> i & 1 else -1 for i in range(k)] for run in runs], dtype=np.int64)
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sparkcast.designs._columns import coding_of, main_columns
 from sparkcast.study import Configuration, Study
 from sparkcast.study.matrix import Coding
@@ -37,8 +39,6 @@ def what_rules_cost(
 
 def _variances(coding: Coding, configurations: Sequence[Configuration]) -> list[float] | None:
     """The variance of each main effect's coefficients in units of the noise's; None when they cannot be told apart."""
-    import numpy as np
-
     columns = list(main_columns(coding, configurations).values())
     matrix = np.hstack([np.ones((len(configurations), 1)), *columns])
     if np.linalg.matrix_rank(matrix) < matrix.shape[1]:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.designs._blocks import as_fraction, effect_name
 from sparkcast.designs._columns import coding_of, main_columns
@@ -175,8 +177,6 @@ class _Effect:
 
 def _effect_columns(study: Study, configurations: Sequence[Configuration]) -> list[_Effect]:
     """Main effects, then pairs as far as they can be compared."""
-    import numpy as np
-
     coding = coding_of(study, configurations)
     main = {name: columns for name, columns in main_columns(coding, configurations).items() if name in coding.varied}
     raw = dict(main)
@@ -197,8 +197,6 @@ def _effect_columns(study: Study, configurations: Sequence[Configuration]) -> li
 
 def _largest_first(columns: Sequence[_Effect], correlations: Floats) -> list[Correlation]:
     """The largest correlation, and all that count as partial aliases."""
-    import numpy as np
-
     if len(columns) < 2:
         return []
     above = np.triu(correlations, 1)
@@ -208,8 +206,6 @@ def _largest_first(columns: Sequence[_Effect], correlations: Floats) -> list[Cor
 
 
 def _correlate(columns: Sequence[_Effect]) -> Floats:
-    import numpy as np
-
     if columns and all(effect.columns.shape[1] == 1 for effect in columns):
         matrix = np.hstack([effect.columns for effect in columns])
         return np.abs(matrix.T @ matrix).clip(0, 1)
@@ -227,8 +223,6 @@ def _apart(columns: Sequence[_Effect], pairs: Sequence[Correlation]) -> tuple[st
 
 def _main_effects(columns: Sequence[_Effect]) -> tuple[dict[str, float], float | None]:
     """Variance inflation of each main effect (generalized to one column), and D-efficiency of all."""
-    import numpy as np
-
     main = [effect for effect in columns if ":" not in effect.name]
     if not main:
         return {}, None

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import xor
 
+import numpy as np
+
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs._generators import LETTERS, MAX_LOG_RUNS, generators_for, resolution_of, runs_of, smallest_for
 from sparkcast.designs._regular import find_fraction, signs
@@ -155,8 +157,6 @@ class Fractional:
 
 def require_fraction(runs: Sequence[int], k: int, resolution: int) -> None:
     """Raise unless these runs are balanced, orthogonal and of this resolution, judged by their columns alone."""
-    import numpy as np
-
     matrix = signs(runs, k)
     products = matrix.T @ matrix
     fraction = find_fraction(runs, k)

@@ -7,6 +7,8 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs._center import center_points
@@ -65,8 +67,6 @@ class Optimal:
             RunTime(self.time).check()
 
     def choose(self, study: Study, time_of: TimeOf | None = None) -> Chosen:
-        import numpy as np
-
         candidates = feasible(study)
         model = self._model(study, candidates.configurations)
         rows, notes = model.rows, (*candidates.notes, *model.notes)
@@ -211,8 +211,6 @@ def _default_model(coding: Coding, frame: "pd.DataFrame") -> _Model:
 
 def _ernest(study: Study, configurations: Sequence[Configuration]) -> _Model:
     """Ernest's terms that vary: 1, size / machines, log(machines), machines."""
-    import numpy as np
-
     words = study.vocabulary
     machines = np.array([_first(words, c, Role.MACHINES) * _first(words, c, Role.CORES) for c in configurations])
     sizes = np.array([_first(words, c, *SIZES) for c in configurations])
@@ -247,6 +245,4 @@ def _first(words: Vocabulary, configuration: Configuration, *roles: Role) -> flo
 
 
 def _rank(rows: Floats) -> int:
-    import numpy as np
-
     return int(np.linalg.matrix_rank(rows.T @ rows, hermitian=True))

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.designs._columns import bend_column, coding_of, main_columns
 from sparkcast.study import Configuration, Study
@@ -103,8 +105,6 @@ class _Model:
     """The model the analysis fits by default, for any number of replicates of the same runs."""
 
     def __init__(self, study: Study, configurations: Sequence[Configuration], replicates: int) -> None:
-        import numpy as np
-
         self._rows, self._replicates = len(configurations), replicates
         coding = coding_of(study, configurations)
         columns = main_columns(coding, configurations)
@@ -201,8 +201,6 @@ def _noncentralities(intercept: Floats, terms: Sequence[_Term]) -> Mapping[str, 
 
 def _information(intercept: Floats, terms: Sequence[_Term]) -> Mapping[str, Floats]:
     """What the runs say about each term's coefficients, once all others are accounted for."""
-    import numpy as np
-
     covariance = np.linalg.inv(_gram(intercept, terms))
     information, start = {}, 1
     for term in terms:
@@ -213,8 +211,6 @@ def _information(intercept: Floats, terms: Sequence[_Term]) -> Mapping[str, Floa
 
 
 def _gram(intercept: Floats, terms: Sequence[_Term]) -> Floats:
-    import numpy as np
-
     matrix = np.hstack([intercept, *(term.columns for term in terms)])
     return matrix.T @ matrix
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs._size import require_few_runs
@@ -149,8 +151,6 @@ def _faults(
 
 def _spread(grid: _Grid, rows: list[_Row], generator: random.Random) -> None:
     """Swap levels between runs as long as that moves near runs apart (Morris & Mitchell's criterion)."""
-    import numpy as np
-
     places = np.array(rows, dtype=float)
     taken = {tuple(row) for row in rows}
     scale = np.array([max(1, len(levels) - 1) for levels in grid.levels], dtype=float)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.answering import Answering
 from sparkcast.fitting.encoding import Domain
@@ -34,8 +36,6 @@ class Belief(Answering):
 
 def moved(own: Quantiles, said: Sequence[Floats], weights: Sequence[float]) -> Floats:
     """How far the voices move the middle, on the link."""
-    import numpy as np
-
     middle = own.link.forward(own.values)
     apart = [weight * (own.clip(own.link.forward(v), _HEARD) - middle) for v, weight in zip(said, weights, strict=True)]
     return np.asarray(np.sum(apart, axis=0))
@@ -43,8 +43,6 @@ def moved(own: Quantiles, said: Sequence[Floats], weights: Sequence[float]) -> F
 
 def together(link: Link, said: Sequence[Floats], weights: Sequence[float]) -> Floats:
     """What the Bayesian model (first) and the voices say together, in the unit of the response."""
-    import numpy as np
-
     answers = np.array([link.forward(values) for values in said])
     shares = np.array([1 - sum(weights), *weights])[:, None]
     known = np.isfinite(answers)  # a voice may refuse to speak of a configuration
@@ -57,8 +55,6 @@ def weights_of(errors: Sequence[float], n_tested: int, n: int) -> tuple[float, .
     By the inverse square of the error; all voices together begin with n / (n + _WORTH), where n configurations were
     learned from. The weights move the middle only: the spread is not made of the errors they come from.
     """
-    import numpy as np
-
     if len(errors) == 1:
         return ()
     assumed = (n_tested * np.array(errors) + _ASSUMED * np.mean(errors)) / (n_tested + _ASSUMED)
@@ -70,7 +66,5 @@ def weights_of(errors: Sequence[float], n_tested: int, n: int) -> tuple[float, .
 
 def error_of(link: Link, measured: Floats, said: Floats) -> float:
     """The mean error on the link; a refusal is a large one."""
-    import numpy as np
-
     missed = np.abs(link.forward(said) - link.forward(measured))
     return float(np.minimum(np.nan_to_num(missed, nan=_LARGEST), _LARGEST).mean())

@@ -5,6 +5,9 @@ from functools import lru_cache
 from html import escape
 from math import inf, nextafter
 
+import numpy as np
+from scipy.special import ndtr
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.fitting.answering import Table, check_level
@@ -51,8 +54,6 @@ class Distribution:
 
     def sample(self, n: int, *, seed: int = 0) -> Floats:
         """So many runs as the next may be."""
-        import numpy as np
-
         shares = _knots()
         values = np.array([self.quantile(share) for share in shares])
         draws = np.random.default_rng(seed).random(n)
@@ -74,7 +75,4 @@ class Distribution:
 
 @lru_cache(maxsize=1)
 def _knots() -> tuple[float, ...]:
-    import numpy as np
-    from scipy.special import ndtr
-
     return tuple(ndtr(np.linspace(-_TAIL, _TAIL, _KNOTS)).tolist())

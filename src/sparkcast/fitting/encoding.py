@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
@@ -63,8 +65,6 @@ class Axis:
 
     def overshoot(self, x: Floats) -> Floats:
         """How far outside the measured range, as a multiple of that range; 0 inside."""
-        import numpy as np
-
         if self.numbers is None or self.is_constant:
             return np.zeros(len(x))
         low, high = self.numbers[0], self.numbers[-1]
@@ -112,8 +112,6 @@ class Domain:
 
     def encode(self, configurations: Sequence[Levels]) -> Floats:
         """One row per configuration, one column per factor; raises for what nothing measured can speak about."""
-        import numpy as np
-
         known, fixed = set(self.known), dict(self.fixed)
         for configuration in configurations:
             if not known.issuperset(configuration) or not fixed.keys().isdisjoint(configuration):
@@ -123,8 +121,6 @@ class Domain:
 
     def encode_columns(self, levels: Mapping[str, Sequence[Level]], codes: Mapping[str, Ints]) -> Floats:
         """Like `encode`, of many configurations at once: each is given by the positions of its settings in `levels`."""
-        import numpy as np
-
         numbers = [np.array([axis.encode(level) for level in levels[axis.name]]) for axis in self.axes]
         return np.column_stack([known[codes[axis.name]] for axis, known in zip(self.axes, numbers, strict=True)])
 

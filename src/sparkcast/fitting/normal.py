@@ -3,6 +3,8 @@
 import math
 from statistics import NormalDist
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 
 _STANDARD = NormalDist()
@@ -15,13 +17,9 @@ def score_of(level: float) -> float:
 
 def scores_between(n: int) -> Floats:
     """n scores that stand for the whole distribution: the middles of n equally likely parts."""
-    import numpy as np
-
     return np.array([_STANDARD.inv_cdf((k + 0.5) / n) for k in range(n)])
 
 
 def probabilities(scores: Floats) -> Floats:
     """Of a value below each score."""
-    import numpy as np
-
     return np.array([math.erfc(-score / math.sqrt(2)) / 2 for score in scores.tolist()])

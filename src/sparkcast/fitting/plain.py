@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from sparkcast.fitting.problem import Problem, Scale
 
 # A straight line may cross zero, where no time is.
@@ -10,8 +12,6 @@ _FLOOR = 1 / 1000
 
 def in_own_unit(problem: Problem) -> Problem:
     """The same question without the logarithm; answers stay above a thousandth of the smallest value."""
-    import numpy as np
-
     if not problem.scale.is_log:
         return problem
     means = np.array([np.mean(values) for values in problem.values])

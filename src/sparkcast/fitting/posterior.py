@@ -7,6 +7,8 @@ to sample. Each particle predicts a distribution; together they are the answer.
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.normal import scores_between
 from sparkcast.fitting.predictive import Link, Quantiles, link_of, quantiles_of
@@ -57,8 +59,6 @@ class Inputs:
     categories: tuple[int, ...]
 
     def rows(self, x: Floats) -> Rows:
-        import numpy as np
-
         raw = _raw(x, self.numbers, self.are_logs, self.lowest)
         centered = (raw - np.array(self.centers)) / np.array(self.units)
         columns = [
@@ -71,15 +71,11 @@ class Inputs:
 
 def _above(values: Floats, lowest: float, center: float) -> Floats:
     """Numbers that may be 0, as multiples of their mean."""
-    import numpy as np
-
     start = min(lowest, 0.0)
     return np.maximum(values - start, 0.0) / max(center - start, 1e-12)
 
 
 def _raw(x: Floats, numbers: tuple[int, ...], are_logs: tuple[bool, ...], lowest: tuple[float, ...]) -> Floats:
-    import numpy as np
-
     columns = [
         np.log(np.maximum(x[:, j], low * _NEAR_ZERO)) if is_log else x[:, j]
         for j, is_log, low in zip(numbers, are_logs, lowest, strict=True)
@@ -119,8 +115,6 @@ class Seen:
 
 
 def _seen(problem: Problem, inputs: Inputs, link: Link) -> Seen:
-    import numpy as np
-
     # Real runs differ; rows that agree in every digit are one run that was copied.
     groups = [link.forward(np.array(sorted(set(values)))) for values in problem.values]
     return Seen(
@@ -142,8 +136,6 @@ class Law:
 
     def serial(self, rows: Rows) -> Floats:
         """The serial part at each of the rows, up to a factor."""
-        import numpy as np
-
         found = np.ones((len(self.known.growth), len(rows)))
         if machines := self.terrain.places(Role.TOTAL_CORES, Role.MACHINES):
             found *= np.exp(self.known.growth[:, None] * rows.numbers[:, machines[0]])
@@ -155,8 +147,6 @@ class Law:
 
     def mean(self, rows: Rows) -> Floats:
         """The logarithm of the shared part that is expected at each of the rows."""
-        import numpy as np
-
         expected: Floats = self.center + self.known.power_means @ rows.numbers.T
         memory = self.terrain.places(Role.MEMORY)
         if memory and self.known.cliff.any():
@@ -190,8 +180,6 @@ class Law:
     def remains(self, seen: Seen) -> tuple[Floats, Floats, Floats]:
         """Serial part (a factor per particle), what is left of each run on the link, and by how much that stretches
         errors."""
-        import numpy as np
-
         if not self.terrain.is_time:
             like = np.ones((len(self.known.noise), len(seen.y)))
             return np.zeros(len(like)), like * seen.y, like
@@ -203,8 +191,6 @@ class Law:
 
     def covariance_of_runs(self, seen: Seen, stretch: Floats) -> Floats:
         """Of what was measured: the process, and each run's own deviation from it."""
-        import numpy as np
-
         found, diagonal = self.covariance(seen.rows, seen.rows), np.arange(len(seen.y))
         single = self.known.noise[:, None] ** 2 / seen.replicates + self.known.between[:, None] ** 2
         found[:, diagonal, diagonal] += stretch**2 * single + _NUGGET
@@ -213,8 +199,6 @@ class Law:
 
 def _matern(squares: Floats) -> Floats:
     """Matern's kernel of smoothness 5/2 in place of the squared distances: memory fetched anew takes longer."""
-    import numpy as np
-
     squares *= 5
     distance = np.sqrt(squares)
     squares /= 3
@@ -243,14 +227,10 @@ class Posterior:
 
     def quantiles(self, x: Floats) -> Quantiles:
         """Where the next run falls at each row of x."""
-        import numpy as np
-
         parts = [self._part(self.inputs.rows(x[k : k + _ROWS])) for k in range(0, len(x), _ROWS)]
         return Quantiles(np.concatenate([part.table for part in parts]), self.link)
 
     def _part(self, rows: Rows) -> Quantiles:
-        import numpy as np
-
         with_runs = self.law.covariance(rows, self.rows)
         mean = self.law.mean(rows) + (with_runs @ self.heights[..., None])[..., 0]
         known = ((with_runs @ self.inverse) * with_runs).sum(axis=2)
@@ -265,8 +245,6 @@ class Posterior:
 
     def _scatter(self, rows: Rows) -> Floats:
         """How far runs stray from each particle's law: by their noise, and on more machines than were tried."""
-        import numpy as np
-
         known, terrain = self.law.known, self.law.terrain
         variance = (known.noise**2 + known.between**2)[:, None]
         if terrain.is_time and (places := terrain.places(Role.MACHINES, Role.TOTAL_CORES)):
@@ -278,8 +256,6 @@ class Posterior:
 
 def _normal_draws(n: int) -> tuple[Floats, Floats]:
     """For each particle the same spread of normal numbers twice, shuffled: few draws that stand for all."""
-    import numpy as np
-
     spread = np.tile(scores_between(_DRAWS), (n, 1))
     random = np.random.default_rng(0)
     return random.permuted(spread, axis=1), random.permuted(spread, axis=1)
@@ -287,8 +263,6 @@ def _normal_draws(n: int) -> tuple[Floats, Floats]:
 
 def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:
     """Sample the quantities, then condition each particle's process on the runs."""
-    import numpy as np
-
     some = problem if len(problem) <= _LEARNED else problem.subset(_spread(len(problem), _LEARNED))
     few = some if len(some) <= _SAMPLED else some.subset(_spread(len(some), _SAMPLED))
     inputs, terrain = inputs_of(some)
@@ -308,14 +282,10 @@ def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:
 
 def _spread(n: int, some: int) -> list[int]:
     """Some of n places, the same each time."""
-    import numpy as np
-
     return sorted(np.random.default_rng(n).permutation(n)[:some].tolist())
 
 
 def _log_likelihood(law: Law, seen: Seen) -> Floats:
-    import numpy as np
-
     _, left, stretch = law.remains(seen)
     factor = np.linalg.cholesky(law.covariance_of_runs(seen, stretch))
     diagonal = np.arange(len(seen.y))
@@ -327,8 +297,6 @@ def _log_likelihood(law: Law, seen: Seen) -> Floats:
 
 
 def _conditioned(inputs: Inputs, law: Law, link: Link, seen: Seen) -> Posterior:
-    import numpy as np
-
     factor, left, stretch = law.remains(seen)
     inverse: Floats = np.linalg.inv(law.covariance_of_runs(seen, stretch)).astype(float)
     heights = (inverse @ (left - law.mean(seen.rows))[..., None])[..., 0]
@@ -345,8 +313,6 @@ def _left_out(
     particles know the row too: those that say it is likely count less, by importance sampling with weights cut as
     Ionides (2008) does.
     """
-    import numpy as np
-
     precision = np.diagonal(inverse, axis1=1, axis2=2)
     missed = heights / precision
     log_density = np.log(precision) / 2 - missed**2 * precision / 2 + np.log(stretch)

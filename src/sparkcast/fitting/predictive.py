@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.fitting.normal import probabilities, score_of
 from sparkcast.fitting.problem import Scale
@@ -24,8 +26,6 @@ class Link:
     unit: float = 1.0
 
     def forward(self, values: Floats) -> Floats:
-        import numpy as np
-
         if self.kind == "plain":
             return (values - self.center) / self.unit
         if self.kind == "log":
@@ -34,8 +34,6 @@ class Link:
         return log_odds(np.clip(values / self.high, _SURE, 1 - _SURE))
 
     def back(self, values: Floats) -> Floats:
-        import numpy as np
-
         if self.kind == "plain":
             return np.clip(self.center + self.unit * values, self.low, self.high)
         odds: Floats = np.exp(np.clip(values, -700.0, 700.0))  # beyond 700 a float overflows
@@ -43,15 +41,11 @@ class Link:
 
 
 def log_odds(share: Floats) -> Floats:
-    import numpy as np
-
     found: Floats = np.log(share) - np.log1p(-share)
     return found
 
 
 def link_of(response: Response, scale: Scale, values: Floats) -> Link:
-    import numpy as np
-
     if scale.is_log:
         return Link("log", scale.low, scale.high)
     if response.kind is Kind.SHARE and scale.low == 0 and scale.high > 0:
@@ -77,8 +71,6 @@ class Quantiles:
 
     def probability_below(self, limit: Floats | float) -> Floats:
         """The probability that the next run is at most `limit`: one for all, or one for each."""
-        import numpy as np
-
         limits = np.broadcast_to(np.asarray(limit, dtype=float), len(self.table))
         lowest = self.link.low if self.link.kind != "plain" else -np.inf
         is_within = (limits > lowest) & (limits < self.link.high)
@@ -95,8 +87,6 @@ class Quantiles:
 
     def clip(self, values: Floats, level: float) -> Floats:
         """Values on the link, no further from the middle than the interval."""
-        import numpy as np
-
         score = score_of(level)
         return np.clip(values, self._at(-score), self._at(score))
 
@@ -106,16 +96,12 @@ class Quantiles:
 
     def _at(self, score: float) -> Floats:
         """Straight between two scores, and beyond the last like a normal distribution."""
-        import numpy as np
-
         right = int(np.clip(np.searchsorted(_SCORES, score), 1, len(_SCORES) - 1))
         share = (score - _SCORES[right - 1]) / (_SCORES[right] - _SCORES[right - 1])
         return (1 - share) * self.table[:, right - 1] + share * self.table[:, right]
 
     def _score(self, values: Floats) -> Floats:
         """The inverse of `_at`, for one value per row."""
-        import numpy as np
-
         rows, scores = np.arange(len(values)), np.array(_SCORES)
         right = np.clip((self.table < values[:, None]).sum(axis=1), 1, len(_SCORES) - 1)
         below, above = self.table[rows, right - 1], self.table[rows, right]
@@ -126,8 +112,6 @@ class Quantiles:
 
 def quantiles_of(draws: Floats, link: Link) -> Quantiles:
     """The quantiles of equally likely draws, one row for each of the settings."""
-    import numpy as np
-
     n = draws.shape[1]
     places = np.clip(n * probabilities(np.array(_SCORES)) - 0.5, 0, n - 1)  # of the k-th of n draws: (k + 0.5) / n
     left = np.minimum(places.astype(int), n - 2)

@@ -10,6 +10,8 @@ may be in proportion to it or to its inverse. The handful of numbers below comes
 
 from dataclasses import dataclass, fields
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.study import Role
 from sparkcast.study.setting import PASSES, SIZES
@@ -111,7 +113,6 @@ class Quantities:
 
 def quantities(terrain: Terrain, unknowns: Floats) -> Quantities:
     """One row of standard normal numbers for each particle becomes its quantities."""
-    import numpy as np
     from scipy.special import ndtr
 
     one = dict(zip(_SINGLE, unknowns.T, strict=False))
@@ -141,16 +142,12 @@ def quantities(terrain: Terrain, unknowns: Floats) -> Quantities:
 
 
 def _log_normal(z: Floats, prior: tuple[float, float]) -> Floats:
-    import numpy as np
-
     found: Floats = prior[0] * np.exp(prior[1] * z)
     return found
 
 
 def _powers(terrain: Terrain, chances: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation of every power; of an unknown one by chance those of one of three guesses."""
-    import numpy as np
-
     probabilities, means, spreads = (np.array(column) for column in zip(*_UNKNOWN_POWERS, strict=True))
     guess = np.minimum(np.searchsorted(np.cumsum(probabilities), chances), len(probabilities) - 1)
     mean, spread = means[guess], spreads[guess]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+import numpy as np
+
 from sparkcast.analysis.runs import usable_runs
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
@@ -26,19 +28,13 @@ class Scale:
     high: float = math.inf
 
     def forward(self, values: Floats) -> Floats:
-        import numpy as np
-
         return np.log(self.clip(values)) if self.is_log else np.asarray(values, dtype=float)
 
     def back(self, values: Floats) -> Floats:
-        import numpy as np
-
         # Beyond 700 a float overflows.
         return self.clip(np.exp(np.minimum(values, 700.0)) if self.is_log else values)
 
     def clip(self, values: Floats) -> Floats:
-        import numpy as np
-
         return np.clip(values, self.low, self.high)
 
 
@@ -62,8 +58,6 @@ class Problem:
     @property
     def weights(self) -> Floats:
         """Replicates per configuration, relative: repeating the whole study changes nothing."""
-        import numpy as np
-
         counts: Floats = np.array([len(values) for values in self.values], dtype=float)
         return counts / float(counts.mean())
 
@@ -132,15 +126,11 @@ def _check_values(response: Response, values: Sequence[float]) -> None:
 
 
 def _means(scale: Scale, values: Sequence[Sequence[float]]) -> Floats:
-    import numpy as np
-
     return np.array([float(scale.forward(np.array(group)).mean()) for group in values])
 
 
 def _metrics(groups: Sequence[Sequence[Observation]], response: str) -> tuple[Floats, tuple[str, ...]]:
     """What was seen beside the answer in every run, by configuration: other responses, and totals over its tasks."""
-    import numpy as np
-
     seen = [[_numbers(run) for run in group] for group in groups]
     shared = set.intersection(*(set(run) for group in seen for run in group)) - {response}
     names = tuple(name for name in seen[0][0] if name in shared)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from typing import Any
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem, Scale
@@ -31,8 +33,6 @@ class Columns:
     tame: bool = False
 
     def of(self, domain: Domain, x: Floats) -> Floats:
-        import numpy as np
-
         parts = [part for j, axis in enumerate(domain.axes) for part in self._axis(axis, x[:, j])]
         columns = [values for _, _, values in parts]
         for size in range(2, self.degree + 1):
@@ -44,8 +44,6 @@ class Columns:
 
     def names(self, domain: Domain) -> tuple[str, ...]:
         """What each column is, for people."""
-        import numpy as np
-
         parts = [part for axis in domain.axes for part in self._axis(axis, np.ones(1))]
         names = [label for _, label, _ in parts]
         for size in range(2, self.degree + 1):
@@ -61,8 +59,6 @@ class Columns:
         return list(combinations(varied, 2)) if self.ratios else []
 
     def _ratios(self, domain: Domain, x: Floats) -> list[Floats]:
-        import numpy as np
-
         least = [axis.numbers[0] / 1000 if axis.numbers else 0.0 for axis in domain.axes]
         found = []
         for a, b in self._pairs(domain):
@@ -78,8 +74,6 @@ class Columns:
 
     def _axis(self, axis: Axis, x: Floats) -> list[tuple[str, str, Floats]]:
         """Factor, label and values of each column of one factor."""
-        import numpy as np
-
         if axis.is_constant:
             return []
         if axis.numbers is None:

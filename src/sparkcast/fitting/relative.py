@@ -1,5 +1,7 @@
 """For the models that are sums of non-negative terms: their settings, and least squares on relative errors."""
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.fitting.encoding import Domain
@@ -17,8 +19,6 @@ def require_times(problem: Problem, model: str) -> None:
 
 def positive_setting(model: str, domain: Domain, x: Floats, *roles: Role) -> Floats:
     """The setting with one of these roles, in every row; 1 when there is none."""
-    import numpy as np
-
     factors, fixed = [axis.name for axis in domain.axes], dict(domain.fixed)
     name = domain.first(*roles)
     if name in factors:
@@ -39,7 +39,6 @@ def relative_nnls(problem: Problem, terms: Floats) -> Floats:
     The replicates of a configuration share their terms, so their sum of squares is that of one row with weight
     W = sum(1 / value^2) and target sum(1 / value) / W.
     """
-    import numpy as np
     from scipy.optimize import nnls
 
     inverse = [1 / np.array(values) for values in problem.values]

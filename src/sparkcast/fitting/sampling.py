@@ -11,12 +11,11 @@ leave that prior as it is, and are accepted by the likelihood alone.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
 
 from sparkcast.arrays import Floats, Ints
-
-if TYPE_CHECKING:
-    import numpy as np
 
 LogLikelihood = Callable[[Floats], Floats]  # of each row of unknowns
 
@@ -46,8 +45,6 @@ def sample(
     log_likelihood: LogLikelihood, n_unknown: int, *, n_particles: int = 256, n_moves: int = 3, seed: int = 0
 ) -> Floats:
     """Rows of unknowns, equally likely given what was seen."""
-    import numpy as np
-
     random = np.random.default_rng(seed)
     start = random.standard_normal((2 * n_particles, n_unknown))
     found = temper(
@@ -77,8 +74,6 @@ def temper(
 
     `in_play` says how many of so many particles must still count after each step, by their effective number.
     """
-    import numpy as np
-
     likelihood = log_likelihood(particles)
     temperature, evidence = 0.0, 0.0
     while temperature < 1:
@@ -106,22 +101,16 @@ class CrankNicolson:
         self._length = 0.5
 
     def propose(self, particles: Floats, number: int, random: "np.random.Generator") -> Floats:
-        import numpy as np
-
         length = self._length
         moved: Floats = np.sqrt(1 - length**2) * particles + length * random.standard_normal(particles.shape)
         return moved if number % 2 else np.where(random.random(particles.shape) < _FEW, moved, particles)
 
     def learn(self, accepted: float) -> None:
-        import numpy as np
-
         self._length = float(np.clip(self._length * np.exp(accepted - _ACCEPTED), 0.05, 0.95))
 
 
 def _step(likelihood: Floats, most: float, in_play: float) -> float:
     """How much further the likelihood may be felt."""
-    import numpy as np
-
     relative = likelihood - likelihood.max()
 
     def effective(step: float) -> float:
@@ -139,7 +128,5 @@ def _step(likelihood: Floats, most: float, in_play: float) -> float:
 
 def _resampled(weights: Floats, n: int, random: "np.random.Generator") -> Ints:
     """Which particles go on, each about as often as it weighs (systematic resampling)."""
-    import numpy as np
-
     places = np.cumsum(weights / weights.sum())
     return np.minimum(np.searchsorted(places, (np.arange(n) + random.random()) / n), len(weights) - 1)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
@@ -25,8 +27,6 @@ class Line:
     slopes: Floats
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         if not self.chosen:
             return self.scale.back(np.full(len(x), self.intercept))
         return self.scale.back(self.intercept + self.columns.of(self.domain, x)[:, list(self.chosen)] @ self.slopes)
@@ -60,8 +60,6 @@ def left_out_error(x: Floats, y: Floats, weights: Floats) -> float:
 
     Infinite where a row decides a coefficient alone, for without it nothing could be said.
     """
-    import numpy as np
-
     root = np.sqrt(weights)
     basis, triangle = np.linalg.qr(np.column_stack([np.ones(len(y)), x]) * root[:, None])
     size = np.linalg.norm(triangle, axis=0)
@@ -76,8 +74,6 @@ def left_out_error(x: Floats, y: Floats, weights: Floats) -> float:
 
 def select_columns(x: Floats, y: Floats, weights: Floats, most: int) -> tuple[int, ...]:
     """Up to `most` columns of x for least squares, by the error on rows that were left out."""
-    import numpy as np
-
     spread = x.std(axis=0)
     standard = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return forward(x.shape[1], lambda chosen: left_out_error(standard[:, list(chosen)], y, weights), most)
@@ -85,8 +81,6 @@ def select_columns(x: Floats, y: Floats, weights: Floats, most: int) -> tuple[in
 
 def least_squares(problem: Problem, columns: Columns, chosen: Sequence[int]) -> Line:
     """The line in the chosen columns; the shortest of several that fit alike."""
-    import numpy as np
-
     x = columns.of(problem.domain, problem.x)[:, list(chosen)]
     share = problem.weights / problem.weights.sum()
     middle, center = share @ x, float(share @ problem.y)

@@ -13,6 +13,8 @@ decides: with `overlap` p, time = (sum of term^p)^(1/p), for which the coefficie
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem
@@ -50,8 +52,6 @@ class Sums:
     least: float
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         powers = _columns(self.domain, self.terms, x) ** self.overlap @ np.array(self.coefficients)
         times: Floats = powers ** (1 / self.overlap) * _ratios(self.categories, self.effects, x)
         return np.maximum(times, self.least)
@@ -64,8 +64,6 @@ class Sums:
 
 def sums_of(problem: Problem, terms: Sequence[Term], *, overlap: float = 1.0) -> Sums:
     """Fit relative errors: coefficients and effects of levels in turns, each the best given the other."""
-    import numpy as np
-
     axes, target, weights = problem.domain.axes, problem.target, problem.weights
     categories = tuple(j for j, axis in enumerate(axes) if not axis.is_number and not axis.is_constant)
     effects: Effects = tuple((1.0,) * len(axes[j].levels) for j in categories)
@@ -163,8 +161,6 @@ def _different(terms: Iterable[Term]) -> list[Term]:
 
 def _columns(domain: Domain, terms: Sequence[Term], x: Floats) -> Floats:
     """One column per term."""
-    import numpy as np
-
     parts = {part for term in terms for part in term}
     shapes = {(j, shape): _shape(domain.axes[j], shape, x[:, j]) for j, shape in parts}
     columns = np.ones((len(x), len(terms)))
@@ -175,8 +171,6 @@ def _columns(domain: Domain, terms: Sequence[Term], x: Floats) -> Floats:
 
 
 def _shape(axis: Axis, shape: str, values: Floats) -> Floats:
-    import numpy as np
-
     assert axis.numbers is not None
     low, high = axis.numbers[0], axis.numbers[-1]
     if shape == "above lowest":
@@ -194,7 +188,6 @@ def _shape(axis: Axis, shape: str, values: Floats) -> Floats:
 
 def _penalized_nnls(columns: Floats, weights: Floats) -> Floats:
     """Non-negative coefficients that minimize sum(w (columns @ b - 1)^2) with a small penalty, whatever the units."""
-    import numpy as np
     from scipy.optimize import nnls
 
     rows = columns * np.sqrt(weights)[:, None]
@@ -208,8 +201,6 @@ def _penalized_nnls(columns: Floats, weights: Floats) -> Floats:
 
 
 def _ratios(categories: Sequence[int], effects: Effects, x: Floats) -> Floats:
-    import numpy as np
-
     product = np.ones(len(x))
     for j, of_level in zip(categories, effects, strict=True):
         product *= np.array(of_level)[x[:, j].astype(int)]
@@ -218,8 +209,6 @@ def _ratios(categories: Sequence[int], effects: Effects, x: Floats) -> Floats:
 
 def _refined(problem: Problem, categories: Sequence[int], effects: Effects, sums: Floats) -> Effects:
     """The best effects given the sums; a level with few runs stays near 1."""
-    import numpy as np
-
     refined = list(effects)
     for k, j in enumerate(categories):
         levels, n = problem.x[:, j].astype(int), len(refined[k])

@@ -28,6 +28,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.answering import Answering
@@ -59,16 +61,12 @@ class Forms:
 
     def hull(self, x: Floats, center: Floats, scale: Scale) -> Floats:
         """How far the law that differs most is from `center`, on the scale."""
-        import numpy as np
-
         apart = [np.abs(scale.forward(law(x)) - center) for law in self.laws]
         largest: Floats = np.max([np.zeros(len(x)), *apart], axis=0)
         return largest
 
     def overshoot(self, domain: Domain, x: Floats) -> Floats:
         """How far outside the measured ranges, summed over the factors; in ratios where these laws know the way."""
-        import numpy as np
-
         far = [domain.axes[j].overshoot(x[:, j]) for j in range(len(domain.axes)) if j not in self.columns]
         ratios = [np.array([domain.axes[j].distance(value) for value in x[:, j].tolist()]) for j in self.columns]
         summed: Floats = np.sum([np.zeros(len(x)), *far, *ratios], axis=0)
@@ -100,15 +98,12 @@ class Errors:
 
     def quantile(self, level: float) -> float:
         """The error that is not exceeded with probability `level`."""
-        import numpy as np
-
         if level <= self.shares[-1]:
             return float(np.interp(level, self.shares, self.sizes))
         return self.sizes[-1] * self._t(level) / self._t(self.shares[-1])
 
     def probability_within(self, size: Floats) -> Floats:
         """The probability of an error of at most `size`: the inverse of `quantile`."""
-        import numpy as np
         from scipy.special import stdtr
 
         levels = np.interp(size, self.sizes, self.shares)
@@ -142,8 +137,6 @@ class Answers:
 
     def probability_below(self, limit: Floats | float) -> Floats:
         """The probability that the next run is at most `limit`: one for all, or one for each."""
-        import numpy as np
-
         limits = np.broadcast_to(np.asarray(limit, dtype=float), self.center.shape)
         is_within = (self.scale.low <= limits) & (limits < self.scale.high)
         possible = np.where(is_within, limits, self.scale.low if math.isfinite(self.scale.low) else 0.0)
@@ -176,8 +169,6 @@ class FittedPoints(Answering):
         return self.scale.clip(self.points(x))
 
     def _center_and_width(self, x: Floats, values: Floats) -> tuple[Floats, Floats]:
-        import numpy as np
-
         center, overshoot = self.scale.forward(values), self.forms.overshoot(self.domain, x)
         if not self.forms.laws or not overshoot.any():
             return center, 1 + overshoot
@@ -226,8 +217,6 @@ def errors_of(problem: Problem, left_out: Floats, widths: Floats | None = None) 
 
     `widths` says how much larger than elsewhere the error of each was to be expected; the sizes are without that.
     """
-    import numpy as np
-
     known = np.flatnonzero(np.isfinite(left_out))
     n = len(known)
     if n < _MIN_ERRORS:
@@ -252,8 +241,6 @@ def errors_of(problem: Problem, left_out: Floats, widths: Floats | None = None) 
 
 def left_out_predictions(problem: Problem, learn: Learner, folds: Sequence[Sequence[int]] | None = None) -> Floats:
     """For each configuration, what is predicted from the others; NaN where that is refused."""
-    import numpy as np
-
     predicted = np.full(len(problem), np.nan)
     for fold in folds_of(len(problem)) if folds is None else folds:
         predicted[list(fold)] = predictions_for(problem, learn, fold)
@@ -269,8 +256,6 @@ def predictions_for(
     problem: Problem, learn: Learner, test: Sequence[int], train: Sequence[int] | None = None
 ) -> Floats:
     """What is said of the configurations `test` by a model that learned from `train` (all others); NaN if nothing."""
-    import numpy as np
-
     rows = list(test)
     try:
         points = learn(problem.without(rows) if train is None else problem.subset(train)).points

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+from scipy.optimize import nnls
+
 from sparkcast.analysis.runs import usable_runs
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
@@ -105,8 +108,6 @@ def _curve(run: Observation, response: Response) -> list[tuple[int, float]]:
 
 
 def _run(run: Observation, response: Response) -> Run:
-    import numpy as np
-
     epochs, values = np.array(_curve(run, response), dtype=float).T
     if response.kind is Kind.TIME:
         # The response also counts what comes after the last epoch, and is the mean of jobs that ran at once.
@@ -123,8 +124,6 @@ def _domain(domain: Domain, name: str, runs: Sequence[Sequence[Run]]) -> Domain:
 
 def _learn(problem: Problem, runs: Sequence[Sequence[Run]]) -> tuple[Curve, Floats]:
     """The curve, and for each configuration the height and the shape that the others let expect."""
-    import numpy as np
-
     law: Law = "time" if problem.scale.is_log else "share"
     top = problem.scale.high if law == "share" else 1.0
     last = float(max(run.epochs.max() for group in runs for run in group))
@@ -151,8 +150,6 @@ def _learn_one(problem: Problem) -> tuple[Points, Floats]:
 
 
 def _model_for(problem: Problem) -> Model:
-    import numpy as np
-
     if np.ptp(problem.target) == 0:  # of shapes that are all alike: there is nothing to learn
         return Median()
     return Bayesian() if len(problem) <= Bayesian.auto_up_to else Ridge()
@@ -164,9 +161,6 @@ def _shape_scale(law: Law) -> Scale:
 
 def _height_and_shape(law: Law, runs: Sequence[Run], last: float, top: float) -> tuple[float, float]:
     """Of one configuration: the curve nearest to all epochs of its runs, in ratios of times or log-odds of shares."""
-    import numpy as np
-    from scipy.optimize import nnls
-
     epochs = np.concatenate([run.epochs for run in runs]) / last
     values = np.concatenate([run.values for run in runs])
     if law == "time":
@@ -180,8 +174,6 @@ def _height_and_shape(law: Law, runs: Sequence[Run], last: float, top: float) ->
 
 def _value(law: Law, height: Floats, shape: Floats, epochs: Floats, top: float) -> Floats:
     """The curve at `epochs`, which are relative to the last one."""
-    import numpy as np
-
     if law == "time":
         return height * (shape + (1 - shape) * epochs)
     # No epoch at all is not on the curve; very few are a guess like a random one.
@@ -190,15 +182,11 @@ def _value(law: Law, height: Floats, shape: Floats, epochs: Floats, top: float) 
 
 
 def _log_odds(shares: Floats) -> Floats:
-    import numpy as np
-
     return log_odds(np.clip(shares, _ODDS_FLOOR, 1 - _ODDS_FLOOR))
 
 
 def _errors(problem: Problem, runs: Sequence[Sequence[Run]], curve: Curve, left_out: Floats) -> Errors:
     """Errors on unseen configurations, each counted once: over all epochs of all its runs."""
-    import numpy as np
-
     scale = problem.scale
     missed = [
         tuple(float(miss) for run in group for miss in _missed(curve, height_and_shape, run, scale))
@@ -211,8 +199,6 @@ def _errors(problem: Problem, runs: Sequence[Sequence[Run]], curve: Curve, left_
 
 
 def _missed(curve: Curve, height_and_shape: Floats, run: Run, scale: Scale) -> Floats:
-    import numpy as np
-
     height, shape = (np.full(len(run.epochs), number) for number in height_and_shape)
     said = _value(curve.law, height, shape, run.epochs / curve.last, curve.top)
     return scale.forward(run.values) - scale.forward(scale.clip(said))

@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.encoding import Domain, domain_of
@@ -73,8 +75,6 @@ class Feasibility:
 
     def probability_rows(self, x: Floats) -> Floats:
         """Like `probability_of_failure`, of settings that are numbers already."""
-        import numpy as np
-
         if not self.n_failed:
             return np.full(len(x), 1 / (self.n_runs + 2))  # Laplace's rule of succession
         rows = _rows(self.domain, x, self.center, self.spread)
@@ -84,8 +84,6 @@ class Feasibility:
 
 def fit_feasibility(data: Dataset) -> Feasibility:
     """Learn from every run that ended by itself; raises NotEnoughDataError when there is none."""
-    import numpy as np
-
     runs = [run for run in data.observations if run.outcome is not Outcome.LOST]
     if not runs:
         raise NotEnoughDataError(f"{data.name} has no runs to learn failures from", hint="run the study first")
@@ -102,16 +100,12 @@ def fit_feasibility(data: Dataset) -> Feasibility:
 
 
 def _rows(domain: Domain, x: Floats, center: Floats, spread: Floats) -> Floats:
-    import numpy as np
-
     columns = (_COLUMNS.of(domain, x) - center) / spread
     return np.column_stack([np.ones(len(columns)), columns])
 
 
 def _posterior(rows: Floats, failed: Floats) -> tuple[Floats, Floats]:
     """The most likely coefficients and their covariance, by Newton's method: the problem is convex."""
-    import numpy as np
-
     middle = np.zeros((2, rows.shape[1]))
     middle[:, 0] = 1.0
     x, y = np.vstack([rows, middle]), np.concatenate([failed, [0.0, 1.0]])
@@ -131,6 +125,4 @@ def _posterior(rows: Floats, failed: Floats) -> tuple[Floats, Floats]:
 
 
 def _logistic(odds: Floats) -> Floats:
-    import numpy as np
-
     return 1 / (1 + np.exp(-np.clip(odds, -700, 700)))

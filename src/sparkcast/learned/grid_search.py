@@ -8,6 +8,8 @@ from importlib import import_module
 from itertools import product
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models.base import Model, Problem, left_out_predictions
 from sparkcast.registry import Registry, did_you_mean
@@ -178,8 +180,6 @@ class _Evaluator:
 
 def left_out_error(problem: Problem, model: Model) -> float:
     """Root mean square error on configurations that were left out, on the response's scale."""
-    import numpy as np
-
     learned = model.learn(problem)
     left_out = left_out_predictions(problem, model.learn) if learned.left_out is None else learned.left_out
     known = np.isfinite(left_out)

@@ -6,6 +6,8 @@ from itertools import product
 from statistics import median
 from typing import TypeVar
 
+import numpy as np
+
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.problem import scale_of
 from sparkcast.models import Fitted
@@ -81,8 +83,6 @@ class Extrapolating:
         return [[next(answers) for _ in group] for group in groups]
 
     def _middle(self, values: Sequence[float]) -> float:
-        import numpy as np
-
         if len(values) == 1:
             return values[0]
         scale = scale_of(self.response, values)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.answering import Answering, Table
@@ -22,14 +24,10 @@ class _Asked:
     values: Floats
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        import numpy as np
-
         low, high = np.array(self.fitted.interval(self.configurations, level=level)).T
         return low, high
 
     def probability_below(self, limit: Floats | float) -> Floats:
-        import numpy as np
-
         limits = np.broadcast_to(np.asarray(limit, dtype=float), len(self.configurations))
         chances = np.empty(len(self.configurations))
         for one in np.unique(limits):  # prices are few, and so are the times that a budget pays for
@@ -49,8 +47,6 @@ def tabulate(fitted: Fitted, candidates: Candidates) -> Table:
 
 def table_at(fitted: Fitted, at: Sequence[Levels]) -> Table:
     """What a model says of these configurations."""
-    import numpy as np
-
     if isinstance(fitted, Answering):
         return fitted.answers(fitted.domain.encode(at))
     return _Asked(fitted, at, np.array(fitted.predict(at)))
@@ -58,8 +54,6 @@ def table_at(fitted: Fitted, at: Sequence[Levels]) -> Table:
 
 def is_supported(fitted: Fitted, candidates: Candidates) -> Bools:
     """Whether the runs say something about each candidate; see Fitted.beyond for what they lack."""
-    import numpy as np
-
     if not isinstance(fitted, Answering):
         return np.array([error is None for error in fitted.beyond(candidates.configurations())], dtype=bool)
     return is_near(fitted.domain, candidates)
@@ -67,8 +61,6 @@ def is_supported(fitted: Fitted, candidates: Candidates) -> Bools:
 
 def is_near(domain: Domain, candidates: Candidates) -> Bools:
     """Whether each candidate is near enough to what was measured."""
-    import numpy as np
-
     supported = np.ones(len(candidates), dtype=bool)
     for axis in domain.axes:
         if axis.name in candidates.levels:
@@ -79,8 +71,6 @@ def is_near(domain: Domain, candidates: Candidates) -> Bools:
 
 def failure_table(failures: Feasibility, candidates: Candidates) -> Floats:
     """How likely each candidate fails; of a category that was never run, as likely as the worst known one."""
-    import numpy as np
-
     try:
         return failures.probability_rows(_encode(failures.domain, candidates))
     except NotEnoughDataError:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.fitting.encoding import Axis, Domain
@@ -53,8 +55,6 @@ class Anova(Model):
         return fit(problem, self.learn)
 
     def learn(self, problem: Problem) -> Learned:
-        import numpy as np
-
         require_rows("anova", problem, coefficients(problem.domain))
         posed = problem if self._log else in_own_unit(problem)
         order = self._order_for(problem)
@@ -76,8 +76,6 @@ class Anova(Model):
 
 def coded(domain: Domain, x: Floats, order: int) -> Floats:
     """One column for the mean, then those of main effects, of interactions of two factors, and so on."""
-    import numpy as np
-
     blocks = [_coded(axis, x[:, j]) for j, axis in enumerate(domain.axes) if not axis.is_constant]
     columns: list[Floats] = [np.ones((len(x), 1))]
     for size in range(1, order + 1):

@@ -18,6 +18,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Answering, Table
@@ -95,16 +97,12 @@ class AnswersByChoice:
         return self._joined([low for low, _ in found]), self._joined([high for _, high in found])
 
     def probability_below(self, limit: Floats | float) -> Floats:
-        import numpy as np
-
         limits = np.broadcast_to(limit, sum(len(rows) for rows in self.rows))
         return self._joined(
             [part.probability_below(limits[rows]) for rows, part in zip(self.rows, self.parts, strict=True)]
         )
 
     def take(self, rows: Ints) -> "AnswersByChoice":
-        import numpy as np
-
         where = np.concatenate(self.rows).argsort()  # from a question to its place in the parts, one after the other
         ends = np.cumsum([len(own) for own in self.rows])
         places = where[rows]
@@ -117,8 +115,6 @@ class AnswersByChoice:
         return AnswersByChoice(tuple(taken), tuple(parts))
 
     def _joined(self, parts: Sequence[Floats]) -> Floats:
-        import numpy as np
-
         joined = np.empty(sum(len(rows) for rows in self.rows))
         for rows, part in zip(self.rows, parts, strict=True):
             joined[rows] = part
@@ -141,8 +137,6 @@ class Combined(Answering):
 
     def answers(self, x: Floats) -> Table:
         """Each question is answered by those chosen for it."""
-        import numpy as np
-
         by_step: dict[Step | None, list[int]] = defaultdict(list)
         for i, step in enumerate(_steps(self.domain, x)):
             by_step[step].append(i)
@@ -301,8 +295,6 @@ def _left_out(problem: Problem, learn: Learner) -> Floats:
 
 
 def _complete(said: Floats) -> Floats:
-    import numpy as np
-
     if not np.isfinite(said).all():
         raise NotEnoughDataError("it cannot be fitted when some configurations are held out", hint="run more of them")
     return said
@@ -328,8 +320,6 @@ def _choose_inside(problem: Problem, members: Members, left_out: Sequence[Floats
 
 def _median_together(problem: Problem, left_out: Sequence[Floats]) -> Floats:
     """What is said of each fold by those who did well on the others: nobody is chosen by errors of the interval."""
-    import numpy as np
-
     found = np.empty(len(problem))
     for fold in _folds(problem):
         others = [i for i in range(len(problem)) if i not in set(fold)]
@@ -340,8 +330,6 @@ def _median_together(problem: Problem, left_out: Sequence[Floats]) -> Floats:
 
 
 def median_of(answers: Sequence[Floats]) -> Floats:
-    import numpy as np
-
     middle: Floats = np.median(np.array(answers), axis=0)
     return middle
 
@@ -354,8 +342,6 @@ def _good_enough(errors: Sequence[float]) -> list[int]:
 
 def _error(tested: Problem, said: Floats) -> float:
     """In percent; in percent of the largest value where 0 has no percentage."""
-    import numpy as np
-
     actual = np.abs(tested.target)
     size = actual if (actual > 0).all() else np.full(len(actual), actual.max() or 1.0)
     return float(100 * np.mean(np.abs(said - tested.target) / size))
@@ -387,8 +373,6 @@ def _steps(domain: Domain, x: Floats) -> list[Step | None]:
     Outside several, it is the one with the fewest levels: its steps are the widest, so extrapolating along it inside
     the data is the hardest test.
     """
-    import numpy as np
-
     outside: list[tuple[int, Bools, bool]] = []
     for j, axis in enumerate(domain.axes):
         if axis.numbers is not None and not axis.is_constant:
@@ -408,8 +392,6 @@ def _n_levels(axis: Axis) -> float:
 
 
 def _choose_outside(problem: Problem, members: Members, inside: Choice, step: Step) -> Choice:
-    import numpy as np
-
     assert isinstance(inside.distribution, FittedPoints)
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
     said = _all_extrapolated(problem, [name for name, _ in members if _extrapolates(name)], cuts)
@@ -465,8 +447,6 @@ Cut = tuple[list[int], list[int]]  # configurations to learn from, and those bey
 
 def _cuts(values: Floats, is_up: bool) -> list[Cut]:
     """Ways to split the levels of a factor into some to learn from and those beyond: two levels or more on one side."""
-    import numpy as np
-
     levels = np.unique(values) if is_up else np.unique(values)[::-1]
     n = len(levels)
     sizes = sorted({size for size in (n - 1, n - 2, n // 2) if 2 <= size <= n - 1}, reverse=True)
@@ -480,8 +460,6 @@ def _all_extrapolated(problem: Problem, names: Sequence[str], cuts: Sequence[Cut
 
 
 def _extrapolated(problem: Problem, learn: Learner, cuts: Sequence[Cut]) -> Floats:
-    import numpy as np
-
     return np.concatenate([[], *(predictions_for(problem, learn, test, train) for train, test in cuts)])
 
 

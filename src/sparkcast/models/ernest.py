@@ -10,6 +10,8 @@ can be predicted.
 from collections import defaultdict
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain
@@ -36,8 +38,6 @@ class Laws:
     coefficients: tuple[tuple[float, ...], ...]
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         known = dict(zip(self.keys, self.coefficients, strict=True))
         keys = [tuple(row) for row in x[:, list(self.others)].tolist()]
         for key in keys:
@@ -125,8 +125,6 @@ def _law(problem: Problem) -> tuple[float, ...]:
 
 
 def _features(domain: Domain, x: Floats) -> Floats:
-    import numpy as np
-
     machines, cores, size = (positive_setting("ernest", domain, x, *roles) for roles in _ROLES)
     processes = machines * cores
     return np.column_stack([np.ones(len(x)), size / processes, np.log(processes), processes])

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
@@ -44,7 +46,6 @@ class GaussianProcess(Model):
         self._seed = seed
 
     def learn(self, problem: Problem) -> Learned:
-        import numpy as np
         from scipy.linalg import cho_factor, cho_solve
         from sklearn.preprocessing import StandardScaler
 
@@ -65,7 +66,6 @@ class GaussianProcess(Model):
         """The kernel under which the data are most likely; its second part is the noise of the runs."""
         import warnings
 
-        import numpy as np
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel

@@ -19,6 +19,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
@@ -49,8 +51,6 @@ class Terms:
     knees: tuple[float, ...]
 
     def of(self, x: Floats) -> Floats:
-        import numpy as np
-
         load, machines = load_and_machines(self.domain, x)
         terms = [np.ones(len(x)), load, np.log(np.maximum(machines, 1.0)), machines]
         terms += [np.maximum(0.0, load - knee) for knee in self.knees]
@@ -87,8 +87,6 @@ class WithMeans:
     forest: Any
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         metrics = np.tile(self.means, (len(x), 1))
         return self.scale.back(self.forest.predict(np.hstack([self.columns.of(self.domain, x), metrics])))
 
@@ -114,7 +112,6 @@ class GrayBox(Model):
         return Learned(_sum_of_laws(problem, metrics))
 
     def _with_means(self, problem: Problem, metrics: Floats) -> WithMeans:
-        import numpy as np
         from sklearn.ensemble import RandomForestRegressor
 
         forest = RandomForestRegressor(self._trees, random_state=self._seed, n_jobs=1)
@@ -134,8 +131,6 @@ def _metrics(problem: Problem) -> Floats:
 
 
 def _sum_of_laws(problem: Problem, metrics: Floats) -> SumOfLaws:
-    import numpy as np
-
     require_times(problem, "gray-box")
     terms = Terms(problem.domain, _knees(problem))
     columns = terms.of(problem.x)
@@ -153,8 +148,6 @@ def _sum_of_laws(problem: Problem, metrics: Floats) -> SumOfLaws:
 
 def _useful(metrics: Floats, y: Floats, most: int) -> Floats:
     """The metrics that can have a law; of more than `most` those that go best with the response."""
-    import numpy as np
-
     metrics = metrics[:, np.all(metrics > 0, axis=0)]
     metrics = metrics[:, np.ptp(metrics, axis=0) > 0]
     if metrics.shape[1] <= most:
@@ -167,8 +160,6 @@ def _useful(metrics: Floats, y: Floats, most: int) -> Floats:
 
 def _knees(problem: Problem) -> tuple[float, ...]:
     """Evenly spaced ratios between the second smallest load and the largest."""
-    import numpy as np
-
     loads = np.unique(load_and_machines(problem.domain, problem.x)[0].round(12))
     if len(loads) < _MIN_LOADS:
         return ()
@@ -178,8 +169,6 @@ def _knees(problem: Problem) -> tuple[float, ...]:
 
 def _law(columns: Floats, places: list[list[int]], values: Floats, weights: Floats) -> Floats:
     """The average of the laws without a knee and with each knee, weighted by their evidence."""
-    import numpy as np
-
     coefficients = np.zeros((len(places), columns.shape[1]))
     evidence = np.empty(len(places))
     for i, place in enumerate(places):
@@ -194,7 +183,6 @@ def _law(columns: Floats, places: list[list[int]], values: Floats, weights: Floa
 
 def _non_negative(columns: Floats, values: Floats, weights: Floats) -> tuple[Floats, float]:
     """Non-negative coefficients with the least relative errors, and the root of their sum of squares."""
-    import numpy as np
     from scipy.optimize import nnls
 
     root = np.sqrt(weights)
@@ -213,16 +201,12 @@ def load_and_machines(domain: Domain, x: Floats) -> tuple[Floats, Floats]:
 
 def _effects(domain: Domain, x: Floats) -> list[Floats]:
     """What the settings that are no machines and no size may scale a term with; 1 comes first."""
-    import numpy as np
-
     own = [domain.first(*roles) for roles in _ROLES]
     others = [(axis, x[:, j]) for j, axis in enumerate(domain.axes) if axis.name not in own and not axis.is_constant]
     return [np.ones(len(x)), *(effect for axis, values in others for effect in _effects_of(axis, values))]
 
 
 def _effects_of(axis: Axis, values: Floats) -> list[Floats]:
-    import numpy as np
-
     if axis.numbers is None:
         return [(values == code) * 1.0 for code in range(len(axis.levels))]
     if axis.is_positive:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem
@@ -45,8 +47,6 @@ class Lasso(Model):
 
     def _line(self, problem: Problem, columns: Columns) -> tuple[float, Line]:
         """The line with the best penalty, and its error on configurations that were left out."""
-        import numpy as np
-
         x, y = columns.of(problem.domain, problem.x), problem.y
         spread = x.std(axis=0)
         varies = np.flatnonzero(spread > 1e-12 * np.maximum(np.abs(x).max(axis=0), 1e-300))
@@ -64,8 +64,6 @@ class Lasso(Model):
         return float(errors[best]), Line(problem.domain, problem.scale, columns, chosen, intercept, slopes)
 
     def _penalties(self, x: Floats, y: Floats) -> tuple[float, ...]:
-        import numpy as np
-
         if self._alphas is not None:
             return self._alphas
         most = float(np.abs(x.T @ (y - y.mean())).max()) / len(y)
@@ -74,8 +72,6 @@ class Lasso(Model):
 
 def left_out_errors(x: Floats, y: Floats, alphas: Sequence[float]) -> Floats:
     """One mean squared error per penalty, on rows that were left out (one by one while they are few)."""
-    import numpy as np
-
     left_out = np.empty((len(alphas), len(y)))
     for fold in folds_of(len(y)):
         kept = np.delete(np.arange(len(y)), fold)
@@ -89,7 +85,6 @@ def lasso_slopes(x: Floats, y: Floats, alphas: Sequence[float], tolerance: float
     """One column of slopes per penalty, beside an intercept without one."""
     import warnings
 
-    import numpy as np
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import lasso_path
 

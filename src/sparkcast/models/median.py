@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.uncertainty import Learned
@@ -15,8 +17,6 @@ class Constant:
     value: float
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         return np.full(len(x), self.value)
 
 

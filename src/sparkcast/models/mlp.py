@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, Scale
@@ -25,8 +27,6 @@ class Networks:
     spread: float
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         columns = self.scaler.transform(self.columns.of(self.domain, x))
         answers = np.mean([network.predict(columns) for network in self.networks], axis=0)
         return self.scale.back(self.center + self.spread * answers)
@@ -47,7 +47,6 @@ class Mlp(Model):
     def learn(self, problem: Problem) -> Learned:
         import warnings
 
-        import numpy as np
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.neural_network import MLPRegressor
         from sklearn.preprocessing import StandardScaler

@@ -1,5 +1,7 @@
 """Ridge regression on the settings and their usual curves."""
 
+import numpy as np
+
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, regress
 from sparkcast.fitting.uncertainty import Learned
@@ -17,7 +19,6 @@ class Ridge(Model):
     auto_outside = False  # a free power law: start-up time bends it, and outside the range the bend goes on
 
     def learn(self, problem: Problem) -> Learned:
-        import numpy as np
         from sklearn.linear_model import RidgeCV
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler

@@ -18,6 +18,8 @@ may be proportional to the amount, or go on with the power of it that was measur
 from dataclasses import dataclass
 from itertools import product
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem
@@ -45,8 +47,6 @@ class Trend:
     shares: tuple[float, ...]
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         return np.exp(sum(share * np.log(sums(x)) for share, sums in zip(self.shares, self.sums, strict=True)))
 
 
@@ -59,8 +59,6 @@ class Kernel:
     interaction: float
 
     def __call__(self, left: Floats, right: Floats) -> Floats:
-        import numpy as np
-
         alike = np.ones((len(left), len(right)))
         varying = [(j, axis) for j, axis in enumerate(self.domain.axes) if not axis.is_constant]
         for j, axis in varying:
@@ -71,8 +69,6 @@ class Kernel:
 
 def _place(axis: Axis, values: Floats) -> Floats:
     """Where values lie in the measured range, from 0 to 1; by their ratios, for positive ones."""
-    import numpy as np
-
     if axis.numbers is None:
         return values
     low, high = axis.numbers[0], axis.numbers[-1]
@@ -90,8 +86,6 @@ class Scaled:
     heights: Floats
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         effects: Floats = np.exp(self.kernel(x, self.centers) @ self.heights)
         return self.trend(x) * effects
 
@@ -103,8 +97,6 @@ class Powers:
     exponents: tuple[tuple[int, float], ...]  # columns of x, and the power of each
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         powers = [x[:, j] ** exponent for j, exponent in self.exponents]
         multiplied: Floats = np.prod([np.ones(len(x)), *powers], axis=0)
         return multiplied
@@ -119,8 +111,6 @@ class Continued:
     law: Points
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         inside, beyond = x.copy(), x.copy()
         for j, axis in enumerate(self.domain.axes):
             if axis.numbers is not None:
@@ -146,8 +136,6 @@ class Scaling(Model):
 
 def _trend(problem: Problem) -> Trend:
     """All ways in which terms may overlap; each counts by its error, corrected for how many numbers it learned."""
-    import numpy as np
-
     terms, n = physical_terms(problem.domain), len(problem)
     fitted = tuple(sums_of(problem, terms, overlap=overlap) for overlap in _OVERLAPS)
     credits = []
@@ -158,8 +146,6 @@ def _trend(problem: Problem) -> Trend:
 
 
 def _with_effects(problem: Problem, trend: Trend) -> Scaled:
-    import numpy as np
-
     some, judges = _dealt(problem, _MAX_CENTERS), _dealt(problem, _MAX_JUDGED)
     kernel, noise = _chosen(judges, judges.y - np.log(trend(judges.x)))
     if noise is None:
@@ -174,8 +160,6 @@ def _dealt(problem: Problem, n: int) -> Problem:
 
 def _chosen(problem: Problem, left: Floats) -> tuple[Kernel, float | None]:
     """The kernel and noise with the least error on left-out configurations; no noise when no effects do better."""
-    import numpy as np
-
     roots = np.sqrt(problem.weights)
     best, noise = float(((roots * left) ** 2).mean()), None
     kernel = Kernel(problem.domain, _LENGTHS[0], _INTERACTIONS[0])
@@ -207,8 +191,6 @@ def _forms(problem: Problem, points: Scaled) -> Forms:
 
 def _slopes(problem: Problem) -> dict[int, float]:
     """The power of each positive number in the product of powers that fits best, between none and the steepest."""
-    import numpy as np
-
     axes = problem.domain.axes
     numbers = [j for j, axis in enumerate(axes) if axis.is_positive and not axis.is_constant]
     categories = [j for j, axis in enumerate(axes) if not axis.is_number and not axis.is_constant]

@@ -7,6 +7,8 @@ the samples lie; between samples a counter is taken to grow evenly. Means of nei
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.study import Utilization
 from sparkcast.study.names import BUSY_CORE_TIME, DISK_BYTES, IOWAIT_CORE_TIME, NETWORK_BYTES, NODE_IMBALANCE
@@ -49,8 +51,6 @@ def rates(host: HostSeries, edges_ms: Floats | None = None) -> dict[str, Floats]
 
     Shares of CPU are percentages of all cores (`user_percent`) or of one (`core0_percent`).
     """
-    import numpy as np
-
     if len(host) < 2:
         return {}
     edges = np.array(host.at_ms, dtype=float) if edges_ms is None else edges_ms
@@ -87,8 +87,6 @@ def _stage_uses(host: HostSeries, stages: Sequence[StageSpan]) -> list[StageUse]
 
 def _means(host: HostSeries, spans_ms: Sequence[tuple[float, float]]) -> list[dict[str, float]]:
     """Of each interval, all at once: a training has thousands of stages."""
-    import numpy as np
-
     if len(host) < 2:
         return [{} for _ in spans_ms]
     starts, ends = np.clip(np.array(spans_ms, dtype=float).reshape(-1, 2), host.at_ms[0], host.at_ms[-1]).T
@@ -113,8 +111,6 @@ def _names(host: HostSeries) -> list[str]:
 
 def _between(host: HostSeries, starts: Floats, ends: Floats) -> list[Floats]:
     """The columns of `_names`, each with one value for every interval."""
-    import numpy as np
-
     at = np.array(host.at_ms, dtype=float)
     seconds = np.maximum((ends - starts) / 1e3, 1e-9)
 

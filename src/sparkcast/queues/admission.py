@@ -16,6 +16,9 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Generic, Literal, Protocol, TypeVar
 
+import numpy as np
+from scipy.special import ndtri
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_positive, require_share
@@ -54,9 +57,6 @@ class Slowed:
         require_scv(self.scv, "times")
 
     def quantiles(self, n: int, shares: Floats) -> Floats:
-        import numpy as np
-        from scipy.special import ndtri
-
         return np.asarray(self._median(n) * np.exp(self._sigma * ndtri(shares)))
 
     def share_within(self, n: int, seconds: float) -> float:
@@ -224,8 +224,6 @@ class _Future:
     coming: int = 0  # from now on
 
     def ends(self, new: Job[JobTimes] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
-        import numpy as np
-
         jobs = (*self.running, *([new] if new else []))
         if not jobs:
             return (), 0.0
@@ -237,8 +235,6 @@ class _Future:
 
     def _drawn(self, jobs: Sequence[Job[JobTimes]]) -> tuple[Floats, Floats]:
         """Draws x jobs: the share that is done, and (x numbers of jobs) the time that all of it takes."""
-        import numpy as np
-
         now = len(self.running) + self.background
         most = self.background + self.coming + len(jobs)
         done, totals = np.zeros((DRAWS, len(jobs))), np.zeros((DRAWS, len(jobs), most + 1))
@@ -254,16 +250,12 @@ def drawn_shares(seed: int, place: int | None) -> Floats:
 
     The same for a job whatever else there is: options differ by what they are, not by chance.
     """
-    import numpy as np
-
     rng = np.random.default_rng([seed, 10_000 if place is None else place])
     return np.asarray((rng.permutation(DRAWS) + 0.5) / DRAWS)
 
 
 def _totals(job: Job[JobTimes], shares: Floats, now: int, most: int) -> tuple[Floats, Floats]:
     """The time of a job in all among 1 to `most`, by draw, and the share that is done."""
-    import numpy as np
-
     ended = 0.0 if job.elapsed_s == 0 else job.times.share_within(now, job.elapsed_s)
     if job.done is not None:
         # How far it is tells how fast it has been: the rest goes on like that.
@@ -294,8 +286,6 @@ def _play(
     The last job waits until `start_after` others have ended; None where all run already. All draws move together, each
     by its own steps.
     """
-    import numpy as np
-
     draws, n_jobs = done.shape
     left, ends, now = 1.0 - done, np.full((draws, n_jobs), np.nan), np.zeros(draws)
     is_here = np.ones((draws, n_jobs), dtype=bool)
@@ -323,8 +313,6 @@ def _play(
 
 def end_of(job: Job[object], left: Floats) -> End:
     """From the seconds that it has left, by draw."""
-    import numpy as np
-
     ends = job.elapsed_s + left
     low, middle, high = np.quantile(ends, [0.1, 0.5, 0.9]).tolist()
     chance = None if job.within_s is None else float((ends <= job.within_s).mean())

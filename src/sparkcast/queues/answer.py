@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sparkcast.arrays import Array, Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues import Measures, Queue, require_positive, require_share
@@ -231,8 +233,6 @@ def _curve(question: QueueQuestion, simulator: Simulator, on_step: OnStep) -> tu
 
 def day(workload: Workload, cluster: Cluster, seed: int = 0) -> tuple[Moment, ...]:
     """One day that follows another like it, so that it does not begin with an empty cluster."""
-    import numpy as np
-
     expected = int(2 * DAY_S * workload.arrivals.rate * 1.2) + 100
     served = cluster.serve(workload, min(expected, 2 * _MOST_OF_A_DAY), seed=(seed, 1))
     come, go, start = served.stream.arrive_s, served.end_s, served.start_s
@@ -245,8 +245,6 @@ def day(workload: Workload, cluster: Cluster, seed: int = 0) -> tuple[Moment, ..
 
 def _at(times: Floats, values: Floats, moments: Array) -> Floats:
     """A step function at some moments."""
-    import numpy as np
-
     return np.concatenate([[0.0], values])[np.searchsorted(times, moments, side="right")]
 
 

@@ -3,15 +3,15 @@
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues import require_positive
 from sparkcast.queues.times import Spread, Times, TwoPhases
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 class Arrivals(Protocol):
@@ -45,8 +45,6 @@ class Renewal:
         require_positive(self.rate, "the arrival rate", "jobs per second")
 
     def draw(self, rng: "Generator", n: int) -> Floats:
-        import numpy as np
-
         between: Times = TwoPhases(1 / self.rate, self.scv) if self.scv > 1 else Spread(1 / self.rate, self.scv)
         return np.cumsum(between.draw(rng, n))
 
@@ -86,8 +84,6 @@ class Given:
         return math.fsum((gap - mean) ** 2 for gap in gaps) / len(gaps) / mean**2
 
     def draw(self, rng: "Generator", n: int) -> Floats:
-        import numpy as np
-
         return np.array(self.times_s[:n]) - self.times_s[0]
 
     def at_rate(self, rate: float) -> "Given":

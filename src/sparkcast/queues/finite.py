@@ -5,6 +5,9 @@ Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, section 2.
 
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.stats import poisson
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.queues import Measures, require_positive, require_share
@@ -35,8 +38,6 @@ class MMcK:
 
     def probabilities(self) -> Floats:
         """Of 0 to K jobs in the system."""
-        import numpy as np
-
         busy = np.minimum(np.arange(1, self.places + 1), self.servers)
         steps = np.log(self.arrival_rate * self.service_time_s) - np.log(busy)
         logs = np.concatenate([[0.0], np.cumsum(steps)])
@@ -44,8 +45,6 @@ class MMcK:
         return np.asarray(weights / weights.sum())
 
     def measures(self) -> Measures:
-        import numpy as np
-
         p, jobs = self.probabilities(), np.arange(self.places + 1)
         lost = float(p[-1])
         let_in = self.arrival_rate * (1 - lost)
@@ -66,9 +65,6 @@ class MMcK:
 
     def wait_tail(self, seconds: float) -> float:
         """The probability that a job that was let in waits longer: as many services must end as stand before it."""
-        import numpy as np
-        from scipy.stats import poisson
-
         p = self.probabilities()
         before = np.arange(self.servers, self.places)
         ended = poisson.cdf(before - self.servers, max(0.0, seconds) * self.servers / self.service_time_s)

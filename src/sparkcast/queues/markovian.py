@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from scipy.optimize import brentq
+
 from sparkcast.errors import StudyError
 from sparkcast.queues import Measures, require_share, require_stable
 
@@ -100,8 +102,6 @@ class MMc:
 
 def quantile(tail: Callable[[float], float], share: float, about: float) -> float:
     """Where a falling probability reaches 1 - share; `about` is some time of the right order."""
-    from scipy.optimize import brentq
-
     high = about
     while tail(high) > 1 - share:
         high *= 2

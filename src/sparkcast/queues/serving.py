@@ -9,6 +9,8 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.queues.launching import Machine, Phases, Play
@@ -35,8 +37,6 @@ class Served:
 
 def first_come(stream: Stream, cores: int) -> Served:
     """Equal jobs, first come first served (Kiefer and Wolfowitz 1955; Lindley 1952 for one at a time)."""
-    import numpy as np
-
     _require_fits(stream, cores)
     servers = cores // int(stream.width[0])
     arrive, service = stream.arrive_s, stream.service_s
@@ -59,8 +59,6 @@ def by_priority(stream: Stream, cores: int, *, overtake: bool = False) -> Served
     A job that does not fit yet makes those behind it wait, unless they may `overtake` (which can starve wide jobs).
     With equal priorities this is FIFO.
     """
-    import numpy as np
-
     _require_fits(stream, cores)
     arrive, service = stream.arrive_s.tolist(), stream.service_s.tolist()
     width, priority = stream.width.tolist(), stream.priority.tolist()
@@ -103,8 +101,6 @@ def shared(stream: Stream, slowdown: Slowdown, *, slots: int | None = None) -> S
     The load is the cores that the jobs ask for, so that wide and narrow jobs share alike. `clock` is the work that a
     job which was there all along would have done: it ends when the clock has moved on by its service time.
     """
-    import numpy as np
-
     arrive, service, width = stream.arrive_s.tolist(), stream.service_s.tolist(), stream.width.tolist()
     n, most = len(arrive), len(arrive) if slots is None else slots
     start, end = np.empty(n), np.empty(n)
@@ -141,7 +137,6 @@ def as_launched(stream: Stream, phases: Sequence[Phases], machine: Machine) -> S
 
     A job whose time alone is longer than usual is so in all phases.
     """
-    import numpy as np
 
     def by_class(values: Sequence[float]) -> Floats:
         return np.asarray(values, dtype=float)[stream.job_class]

@@ -7,6 +7,8 @@ is distributed as if service times were exponential: a birth-death process.
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.queues import Measures, require_positive, too_busy
 from sparkcast.queues.slowdown import Slowdown
@@ -33,8 +35,6 @@ class Sharing:
 
     def probabilities(self) -> Floats:
         """Of 0, 1, ... jobs at once, as far as they count."""
-        import numpy as np
-
         size = _FIRST
         while True:
             n = np.arange(1, size)
@@ -46,8 +46,6 @@ class Sharing:
             size *= 4
 
     def measures(self) -> Measures:
-        import numpy as np
-
         p = self.probabilities()
         jobs = float(p @ np.arange(len(p)))
         busy = float(p @ np.minimum(np.arange(len(p)) / self.servers, 1.0))

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_share, too_busy
@@ -58,8 +60,6 @@ class Cluster:
 
     def serve(self, workload: Workload, n_jobs: int, *, seed: int | tuple[int, ...] = 0) -> Served:
         """One run, from an empty cluster on."""
-        import numpy as np
-
         stream = workload.draw(np.random.default_rng(seed), n_jobs)
         if self.discipline == "fair":
             return shared(stream, self.sharing, slots=self.slots)
@@ -130,8 +130,6 @@ def simulate(
     on_progress: OnProgress = lambda done, total: None,
 ) -> Simulation:
     """Independent runs of `n_jobs` jobs each; raises InfeasibleError where queues would grow without end."""
-    import numpy as np
-
     for share in shares:
         require_share(share, "a percentile")
     require_stable_on(workload, cluster)
@@ -180,8 +178,6 @@ def _classes(
 
 
 def _numbers_of_class(served: Served, cut: int, index: int, shares: Sequence[float]) -> list[float] | None:
-    import numpy as np
-
     is_one = served.stream.job_class[cut:] == index
     if not is_one.any():
         return None
@@ -208,8 +204,6 @@ def require_stable_on(workload: Workload, cluster: Cluster) -> None:
 
 
 def _numbers(served: Served, cut: int, cluster: Cluster, shares: Sequence[float]) -> list[float]:
-    import numpy as np
-
     response, wait = served.response_s[cut:], served.wait_s[cut:]
     arrive = served.stream.arrive_s
     begin, end = float(arrive[cut]), float(arrive[-1])
@@ -228,8 +222,6 @@ def _numbers(served: Served, cut: int, cluster: Cluster, shares: Sequence[float]
 
 def mean_number(come: Floats, go: Floats, begin: float, end: float) -> float:
     """The time average of how many are there between two moments."""
-    import numpy as np
-
     if end <= begin:
         return float("nan")
     inside = np.minimum(go, end) - np.maximum(come, begin)
@@ -238,8 +230,6 @@ def mean_number(come: Floats, go: Floats, begin: float, end: float) -> float:
 
 def _busy(served: Served, cluster: Cluster, begin: float, end: float) -> float:
     """The share of the cores that are at work; with a measured slowdown, of the time that any job runs."""
-    import numpy as np
-
     stream = served.stream
     if cluster.discipline != "fair":
         held = np.maximum(np.minimum(served.end_s, end) - np.maximum(served.start_s, begin), 0.0)
@@ -252,8 +242,6 @@ def _busy(served: Served, cluster: Cluster, begin: float, end: float) -> float:
 
 def timeline(come: Floats, go: Floats, weights: Floats | Ints | None = None) -> tuple[Floats, Floats]:
     """When the number of those present (or their weight) changes, and to what."""
-    import numpy as np
-
     amount = np.ones(len(come)) if weights is None else np.asarray(weights, dtype=float)
     times = np.concatenate([come, go])
     change = np.concatenate([amount, -amount])
@@ -262,6 +250,4 @@ def timeline(come: Floats, go: Floats, weights: Floats | Ints | None = None) -> 
 
 
 def _without_priorities(stream: Stream) -> Stream:
-    import numpy as np
-
     return replace(stream, priority=np.zeros(len(stream), dtype=int))

@@ -10,6 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from scipy.special import ndtri
+
 from sparkcast.errors import StudyError
 from sparkcast.queues.admission import (
     DRAWS,
@@ -67,8 +70,6 @@ class _Future:
     seed: int
 
     def ends(self, new: Job[Phases] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
-        import numpy as np
-
         jobs = (*self.running, *([new] if new else []))
         if not jobs:
             return (), 0.0
@@ -112,7 +113,6 @@ def _drawn(phases: Phases, share: float) -> Phases:
     """The times of a job at a quantile, with logarithms that are normal."""
     if phases.scv == 0:
         return phases
-    from scipy.special import ndtri
 
     return phases.scaled(math.exp(math.sqrt(math.log1p(phases.scv)) * float(ndtri(share))))
 

@@ -4,6 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.stats import t
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError
 
@@ -27,8 +30,6 @@ def warm_up(values: Floats) -> int:
 
     Means of five; the cut that makes the standard error of what remains smallest, within the first half.
     """
-    import numpy as np
-
     n = len(values) // _BATCH
     if n < 2 * _BATCH:
         return 0
@@ -46,8 +47,6 @@ def over_replications(values: Sequence[float], level: float = 0.95) -> Estimate:
     Means of queues are skewed to the right, so that Student's own interval lies too low too often. The adjustment is
     that of Willink (2005), as in Skart (Tafazzoli, Steiger and Wilson 2011).
     """
-    from scipy.stats import t
-
     n = len(values)
     if n < _LEAST:
         raise NotEnoughDataError(

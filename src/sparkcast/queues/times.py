@@ -4,15 +4,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues import require_positive
 from sparkcast.queues.general import require_scv
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 class Times(Protocol):
@@ -42,8 +42,6 @@ class Spread:
         require_scv(self.scv, "times")
 
     def draw(self, rng: "Generator", n: int) -> Floats:
-        import numpy as np
-
         if self.scv == 0:
             return np.full(n, self.mean_s)
         if self.scv == 1:
@@ -66,8 +64,6 @@ class TwoPhases:
             )
 
     def draw(self, rng: "Generator", n: int) -> Floats:
-        import numpy as np
-
         short = (1 + math.sqrt((self.scv - 1) / (self.scv + 1))) / 2  # the share of short ones
         is_short = rng.random(n) < short
         means = np.where(is_short, self.mean_s / (2 * short), self.mean_s / (2 * (1 - short)))
@@ -98,8 +94,6 @@ class Measured:
         return math.fsum((value - mean) ** 2 for value in self.values) / len(self.values) / mean**2
 
     def draw(self, rng: "Generator", n: int) -> Floats:
-        import numpy as np
-
         return rng.choice(np.array(self.values), n)
 
 
@@ -127,16 +121,12 @@ class Predicted:
 
     def at(self, shares: Floats) -> Floats:
         """The quantiles."""
-        import numpy as np
-
         return np.interp(shares, self.shares, self.values)
 
     def draw(self, rng: "Generator", n: int) -> Floats:
         return self.at(rng.random(n))
 
     def _grid(self) -> Floats:
-        import numpy as np
-
         return self.at((np.arange(2000) + 0.5) / 2000)
 
 

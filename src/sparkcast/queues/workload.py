@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator
 
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
@@ -10,9 +12,6 @@ from sparkcast.queues import require_positive
 from sparkcast.queues.arrivals import Arrivals
 from sparkcast.queues.launching import Phases
 from sparkcast.queues.times import Measured, Times, mixture
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,6 @@ class Workload:
         return replace(self, arrivals=self.arrivals.at_rate(rate))
 
     def draw(self, rng: "Generator", n: int) -> Stream:
-        import numpy as np
-
         arrive = self.arrivals.draw(rng, n)
         n = len(arrive)
         total = sum(one.share for one in self.classes)

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Floats
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Table
@@ -77,8 +79,6 @@ class Recommender:
 
     def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
-        import numpy as np
-
         asked = self._asked(*self._view(question.fix), question, self.limits(question))
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
@@ -106,8 +106,6 @@ class Recommender:
 
         Those that were looked at already serve again when they have the fixed settings among others.
         """
-        import numpy as np
-
         whole = self._views.get(Configuration())
         if (
             whole is not None
@@ -125,8 +123,6 @@ class Recommender:
         return self._views[key], np.ones(len(self._views[key].candidates), dtype=bool)
 
     def view_of(self, candidates: Candidates, fix: Mapping[str, Level]) -> View:
-        import numpy as np
-
         if not len(candidates):
             raise _nothing_left(self._pool, fix)
         broke = np.zeros(len(candidates), dtype=bool)
@@ -272,8 +268,6 @@ class Recommender:
     def candidates(
         self, asked: Asked, rows: Sequence[int], marks: Sequence[bool | None] | None = None
     ) -> list[Candidate]:
-        import numpy as np
-
         at = np.asarray(rows)
         chances = asked.probability(at).tolist()
         failure = [None] * len(chances) if asked.failure is None else asked.failure[at].tolist()
@@ -353,8 +347,6 @@ def _check_shares(limits: Sequence[Limit], words: Vocabulary, largest: Callable[
 
 
 def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
-    import numpy as np
-
     question = asked.question
     good = asked.order[asked.meets[asked.order]]
     listed = good[: max(question.most, 2)]
@@ -407,8 +399,6 @@ def _compared(asked: Asked) -> list[str]:
 
 def _apart(asked: Asked, front: list[int], chosen: int) -> list[bool]:
     """Which of the front differ from the chosen one, and from each other, by more than the noise."""
-    import numpy as np
-
     if not front:
         return []
     objective, rows = asked.objective, np.array(front)
@@ -424,8 +414,6 @@ def _apart(asked: Asked, front: list[int], chosen: int) -> list[bool]:
 
 def _as_good(asked: Asked, chosen: int) -> list[int]:
     """The cheapest or fastest that keeps to all limits and is not likely worse, if it is likely cheaper or faster."""
-    import numpy as np
-
     objective = asked.objective
     spent = next((r for r in (asked.words.money, asked.time) if r in asked.tables and r != objective.response), None)
     if spent is None:
@@ -439,8 +427,6 @@ def _as_good(asked: Asked, chosen: int) -> list[int]:
 
 def _front(asked: Asked) -> list[int]:
     """The rows that are Pareto-optimal in time, cost and quality, by time; some of them if they are many."""
-    import numpy as np
-
     words, compared = asked.words, _compared(asked)
     signs = {response: -1 if words.response(response).better == "more" else 1 for response in compared}
     if len(compared) < 2:
@@ -499,8 +485,6 @@ def measured_epochs(knowledge: Knowledge) -> tuple[int, ...]:
 
 def _having(candidates: Candidates, fix: Mapping[str, Level], known: Known) -> Bools:
     """Which candidates have the fixed settings; none when one of these is not among their settings."""
-    import numpy as np
-
     given = {name: value for name, value in fix.items() if not _is_repeated(known, name, value)}
     if not given.keys() <= candidates.levels.keys():
         return np.zeros(len(candidates), dtype=bool)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.fitting.answering import Table
 from sparkcast.study import Configuration, Dataset, Kind, Response
@@ -30,8 +32,6 @@ class Means:
 
     def score(self, rows: Ints | slice, than: Ints | slice | int, *, is_more: bool) -> Floats:
         """By how many standard deviations some are better than others."""
-        import numpy as np
-
         gain = self.center[rows] - self.center[than]
         apart = np.sqrt(self.spread[rows] ** 2 + self.spread[than] ** 2)
         signed = gain if is_more else -gain
@@ -39,8 +39,6 @@ class Means:
         return np.where(apart > 0, signed / np.where(apart > 0, apart, 1.0), certain)
 
     def probability(self, row: int, than: int, *, is_more: bool) -> float:
-        import numpy as np
-
         [score] = self.score(np.array([row]), np.array([than]), is_more=is_more).tolist()
         return NormalDist().cdf(score)
 
@@ -51,8 +49,6 @@ def is_likely(scores: Floats) -> Bools:
 
 def means_of(table: Table, response: Response, noise: float) -> Means:
     """`noise`: the standard deviation of repeated runs, on the scale of `noise_in`; 0 when it is not known."""
-    import numpy as np
-
     low, high = table.interval(_LEVEL)
     center = table.values
     if is_compared_by_ratio(response, float(low.min(initial=1.0))):
@@ -63,8 +59,6 @@ def means_of(table: Table, response: Response, noise: float) -> Means:
 
 def exact(values: Floats) -> Means:
     """Of a setting, nothing is uncertain."""
-    import numpy as np
-
     return Means(values, np.zeros(len(values)))
 
 
@@ -74,8 +68,6 @@ def is_compared_by_ratio(response: Response, smallest: float) -> bool:
 
 def noise_in(runs: Dataset, response: str) -> float:
     """The standard deviation of repeated runs around their means, of logarithms where times are; 0 when unknown."""
-    import numpy as np
-
     groups: dict[Configuration, list[float]] = {}
     for run in runs.successful(response):
         groups.setdefault(runs.key(run), []).append(run.responses[response])
@@ -92,8 +84,6 @@ def likely_better(rows: Ints, than: Ints, means: Sequence[tuple[Means, bool]]) -
 
     `means`: of each response, and whether more of it is better.
     """
-    import numpy as np
-
     scores = [own.score(rows[:, None], than[None, :], is_more=is_more) for own, is_more in means]
     return is_likely(np.max(scores, axis=0))
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.fitting.answering import Table
 from sparkcast.learned.about import Seen
@@ -82,8 +84,6 @@ class Ranks:
 
     @classmethod
     def of(cls, objective: Objective, values: Mapping[str, Floats], time: str | None) -> "Ranks":
-        import numpy as np
-
         loss = (-1 if objective.is_maximum else 1) * significant(values[objective.response])
         return cls(loss, np.argsort(loss, kind="stable") if time is None else np.lexsort((values[time], loss)))
 
@@ -104,8 +104,6 @@ class CostTable:
         return low * self.per_unit, high * self.per_unit
 
     def probability_below(self, limit: Floats | float) -> Floats:
-        import numpy as np
-
         free = self.per_unit == 0
         amounts = limit / np.where(free, 1.0, self.per_unit)
         return np.where(free, 1.0, self.time.probability_below(amounts))
@@ -130,8 +128,6 @@ class Asked:
         settings: Mapping[str, Floats] | None = None,
         noise: Callable[[str], float] = lambda _: 0.0,
     ) -> None:
-        import numpy as np
-
         self.question, self.limits, self.objective, self.tables = question, limits, objective, tables
         self.view, self.failure, self.wanted, self.words, self._noise = view, failure, wanted, words, noise
         self.time = words.of_kind(Kind.TIME, among=tables)  # None when nobody knows it
@@ -158,16 +154,12 @@ class Asked:
 
     def probability(self, rows: Ints) -> Floats:
         """Of the limit that each of these candidates keeps to least likely."""
-        import numpy as np
-
         chances = [self.chances(limit, rows) for limit in self.limits]
         least: Floats = np.min([np.ones(len(rows)), *chances], axis=0)
         return least
 
     def nearest_misses(self, n: int) -> Ints:
         """Candidates that break a limit, those that are nearest to keeping it first."""
-        import numpy as np
-
         rows = np.flatnonzero(self.kept & ~self.meets)
         gaps = [
             abs(self.kept_value(limit)[rows] - limit.value) / (abs(limit.value) or 1.0) * ~self.keeps[limit][rows]
@@ -220,8 +212,6 @@ def _is_kept(limit: Limit, value: Floats) -> Bools:
 
 def significant(values: Floats, digits: int = 3) -> Floats:
     """Rounded to so many digits, whatever the size."""
-    import numpy as np
-
     with np.errstate(divide="ignore"):
         magnitude = np.where(values == 0, 0.0, np.floor(np.log10(np.abs(values))))
     unit = 10.0 ** (magnitude - digits + 1)
@@ -230,8 +220,6 @@ def significant(values: Floats, digits: int = 3) -> Floats:
 
 def rows_run(candidates: Candidates, configurations: Sequence[Levels], names: Sequence[str]) -> Bools:
     """Which candidates have these settings of one of the configurations."""
-    import numpy as np
-
     codes = {name: {level: code for code, level in enumerate(candidates.levels[name])} for name in names}
     known = [
         [codes[name][normal_level(configuration[name])] for name in names]
@@ -252,8 +240,6 @@ def rows_run(candidates: Candidates, configurations: Sequence[Levels], names: Se
 
 def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Bools:
     """Which candidates have these settings, however they are written."""
-    import numpy as np
-
     like = np.ones(len(candidates), dtype=bool)
     for name in names:
         same = np.array([same_level(level, configuration[name]) for level in candidates.levels[name]])

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Ints
 from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit, Relaxed
@@ -16,8 +18,6 @@ _SURE = 0.995  # what is more likely is shown without its probability
 
 
 def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reasons: Sequence[str] = ()) -> str:
-    import numpy as np
-
     objective, confidence, at = asked.objective, asked.question.confidence, np.array([row])
     parts = []
     if asked.time is not None:
@@ -59,8 +59,6 @@ def _candidates(n: int) -> str:
 
 def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate]) -> tuple[Alternative, ...]:
     """For each limit, the smallest change of it with which a candidate fits that is likely better."""
-    import numpy as np
-
     found = []
     better = asked.kept & (asked.loss < asked.loss[chosen])
     if better.any():
@@ -79,8 +77,6 @@ def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate
 
 
 def _keeps_others(asked: Asked, limit: Limit) -> Bools:
-    import numpy as np
-
     others = [is_kept for other, is_kept in asked.keeps.items() if other != limit]
     keeps: Bools = np.logical_and.reduce([np.ones(len(asked.loss), dtype=bool), *others])
     return keeps
@@ -130,8 +126,6 @@ def infeasible(asked: Asked, freed: Sequence[tuple[str, Candidate]]) -> Infeasib
 
 
 def _problem(asked: Asked) -> str:
-    import numpy as np
-
     question = asked.question
     wanted = " and ".join(show_limit(limit, asked.words) for limit in asked.limits)
     rows = np.flatnonzero(asked.kept)
@@ -156,8 +150,6 @@ def _problem(asked: Asked) -> str:
 
 
 def _nearest_row(asked: Asked, rows: Ints) -> int:
-    import numpy as np
-
     if asked.time is not None:
         return int(rows[np.argmin(asked.values[asked.time][rows])])
     return int(rows[np.argmax(asked.probability(rows))])
@@ -169,8 +161,6 @@ def _settings(asked: Asked, row: int) -> str:
 
 def _relaxations(asked: Asked) -> list[str]:
     """What each limit would have to be for one candidate to fit, all others kept; and the chance of failing."""
-    import numpy as np
-
     found = [
         _relaxed_text(
             one.limit,
@@ -191,8 +181,6 @@ def _relaxations(asked: Asked) -> list[str]:
 
 
 def _relaxed(asked: Asked) -> list[Relaxed]:
-    import numpy as np
-
     found = []
     for limit in asked.limits:
         rows = np.flatnonzero(asked.kept & _keeps_others(asked, limit))
@@ -225,8 +213,6 @@ def _freed_text(asked: Asked, name: str, chosen: Candidate) -> str:
 
 def _each_alone(asked: Asked) -> str:
     """What could be had if each limit were the only one."""
-    import numpy as np
-
     parts = []
     for limit in asked.limits:
         rows = np.flatnonzero(asked.kept)

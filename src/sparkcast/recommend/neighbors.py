@@ -1,5 +1,7 @@
 """How far settings are from those that were measured."""
 
+import numpy as np
+
 from sparkcast.fitting.encoding import Axis, domain_of
 from sparkcast.recommend import Nearest
 from sparkcast.recommend.evaluation import Known
@@ -11,8 +13,6 @@ class Measured:
     """The configurations that were run with success, each setting in shares of its measured range."""
 
     def __init__(self, known: Known) -> None:
-        import numpy as np
-
         self._known = known
         self._ran = [seen.configuration for seen in known.seen if seen.ok]
         self._axes = domain_of(known.factors, self._ran, known.words).axes if self._ran else ()
@@ -20,8 +20,6 @@ class Measured:
 
     def nearest(self, configuration: Configuration) -> Nearest | None:
         """The measured configuration most like this one; distances along the settings are added up."""
-        import numpy as np
-
         if not self._ran:
             return None
         place = np.array([_place(axis, configuration[axis.name]) for axis in self._axes])

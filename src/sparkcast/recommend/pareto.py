@@ -1,5 +1,7 @@
 """The candidates that no other beats in everything at once."""
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 
 
@@ -13,8 +15,6 @@ def pareto_front(losses: Floats) -> Ints:
     >>> pareto_front(np.array([[1.0, 5.0], [2.0, 2.0], [3.0, 3.0], [1.0, 6.0]])).tolist()
     [0, 1]
     """
-    import numpy as np
-
     ranks = [np.unique(column, return_inverse=True)[1] for column in losses.T]
     first, second, third = sorted([*ranks, *[np.zeros(len(losses), dtype=int)] * (3 - len(ranks))], key=np.max)
     # table[i, j]: the least of the third column among the points with ranks i and j in the two others, ...

@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from math import prod
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.recommend.evaluation import Known
 from sparkcast.study import Role, Vocabulary
@@ -23,8 +25,6 @@ class Resources:
 
     def held(self, candidates: Candidates, known: Known) -> Floats:
         """How much each candidate holds: the product of its settings."""
-        import numpy as np
-
         found = np.ones(len(candidates))
         for name in self.settings:
             number = known.words.setting(name).number

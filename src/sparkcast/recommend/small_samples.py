@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Floats
 from sparkcast.fitting.uncertainty import FittedPoints
 from sparkcast.learned.support import Extrapolating
@@ -58,8 +60,6 @@ def most_teaching(asked: Asked, known: Known, response: str) -> list[Configurati
 
 
 def relative_width(values: Floats, low: Floats, high: Floats) -> Floats:
-    import numpy as np
-
     size = np.abs(values)
     widths: Floats = np.divide(high - low, size, out=np.zeros(len(values)), where=size > 0)
     return widths
@@ -67,8 +67,6 @@ def relative_width(values: Floats, low: Floats, high: Floats) -> Floats:
 
 def two_widest(widths: Floats, allowed: Bools, candidates: Candidates) -> list[int]:
     """The row with the widest interval, and of those that differ from it in most settings again the widest."""
-    import numpy as np
-
     rows = np.flatnonzero(allowed)
     if not len(rows):
         return []
@@ -79,8 +77,6 @@ def two_widest(widths: Floats, allowed: Bools, candidates: Candidates) -> list[i
 
 
 def _was_run(candidates: Candidates, known: Known) -> Bools:
-    import numpy as np
-
     tried = [seen.configuration for seen in known.seen if seen.ok or seen.failed]  # a lost run says nothing
     like = [rows_like(candidates, configuration, known.factors) for configuration in tried]
     found: Bools = np.logical_or.reduce([np.zeros(len(candidates), dtype=bool), *like])

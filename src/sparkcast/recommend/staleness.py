@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, median
 
+from scipy.stats import betabinom
+
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import Fitted
 from sparkcast.recommend import Staleness
@@ -198,8 +200,6 @@ def _is_known(times: Fitted, configuration: Configuration) -> bool:
 
 
 def _misses(groups: Sequence[Sequence[_Tested]], n_learned: int) -> bool:
-    from scipy.stats import betabinom
-
     n_inside = sum(fmean(run.is_inside for run in group) >= 0.5 for group in groups)
     hits, misses = _LEVEL * (n_learned + 1), (1 - _LEVEL) * (n_learned + 1)
     return float(betabinom.cdf(n_inside, len(groups), hits, misses)) < SIGNIFICANCE

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.search.belief import Belief
 
@@ -25,8 +27,6 @@ class Outlook:
 
 def expected_gain(outlook: Outlook, best: float, left: Ints) -> Floats:
     """What a run of each candidate that is left is expected to improve on the best, by itself or by what it teaches."""
-    import numpy as np
-
     improves = expected_improvement(outlook, best)
     order = left[np.argsort(-improves[left], kind="stable")]
     shortlist = order
@@ -39,14 +39,11 @@ def expected_gain(outlook: Outlook, best: float, left: Ints) -> Floats:
 
 
 def expected_improvement(outlook: Outlook, best: float) -> Floats:
-    import numpy as np
-
     return outlook.weights @ (outlook.ok * improvement(outlook.values, np.sqrt(outlook.variances), best))
 
 
 def improvement(mean: Floats, sd: Floats, best: float) -> Floats:
     """Expected amount by which a normal answer lies below the best."""
-    import numpy as np
     from scipy.special import ndtr
 
     z = (best - mean) / sd
@@ -56,8 +53,6 @@ def improvement(mean: Floats, sd: Floats, best: float) -> Floats:
 
 def knowledge_gradient(outlook: Outlook, best: float, places: Ints) -> Floats:
     """How much better the best will look after a run of each of these, whichever it then is (Frazier et al. 2009)."""
-    import numpy as np
-
     weights, values, ok = outlook.weights, outlook.values[:, places], outlook.ok[:, places]
     sd = np.sqrt(outlook.variances[places])
     moves = outlook.belief.covariance(places, places) / sd**2  # of all others with the answer of one
@@ -80,7 +75,6 @@ def knowledge_gradient(outlook: Outlook, best: float, places: Ints) -> Floats:
 
 def _answers(weights: Floats) -> tuple[Ints, Floats]:
     """Jobs that may answer, and how many standard deviations they are off, dealt evenly over both."""
-    import numpy as np
     from scipy.special import ndtri
 
     middles = (np.arange(_N_ANSWERS) + 0.5) / _N_ANSWERS
@@ -90,15 +84,11 @@ def _answers(weights: Floats) -> tuple[Ints, Floats]:
 
 def _looks(weights: Floats, values: Floats, ok: Floats) -> Floats:
     """What each candidate is expected to give when it is tried until it gives something."""
-    import numpy as np
-
     looks: Floats = weights @ values - np.log(np.maximum(weights @ ok, _LEAST_CHANCE))
     return looks
 
 
 def _after_failure(weights: Floats, values: Floats, ok: Floats, k: int) -> float:
-    import numpy as np
-
     failing = weights * (1 - ok[:, k])
     looks = _looks(failing / max(float(failing.sum()), _TINY), values, ok)
     return float(np.delete(looks, k).min(initial=np.inf))

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from sparkcast.arrays import Array, Floats, Ints
 from sparkcast.search.jobs import RARELY, Jobs
 from sparkcast.search.points import Known
@@ -67,8 +69,6 @@ class Belief:
 
     def variances(self) -> Floats:
         """Of the next run of each candidate under each job."""
-        import numpy as np
-
         to_runs = self._to_runs(slice(None))
         known = ((to_runs @ self.solved) * to_runs).sum(axis=1)
         open_ = self.around.sd**2 - known + (1 - to_runs @ self.ones) ** 2 / self.ones.sum()
@@ -90,8 +90,6 @@ class Fits:
 
 
 def fits(jobs: Jobs, points: Floats, around: Around, told: Runs) -> Fits:
-    import numpy as np
-
     runs, y = np.array(list(told.good)), np.array(list(told.good.values()))
     within = covariance(points[runs], points[runs], around) + around.noise**2 * np.eye(len(runs))
     solved: Array = np.linalg.inv(within)
@@ -111,8 +109,6 @@ def fits(jobs: Jobs, points: Floats, around: Around, told: Runs) -> Fits:
 
 def believe(jobs: Jobs, prior: Floats, points: Floats, around: Around, told: Runs) -> Belief:
     """After some runs, of which at least one was good."""
-    import numpy as np
-
     found = fits(jobs, points, around, told)
     return weighed(found, normalized(np.log(prior) + found.logs))
 
@@ -123,7 +119,6 @@ def weighed(found: Fits, weights: Floats) -> Belief:
 
 def _longer(belief: Belief, scales: Floats, stopped: Mapping[int, float]) -> Floats | float:
     """The logarithm of how likely each job is to take longer than the limits that stopped it."""
-    import numpy as np
     from scipy.special import log_ndtr
 
     if not stopped:
@@ -137,8 +132,6 @@ def _longer(belief: Belief, scales: Floats, stopped: Mapping[int, float]) -> Flo
 
 def outcomes(jobs: Jobs, told: Runs) -> Floats:
     """The logarithm of how likely each job is to succeed and to fail as the runs did, whatever time they took."""
-    import numpy as np
-
     went_well = [*told.good, *told.stopped]  # a run that was stopped had not failed until then
     logs: Floats = np.log(1 - jobs.failures[:, went_well]).sum(axis=1)
     logs += np.log(jobs.failures[:, list(told.broken)]).sum(axis=1)
@@ -147,8 +140,6 @@ def outcomes(jobs: Jobs, told: Runs) -> Floats:
 
 
 def normalized(logs: Floats) -> Floats:
-    import numpy as np
-
     weights = np.exp(logs - logs.max())
     shares: Floats = weights / weights.sum()
     return shares
@@ -159,16 +150,12 @@ def covariance(left: Floats, right: Floats, around: Around) -> Floats:
 
 
 def distances(left: Floats, right: Floats) -> Floats:
-    import numpy as np
-
     lengths: Floats = np.sqrt(((left[:, None] - right) ** 2).sum(axis=-1))
     return lengths
 
 
 def matern(distance: Floats) -> Floats:
     """Of smoothness 5/2: surfaces that can be differentiated twice."""
-    import numpy as np
-
     scaled = np.sqrt(5) * distance
     share: Floats = (1 + scaled + scaled**2 / 3) * np.exp(-scaled)
     return share

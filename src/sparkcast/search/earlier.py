@@ -9,7 +9,8 @@ new workload itself, which are likely under some of these jobs and unlikely unde
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.search.base import Evaluation
@@ -18,9 +19,6 @@ from sparkcast.search.jobs import RARELY, Jobs, together
 from sparkcast.search.points import Known, Points, known_from
 from sparkcast.search.posterior import Sampler, sampled
 from sparkcast.study import Dataset
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _NOTHING_COMMON = 0.5  # prior probability that earlier workloads say nothing about this one
 _LIKE_ONE = 0.25  # that it is like one of them
@@ -48,8 +46,6 @@ class Prior:
 
 
 def prior_of(drawn: Jobs, points: Points, earlier: tuple[Dataset, ...]) -> Prior:
-    import numpy as np
-
     even = np.full(len(drawn.log_times), 1 / len(drawn.log_times))
     runs = {i: _runs_of(data, points) for i, data in enumerate(earlier)}
     useful = [known for known in runs.values() if len(known.values) >= _LEAST_RUNS]
@@ -73,8 +69,6 @@ def prior_of(drawn: Jobs, points: Points, earlier: tuple[Dataset, ...]) -> Prior
 
 def posterior_of(prior: Prior, sampler: Sampler, numbers: Floats, rng: "np.random.Generator") -> tuple[Jobs, Floats]:
     """Jobs after some runs and their weights: earlier workloads count by how likely they make the runs."""
-    import numpy as np
-
     found, logs = [], []
     for probability, moved in prior.sources():
         sample = sampled(replace(sampler, moved=moved), numbers, rng)
@@ -91,8 +85,6 @@ def posterior_of(prior: Prior, sampler: Sampler, numbers: Floats, rng: "np.rando
 
 def _runs_of(data: Dataset, points: Points) -> Known:
     """The runs of candidates, as logarithms of their times."""
-    import numpy as np
-
     time = data.vocabulary.time
     times = [run.responses.get(time) if run.ok and time else None for run in data.observations]
     evaluations = [
@@ -114,8 +106,6 @@ def _curve(drawn: Jobs, even: Floats, points: Points, known: Known) -> tuple[Flo
 
 
 def _failures(known: Known, n_candidates: int) -> Floats:
-    import numpy as np
-
     failures = np.full(n_candidates, RARELY)
     failures[list(known.failed)] = _FAILS_TOO
     return failures

@@ -17,6 +17,8 @@ their prices buy (see machine_types).
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Floats
 from sparkcast.fitting.encoding import Axis
 from sparkcast.search.machine_types import guessed_types
@@ -49,8 +51,6 @@ class Laws:
 
     def __init__(self, points: Points, per_second: Floats | None = None) -> None:
         """`per_second` is what a second of each candidate costs, where that is known."""
-        import numpy as np
-
         self._points, self._per_second = points, per_second
         most = 100 + 4 * sum(len(axis.levels) for axis in points.domain.axes)
         numbers = Numbers(np.full((1, most), 0.5))
@@ -62,8 +62,6 @@ class Laws:
         return self._made_of(Numbers(numbers))
 
     def _made_of(self, numbers: Numbers) -> Jobs:
-        import numpy as np
-
         points, known = self._points, _known_roles(self._points)
         roles = {**known, **guessed_types(numbers, points, known, self._per_second)}
         machines, cores = roles.get("machines", np.ones(1)), roles.get("cores", np.ones(1))
@@ -82,8 +80,6 @@ class Laws:
 
 def together(*some: Jobs) -> Jobs:
     """All of them, on the same candidates."""
-    import numpy as np
-
     return Jobs(
         np.vstack([jobs.log_times for jobs in some]),
         np.vstack([jobs.failures for jobs in some]),
@@ -94,8 +90,6 @@ def together(*some: Jobs) -> Jobs:
 
 def flat(jobs: Jobs) -> Jobs:
     """The same jobs where nothing is known of the answer, but of the failures."""
-    import numpy as np
-
     return Jobs(np.zeros_like(jobs.log_times), jobs.failures, jobs.out_of_memory, jobs.room)
 
 
@@ -117,8 +111,6 @@ def _parts(machines: Floats, cores: Floats) -> tuple[Floats | float, ...]:
 
 def _relative(values: Floats) -> Floats:
     """1 in the middle of the candidates, so that shares are shares of the time there."""
-    import numpy as np
-
     relative: Floats = values / np.exp(np.log(values).mean(axis=-1, keepdims=True))
     return relative
 
@@ -140,8 +132,6 @@ def _free(numbers: Numbers, memory: Floats) -> Floats:
 
 
 def _within(numbers: Numbers, values: Floats) -> Floats:
-    import numpy as np
-
     logs = np.log(values)
     least, most = logs.min(axis=-1, keepdims=True), logs.max(axis=-1, keepdims=True)
     amounts: Floats = np.exp(least + numbers.uniform() * (most - least))
@@ -154,16 +144,12 @@ def _again(numbers: Numbers) -> Floats:
 
 
 def _missing(numbers: Numbers, free: Floats, needed: Floats) -> Floats:
-    import numpy as np
-
     share = np.maximum(0.0, 1 - free / needed)
     return np.where(numbers.uniform() < 0.5, share, share > 0)
 
 
 def _others(numbers: Numbers, points: Points) -> Floats:
     """The logarithm of what all other settings do."""
-    import numpy as np
-
     found: Floats = np.zeros((1, len(points.candidates)))
     known = set(_role_names(points).values())
     for j, axis in enumerate(points.domain.axes):
@@ -181,8 +167,6 @@ def _others(numbers: Numbers, points: Points) -> Floats:
 
 
 def _centered(axis: Axis, column: Floats) -> Floats:
-    import numpy as np
-
     values = np.log(column) if axis.is_positive else column / np.ptp(column)
     centered: Floats = values - values.mean()
     return centered
@@ -192,8 +176,6 @@ def _failures(
     numbers: Numbers, points: Points, roles: Mapping[str, Floats], free: Floats, needed: Floats
 ) -> tuple[Floats, Bools]:
     """Half of the jobs fail below some amount of one resource; and whether that is memory, or may be."""
-    import numpy as np
-
     resources = _resources(points, roles, free)
     which, least, does_fail = numbers.uniform(), numbers.uniform(), numbers.uniform() < 0.5
     fails, is_memory = np.zeros((len(which), len(points.candidates)), dtype=bool), np.ones((len(which), 1), dtype=bool)
@@ -220,8 +202,6 @@ class _Resource:
 
 def _resources(points: Points, roles: Mapping[str, Floats], free: Floats) -> list[_Resource]:
     """Memory first; then cores, fewer machines, and of settings with no known meaning more or less of any."""
-    import numpy as np
-
     found: list[_Resource] = []
     known = set(_role_names(points).values()) if "memory" in roles else set()
     if "memory" in roles:

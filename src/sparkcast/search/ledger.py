@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from scipy.stats import ttest_ind
+
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
 from sparkcast.search.options import TuneOptions
 from sparkcast.study import Configuration, Kind, Observation, Outcome, Response, Study
@@ -278,6 +280,5 @@ def is_noise(a: Sequence[float], b: Sequence[float]) -> bool:
         return False
     if len({*a}) == len({*b}) == 1:
         return a[0] == b[0]
-    from scipy.stats import ttest_ind
 
     return bool(ttest_ind(a, b, equal_var=False).pvalue > _SIGNIFICANT)

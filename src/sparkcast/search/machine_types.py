@@ -6,6 +6,8 @@ between types, of memory more than of cores.
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.search.numbers import Numbers
 from sparkcast.search.points import Points
@@ -19,8 +21,6 @@ def guessed_types(
     numbers: Numbers, points: Points, known: Mapping[str, Floats], per_second: Floats | None
 ) -> dict[str, Floats]:
     """Cores and memory of the candidates, as far as they are not known, one row per guess; none without types."""
-    import numpy as np
-
     axes = [j for j, axis in enumerate(points.domain.axes) if axis.role is Role.MACHINE_TYPE and not axis.is_number]
     missing = [part for part in _SPREAD if part not in known]
     if not axes or not missing or points.domain.axes[axes[0]].is_constant:
@@ -37,8 +37,6 @@ def guessed_types(
 
 def _log_prices(codes: Ints, known: Mapping[str, Floats], per_second: Floats | None) -> Floats:
     """Of one machine of each type; all alike where nothing is known of them."""
-    import numpy as np
-
     if per_second is None:
         return np.zeros(codes.max() + 1)
     logs = np.log(np.maximum(per_second / known.get("machines", 1.0), 1e-300))

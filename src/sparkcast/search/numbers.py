@@ -1,5 +1,7 @@
 """Numbers between 0 and 1, from which all that is random about a job is made, one after the other."""
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 
 _NEAR = 1e-9  # to 0 and 1, where normal numbers have no end
@@ -19,7 +21,6 @@ class Numbers:
         return columns
 
     def normal(self, n: int = 1) -> Floats:
-        import numpy as np
         from scipy.special import ndtri
 
         normals: Floats = ndtri(np.clip(self.uniform(n), _NEAR, 1 - _NEAR))
@@ -27,7 +28,5 @@ class Numbers:
 
     def between(self, low: float, high: float) -> Floats:
         """Any order of magnitude between the limits alike."""
-        import numpy as np
-
         amounts: Floats = np.exp(np.log(low) + self.uniform() * np.log(high / low))
         return amounts

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain, domain_of
 from sparkcast.search.base import Evaluation, Search
@@ -35,8 +37,6 @@ class Points:
     @cached_property
     def coordinates(self) -> Floats:
         """The candidates in the unit cube: ratios of positive numbers count, and all levels are equally far apart."""
-        import numpy as np
-
         columns = [part for j, axis in enumerate(self.domain.axes) for part in _columns(axis, self.encoded[:, j])]
         return np.column_stack([np.zeros(len(self.candidates)), *columns])
 
@@ -104,8 +104,6 @@ def _means(groups: Mapping[int, Sequence[float]]) -> dict[int, float]:
 
 
 def _columns(axis: Axis, values: Floats) -> list[Floats]:
-    import numpy as np
-
     if axis.is_constant:
         return []
     if axis.numbers is None:

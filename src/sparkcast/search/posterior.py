@@ -6,15 +6,13 @@ one or two is far too sure. So the runs are let in little by little, and jobs th
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.sampling import temper
 from sparkcast.search.belief import Around, Fits, Runs, fits
 from sparkcast.search.jobs import Jobs, Laws
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _N_JOBS = 1000
 _FEWEST_JOBS = 200
@@ -72,8 +70,6 @@ class Reflected:
     """Moves of numbers between 0 and 1: one number anew, or a few of them a little further."""
 
     def propose(self, particles: Floats, number: int, random: "np.random.Generator") -> Floats:
-        import numpy as np
-
         n, width = particles.shape
         is_anew = np.arange(width) == random.integers(0, width, (n, 1))
         anew = np.where(is_anew, random.random((n, 1)), particles)

@@ -7,6 +7,8 @@ from math import inf
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from sparkcast.arrays import Array, Floats
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
@@ -48,7 +50,6 @@ def hourly(configuration: Levels, price: Price, words: Vocabulary) -> float:
 
 def hourly_columns(candidates: Candidates, fixed: Levels, price: Price, words: Vocabulary) -> Floats:
     """Money per hour of each candidate, beside settings that all of them share: `hourly` of each, as an array."""
-    import numpy as np
 
     def column(name: str, amount: Callable[[Level], Any]) -> Any:
         return _by_level(candidates, name, amount) if name in candidates.levels else amount(fixed[name])
@@ -68,8 +69,6 @@ def hourly_columns(candidates: Candidates, fixed: Levels, price: Price, words: V
 
 def _by_level(candidates: Candidates, name: str, amount: Callable[[Level], Level]) -> Array:
     """The amount behind each candidate's level, asked once for each level that occurs."""
-    import numpy as np
-
     position = candidates.position(name)
     used = np.flatnonzero(np.bincount(position, minlength=len(candidates.levels[name])))
     amounts = {code: amount(candidates.levels[name][code]) for code in used.tolist()}

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from sparkcast.arrays import Array, Floats
 
 # A coefficient whose variance is this many times what it could be says little: the usual limit of variance inflation.
@@ -38,15 +40,11 @@ class ToldApart:
     """
 
     def __init__(self, columns: Floats) -> None:
-        import numpy as np
-
         self._columns = columns
         self._inverse: Array = np.linalg.pinv(columns.T @ columns, hermitian=True)
 
     def add(self, columns: Floats, *, limit: float = MAX_INFLATION) -> bool:
         """Let a term's columns join if they can be told apart; whether they were."""
-        import numpy as np
-
         if self._columns.shape[1] + columns.shape[1] > len(columns):
             return False
         shared = self._columns.T @ columns
@@ -69,7 +67,5 @@ class ToldApart:
 
 def _inflation(columns: Floats, inverse: Floats) -> Floats:
     """How many times its least possible variance each coefficient has; 0 for the intercept."""
-    import numpy as np
-
     spread: Floats = ((columns - columns.mean(axis=0)) ** 2).sum(axis=0)
     return np.diag(inverse) * spread

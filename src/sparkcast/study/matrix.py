@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.study.configuration import Configuration, Level, natural_order
@@ -76,8 +78,6 @@ class Coding:
 
     def codes(self, name: str, configurations: Sequence[Configuration]) -> Ints:
         """The place of each run's level among the levels."""
-        import numpy as np
-
         place = {level: code for code, level in enumerate(self.levels[name])}
         return np.fromiter((place[c[name]] for c in configurations), dtype=np.intp, count=len(configurations))
 
@@ -91,23 +91,17 @@ class Coding:
 
     def curvature(self, name: str) -> float:
         """What one unit of `curve_i` is as a coefficient of the square in the factor's own unit."""
-        import numpy as np
-
         centered = np.array(self.numbers[name]) - np.mean(self.numbers[name])
         return float(np.polynomial.polynomial.polyfit(centered, self.bend(name), 2)[2])
 
     def trend(self, name: str) -> Floats:
         """The coded value of each level of a number."""
-        import numpy as np
-
         numbers = np.array(self.numbers[name])
         centered: Floats = numbers - numbers.mean()
         return centered / (self.half_range(name) or 1.0)
 
     def bend(self, name: str) -> Floats:
         """The square of each level, without what the trend explains of it, scaled to at most 1."""
-        import numpy as np
-
         trend = self.trend(name)
         basis = np.stack([np.ones_like(trend), trend], axis=1)
         bend = trend**2 - basis @ np.linalg.lstsq(basis, trend**2, rcond=None)[0]
@@ -121,8 +115,6 @@ def sum_contrasts(count: int) -> Floats:
     >>> sum_contrasts(3).tolist()
     [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]
     """
-    import numpy as np
-
     return np.vstack([np.eye(count - 1), -np.ones(count - 1)])
 
 
@@ -138,8 +130,6 @@ def model_matrix(formula: Formula, frame: "pd.DataFrame") -> Floats:
 
 def model_columns(formula: Formula, frame: "pd.DataFrame") -> tuple[dict[str, slice], Floats]:
     """The places of each term's columns (the intercept's is 0), and the columns."""
-    import numpy as np
-
     terms = terms_of(formula)
     parts = {code: _coded(frame[code]) for code in {code for term in terms for code in term}}
     places, width = {}, 1

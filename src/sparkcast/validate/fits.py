@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
@@ -127,8 +129,6 @@ class _Said:
     learn: Callable[[], Points]
 
     def __call__(self, x: Floats) -> Floats:
-        import numpy as np
-
         known = self.kept.values.get(x[0].tobytes()) if len(x) == 1 else None
         return self.learn()(x) if known is None else np.array([known])
 

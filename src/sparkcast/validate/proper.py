@@ -3,6 +3,8 @@
 Both are proper: whoever says what they believe scores best (Gneiting and Raftery 2007).
 """
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.fitting.answering import Table
 
@@ -11,8 +13,6 @@ _SHARES = 100  # quantiles that a CRPS is computed from; of a normal distributio
 
 def pinball(actual: Floats, quantile: Floats, share: float) -> Floats:
     """The loss of saying that each value is below its `quantile` with probability `share`."""
-    import numpy as np
-
     return np.where(actual >= quantile, share * (actual - quantile), (1 - share) * (quantile - actual))
 
 
@@ -21,8 +21,6 @@ def crps(table: Table, actual: Floats) -> Floats:
 
     Of a distribution without spread, it is the absolute error.
     """
-    import numpy as np
-
     total = np.zeros(len(actual))
     for place in range(_SHARES // 2):
         share = (place + 0.5) / _SHARES

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean, median
 
+import numpy as np
+from scipy.stats import chi2
+
 from sparkcast.analysis.runs import usable_runs
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.tabulate import table_at
@@ -108,8 +111,6 @@ def noise_floor(data: Dataset, response: str, level: float = 0.9) -> NoiseFloor 
     were equally noisy: few, where a few of them have most of the noise. Drawing configurations anew (bootstrap) would
     claim 90 % and hold the floor in 60 % of studies with three of them.
     """
-    from scipy.stats import chi2
-
     groups = defaultdict(list)
     for run in usable_runs(data, response):
         groups[data.key(run)].append(run.responses[response])
@@ -221,8 +222,6 @@ def _name(split: Split) -> str:
 
 
 def _test(fitted: Fitted, split: Split, response: str, level: float) -> list[TestedRun]:
-    import numpy as np
-
     table = table_at(fitted, [split.train.key(run) for run in split.test])
     actual = np.array([run.responses[response] for run in split.test])
     columns = (actual, table.values, *table.interval(level), table.probability_below(actual), crps(table, actual))
@@ -260,7 +259,5 @@ def _score(name: str, runs: Sequence[TestedRun], build_s: float, collect_s: floa
 
 def _upper_pinball(runs: Sequence[TestedRun], share: float) -> float:
     """Of the quantile that deadlines are about."""
-    import numpy as np
-
     actual, high = np.array([(run.actual, run.high) for run in runs]).T
     return float(pinball(actual, high, share).mean())

@@ -6,6 +6,8 @@ quasi-random runs to start with. It stops when the expected improvement is below
 configurations were run.
 """
 
+import numpy as np
+
 from sparkcast.arrays import Floats
 from sparkcast.search.acquisition import improvement
 from sparkcast.search.base import SEARCHERS
@@ -39,8 +41,6 @@ class CherryPick(Chooser):
         return spread(self._points, self._search.seed)
 
     def _improving(self, known: Known, left: list[int]) -> int | None:
-        import numpy as np
-
         improvement = self._improvement(known)[left]
         largest = float(improvement.max())
         if self.stops and len(known.tried) >= LEAST_RUNS and largest < LEAST_IMPROVEMENT:
@@ -50,8 +50,6 @@ class CherryPick(Chooser):
 
     def _improvement(self, known: Known) -> Floats:
         """Expected, as a share of the best found, at every candidate."""
-        import numpy as np
-
         counted = [place for place in known.values if self._is_in_time(known, place)]
         in_time = self._in_time(known)
         if not counted:
@@ -71,7 +69,6 @@ class CherryPick(Chooser):
 
     def _in_time(self, known: Known) -> Floats:
         """The probability that each candidate meets the run-time limit."""
-        import numpy as np
         from scipy.special import ndtr
 
         if self._search.within_s is None or not known.times:
@@ -84,7 +81,6 @@ class CherryPick(Chooser):
 
 def spread(points: Points, seed: int) -> list[int]:
     """Candidates in the order of a Sobol sequence: each point takes the nearest one that is left."""
-    import numpy as np
     from scipy.stats import qmc
 
     at = points.coordinates[:, points.coordinates.std(axis=0) > 0]
@@ -100,8 +96,6 @@ def spread(points: Points, seed: int) -> list[int]:
 
 def surface(points: Floats, places: list[int], values: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation of a run at every point, of the process under which the runs are most likely."""
-    import numpy as np
-
     center, scale = values.mean(), values.std() or 1.0
     y = (values - center) / scale
     within = distances(points[places], points[places])
@@ -120,7 +114,6 @@ def surface(points: Floats, places: list[int], values: Floats) -> tuple[Floats, 
 
 def relative_improvement(mean: Floats, sd: Floats, best: float) -> Floats:
     """The same of an answer whose logarithm is normal, as a share of the best; all three are logarithms."""
-    import numpy as np
     from scipy.special import ndtr
 
     z = (best - mean) / sd

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
+
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.search.acquisition import Outlook, expected_gain
 from sparkcast.search.base import SEARCHERS
@@ -43,8 +45,6 @@ class Guided(Chooser):
         return (f"{', '.join(ignored)} not used: different settings",) if ignored else ()
 
     def _next(self, known: Known, left: list[int]) -> int | None:
-        import numpy as np
-
         best = self._best(known)
         if best is None:
             return self._choice(known, left, self._promise(known)[left])
@@ -59,8 +59,6 @@ class Guided(Chooser):
 
     def _choice(self, known: Known, left: list[int], worth: Floats) -> int:
         """The candidate that is worth most; of those with much memory, where one is wanted and worth anything."""
-        import numpy as np
-
         roomy = [k for k, place in enumerate(left) if self._is_roomy[place] and worth[k] > 0]
         is_second = len(known.tried) == 1 and not self._is_roomy[known.tried[0]]
         among = roomy if is_second and roomy else list(range(len(left)))
@@ -74,8 +72,6 @@ class Guided(Chooser):
         slow by nature: it costs about the same on all clusters that are too small, and many runs would be made among
         them before one shows how it falls where all data fit.
         """
-        import numpy as np
-
         room = self._drawn.room
         span = float(np.ptp(room)) if self._is_time else 0.0
         roomy: Bools = (room >= room.max() - _MUCH * span) & (span > 0)
@@ -83,8 +79,6 @@ class Guided(Chooser):
 
     def _worth(self, known: Known, best: float, left: list[int], prior: Prior) -> Floats:
         """What a run of each candidate that is left saves in the runs to come, less what it costs."""
-        import numpy as np
-
         outlook = self._outlook(known, prior)
         gain = expected_gain(outlook, best, np.array(left))
         worth: Floats = _RUNS_TO_COME * gain - self._price(outlook, best)[left]
@@ -97,8 +91,6 @@ class Guided(Chooser):
     @cached_property
     def _offsets(self) -> Floats:
         """What turns the logarithm of a time into that of the objective, by candidate."""
-        import numpy as np
-
         offsets = np.zeros(len(self._points.candidates))
         for candidate, price in zip(self._search.candidates, self._search.per_second or (), strict=False):
             place = self._points.place(candidate)
@@ -121,15 +113,11 @@ class Guided(Chooser):
 
     @cached_property
     def _laws(self) -> Laws:
-        import numpy as np
-
         return Laws(self._points, np.exp(self._offsets) if self._is_time else None)
 
     @cached_property
     def _numbers(self) -> Floats:
         """Of jobs before the first run."""
-        import numpy as np
-
         n_jobs = max(_FEWEST_JOBS, min(_N_JOBS, _MOST_NUMBERS // len(self._points.candidates)))
         return np.random.default_rng(self._search.seed).random((n_jobs, self._laws.n_numbers))
 
@@ -139,8 +127,6 @@ class Guided(Chooser):
 
     def _scaled(self, known: Known) -> dict[int, float]:
         """The answers as logarithms of times; where they are not made of time, in terms of their own spread."""
-        import numpy as np
-
         places, values = list(known.values), np.array(list(known.values.values()))
         if self._is_time:
             scaled = np.log(np.maximum(values, _TINY)) - self._offsets[places]
@@ -168,8 +154,6 @@ class Guided(Chooser):
 
     def _promise(self, known: Known) -> Floats:
         """Before anything counts: the share of the best that each candidate is expected to reach."""
-        import numpy as np
-
         if known.values:
             outlook = self._outlook(known, self._prior)
             weights, values, ok = outlook.weights, outlook.values, outlook.ok
@@ -182,8 +166,6 @@ class Guided(Chooser):
         return shares
 
     def _outlook(self, known: Known, prior: Prior) -> Outlook:
-        import numpy as np
-
         around = Around() if self._is_time else Around(sd=1.0, noise=0.1)
         sampler = Sampler(self._laws, self._points.coordinates, around, self._told(known), is_flat=not self._is_time)
         rng = np.random.default_rng(self._search.seed)
@@ -196,8 +178,6 @@ class Guided(Chooser):
 
     def _in_time(self, known: Known, belief: Belief, dealt: Ints) -> Floats | float:
         """The probability that each candidate meets the limit, under each job where times are what is searched."""
-        import numpy as np
-
         limit = min([self._search.within_s or math.inf, *known.limits.values()])
         if limit == math.inf or not self._log_times(known):
             return 1.0
@@ -210,8 +190,6 @@ class Guided(Chooser):
 
     def _price(self, outlook: Outlook, best: float) -> Floats:
         """Of one run of each candidate, in terms of the best run found; all alike where it is not known."""
-        import numpy as np
-
         if not self._is_time:
             return np.ones(len(self._points.candidates))
         prices: Floats = outlook.weights @ np.exp(np.minimum(outlook.values + outlook.variances / 2 - best, 50.0))
@@ -227,8 +205,6 @@ def _shorter(log_times: Floats, stopped: Mapping[int, float]) -> Floats | float:
 
     How much longer those would have taken may be of any order of magnitude: the logarithm is exponential.
     """
-    import numpy as np
-
     if not stopped:
         return 1.0
     limits = np.array(list(stopped.values()))
@@ -239,7 +215,6 @@ def _shorter(log_times: Floats, stopped: Mapping[int, float]) -> Floats | float:
 
 
 def _below(limit: float, means: Floats, variances: Floats) -> Floats:
-    import numpy as np
     from scipy.special import ndtr
 
     chances: Floats = ndtr((limit - means) / np.sqrt(variances))
@@ -248,8 +223,6 @@ def _below(limit: float, means: Floats, variances: Floats) -> Floats:
 
 def _dealt(weights: Floats, n: int) -> tuple[Ints, Floats]:
     """About n of the jobs, as many of each kind as their weights say, and what each then counts."""
-    import numpy as np
-
     middles = (np.arange(n) + 0.5) / n
     places = np.minimum(np.searchsorted(np.cumsum(weights), middles), len(weights) - 1)
     chosen, counts = np.unique(places, return_counts=True)
