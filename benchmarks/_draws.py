@@ -15,7 +15,7 @@ import numpy as np
 from _jobs import Job
 
 from sparkcast.arrays import Floats, Ints
-from sparkcast.designs._exchange import Problem, best_runs
+from sparkcast.designs._exchange import ExchangeProblem, best_runs
 from sparkcast.study import Configuration, Dataset, Level, Observation
 from sparkcast.study.formula import make_formula
 from sparkcast.study.matrix import Coding, model_matrix
@@ -126,7 +126,7 @@ def _optimal(configurations: Sequence[Configuration], n: int, random: np.random.
     while len(chosen) < n:
         left = np.setdiff1d(np.arange(len(rows)), chosen)
         seed = int(random.integers(2**31))
-        found = best_runs(Problem(rows[left], np.ones(len(left))), n - len(chosen), seed)
+        found = best_runs(ExchangeProblem(rows[left], np.ones(len(left))), n - len(chosen), seed)
         chosen += np.unique(left[found]).tolist()
     return _and_others(chosen, len(configurations))
 

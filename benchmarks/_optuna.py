@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparkcast.search.base import Evaluation, Search
 from sparkcast.search.chooser import Chooser
-from sparkcast.search.points import Known
+from sparkcast.search.points import CandidateMeans
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -33,7 +33,7 @@ class Sampled(Chooser):
         super().tell(evaluation)
         self._told.append(evaluation)
 
-    def _next(self, known: Known, left: list[int]) -> int:
+    def _next(self, known: CandidateMeans, left: list[int]) -> int:
         import numpy as np
 
         asked = self._study().ask(self._distributions()).params

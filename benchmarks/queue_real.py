@@ -29,16 +29,16 @@ from statistics import fmean, median, pstdev, quantiles
 from sparkcast import api
 from sparkcast.errors import InfeasibleError
 from sparkcast.queues import admission, staggered
-from sparkcast.queues.admission import Decision, Job, Slowed
+from sparkcast.queues.admission import AdmittedJob, Decision, Slowed
 from sparkcast.queues.arrivals import Given, poisson
 from sparkcast.queues.calibration import Timed, calibrate
 from sparkcast.queues.general import MG1Sharing
-from sparkcast.queues.launching import Launched, Machine, Phases, launched
+from sparkcast.queues.launching import Launched, Phases, SharedMachine, launched
 from sparkcast.queues.markovian import MMc
 from sparkcast.queues.simulate import Cluster, simulate
 from sparkcast.queues.slowdown import Slowdown, measured_slowdown
-from sparkcast.queues.times import Measured, Spread
-from sparkcast.queues.workload import JobClass, Workload
+from sparkcast.queues.times import EmpiricalTimes, Spread
+from sparkcast.queues.workload import JobClass, JobMix
 from sparkcast.runs.session import Progress
 from sparkcast.study import JobRun, Observation
 
@@ -193,7 +193,7 @@ class Known:
 
     alone: tuple[float, ...]  # response times
     phases: Phases
-    machine: Machine
+    machine: SharedMachine
     slowdown: Slowdown  # by jobs in the system, whatever they do there
 
     @property
@@ -304,7 +304,7 @@ def on_these(
     arrivals: Sequence[float], known: Known, way: str, slowdown: Slowdown | None = None
 ) -> tuple[float, float]:
     """Simulated with the arrivals that came."""
-    work = Workload(Given(tuple(arrivals)), (JobClass("job", Measured(known.alone)),))
+    work = JobMix(Given(tuple(arrivals)), (JobClass("job", EmpiricalTimes(known.alone)),))
     cluster = Cluster(1, "fair", slowdown) if way == "fair" else Cluster(known.cores)
     runs = [cluster.serve(work, len(arrivals), seed=(0, n)).response_s.tolist() for n in range(50)]
     return fmean(fmean(one) for one in runs), fmean(percentile(one) for one in runs)
@@ -312,7 +312,7 @@ def on_these(
 
 def long_run(rate: float, known: Known) -> tuple[float, float]:
     """Of the rate alone: what `sparkcast queue STUDY --arrival-rate` says, which does not know when jobs come."""
-    work = Workload(poisson(rate), (JobClass("job", Measured(known.alone), phases=known.phases),))
+    work = JobMix(poisson(rate), (JobClass("job", EmpiricalTimes(known.alone), phases=known.phases),))
     cluster = Cluster(known.cores, "launching", machine=known.machine)
     found = simulate(work, cluster, n_jobs=20_000, replications=5, shares=(0.9,))
     return found.mean_response_s.value, found.response_percentiles[0.9].value
@@ -325,7 +325,7 @@ def m_m_c(rate: float, known: Known) -> tuple[float, float]:
 
 def m_g_1_ps(rate: float, known: Known) -> tuple[float, float]:
     mean = MG1Sharing(rate, known.alone_s).measures().mean_response_s
-    work = Workload(poisson(rate), (JobClass("job", Spread(known.alone_s, known.scv)),))
+    work = JobMix(poisson(rate), (JobClass("job", Spread(known.alone_s, known.scv)),))
     found = simulate(work, Cluster(1, "fair"), n_jobs=20_000, replications=5, shares=(0.9,))
     return mean, found.response_percentiles[0.9].value
 
@@ -363,14 +363,14 @@ def judge_situations(situations: Sequence[Sequence[Seen]], known: Known) -> None
 def by_sharing(jobs: Sequence[Seen], now: float, known: Known) -> list[float]:
     """As if all ran at once from the beginning: what is known when only numbers of jobs were varied."""
     times = Slowed(known.alone_s, known.slowdown, known.scv)
-    *running, _ = [Job(f"job {i}", times, now - job.arrived_s) for i, job in enumerate(jobs)]
-    return ends_now(admission.decide(running, Job("new", times)))
+    *running, _ = [AdmittedJob(f"job {i}", times, now - job.arrived_s) for i, job in enumerate(jobs)]
+    return ends_now(admission.decide(running, AdmittedJob("new", times)))
 
 
 def by_launching(jobs: Sequence[Seen], now: float, known: Known) -> list[float]:
     """The function behind `sparkcast queue admit`. What is known at `now` is when each arrived, and that it runs."""
-    *running, _ = [Job(f"job {i}", known.phases, now - job.arrived_s) for i, job in enumerate(jobs)]
-    return ends_now(staggered.decide(running, Job("new", known.phases), known.machine))
+    *running, _ = [AdmittedJob(f"job {i}", known.phases, now - job.arrived_s) for i, job in enumerate(jobs)]
+    return ends_now(staggered.decide(running, AdmittedJob("new", known.phases), known.machine))
 
 
 def ends_now(decision: Decision) -> list[float]:

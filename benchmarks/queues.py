@@ -19,7 +19,7 @@ from sparkcast.queues.general import MG1, MG1Sharing
 from sparkcast.queues.markovian import MMc
 from sparkcast.queues.simulate import Cluster, simulate
 from sparkcast.queues.times import Spread
-from sparkcast.queues.workload import JobClass, Workload
+from sparkcast.queues.workload import JobClass, JobMix
 from sparkcast_papers.networks.closed import Station, solve
 
 JOBS, SLOTS, DAY_S, BUSY = 100_000, 1000, 86_400.0, 0.9
@@ -37,8 +37,8 @@ def seconds(run: Callable[[], object]) -> float:
 
 def a_day() -> None:
     """100,000 jobs in a day on 1,000 slots, exponential, 90 % busy."""
-    jobs = Workload(poisson(RATE), (JobClass("job", Spread(SERVICE_S)),))
-    mixed = Workload(
+    jobs = JobMix(poisson(RATE), (JobClass("job", Spread(SERVICE_S)),))
+    mixed = JobMix(
         poisson(RATE),
         (JobClass("narrow", Spread(SERVICE_S / 2), 9.0), JobClass("wide", Spread(SERVICE_S / 2), 1.0, 6, priority=1)),
     )
@@ -85,10 +85,10 @@ def mean_values() -> None:
 def coverage() -> None:
     rho = 0.8
 
-    def job(rate: float, scv: float) -> Workload:
-        return Workload(poisson(rate), (JobClass("job", Spread(1.0, scv)),))
+    def job(rate: float, scv: float) -> JobMix:
+        return JobMix(poisson(rate), (JobClass("job", Spread(1.0, scv)),))
 
-    cases: dict[str, tuple[Workload, Cluster, Measures]] = {
+    cases: dict[str, tuple[JobMix, Cluster, Measures]] = {
         "M/M/1": (job(rho, 1.0), Cluster(1), MMc(rho, 1.0).measures()),
         "M/M/4": (job(4 * rho, 1.0), Cluster(4), MMc(4 * rho, 1.0, 4).measures()),
         "M/G/1, scv 0.5": (job(rho, 0.5), Cluster(1), MG1(rho, 1.0, 0.5).measures()),
@@ -119,7 +119,7 @@ def approximations() -> None:
     """Where they may be trusted: the mean wait against a simulated one."""
     print("servers  busy  scv of arrivals, service   simulated E[W]        Allen-Cunneen  Whitt")
     for c, rho, (arrival_scv, scv) in itertools.product((4, 16), (0.5, 0.9), ((1, 0.2), (1, 3), (4, 0.5), (0.3, 1))):
-        work = Workload(Renewal(rho * c, arrival_scv), (JobClass("job", Spread(1.0, scv)),))
+        work = JobMix(Renewal(rho * c, arrival_scv), (JobClass("job", Spread(1.0, scv)),))
         found = simulate(work, Cluster(c), n_jobs=30_000, replications=8, shares=()).mean_wait_s
         methods: tuple[Method, ...] = ("Allen-Cunneen", "Whitt")
         waits = [GGc(rho * c, 1.0, c, scv, arrival_scv, method).measures().mean_wait_s for method in methods]

@@ -12,7 +12,7 @@ import pytest
 
 from eventlogs_support import REAL_LOG
 from sparkcast import api, demo
-from sparkcast.report import Check
+from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, JobRun, Observation, Outcome, Plan, Sharing, Trial
@@ -304,7 +304,7 @@ def _played_demo(out: Path, **_: object) -> demo.DemoResult:
     data = api.load_data("runs.csv")
     found = api.recommend(data, within_s=100, model="ridge")
     time = found.chosen.predicted("time_s")
-    check = Check(
+    check = CheckRun(
         found.chosen.configuration,
         found.vocabulary.response("time_s"),
         time.value,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from eventlogs_support import as_lines, task_end
-from sparkcast.observe.outcome import JobEnd
+from sparkcast.observe.outcome import ExitReport
 from sparkcast.observe.run import RanJob
 
 START_S = 1000.0
@@ -38,4 +38,4 @@ def leave(folder: Path, told: dict[str, float], log: list[dict[str, Any]]) -> Ra
     (folder / "report.jsonl").write_text(
         "".join(json.dumps(line) + "\n" for line in ({"kind": "started", "at": 1006.0}, result))
     )
-    return RanJob(folder, JobEnd(0), START_S, START_S + 12)
+    return RanJob(folder, ExitReport(0), START_S, START_S + 12)

@@ -8,7 +8,7 @@ from sparkcast.eventlogs import (
     Application,
     Environment,
     Executor,
-    Job,
+    JobRecord,
     LogRead,
     LogStatus,
     ResourceProfile,
@@ -66,7 +66,7 @@ def log_of(
     *,
     end: float,
     executors: Sequence[Executor] | None = None,
-    jobs: Sequence[Job] | None = None,
+    jobs: Sequence[JobRecord] | None = None,
     stages: Sequence[Stage] | None = None,
     spark: dict[str, str] | None = None,
     sql: Sequence[SqlExecution] = (),
@@ -85,7 +85,7 @@ def log_of(
         )
         for n, (low, high) in spans.items()
     ]
-    made_jobs = [Job(n, at(low), at(high), True, stage_ids=(n,)) for n, (low, high) in spans.items()]
+    made_jobs = [JobRecord(n, at(low), at(high), True, stage_ids=(n,)) for n, (low, high) in spans.items()]
     stages, jobs = made if stages is None else stages, made_jobs if jobs is None else jobs
     told = application or Application("app-1", "1", "job", "me", "3.5.9", at(0), at(end), at(end))
     return LogRead(

@@ -17,7 +17,7 @@ FILES = {
         """The configuration that was run and resembles the asked one most."""
         from dataclasses import dataclass
         from typing import Any
-        from sparkcast.models.base import MODELS, Learned, Model, Problem
+        from sparkcast.models.base import MODELS, LearnedPoints, Model, Problem
 
         @dataclass(frozen=True, slots=True, eq=False)
         class Neighbors:
@@ -36,9 +36,9 @@ FILES = {
             auto_from = 3
             is_usual = True
 
-            def learn(self, problem: Problem) -> Learned:
+            def learn(self, problem: Problem) -> LearnedPoints:
                 spread = problem.x.std(axis=0)
-                return Learned(Neighbors(problem.x, problem.target, spread + (spread == 0)))
+                return LearnedPoints(Neighbors(problem.x, problem.target, spread + (spread == 0)))
         ''',
     "acme_design.py": '''
         """A design of somebody else."""

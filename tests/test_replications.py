@@ -7,23 +7,23 @@ import pytest
 from sparkcast import registry, replications
 from sparkcast.errors import UnknownNameError
 from sparkcast.registry import Registry
-from sparkcast.replications import REPLICATIONS, Findings, Part, Section, Verdict, compare, replicate, show
+from sparkcast.replications import REPLICATIONS, Agreement, PaperPart, PartResult, Section, compare, replicate, show
 
 
 @pytest.mark.parametrize(
     ("printed", "ours", "verdict"),
     [
-        ("0.811084", 0.8110843659, Verdict.AGREES),
-        ("0.811084", 0.8110846, Verdict.DIFFERS),
-        ("3.685497e-01", 0.368549712989, Verdict.AGREES),
-        ("3.685498e-01", 0.368549712989, Verdict.DIFFERS),
-        ("289.0", 289.0, Verdict.AGREES),
-        ("1.620", 1.6207, Verdict.DIFFERS),  # a number that was cut off is not met by loosening
-        ("0.0", 0.0, Verdict.AGREES),
-        ("12.5", float("nan"), Verdict.DIFFERS),
+        ("0.811084", 0.8110843659, Agreement.AGREES),
+        ("0.811084", 0.8110846, Agreement.DIFFERS),
+        ("3.685497e-01", 0.368549712989, Agreement.AGREES),
+        ("3.685498e-01", 0.368549712989, Agreement.DIFFERS),
+        ("289.0", 289.0, Agreement.AGREES),
+        ("1.620", 1.6207, Agreement.DIFFERS),  # a number that was cut off is not met by loosening
+        ("0.0", 0.0, Agreement.AGREES),
+        ("12.5", float("nan"), Agreement.DIFFERS),
     ],
 )
-def test_a_number_agrees_when_it_rounds_to_the_printed_digits(printed: str, ours: float, verdict: Verdict) -> None:
+def test_a_number_agrees_when_it_rounds_to_the_printed_digits(printed: str, ours: float, verdict: Agreement) -> None:
     row = compare("x", "F", printed, ours)
     assert row.verdict is verdict
     assert row.expected == float(printed)
@@ -31,25 +31,25 @@ def test_a_number_agrees_when_it_rounds_to_the_printed_digits(printed: str, ours
 
 def test_digits_that_no_two_libraries_share_are_not_compared_and_the_rule_says_so() -> None:
     row = compare("x", "VIF", "53.00742210464434", 53.00742210464401)
-    assert row.verdict is Verdict.AGREES
+    assert row.verdict is Agreement.AGREES
     assert row.rule == "first 12 of 16 digits"
-    assert compare("x", "VIF", "53.00742210464434", 53.007422105).verdict is Verdict.DIFFERS
+    assert compare("x", "VIF", "53.00742210464434", 53.007422105).verdict is Agreement.DIFFERS
 
 
 def test_a_number_without_a_printed_one_is_shown_only() -> None:
-    assert show("x", "mu", 30.85).verdict is Verdict.SHOWN
+    assert show("x", "mu", 30.85).verdict is Agreement.SHOWN
     assert show("x", "mu", 30.85).difference is None
 
 
-def _registry(*values: float) -> Registry[Part]:
+def _registry(*values: float) -> Registry[PaperPart]:
     """A paper with one part that prints 1.00 for each value."""
-    registry: Registry[Part] = Registry("part of made-up")
+    registry: Registry[PaperPart] = Registry("part of made-up")
 
     @registry.register("only")
-    class Only(Part):
-        def run(self, data: Path | None) -> Findings:
+    class Only(PaperPart):
+        def run(self, data: Path | None) -> PartResult:
             rows = tuple(compare("x", "value", "1.00", value) for value in values)
-            return Findings((Section("made up", "nowhere", rows),))
+            return PartResult((Section("made up", "nowhere", rows),))
 
     return registry
 
@@ -65,7 +65,7 @@ def test_one_wrong_number_makes_a_replication_differ(
     monkeypatch.setattr(REPLICATIONS, "get", lambda name: MadeUp)
     result = replicate("made-up")
     assert result.agrees is agrees
-    assert result.counts[Verdict.DIFFERS] == (0 if agrees else 1)
+    assert result.counts[Agreement.DIFFERS] == (0 if agrees else 1)
     assert result.parts == result.known_parts == ("only",)
 
 

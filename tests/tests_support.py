@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
 from sparkcast import api
-from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import ClusterCapacity, ClusterFacts, SparkJob, Submission
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.advise import Choices
@@ -110,7 +110,7 @@ class Ended:
 class PlayedEngine:
     """Ends every job at once, with what `play` says of its settings."""
 
-    def __init__(self, play: Play, capacity: Capacity | None = None) -> None:
+    def __init__(self, play: Play, capacity: ClusterCapacity | None = None) -> None:
         self.play, self.ran, self.entered, self._capacity = play, list[Settings](), 0, capacity
 
     def __enter__(self) -> Self:
@@ -119,7 +119,7 @@ class PlayedEngine:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> ClusterCapacity | None:
         return self._capacity
 
     def defaults(self) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from statistics import median_high
 from sparkcast import api
 from sparkcast.errors import RunError
 from sparkcast.recommend import Prediction, Recommendation
-from sparkcast.report import Check
+from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.runs.session import OnProgress, Progress
 from sparkcast.study import Configuration
@@ -48,7 +48,7 @@ class DemoResult:
     report: Path
     runs: int
     recommendation: Recommendation
-    check: Check
+    check: CheckRun
     lines: tuple[str, ...]  # the story, for people
 
 
@@ -76,7 +76,7 @@ def _middling_deadline(fastest: Recommendation) -> float:
     return float(math.ceil(median_high(candidate.predicted(TIME).high for candidate in fastest.candidates)))
 
 
-def _check_run(study_file: Path, recommendation: Recommendation, on_progress: OnProgress) -> Check:
+def _check_run(study_file: Path, recommendation: Recommendation, on_progress: OnProgress) -> CheckRun:
     """Run the recommended settings once more, as a study of its own, and set it beside the prediction."""
     chosen = recommendation.chosen
     file = study_file.with_name(f"{study_file.stem}-check.yaml")
@@ -88,7 +88,7 @@ def _check_run(study_file: Path, recommendation: Recommendation, on_progress: On
     if not observed.ok:
         raise RunError(f"the check run failed: {observed.cause}", hint=f"see the log in {observed.artifacts}")
     predicted: Prediction = chosen.predicted(TIME)
-    return Check(
+    return CheckRun(
         settings=chosen.configuration,
         response=recommendation.vocabulary.response(TIME),
         predicted=predicted.value,
@@ -113,7 +113,7 @@ def _story(
     result: CampaignResult,
     data: api.Data,
     recommendation: Recommendation,
-    check: Check,
+    check: CheckRun,
     study_file: Path,
     report: Path,
 ) -> tuple[str, ...]:

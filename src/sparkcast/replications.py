@@ -19,16 +19,16 @@ from sparkcast.registry import Registry
 __all__ = [
     "MOST_DIGITS",
     "REPLICATIONS",
-    "Figure",
-    "Findings",
+    "Agreement",
+    "CorrectedFigure",
     "Mistake",
     "NeedsMeasurements",
-    "Part",
+    "PaperPart",
+    "PartResult",
     "Replicated",
     "Replication",
     "Row",
     "Section",
-    "Verdict",
     "at_digits",
     "compare",
     "data_file",
@@ -44,7 +44,7 @@ class NeedsMeasurements(StudyError):
     """A part can do nothing without --data."""
 
 
-class Verdict(StrEnum):
+class Agreement(StrEnum):
     AGREES = "agrees"
     DIFFERS = "differs"
     SHOWN = "shown"  # nothing to hold it against, or the other number comes from other data
@@ -60,7 +60,7 @@ class Row:
     expected: float | None
     ours: float | None  # None where the paper is only repeated
     difference: float | None  # ours less the expected
-    verdict: Verdict
+    verdict: Agreement
     rule: str  # how they were compared
 
 
@@ -73,7 +73,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class CorrectedFigure:
     """A number that demonstrates a mistake: what the paper has, and what is right; None where there is no number."""
 
     what: str
@@ -86,11 +86,11 @@ class Mistake:
     number: int
     says: str
     truth: str
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[CorrectedFigure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class PartResult:
     """What one part of a replication gives."""
 
     sections: tuple[Section, ...]
@@ -108,16 +108,16 @@ class Replicated:
     sections: tuple[Section, ...]
     mistakes: tuple[Mistake, ...]
     notes: tuple[str, ...]
-    counts: dict[Verdict, int]
+    counts: dict[Agreement, int]
     agrees: bool  # no number differs
     headlines: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # parts that need the authors' measurements
 
 
-class Part(Protocol):
+class PaperPart(Protocol):
     """A part of a paper that can be done by itself."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         """`data` is where the authors' measurements lie; None when only what the paper prints is at hand.
 
         Raises NeedsMeasurements when that is not enough: the part is then left out unless it was named.
@@ -129,7 +129,7 @@ class Replication(Protocol):
     """A paper."""
 
     title: str
-    parts: Registry[Part]
+    parts: Registry[PaperPart]
 
 
 REPLICATIONS: Registry[Replication] = Registry("replication")
@@ -140,7 +140,7 @@ def replicate(paper: str, part: str | None = None, data: Path | None = None) -> 
     replication = REPLICATIONS.get(paper)
     registry = replication.parts
     known = registry.names()
-    done: dict[str, Findings] = {}
+    done: dict[str, PartResult] = {}
     left_out: dict[str, NeedsMeasurements] = {}
     for name in known if part is None else (part,):
         try:
@@ -163,8 +163,8 @@ def replicate(paper: str, part: str | None = None, data: Path | None = None) -> 
         sections=sections,
         mistakes=tuple(mistakes),
         notes=tuple(dict.fromkeys(notes)),
-        counts={verdict: verdicts.count(verdict) for verdict in Verdict},
-        agrees=Verdict.DIFFERS not in verdicts,
+        counts={verdict: verdicts.count(verdict) for verdict in Agreement},
+        agrees=Agreement.DIFFERS not in verdicts,
         headlines=tuple(headline for findings in found for headline in findings.headlines),
         left_out=tuple(left_out),
     )
@@ -174,17 +174,17 @@ def compare(item: str, quantity: str, printed: str, ours: float, *, digits: int 
     """The row of a number that should be met: ours is rounded to the digits that were printed, `digits` at most.
 
     >>> compare("nodes", "F", "0.811084", 0.8110843).verdict, compare("nodes", "F", "0.811", 0.8118).verdict
-    (<Verdict.AGREES: 'agrees'>, <Verdict.DIFFERS: 'differs'>)
+    (<Agreement.AGREES: 'agrees'>, <Agreement.DIFFERS: 'differs'>)
     """
     count = len(Decimal(printed).as_tuple().digits)
     rule = f"{count} printed digit{'s' * (count > 1)}" if count <= digits else f"first {digits} of {count} digits"
     same = at_digits(printed, ours, digits) == at_digits(printed, float(printed), digits)
-    return _row(item, quantity, printed, ours, Verdict.AGREES if same else Verdict.DIFFERS, rule)
+    return _row(item, quantity, printed, ours, Agreement.AGREES if same else Agreement.DIFFERS, rule)
 
 
 def show(item: str, quantity: str, ours: float | None, printed: str = "") -> Row:
     """The row of a number that is shown only."""
-    return _row(item, quantity, printed, ours, Verdict.SHOWN, "not compared" if printed else "no printed number")
+    return _row(item, quantity, printed, ours, Agreement.SHOWN, "not compared" if printed else "no printed number")
 
 
 def at_digits(printed: str, value: float, digits: int = MOST_DIGITS) -> str:
@@ -202,7 +202,7 @@ def at_digits(printed: str, value: float, digits: int = MOST_DIGITS) -> str:
         return str(Decimal(value).quantize(Decimal(1).scaleb(exponent + surplus)))
 
 
-def _row(item: str, quantity: str, printed: str, ours: float | None, verdict: Verdict, rule: str) -> Row:
+def _row(item: str, quantity: str, printed: str, ours: float | None, verdict: Agreement, rule: str) -> Row:
     expected = float(printed) if printed else None
     value = None if ours is None else float(ours)
     difference = None if expected is None or value is None else value - expected

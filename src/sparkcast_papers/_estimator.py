@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from sparkcast.models.base import Columns, Learned, Model, Problem, in_own_unit, regress
+from sparkcast.models.base import Columns, LearnedPoints, Model, Problem, in_own_unit, regress
 
 
 class Estimator(Model):
@@ -21,7 +21,7 @@ class Estimator(Model):
         self._seed = seed
         self._settings = settings
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         import warnings
 
         from sklearn.compose import TransformedTargetRegressor

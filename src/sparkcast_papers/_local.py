@@ -11,7 +11,7 @@ from statistics import fmean
 
 from sparkcast import api
 from sparkcast.errors import StudyError
-from sparkcast.replications import Findings, Row, Section, show
+from sparkcast.replications import PartResult, Row, Section, show
 from sparkcast.study import Configuration, Dataset, Level
 
 RESULTS = "results"
@@ -32,8 +32,8 @@ def results_file(paper: str, name: str, data: Path | None = None) -> Path | None
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
-def absent(name: str) -> Findings:
-    return Findings((), notes=(_ABSENT.format(name=name),))
+def absent(name: str) -> PartResult:
+    return PartResult((), notes=(_ABSENT.format(name=name),))
 
 
 def read_runs(path: Path) -> Dataset:

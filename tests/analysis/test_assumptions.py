@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from sparkcast.analysis import Analysis, Check, Verdict
+from sparkcast.analysis import Analysis, AssumptionCheck, CheckResult
 from sparkcast.analysis.anova import analyze
 from sparkcast.analysis.assumptions import bartlett, brown_forsythe
 from sparkcast.study import Dataset, Level, Observation
@@ -38,7 +38,7 @@ def runs(
     )
 
 
-def check(found: Analysis, name: str) -> Check:
+def check(found: Analysis, name: str) -> AssumptionCheck:
     return next(c for c in found.checks if c.name == name)
 
 
@@ -49,12 +49,12 @@ def even(e: int, b: int, generator: random.Random) -> float:
 def test_well_behaved_runs_pass_every_check() -> None:
     found = analyze(runs(even), transform="none")
     assert {c.name: c.verdict for c in found.checks} == {
-        "normality": Verdict.HOLDS,
-        "equal variance": Verdict.HOLDS,
-        "independence": Verdict.HOLDS,
-        "collinearity": Verdict.HOLDS,
-        "influence": Verdict.HOLDS,
-        "lack of fit": Verdict.HOLDS,
+        "normality": CheckResult.HOLDS,
+        "equal variance": CheckResult.HOLDS,
+        "independence": CheckResult.HOLDS,
+        "collinearity": CheckResult.HOLDS,
+        "influence": CheckResult.HOLDS,
+        "lack of fit": CheckResult.HOLDS,
     }
     assert all(not c.advice for c in found.checks)
     assert "no serious problem with" in found.summary[-1]
@@ -63,7 +63,7 @@ def test_well_behaved_runs_pass_every_check() -> None:
 def test_residuals_that_are_not_normal_are_called_not_normal_and_robust_tests_stand_beside() -> None:
     found = analyze(runs(lambda e, b, g: 100 / e + g.expovariate(1) ** 3, replicates=10), transform="none")
     normality = check(found, "normality")
-    assert normality.verdict is Verdict.VIOLATED
+    assert normality.verdict is CheckResult.VIOLATED
     assert "are not normal" in normality.sentence
     assert "Shapiro-Wilk W = " in normality.sentence
     tested = [r for r in found.rows if r.p is not None]
@@ -94,7 +94,7 @@ def test_a_spread_that_grows_with_the_mean_leads_to_a_log_and_both_analyses_are_
     differ = check(found.untransformed, "equal variance")
     assert "variances differ" in differ.sentence
     assert "growing with the mean" in differ.sentence
-    assert check(found, "equal variance").verdict is Verdict.HOLDS
+    assert check(found, "equal variance").verdict is CheckResult.HOLDS
 
 
 @pytest.mark.parametrize(("seed", "groups"), [(0, 2), (1, 5), (2, 9)])
@@ -124,7 +124,7 @@ def test_neighbors_in_time_that_resemble_each_other_are_seen() -> None:
         return 100 / e + drift["level"]
 
     independence = check(analyze(runs(drifting, replicates=10), transform="none"), "independence")
-    assert independence.verdict is Verdict.VIOLATED
+    assert independence.verdict is CheckResult.VIOLATED
     assert "positively correlated" in independence.sentence
 
 
@@ -135,7 +135,7 @@ def test_a_table_sorted_by_setting_is_no_run_order() -> None:
         Observation(o.configuration, o.responses, replicate=o.replicate, position=i) for i, o in enumerate(ordered)
     ]
     independence = check(analyze(Dataset(data.factors, tuple(renumbered)), transform="none"), "independence")
-    assert independence.verdict is Verdict.UNKNOWN
+    assert independence.verdict is CheckResult.UNKNOWN
     assert "sorted by configuration" in independence.sentence
 
 
@@ -147,7 +147,7 @@ def test_settings_that_nearly_always_change_together_are_collinear() -> None:
         for i, (a, b) in enumerate(pairs)
     )
     collinear = check(analyze(Dataset(("a", "b"), observations), formula="a + b"), "collinearity")
-    assert collinear.verdict is Verdict.VIOLATED
+    assert collinear.verdict is CheckResult.VIOLATED
     expected = 1 / (1 - scipy.stats.pearsonr([a for a, _ in pairs], [b for _, b in pairs]).statistic ** 2)
     assert collinear.statistic == pytest.approx(expected, rel=1e-6)
 
@@ -156,17 +156,17 @@ def test_a_single_run_that_decides_the_result_is_named() -> None:
     observations = [Observation({"a": 1 + i % 3}, {"time_s": float(i % 3)}, position=i + 1) for i in range(12)]
     observations.append(Observation({"a": 40}, {"time_s": 200.0}, position=99))
     influence = check(analyze(Dataset(("a",), tuple(observations)), formula="a", transform="none"), "influence")
-    assert influence.verdict is Verdict.VIOLATED
+    assert influence.verdict is CheckResult.VIOLATED
     assert "run 99" in influence.sentence
 
 
 def test_what_a_straight_line_misses_is_lack_of_fit() -> None:
     data = runs(lambda e, b, g: {64: 1.0, 128: 9.0, 256: 2.0}[b] + g.gauss(0, 0.3))
     lack = check(analyze(data, formula="executors + batch_size", transform="none"), "lack of fit")
-    assert lack.verdict is Verdict.VIOLATED
+    assert lack.verdict is CheckResult.VIOLATED
     assert "C(batch_size)" in lack.advice
     levels = analyze(data, formula="executors * C(batch_size)", transform="none")
-    assert check(levels, "lack of fit").verdict is Verdict.HOLDS
+    assert check(levels, "lack of fit").verdict is CheckResult.HOLDS
 
 
 def test_lack_of_fit_equals_the_textbook_f() -> None:

@@ -8,12 +8,12 @@ import pytest
 import scipy.stats
 from statsmodels.stats.diagnostic import het_breuschpagan
 
-from sparkcast.analysis import Analysis, Check, FactorVerdict, Verdict
+from sparkcast.analysis import Analysis, AssumptionCheck, CheckResult, FactorVerdict
 from sparkcast.analysis.anova import analyze
 from sparkcast.analysis.assumptions import breusch_pagan
-from sparkcast.analysis.estimable import Runs, written_model
-from sparkcast.analysis.fit import Fit, Model
-from sparkcast.analysis.scale import Scale, propose
+from sparkcast.analysis.estimable import CodedRuns, written_model
+from sparkcast.analysis.fit import DesignMatrix, Fit
+from sparkcast.analysis.scale import PowerScale, propose
 from sparkcast.study import Dataset, Level, Observation
 
 # 28 runs of 4 to 175 minutes on settings that were chosen at random: 2 * data_gb^0.9 / workers^0.7, 1.7 times less on
@@ -48,7 +48,7 @@ def verdict(found: Analysis, factor: str) -> FactorVerdict:
     return next(verdict for verdict in found.factors if verdict.factor == factor)
 
 
-def check(found: Analysis, name: str) -> Check:
+def check(found: Analysis, name: str) -> AssumptionCheck:
     return next(c for c in found.checks if c.name == name)
 
 
@@ -111,9 +111,9 @@ def test_the_power_of_box_and_cox_is_that_of_scipy_for_one_group() -> None:
 def test_the_test_of_spread_along_the_prediction_is_that_of_statsmodels(seed: int) -> None:
     generator = np.random.default_rng(seed)
     data = one_factor({a: list(a + a * generator.normal(size=2)) for a in range(1, 12)})
-    runs = Runs.of(("a",), data.observations)
+    runs = CodedRuns.of(("a",), data.observations)
     response = np.array([o.responses["time_s"] for o in data.observations])
-    fit = Fit(Model(runs, written_model(runs, "a", "time_s")), Scale("time_s"), response)
+    fit = Fit(DesignMatrix(runs, written_model(runs, "a", "time_s")), PowerScale("time_s"), response)
     exog = np.column_stack([np.ones(len(response)), fit.fitted])
     _, _, statistic, p = het_breuschpagan(fit.residuals, exog)
     found = breusch_pagan(fit)
@@ -133,7 +133,7 @@ def spreading(replicates: int, *, triplicates: int = 0) -> Dataset:
 def test_a_spread_that_grows_is_seen_without_three_runs_of_any_setting() -> None:
     found = check(analyze(spreading(2), transform="none"), "equal variance")
     assert found.test == "Breusch-Pagan"
-    assert found.verdict is Verdict.VIOLATED
+    assert found.verdict is CheckResult.VIOLATED
     assert "the variance grows with the prediction (Breusch-Pagan F = " in found.sentence
 
 

@@ -12,7 +12,7 @@ from scipy.stats import f as f_distribution
 from statsmodels.formula.api import ols
 from statsmodels.stats.multitest import multipletests
 
-from sparkcast.analysis import Analysis, Verdict
+from sparkcast.analysis import Analysis, CheckResult
 from sparkcast.analysis.anova import analyze
 from sparkcast.report.words import violated
 from sparkcast.study import Dataset, Observation
@@ -91,7 +91,7 @@ def test_a_failed_test_of_lack_of_fit_is_not_called_nothing_serious() -> None:
     data = dataset(("executors",), [((e,), level[e] + noise.gauss(0, 0.2)) for e in level for _ in range(4)])
     found = analyze(data, formula="executors", transform="none")
     lack = next(check for check in found.checks if check.name == "lack of fit")
-    assert lack.verdict is Verdict.DOUBTFUL
+    assert lack.verdict is CheckResult.DOUBTFUL
     assert "nothing serious" not in found.summary[-1]
     assert "possible problem: the model has lack of fit" in found.summary[-1]
     assert "lack of fit is doubtful" in violated(found)

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.data.cell import is_date, number
-from sparkcast.data.column import Column, Words, read_column, read_columns
+from sparkcast.data.column import Column, ColumnHints, read_column, read_columns
 
 
 def column(*cells: str, **words: Any) -> Column:
-    return read_column("x", cells, Words(**words))
+    return read_column("x", cells, ColumnHints(**words))
 
 
 def values(*cells: str, **words: Any) -> list[object]:
@@ -129,7 +129,7 @@ def test_what_is_no_date_is_not_taken_for_one(text: str) -> None:
 
 
 def both(separator: str = ",", decimal: str | None = None, **cells: list[str]) -> dict[str, Column]:
-    return read_columns(cells, {name: Words(decimal=decimal) for name in cells}, separator)  # type: ignore[arg-type]
+    return read_columns(cells, {name: ColumnHints(decimal=decimal) for name in cells}, separator)  # type: ignore[arg-type]
 
 
 def test_a_comma_that_nothing_explains_is_refused() -> None:

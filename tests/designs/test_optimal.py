@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.designs import make_plan
-from sparkcast.designs._exchange import Problem, best_runs, best_within
+from sparkcast.designs._exchange import ExchangeProblem, best_runs, best_within
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, DesignChoice, Expression, Factor, Limits, Price, Study
 
@@ -34,7 +34,7 @@ def test_two_level_factors_in_enough_runs_give_the_orthogonal_design() -> None:
 def test_exchange_finds_the_best_of_all_subsets(criterion: str) -> None:
     points = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=2)))
     rows = np.column_stack([np.ones(9), points, points[:, 0] * points[:, 1]])
-    problem = Problem(rows, np.ones(9), criterion)  # type: ignore[arg-type]
+    problem = ExchangeProblem(rows, np.ones(9), criterion)  # type: ignore[arg-type]
     every = itertools.combinations_with_replacement(range(9), 5)
     best = max(problem.quality(np.array(subset)) for subset in every)
     assert problem.quality(best_runs(problem, 5, seed=1)) == pytest.approx(best)
@@ -46,7 +46,7 @@ def test_a_budget_is_kept_and_nearly_used_up(seed: int) -> None:
     generator = np.random.default_rng(seed)
     rows = np.column_stack([np.ones(60), generator.normal(size=(60, 3))])
     costs = generator.uniform(1, 5, size=60)
-    chosen = best_within(Problem(rows, costs), 40.0, seed)
+    chosen = best_within(ExchangeProblem(rows, costs), 40.0, seed)
     assert costs[chosen].sum() <= 40.0 * (1 + 1e-9)
     assert costs[chosen].sum() > 40.0 - costs.min() - 1e-9
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.power import FTestAnovaPower, TTestIndPower
 
-from sparkcast.analysis.estimable import Runs, default_model
-from sparkcast.analysis.fit import Fit, Model, anova_rows
-from sparkcast.analysis.scale import Scale
+from sparkcast.analysis.estimable import CodedRuns, default_model
+from sparkcast.analysis.fit import DesignMatrix, Fit, anova_rows
+from sparkcast.analysis.scale import PowerScale
 from sparkcast.designs import make_plan
 from sparkcast.designs.describe import describe
 from sparkcast.designs.power import f_test_power, plan_power
@@ -71,16 +71,16 @@ def test_a_saturated_fraction_has_the_power_of_what_stays_in_the_model_and_names
     assert (power.whole_df, power.residual_df) == (0, df)  # every run is used up by an effect that can be told apart
     assert len(power.left_out) == df
     planned = configurations(study)
-    observed = Runs.of([f.name for f in factors], [Observation(c, {}) for c in planned])
+    observed = CodedRuns.of([f.name for f in factors], [Observation(c, {}) for c in planned])
     notes: list[str] = []
-    model = Model(observed, default_model(observed, notes))
+    model = DesignMatrix(observed, default_model(observed, notes))
     assert {effect.effect for effect in power.effects} == set(model.terms)
     assert any(f"too few runs to estimate {', '.join(power.left_out)}; left out" in note for note in notes)
     generator = np.random.default_rng(1)
     effect = np.array([2.0 * (c["a"] == 2) for c in planned])
     found = 0
     for _ in range(600):
-        fit = Fit(model, Scale("time_s"), effect + generator.normal(size=runs))
+        fit = Fit(model, PowerScale("time_s"), effect + generator.normal(size=runs))
         found += next(row.p or 1.0 for row in anova_rows(fit, 2) if row.term == "a") < 0.05
     [expected] = [e.power for e in power.effects if e.effect == "a"]
     assert found / 600 == pytest.approx(expected, abs=0.062)  # three standard errors
@@ -124,14 +124,14 @@ def test_the_power_is_how_often_the_analysis_finds_the_effect() -> None:
     study = Study("s", "pi", factors, rules=rules, design=DesignChoice(replicates=2))
     planned = configurations(study)
     expected = {e.effect: e.power for e in plan_power(study, planned, 2, 1.0).effects}
-    runs = Runs.of([f.name for f in factors], [Observation(c, {}) for c in planned])
-    model = Model(runs, default_model(runs, []))
+    runs = CodedRuns.of([f.name for f in factors], [Observation(c, {}) for c in planned])
+    model = DesignMatrix(runs, default_model(runs, []))
     assert set(expected) == {term for term in model.terms if not term.endswith("^2")}
     trend = {1: 0.0, 2: 1 / 3, 4: 1.0}
     effect = np.array([trend[int(c["executors"])] for c in planned])  # one standard deviation, low to high
     generator = np.random.default_rng(0)
     found = 0
     for _ in range(400):
-        fit = Fit(model, Scale("time_s"), effect + generator.normal(size=len(effect)))
+        fit = Fit(model, PowerScale("time_s"), effect + generator.normal(size=len(effect)))
         found += next(row.p or 1.0 for row in anova_rows(fit, 2) if row.term == "executors") < 0.05
     assert found / 400 == pytest.approx(expected["executors"], abs=0.075)  # three standard errors

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sparkcast.engines.capacity import Capacity, Worker
+from sparkcast.engines.capacity import ClusterCapacity, Worker
 from sparkcast.engines.embedded import EmbeddedCluster
 from sparkcast.engines.spark import SparkCluster
 from sparkcast.study import SparkOptions
@@ -52,7 +52,7 @@ def _engine(web_port: int, master: str = PAGE["url"]) -> SparkCluster:
 
 def test_the_workers_of_a_standalone_cluster_are_its_capacity(serve: Serve) -> None:
     capacity = _engine(serve(json.dumps(PAGE))).capacity([])
-    assert capacity == Capacity((Worker(2, 2048 * MIB), Worker(1, 1024 * MIB)))
+    assert capacity == ClusterCapacity((Worker(2, 2048 * MIB), Worker(1, 1024 * MIB)))
 
 
 def test_the_port_of_the_page_may_come_from_sparks_own_variable(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_a_proxy_for_the_web_is_not_asked_for_the_cluster(serve: Serve, monkeypa
 def test_a_dead_worker_counts_for_nothing(serve: Serve) -> None:
     first, second = PAGE["workers"]
     page = {**PAGE, "workers": [first, {**second, "state": "DEAD"}]}
-    assert _engine(serve(json.dumps(page))).capacity([]) == Capacity((Worker(2, 2048 * MIB),))
+    assert _engine(serve(json.dumps(page))).capacity([]) == ClusterCapacity((Worker(2, 2048 * MIB),))
 
 
 def test_the_master_that_leads_is_believed(serve: Serve) -> None:
@@ -104,7 +104,7 @@ def test_clusters_that_cannot_be_asked_tell_nothing(master: str) -> None:
 
 @pytest.mark.parametrize("master", ["local-cluster[2,3,1024]", "local-cluster[ 2 , 3 , 1024 ]"])
 def test_a_local_cluster_has_its_size_in_its_name(master: str) -> None:
-    assert SparkCluster(SparkOptions(master)).capacity([]) == Capacity.alike(2, 3, 1024 * MIB)
+    assert SparkCluster(SparkOptions(master)).capacity([]) == ClusterCapacity.alike(2, 3, 1024 * MIB)
 
 
 @pytest.mark.parametrize(

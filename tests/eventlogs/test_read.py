@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eventlogs_support import CODECS, START, application, as_lines, real_lines, task_end
-from sparkcast.eventlogs import Limits, LogRead, LogStatus, read_log
+from sparkcast.eventlogs import LogLimits, LogRead, LogStatus, read_log
 from sparkcast.facts.span import job_span_ms
 
 LINES = as_lines(application())
@@ -17,7 +17,7 @@ LINES = as_lines(application())
 def _read(tmp_path: Path, lines: list[bytes], **limits: Any) -> LogRead:
     path = tmp_path / "app-1"
     path.write_bytes(b"".join(lines))
-    return read_log(path, Limits(**limits))
+    return read_log(path, LogLimits(**limits))
 
 
 def _same(one: LogRead, other: LogRead) -> bool:
@@ -281,7 +281,7 @@ def test_a_decompression_bomb_is_stopped_and_what_came_before_kept(tmp_path: Pat
     assert (log.status, len(log.tasks)) == (LogStatus.PARTIAL, 3)
     assert "decompression bomb" in log.reason
     assert log.counts.log_bytes < 2**24
-    assert read_log(path, Limits(max_log_bytes=1000)).counts.log_bytes <= 2**20
+    assert read_log(path, LogLimits(max_log_bytes=1000)).counts.log_bytes <= 2**20
 
 
 def test_two_applications_in_one_file_are_told(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from sparkcast.errors import StudyError
 from sparkcast.eventlogs import (
     Application,
     Executor,
-    Job,
+    JobRecord,
     LogRead,
     LogStatus,
     Rdd,
@@ -58,7 +58,7 @@ def test_a_moment_of_submission_that_cannot_be_is_no_moment(text: str) -> None:
 
 
 def test_the_job_that_starts_samplers_is_not_the_applications_work() -> None:
-    jobs = [Job(0, at(1), at(2), True, group=SAMPLER_GROUP), Job(1, at(3), at(4), True)]
+    jobs = [JobRecord(0, at(1), at(2), True, group=SAMPLER_GROUP), JobRecord(1, at(3), at(4), True)]
     assert facts_of(log_of([T(3, 4)], end=5, jobs=jobs)).span.time_s == 1
     only_it = facts_of(log_of([T(1, 2)], end=5, jobs=jobs[:1]))
     assert (only_it.span.time_s, only_it.is_complete, responses_of(only_it)) == (None, False, {})
@@ -187,8 +187,8 @@ def test_sources_of_queries_have_path_format_and_size() -> None:
 
 
 def test_jobs_wait_and_gaps_belong_to_the_driver() -> None:
-    jobs = [Job(0, at(1), at(4), True, stage_ids=(0,)), Job(1, at(3), at(6), True, stage_ids=(1,))]
-    jobs += [Job(2, at(8), 0, stage_ids=(7,))]
+    jobs = [JobRecord(0, at(1), at(4), True, stage_ids=(0,)), JobRecord(1, at(3), at(6), True, stage_ids=(1,))]
+    jobs += [JobRecord(2, at(8), 0, stage_ids=(7,))]
     timeline = facts_of(log_of([T(2, 4), T(5, 6, stage=1)], end=10, jobs=jobs)).timeline
     assert [(job.started_s, job.ended_s, job.waiting_s) for job in timeline.jobs] == [
         (1, 4, 1),
@@ -199,10 +199,10 @@ def test_jobs_wait_and_gaps_belong_to_the_driver() -> None:
 
 
 def test_an_application_ended_as_its_last_job_did() -> None:
-    oom = Job(1, at(2), at(3), False, "java.lang.OutOfMemoryError: Java heap space")
-    facts = facts_of(log_of([T(0, 1)], end=4, jobs=[Job(0, at(0), at(1), True), oom]))
+    oom = JobRecord(1, at(2), at(3), False, "java.lang.OutOfMemoryError: Java heap space")
+    facts = facts_of(log_of([T(0, 1)], end=4, jobs=[JobRecord(0, at(0), at(1), True), oom]))
     assert (facts.outcome, facts.cause) == (Outcome.OOM, "java.lang.OutOfMemoryError: Java heap space")
-    tried_again = [oom, Job(2, at(3), at(4), True)]
+    tried_again = [oom, JobRecord(2, at(3), at(4), True)]
     assert facts_of(log_of([T(0, 1)], end=4, jobs=tried_again)).outcome is Outcome.OK
 
 

@@ -7,15 +7,15 @@ import pytest
 
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.problem import Problem, pose, scale_of
-from sparkcast.fitting.uncertainty import Learned, errors_of, fit, left_out_predictions
+from sparkcast.fitting.uncertainty import LearnedPoints, errors_of, fit, left_out_predictions
 from sparkcast.models import MODELS
 from sparkcast.models.median import Constant
 from sparkcast.study import Dataset, Kind, Observation, Response
 from sparkcast.study.names import usual_vocabulary
 
 
-def mean_of_all(problem: Problem) -> Learned:
-    return Learned(Constant(float(np.mean([value for values in problem.values for value in values]))))
+def mean_of_all(problem: Problem) -> LearnedPoints:
+    return LearnedPoints(Constant(float(np.mean([value for values in problem.values for value in values]))))
 
 
 def problem_of(n: int) -> Problem:
@@ -58,7 +58,7 @@ def test_leaving_out_goes_one_by_one_up_to_thirty_configurations_and_in_ten_fold
 ) -> None:
     seen: list[int] = []
 
-    def learn(problem: Problem) -> Learned:
+    def learn(problem: Problem) -> LearnedPoints:
         seen.append(len(problem))
         known = set(problem.x[:, 0])
 
@@ -66,19 +66,19 @@ def test_leaving_out_goes_one_by_one_up_to_thirty_configurations_and_in_ten_fold
             assert known.isdisjoint(x[:, 0])
             return np.ones(len(x))
 
-        return Learned(points)
+        return LearnedPoints(points)
 
     assert left_out_predictions(problem_of(n), learn).tolist() == [1.0] * n
     assert seen == [size] * fits
 
 
-def refusing(is_refused: Callable[[float], bool]) -> Callable[[Problem], Learned]:
+def refusing(is_refused: Callable[[float], bool]) -> Callable[[Problem], LearnedPoints]:
     def points(x: Any) -> Any:
         if any(map(is_refused, x[:, 0])):
             raise NotEnoughDataError("no")
         return np.ones(len(x))
 
-    return lambda problem: Learned(points)
+    return lambda problem: LearnedPoints(points)
 
 
 def test_configurations_a_model_refuses_are_left_out_of_its_error() -> None:

@@ -12,7 +12,7 @@ import pytest
 from eventlogs_support import write_log
 from sparkcast import api
 from sparkcast.data.ingest import spark_job
-from sparkcast.data.ingest.reading import Reading
+from sparkcast.data.ingest.reading import LogQuery
 from sparkcast.data.ingest.settings import Pattern
 from sparkcast.designs import make_plan
 from sparkcast.errors import StoreError, StudyError
@@ -297,7 +297,7 @@ def test_a_failed_application_is_classified_as_a_measured_run_is(tmp_path: Path,
     log = write_log(tmp_path / "a.log", "app-1")
     result = {"Result": "JobFailed", "Exception": {"Message": failure, "Stack Trace": []}}
     log.write_bytes(log.read_bytes().replace(b'{"Result":"JobSucceeded"}', json.dumps(result).encode()))
-    [taken] = read_logs(find_logs(log), Reading().observe, processes=1)
+    [taken] = read_logs(find_logs(log), LogQuery().observe, processes=1)
     assert taken.made is not None
     assert (taken.made.run.outcome, failure in taken.made.run.cause) == (outcome, True)
 
@@ -308,8 +308,8 @@ def test_a_failed_application_is_classified_as_a_measured_run_is(tmp_path: Path,
 def test_what_a_cluster_is_asked_and_answers_survives_the_files_between(tmp_path: Path) -> None:
     write_log(tmp_path / "a.log", "app-1")
     (tmp_path / "b.log").write_text("nothing of Spark\n")
-    reading = Reading((Pattern("rows", r"--rows (\d+)"),), Price(core_hour=0.5))
-    assert Reading.from_plain(json.loads(json.dumps(reading.as_plain()))) == reading
+    reading = LogQuery((Pattern("rows", r"--rows (\d+)"),), Price(core_hour=0.5))
+    assert LogQuery.from_plain(json.loads(json.dumps(reading.as_plain()))) == reading
     taken = list(read_logs(find_logs([tmp_path / "a.log", tmp_path / "b.log"]), reading.observe, processes=1))
     spark_job.write_result(tmp_path / "result.json", taken)
     assert spark_job.read_result(tmp_path / "result.json") == taken

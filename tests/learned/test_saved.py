@@ -18,7 +18,7 @@ from sparkcast import api
 from sparkcast.data.sources import Data, is_model_file
 from sparkcast.errors import StudyError, UnknownNameError
 from sparkcast.fitting import uncertainty
-from sparkcast.learned.about import Seen, seen_in
+from sparkcast.learned.about import ConfigurationRuns, seen_in
 from sparkcast.learned.fit import GridSearch
 from sparkcast.learned.saved import SCHEMA, SavedModel, load, save
 from sparkcast.models import MODELS
@@ -130,7 +130,7 @@ def test_a_file_keeps_what_questions_need(tmp_path: Path) -> None:
     assert (read.runs, read.runs.vocabulary.as_plain()) == (runs(), runs().vocabulary.as_plain())
     assert read.about.fixed == {"cores": 2}
     assert read.about.price == Price(core_hour=0.05)
-    assert read.about.seen[0] == Seen(Configuration({"executors": 1, "net": "lenet5"}), ok=2, failed=0)
+    assert read.about.seen[0] == ConfigurationRuns(Configuration({"executors": 1, "net": "lenet5"}), ok=2, failed=0)
     assert read.about.candidates == model().about.candidates
     assert read.feasibility is not None
     assert read.feasibility.probability_of_failure(ASKED) == [1 / 18] * 3
@@ -348,7 +348,7 @@ def test_a_thousand_predictions_with_intervals_ask_the_learned_part_once_each(na
 def test_lost_runs_count_for_nothing() -> None:
     outcomes = (Outcome.OK, Outcome.OOM, Outcome.LOST)
     data = Dataset(("executors",), tuple(Observation({"executors": 2}, {}, outcome=outcome) for outcome in outcomes))
-    assert seen_in(data) == (Seen(Configuration({"executors": 2}), ok=1, failed=1),)
+    assert seen_in(data) == (ConfigurationRuns(Configuration({"executors": 2}), ok=1, failed=1),)
 
 
 def changed(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

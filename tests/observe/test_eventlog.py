@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from eventlogs_support import CODECS, as_lines, real_lines, task_end
 from eventlogs_support import REAL_LOG as LOG
 from profile_support import START, T, at, log_of
-from sparkcast.eventlogs import Executor, Job, Stage
+from sparkcast.eventlogs import Executor, JobRecord, Stage
 from sparkcast.facts.totals import totals_of
 from sparkcast.observe.eventlog import read_only_log, stage_spans, task_imbalance
 from sparkcast.study import TaskTotals
@@ -118,6 +118,6 @@ def test_imbalance_counts_executors_without_tasks_too() -> None:
 
 
 def test_the_job_that_starts_samplers_is_not_the_first_one() -> None:
-    jobs = [Job(0, at(1), at(2), True, group=SAMPLER_GROUP), Job(1, at(3), at(4), True)]
+    jobs = [JobRecord(0, at(1), at(2), True, group=SAMPLER_GROUP), JobRecord(1, at(3), at(4), True)]
     assert totals_of(log_of([T(3, 4)], end=5, jobs=jobs)).first_job_s == START / 1e3 + 3
     assert totals_of(log_of([T(3, 4)], end=5, jobs=jobs[:1])).first_job_s is None

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sparkcast.observe.outcome import JobEnd, classify
+from sparkcast.observe.outcome import ExitReport, classify
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.observe.run import RanJob, Run, observe
 from sparkcast.study import Configuration, Outcome, TaskTotals, Trial
@@ -15,37 +15,37 @@ TASKS = TaskTotals(1, 1, 2, 0, 1, 0, 1.0, 1.0, 0.0, 0.0, 0, 0, 0)
 @pytest.mark.parametrize(
     ("end", "report", "log", "outcome"),
     [
-        (JobEnd(0), DONE, "", Outcome.OK),
-        (JobEnd(0), JobReport(), "", Outcome.ERROR),  # it said nothing of itself
-        (JobEnd(1), JobReport(failure="ValueError: no"), "", Outcome.ERROR),
-        (JobEnd(1), JobReport(failure="java.lang.OutOfMemoryError: Java heap space"), "", Outcome.OOM),
-        (JobEnd(1), JobReport(), "ExecutorLostFailure: Command exited with code 52", Outcome.OOM),
-        (JobEnd(1), JobReport(), "Container killed by YARN for exceeding memory limits", Outcome.OOM),
-        (JobEnd(1), JobReport(failure="MemoryError: "), "", Outcome.OOM),
-        (JobEnd(1), JobReport(failure="numpy._core._exceptions._ArrayMemoryError: Unable to"), "", Outcome.OOM),
-        (JobEnd(1), JobReport(failure="TypeError: `Unable to allocate 9.19 MiB for an array`"), "", Outcome.OOM),
-        (JobEnd(1), JobReport(), "ExecutorLostFailure (executor 1 exited)", Outcome.LOST),
-        (JobEnd(1), JobReport(), "Reason: All masters are unresponsive! Giving up.", Outcome.LOST),
-        (JobEnd(-9), JobReport(), "", Outcome.LOST),
-        (JobEnd(-15, "timeout"), DONE, "", Outcome.TIMEOUT),
-        (JobEnd(-15, "the master ended"), DONE, "", Outcome.LOST),
+        (ExitReport(0), DONE, "", Outcome.OK),
+        (ExitReport(0), JobReport(), "", Outcome.ERROR),  # it said nothing of itself
+        (ExitReport(1), JobReport(failure="ValueError: no"), "", Outcome.ERROR),
+        (ExitReport(1), JobReport(failure="java.lang.OutOfMemoryError: Java heap space"), "", Outcome.OOM),
+        (ExitReport(1), JobReport(), "ExecutorLostFailure: Command exited with code 52", Outcome.OOM),
+        (ExitReport(1), JobReport(), "Container killed by YARN for exceeding memory limits", Outcome.OOM),
+        (ExitReport(1), JobReport(failure="MemoryError: "), "", Outcome.OOM),
+        (ExitReport(1), JobReport(failure="numpy._core._exceptions._ArrayMemoryError: Unable to"), "", Outcome.OOM),
+        (ExitReport(1), JobReport(failure="TypeError: `Unable to allocate 9.19 MiB for an array`"), "", Outcome.OOM),
+        (ExitReport(1), JobReport(), "ExecutorLostFailure (executor 1 exited)", Outcome.LOST),
+        (ExitReport(1), JobReport(), "Reason: All masters are unresponsive! Giving up.", Outcome.LOST),
+        (ExitReport(-9), JobReport(), "", Outcome.LOST),
+        (ExitReport(-15, "timeout"), DONE, "", Outcome.TIMEOUT),
+        (ExitReport(-15, "the master ended"), DONE, "", Outcome.LOST),
     ],
 )
-def test_an_end_is_classified(end: JobEnd, report: JobReport, log: str, outcome: Outcome) -> None:
+def test_an_end_is_classified(end: ExitReport, report: JobReport, log: str, outcome: Outcome) -> None:
     found, cause = classify(end, report, TASKS, log)
     assert found is outcome
     assert bool(cause) == (outcome is not Outcome.OK)
 
 
 def test_a_run_that_lost_an_executor_on_the_way_is_not_comparable() -> None:
-    outcome, cause = classify(JobEnd(0), DONE, dataclasses.replace(TASKS, lost_executors=1), "")
+    outcome, cause = classify(ExitReport(0), DONE, dataclasses.replace(TASKS, lost_executors=1), "")
     assert outcome is Outcome.LOST
     assert "1 executor(s) lost" in cause
 
 
 def test_running_out_of_memory_explains_the_executors_that_were_lost_by_it() -> None:
     failure = JobReport(failure="java.lang.OutOfMemoryError: Java heap space")
-    outcome, cause = classify(JobEnd(1), failure, dataclasses.replace(TASKS, lost_executors=2), "")
+    outcome, cause = classify(ExitReport(1), failure, dataclasses.replace(TASKS, lost_executors=2), "")
     assert outcome is Outcome.OOM
     assert "lost" not in cause
 
@@ -71,7 +71,9 @@ def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: P
         folder.mkdir()
         lines = ['{"kind":"started","at":103}', f'{{"kind":"result","at":9,"responses":{{"time_s":{seconds}}}}}']
         (folder / "report.jsonl").write_text("\n".join(lines))
-    jobs = tuple(RanJob(folder, JobEnd(0), 100.0, ended) for folder, ended in zip(folders, (120.0, 125.0), strict=True))
+    jobs = tuple(
+        RanJob(folder, ExitReport(0), 100.0, ended) for folder, ended in zip(folders, (120.0, 125.0), strict=True)
+    )
     run = Run(Trial(Configuration({"jobs": 2})), jobs, 100.0, 125.0, (), None)
     seen = observe(run, artifacts="runs/1").observation
     assert {name: seen.responses[name] for name in ("time_s", "startup_s", "total_s", "response_s")} == {
@@ -84,6 +86,6 @@ def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: P
         (20.0, 10.0, "runs/1/job-1"),
         (25.0, 20.0, "runs/1/job-2"),
     ]
-    failed = dataclasses.replace(run, jobs=(jobs[0], dataclasses.replace(jobs[1], end=JobEnd(1))))
+    failed = dataclasses.replace(run, jobs=(jobs[0], dataclasses.replace(jobs[1], end=ExitReport(1))))
     assert observe(failed).observation.outcome is Outcome.ERROR
     assert observe(failed).observation.responses == {}

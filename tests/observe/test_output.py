@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from sparkcast.facts.totals import totals_of
 from sparkcast.observe.eventlog import read_only_log
-from sparkcast.observe.outcome import JobEnd
+from sparkcast.observe.outcome import ExitReport
 from sparkcast.observe.output import OutputGrowth, read_output
 from sparkcast.observe.run import RanJob, Run, observe
 from sparkcast.study import Configuration, Epoch, Fingerprint, Outcome, TaskTotals, Trial
-from sparkcast.workloads.base import Application
+from sparkcast.workloads.base import SubmittedApplication
 
 TASKS = TaskTotals(3, 4, 8, 0, 1, 0, 6.0, 5.0, 0.5, 0.0, 100, 200, 0, first_job_s=1000.0, last_job_s=1012.5)
-AUC = Application("a.py", promised=("auc",), patterns={"auc": re.compile(r"AUC = (\S+)")})
-JSON_ONLY = Application("a.py", promised=("auc",))
+AUC = SubmittedApplication("a.py", promised=("auc",), patterns={"auc": re.compile(r"AUC = (\S+)")})
+JSON_ONLY = SubmittedApplication("a.py", promised=("auc",))
 
 
 APPLICATION = (
@@ -74,7 +74,9 @@ def test_a_printed_object_wins_over_a_pattern_and_the_file_over_both(tmp_path: P
 
 
 def test_points_of_a_curve_have_the_time_they_were_printed(tmp_path: Path) -> None:
-    program = Application("a.py", promised=("auc",), patterns={"auc": re.compile(r"epoch (?P<epoch>\d+): AUC = (\S+)")})
+    program = SubmittedApplication(
+        "a.py", promised=("auc",), patterns={"auc": re.compile(r"epoch (?P<epoch>\d+): AUC = (\S+)")}
+    )
     leave(tmp_path, "epoch 1: AUC = 0.5\nepoch 2: AUC = 0.8\n")
     (tmp_path / "stdout.times").write_text("19 1003.0\n38 1009.5\n")
     report = read_output(tmp_path, program, TASKS, 0)
@@ -119,10 +121,10 @@ def test_growth_of_the_output_is_noted_once_for_each_size(tmp_path: Path) -> Non
     ],
 )
 def test_a_promise_that_is_not_kept_is_an_error_that_shows_the_last_lines(
-    tmp_path: Path, program: Application, stdout: str, problem: str
+    tmp_path: Path, program: SubmittedApplication, stdout: str, problem: str
 ) -> None:
     leave(tmp_path, stdout, "OutOfMemoryError, in a log of Spark\n")
-    job = RanJob(tmp_path, JobEnd(0), 990.0, 1020.0)
+    job = RanJob(tmp_path, ExitReport(0), 990.0, 1020.0)
     run = Run(Trial(Configuration({})), (job,), 990.0, 1020.0, (), None, program)
     (tmp_path / "eventlog").mkdir()
     (tmp_path / "eventlog" / "app").write_text(
@@ -138,17 +140,17 @@ def test_a_promise_that_is_not_kept_is_an_error_that_shows_the_last_lines(
 
 def test_a_job_without_an_event_log_or_a_spark_job_has_no_time(tmp_path: Path) -> None:
     leave(tmp_path)
-    assert "left no event log" in read_output(tmp_path, Application("a.py"), None, 0).failure
+    assert "left no event log" in read_output(tmp_path, SubmittedApplication("a.py"), None, 0).failure
     idle = replace(TASKS, jobs=0, first_job_s=None, last_job_s=None)
-    assert "ran no Spark job" in read_output(tmp_path, Application("a.py"), idle, 0).failure
+    assert "ran no Spark job" in read_output(tmp_path, SubmittedApplication("a.py"), idle, 0).failure
 
 
 def test_a_job_that_names_its_own_master_was_not_measured(tmp_path: Path) -> None:
     leave(tmp_path)
     own = replace(TASKS, master="local[*]")
-    failure = read_output(tmp_path, Application("a.py"), own, 0, cluster="embedded: 2 worker(s)").failure
+    failure = read_output(tmp_path, SubmittedApplication("a.py"), own, 0, cluster="embedded: 2 worker(s)").failure
     assert 'remove .master("local[*]")' in failure
-    assert not read_output(tmp_path, Application("a.py"), own, 0, cluster="local[2]").failure
+    assert not read_output(tmp_path, SubmittedApplication("a.py"), own, 0, cluster="local[2]").failure
 
 
 def test_a_failed_job_shows_its_error_first(tmp_path: Path) -> None:
@@ -169,7 +171,7 @@ def test_jobs_at_once_are_averaged(tmp_path: Path) -> None:
         leave(folder, f"AUC = {auc}\n")
         (folder / "eventlog" / "app").write_text(APPLICATION)
     fingerprint = Fingerprint("", 1, 1, "", "", "", "", "embedded", "")
-    jobs = tuple(RanJob(folder, JobEnd(0), 990.0, 1000.0) for folder in folders)
+    jobs = tuple(RanJob(folder, ExitReport(0), 990.0, 1000.0) for folder in folders)
     run = Run(Trial(Configuration({"jobs": 2})), jobs, 990.0, 1000.0, (), fingerprint, AUC)
     responses = observe(run).observation.responses
     assert responses["auc"] == pytest.approx(0.7)
@@ -189,9 +191,9 @@ def test_a_time_that_the_job_reports_itself_gets_a_name_of_its_own(tmp_path: Pat
     (tmp_path / "eventlog").mkdir()
     (tmp_path / "eventlog" / "app").write_text(APPLICATION)
     leave(tmp_path, 'sparkcast: {"time_s": 3, "total_s": 1}\n')
-    job = RanJob(tmp_path, JobEnd(0), 990.0, 1000.0)
+    job = RanJob(tmp_path, ExitReport(0), 990.0, 1000.0)
     fingerprint = Fingerprint("", 1, 1, "", "", "", "", "embedded", "")
-    run = Run(Trial(Configuration({})), (job,), 990.0, 1000.0, (), fingerprint, Application("a.py"))
+    run = Run(Trial(Configuration({})), (job,), 990.0, 1000.0, (), fingerprint, SubmittedApplication("a.py"))
     observed = observe(run)
     responses = observed.observation.responses
     assert (responses["time_s"], responses["work_s"], responses["total_s"]) == (4.0, 3.0, 10.0)

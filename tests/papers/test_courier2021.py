@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.replications import Figure, Findings, Replicated, Verdict, replicate
+from sparkcast.replications import Agreement, CorrectedFigure, PartResult, Replicated, replicate
 from sparkcast.study import Configuration, Dataset, Observation
 from sparkcast_papers.courier2021 import _laws, _printed, models_auto
 from sparkcast_papers.courier2021._implied import implied_df
@@ -75,9 +75,9 @@ def test_the_shape_of_the_result(result: Replicated) -> None:
 
 def test_stale_rows_are_those_that_analyze_names(result: Replicated) -> None:
     as_given, repaired, wrong = result.sections[3].rows
-    assert (as_given.ours, as_given.verdict) == (2, Verdict.DIFFERS)
-    assert (repaired.ours, repaired.verdict) == (3, Verdict.AGREES)
-    assert (wrong.ours, wrong.verdict) == (0, Verdict.AGREES)
+    assert (as_given.ours, as_given.verdict) == (2, Agreement.DIFFERS)
+    assert (repaired.ours, repaired.verdict) == (3, Agreement.AGREES)
+    assert (wrong.ours, wrong.verdict) == (0, Agreement.AGREES)
     assert any("not named: 31;" in note for note in result.sections[3].notes)
 
 
@@ -231,12 +231,12 @@ def test_every_model_of_ours_is_asked_the_same_splits(runs: Dataset) -> None:
 
 
 @pytest.fixture(scope="module")
-def found(made_up: Path) -> Findings:
+def found(made_up: Path) -> PartResult:
     grid = {"n_estimators": (5,), "max_depth": (4, 6)}
     return Models(seeds=(0, 1), trees=5, fewer_trees=5, grid=grid).run(made_up)
 
 
-def test_the_models_part_has_the_papers_models_and_ours(found: Findings) -> None:
+def test_the_models_part_has_the_papers_models_and_ours(found: PartResult) -> None:
     authors, tables, medians, without, evaluated = found.sections
     both = {*_printed.AUTHORS_SPLIT, *OURS}
     assert {row.item for row in authors.rows} == {*both, "random forest, reduced grid"}
@@ -246,14 +246,14 @@ def test_the_models_part_has_the_papers_models_and_ours(found: Findings) -> None
     assert "without the 3 stale rows" in without.title
 
 
-def test_only_numbers_of_the_same_data_are_held_against_ours(found: Findings) -> None:
+def test_only_numbers_of_the_same_data_are_held_against_ours(found: PartResult) -> None:
     authors, tables, medians, *others = found.sections
-    judged = {row.item for row in (*authors.rows, *medians.rows) if row.verdict is not Verdict.SHOWN}
+    judged = {row.item for row in (*authors.rows, *medians.rows) if row.verdict is not Agreement.SHOWN}
     assert judged == {*_printed.AUTHORS_SPLIT}
-    assert {row.verdict for section in (tables, *others) for row in section.rows} == {Verdict.SHOWN}
+    assert {row.verdict for section in (tables, *others) for row in section.rows} == {Agreement.SHOWN}
 
 
-def test_the_evaluation_is_beside_what_the_means_themselves_would_miss(found: Findings) -> None:
+def test_the_evaluation_is_beside_what_the_means_themselves_would_miss(found: PartResult) -> None:
     shown = {row.item: row.ours for row in found.sections[-1].rows if row.quantity == "MSE"}
     assert shown["Courier"] == pytest.approx((20**2 + 10**2 + 0 + 10**2 + 0 + 20**2) / 6)
     assert shown["mean of each job's three runs"] == pytest.approx((200 + 466.667) / 6, rel=1e-4)
@@ -267,12 +267,12 @@ def test_auto_is_asked_beside_others(made_up: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture(scope="module")
-def mistakes(made_up: Path) -> dict[int, dict[str, Figure]]:
+def mistakes(made_up: Path) -> dict[int, dict[str, CorrectedFigure]]:
     shown = Mistakes(seeds=(0, 1)).run(made_up)
     return {m.number: {figure.what: figure for figure in m.figures} for m in shown.mistakes}
 
 
-def test_mistakes_come_with_numbers_of_the_measurements(mistakes: dict[int, dict[str, Figure]]) -> None:
+def test_mistakes_come_with_numbers_of_the_measurements(mistakes: dict[int, dict[str, CorrectedFigure]]) -> None:
     assert list(mistakes) == [1, 2, 3, 4, 7]
     network = mistakes[1]["MSE of boosting, wrong and right network"]
     assert network.paper == pytest.approx((40**2 + 30**2 + 20**2 + 10**2 + 0 + 20**2) / 6)
@@ -280,7 +280,7 @@ def test_mistakes_come_with_numbers_of_the_measurements(mistakes: dict[int, dict
     assert (mistakes[1]["MSE of the accuracy, boosting"].right or 0) == pytest.approx(0)
 
 
-def test_slos_are_met_by_means_more_often_than_by_runs(mistakes: dict[int, dict[str, Figure]]) -> None:
+def test_slos_are_met_by_means_more_often_than_by_runs(mistakes: dict[int, dict[str, CorrectedFigure]]) -> None:
     met = mistakes[7]["% of SLOs met, means and single runs"]
     assert met.paper == 100
     assert met.right == pytest.approx(100 * 5 / 6)
@@ -288,7 +288,7 @@ def test_slos_are_met_by_means_more_often_than_by_runs(mistakes: dict[int, dict[
     assert (slo.paper, slo.right) == (254, 215)
 
 
-def test_the_constrained_law_has_no_negative_rate(mistakes: dict[int, dict[str, Figure]]) -> None:
+def test_the_constrained_law_has_no_negative_rate(mistakes: dict[int, dict[str, CorrectedFigure]]) -> None:
     figures = mistakes[4]
     assert figures["runs with a negative mu, by inversion and constrained"].right == 0
     assert all(figure.right == 0 for what, figure in figures.items() if what.startswith("% of predictions"))
@@ -297,7 +297,7 @@ def test_the_constrained_law_has_no_negative_rate(mistakes: dict[int, dict[str, 
     )
 
 
-def test_rows_of_known_settings_are_easier_than_new_settings(mistakes: dict[int, dict[str, Figure]]) -> None:
+def test_rows_of_known_settings_are_easier_than_new_settings(mistakes: dict[int, dict[str, CorrectedFigure]]) -> None:
     seen = mistakes[2]["% of test rows whose configuration is in the training data, split by row and by configuration"]
     assert (seen.paper, seen.right) == (100, 0)
     forest = mistakes[2]["MSE of a forest, split by row and by configuration, median of 2 splits"]

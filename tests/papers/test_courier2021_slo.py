@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.replications import Findings, Row, Verdict, replicate
+from sparkcast.replications import Agreement, PartResult, Row, replicate
 from sparkcast.study import Configuration, Dataset
 from sparkcast_papers.courier2021 import slo
 from sparkcast_papers.courier2021._runs import evaluation, flagged_rows, replicate_1, without_rows
@@ -257,7 +257,7 @@ def test_a_list_of_known_runs_without_the_flag_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.fixture(scope="module")
-def played(made_up: Path) -> tuple[Findings, list[Task]]:
+def played(made_up: Path) -> tuple[PartResult, list[Task]]:
     tasks: list[Task] = []
 
     def remember(each: Task) -> Answers:
@@ -276,7 +276,7 @@ def _value(rows: tuple[Row, ...], item: str, quantity: str) -> float:
     return value
 
 
-def test_no_model_has_seen_the_job_that_it_is_asked_about(played: tuple[Findings, list[Task]]) -> None:
+def test_no_model_has_seen_the_job_that_it_is_asked_about(played: tuple[PartResult, list[Task]]) -> None:
     *left_out, everything, _ = played[1]
     assert len(left_out) == 3
     for task in left_out:
@@ -287,7 +287,7 @@ def test_no_model_has_seen_the_job_that_it_is_asked_about(played: tuple[Findings
     assert len(everything.train.observations) == 31
 
 
-def test_the_simulation_has_every_method_and_both_shares_of_ours(played: tuple[Findings, list[Task]]) -> None:
+def test_the_simulation_has_every_method_and_both_shares_of_ours(played: tuple[PartResult, list[Task]]) -> None:
     *_, strict, easy = played[0].sections
     ours = f"ours ({MODEL}, 0.95)"
     items = {row.item for row in strict.rows}
@@ -301,16 +301,16 @@ def test_the_simulation_has_every_method_and_both_shares_of_ours(played: tuple[F
     assert ORACLE not in {row.item for row in easy.rows}
 
 
-def test_the_evaluation_counts_single_runs(played: tuple[Findings, list[Task]]) -> None:
+def test_the_evaluation_counts_single_runs(played: tuple[PartResult, list[Task]]) -> None:
     _, _, summary, _, _ = played[0].sections
     assert _value(summary.rows, "Courier", "of 2 means of three runs on time") == 2
     assert _value(summary.rows, "Courier and boosting", "of 6 single runs on time") == 5
-    wrong = {row.item for row in summary.rows if row.verdict is Verdict.DIFFERS}
+    wrong = {row.item for row in summary.rows if row.verdict is Agreement.DIFFERS}
     assert wrong == {"Courier", "boosting", "boosting, given the wrong network"}  # these runs are not the paper's
 
 
 def test_an_slo_that_nothing_meets_is_a_mistake_of_the_paper_with_its_share(
-    played: tuple[Findings, list[Task]],
+    played: tuple[PartResult, list[Task]],
 ) -> None:
     [mistake] = played[0].mistakes
     assert mistake.number == 8

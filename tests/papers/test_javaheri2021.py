@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.replications import Replicated, Verdict, replicate
+from sparkcast.replications import Agreement, Replicated, replicate
 
 
 def _made_up(path: Path, repetition: str = "repetition") -> Path:
@@ -29,7 +29,7 @@ def test_without_runs_the_table_of_the_paper_is_repeated_and_nothing_is_claimed(
     result = replicate("javaheri2021", "read-speed")
     rows = [row for section in result.sections for row in section.rows]
     assert len(rows) == 16
-    assert {row.verdict for row in rows} == {Verdict.SHOWN}
+    assert {row.verdict for row in rows} == {Agreement.SHOWN}
     assert {row.ours for row in rows} == {None}
     assert "image-read" in result.notes[0]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sparkcast import api
 from sparkcast.data.sources import load_study
-from sparkcast.replications import REPLICATIONS, Findings, Verdict, replicate
+from sparkcast.replications import REPLICATIONS, Agreement, PartResult, replicate
 from sparkcast.study import Configuration
 from sparkcast_papers import _local
 from sparkcast_papers._local import paired, ratio_of, results_file
@@ -48,7 +48,7 @@ def _needs(paper: str, *names: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(not is_there, reason=f"the runs of {paper} in small are not kept here: make examples")
 
 
-def _shown(found: Findings) -> dict[tuple[str, str], float | None]:
+def _shown(found: PartResult) -> dict[tuple[str, str], float | None]:
     return {(row.item, row.quantity): row.ours for section in found.sections for row in section.rows}
 
 
@@ -179,7 +179,7 @@ def test_polimi_shows_every_time_and_the_errors_at_sizes_never_run() -> None:
 @_needs("courier2021", "factorial.csv")
 def test_real_runs_are_shown_beside_the_paper_but_never_held_against_it() -> None:
     found = Courier(model="ridge", beside="ridge", trees=5, workers=1).run(None)
-    assert {row.verdict for section in found.sections for row in section.rows} == {Verdict.SHOWN}
+    assert {row.verdict for section in found.sections for row in section.rows} == {Agreement.SHOWN}
     assert all("[real runs in small]" in section.title for section in found.sections)
 
 

@@ -7,7 +7,7 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from sparkcast.errors import StudyError
-from sparkcast.replications import Figure, Mistake, Replicated, Verdict, replicate
+from sparkcast.replications import Agreement, CorrectedFigure, Mistake, Replicated, replicate
 from sparkcast_papers.marinos2020 import _printed
 from sparkcast_papers.marinos2020._checks import frame, sequential, vif
 from sparkcast_papers.marinos2020._runs import FORMULA, authors_runs, table_runs
@@ -29,7 +29,7 @@ def _mistake(result: Replicated, number: int) -> Mistake:
     return next(m for m in result.mistakes if m.number == number)
 
 
-def _figure(result: Replicated, number: int, start: str) -> Figure:
+def _figure(result: Replicated, number: int, start: str) -> CorrectedFigure:
     return next(f for f in _mistake(result, number).figures if f.what.startswith(start))
 
 
@@ -47,7 +47,9 @@ def test_sums_of_squares_from_table_ii_are_right_to_a_millionth(
 
 
 def test_only_what_the_paper_got_wrong_differs(result: Replicated) -> None:
-    differing = [(row.item, row.quantity) for s in result.sections for row in s.rows if row.verdict is Verdict.DIFFERS]
+    differing = [
+        (row.item, row.quantity) for s in result.sections for row in s.rows if row.verdict is Agreement.DIFFERS
+    ]
     assert differing == [
         ("Table I", "signs that differ from Table II"),
         ("M/M/1", "E[T]"),
@@ -62,7 +64,7 @@ def test_sums_of_squares_from_the_rounded_table_come_near_those_of_the_paper(res
     section = result.sections[0]
     assert section.source == "Fig. 2"
     for row in section.rows[:-1]:
-        assert row.verdict is Verdict.SHOWN
+        assert row.verdict is Agreement.SHOWN
         assert row.ours == pytest.approx(row.expected, abs=1.5e-4)
 
 
@@ -181,7 +183,7 @@ def test_with_data_every_number_of_figure_2_is_compared(tmp_path: Path) -> None:
     assert len(section.rows) == 10 * 6 + 4 + 1
     assert {row.quantity for row in section.rows} == {"df", "sum_sq", "mean_sq", "F", "p", "%", "R² in %"}
     # Rounded costs do not give the digits of the paper, and that must show.
-    assert any(row.verdict is Verdict.DIFFERS for row in section.rows)
+    assert any(row.verdict is Agreement.DIFFERS for row in section.rows)
     shapiro = [row for row in result.sections[1].rows if row.item == "residuals"]
     assert [row.rule for row in shapiro] == ["first 6 of 16 digits", "first 4 of 16 digits"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.replications import Replicated, Verdict, replicate
+from sparkcast.replications import Agreement, Replicated, replicate
 from sparkcast_papers.myung2020 import _reference, _techniques, better, mistakes, scenarios
 from sparkcast_papers.myung2020._generate import MODES, Mode, Runs, generate
 from sparkcast_papers.myung2020._honest import level_means, nested, product_left_out, product_of_means
@@ -162,8 +162,8 @@ def test_accuracy_can_be_negative() -> None:
 
 def test_the_tables_of_the_paper_come_out_of_the_runs() -> None:
     result = replicate("myung2020", "data")
-    assert result.counts[Verdict.DIFFERS] == 0
-    assert result.counts[Verdict.AGREES] > 70
+    assert result.counts[Agreement.DIFFERS] == 0
+    assert result.counts[Agreement.AGREES] > 70
     assert "synthetic" in result.notes[0]
 
 
@@ -255,13 +255,13 @@ def test_every_section_of_the_scenarios_has_its_rows_and_says_that_runs_are_synt
 def test_single_techniques_give_what_other_calculations_give(one_network: Replicated) -> None:
     single = next(section for section in one_network.sections if section.title.startswith("Single techniques"))
     assert {row.item.split()[0] for row in single.rows} == {"baseline", "1", "2", "3-2", "4-1", "4-2"}
-    assert [row for row in single.rows if row.verdict is Verdict.DIFFERS] == []
+    assert [row for row in single.rows if row.verdict is Agreement.DIFFERS] == []
 
 
 def test_times_in_proportion_to_the_sample_are_extrapolated_almost_without_error(one_network: Replicated) -> None:
     proportional = one_network.sections[-2]
     assert "proportional" in proportional.title
-    assert [row.verdict for row in proportional.rows] == [Verdict.AGREES] * len(CNNS)
+    assert [row.verdict for row in proportional.rows] == [Agreement.AGREES] * len(CNNS)
 
 
 @pytest.mark.slow
@@ -270,6 +270,6 @@ def test_all_scenarios_are_set_beside_the_paper() -> None:
     rows = [row for section in result.sections for row in section.rows]
     assert {row.rule.startswith("synthetic; ") for row in rows} == {True}
     # Table 2 itself allows xception 95.9 %, see mistake 12.
-    differing = [(row.item, row.quantity, row.printed) for row in rows if row.verdict is Verdict.DIFFERS]
+    differing = [(row.item, row.quantity, row.printed) for row in rows if row.verdict is Agreement.DIFFERS]
     assert differing == [("4-2 xception", "accuracy, lasso", "96.0")]
-    assert result.counts[Verdict.AGREES] > 50
+    assert result.counts[Agreement.AGREES] > 50

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast.errors import StudyError
-from sparkcast.replications import Replicated, Verdict, replicate
+from sparkcast.replications import Agreement, Replicated, replicate
 from sparkcast.study import Dataset
 from sparkcast_papers.polimi2019 import _cases, _cells, _printed, kmeans, mistakes
 from sparkcast_papers.polimi2019._files import GPU, K_MEANS, MODULES, POWER, RESPONSE, k_means
@@ -136,9 +136,9 @@ def test_the_slides_have_a_number_for_every_cell_of_the_data() -> None:
 def test_row_counts_that_are_not_the_published_ones_differ(made_up: Path) -> None:
     result = replicate("polimi2019", "cases", made_up)
     by_verdict = {row.item: row.verdict for row in result.sections[0].rows if row.quantity == "rows"}
-    assert set(by_verdict.values()) == {Verdict.DIFFERS}
+    assert set(by_verdict.values()) == {Agreement.DIFFERS}
     sizes = {row.quantity: row.verdict for row in result.sections[0].rows if row.item == K_MEANS}
-    assert sizes["data sizes"] is sizes["numbers of cores"] is Verdict.AGREES
+    assert sizes["data sizes"] is sizes["numbers of cores"] is Agreement.AGREES
 
 
 def test_times_that_follow_the_physical_terms_are_predicted_exactly(made_up: Path) -> None:
@@ -160,7 +160,7 @@ def test_the_gpu_part_sets_cells_beside_the_slides(made_up: Path) -> None:
     result = replicate("polimi2019", "gpu", made_up)
     number = next(section for section in result.sections if section.title.startswith("GPU number"))
     [row] = [row for row in number.rows if (row.item, row.quantity) == ("alexnet PyTorch", "MAPE, K80")]
-    assert (row.printed, row.verdict) == ("7.21", Verdict.SHOWN)
+    assert (row.printed, row.verdict) == ("7.21", Agreement.SHOWN)
     assert _rows(result, "GPU number")["NNLS, mean MAPE of the cells"] == pytest.approx(0, abs=0.1)
 
 
@@ -205,7 +205,7 @@ def test_the_k_means_part_sets_our_models_beside_the_techniques(made_up: Path) -
     result = replicate("polimi2019", "kmeans", made_up)
     cores, sizes, bars = result.sections
     assert [row.quantity for row in cores.rows[:6]] == [*TECHNIQUES, "ernest", "gray-box"]
-    assert {row.verdict for row in sizes.rows if row.quantity != "ernest"} == {Verdict.SHOWN}
+    assert {row.verdict for row in sizes.rows if row.quantity != "ernest"} == {Agreement.SHOWN}
     assert {row.printed for row in bars.rows} == {"15.1", "10.6", "7.6", "8.9"}
     gray = [row.ours for row in bars.rows if row.quantity.startswith("gray-box")]
     assert all(mape is not None and mape < 3 for mape in gray)

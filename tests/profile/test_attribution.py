@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from eventlogs_support import REAL_LOG
 from profile_support import T, at, log_of
 from sparkcast.errors import StudyError
-from sparkcast.eventlogs import Application, Executor, Job, LogRead, LogStatus, ResourceProfile, Stage, read_log
+from sparkcast.eventlogs import Application, Executor, JobRecord, LogRead, LogStatus, ResourceProfile, Stage, read_log
 from sparkcast.facts.attribution import attribute
 from sparkcast.profile import profile_log
 from sparkcast.study.application import Part
@@ -54,7 +54,7 @@ def test_the_parts_add_up_to_the_wall_time_whatever_ran_when(
             Executor(str(n), "a", cores, 0, at(start), at(end) if goes else 0)
             for n, ((start, end), cores, goes) in enumerate(executors)
         ],
-        jobs=[Job(n, at(start), at(end)) for n, (start, end) in enumerate(jobs)],
+        jobs=[JobRecord(n, at(start), at(end)) for n, (start, end) in enumerate(jobs)],
         stages=[Stage(n, attempt, submitted_ms=at(a), completed_ms=at(b)) for (a, b), n, attempt in stages],
         profiles=[ResourceProfile(0, 4, 1024, task_cpus=cpus)],
     )
@@ -78,7 +78,10 @@ def test_time_before_between_and_after_jobs_is_the_drivers() -> None:
 
 
 def test_a_job_without_an_executor_waits_for_one() -> None:
-    jobs, stages = [Job(0, at(5), at(30), True, stage_ids=(0,))], [Stage(0, submitted_ms=at(5), completed_ms=at(30))]
+    jobs, stages = (
+        [JobRecord(0, at(5), at(30), True, stage_ids=(0,))],
+        [Stage(0, submitted_ms=at(5), completed_ms=at(30))],
+    )
     log = log_of([T(20, 30)], end=30, executors=[Executor("1", "a", 1, 0, at(20))], jobs=jobs, stages=stages)
     total = attribute(log).total
     assert (total[Part.BEFORE_FIRST_JOB], total[Part.NO_EXECUTORS]) == (5, 15)

@@ -6,7 +6,7 @@ import pytest
 
 from profile_support import T, at, log_of
 from sparkcast.errors import UnknownNameError
-from sparkcast.eventlogs import Executor, Job, LogRead, Rdd, ResourceProfile, SqlExecution, SqlMetric, Stage
+from sparkcast.eventlogs import Executor, JobRecord, LogRead, Rdd, ResourceProfile, SqlExecution, SqlMetric, Stage
 from sparkcast.profile import Finding, Thresholds, profile_log, with_thresholds
 from sparkcast.profile.findings import FAMILIES
 
@@ -173,7 +173,10 @@ def test_failed_tasks_without_a_lost_executor() -> None:
 
 
 def test_a_job_that_failed_is_told_although_it_cost_little() -> None:
-    jobs = [Job(0, at(0), at(5), True, stage_ids=(0,)), Job(1, at(5), at(6), False, "Task 1 failed 4 times")]
+    jobs = [
+        JobRecord(0, at(0), at(5), True, stage_ids=(0,)),
+        JobRecord(1, at(5), at(6), False, "Task 1 failed 4 times"),
+    ]
     found = first(log_of(waves(4, 5.0), end=6, jobs=jobs))
     assert found.name == "failed-tasks"
     assert found.problem.startswith("1 of 2 jobs failed")
@@ -205,7 +208,7 @@ def test_javas_serializer_is_only_told_of_where_rdds_are_shuffled() -> None:
     tasks = waves(40, 5.0, cpu_ns=10**9, shuffle_write_ns=500_000_000, shuffle_write_bytes=100)
     assert "serializer" in names(log_of(tasks, end=51))
     assert "serializer" not in names(log_of(tasks, end=51, spark={"spark.serializer": "x.KryoSerializer"}))
-    sql = [Job(0, at(0), at(50), True, stage_ids=(0,), sql_execution_id=1)]
+    sql = [JobRecord(0, at(0), at(50), True, stage_ids=(0,), sql_execution_id=1)]
     assert "serializer" not in names(log_of(tasks, end=51, jobs=sql))
 
 
@@ -264,19 +267,25 @@ def test_a_driver_that_sleeps_before_its_first_job() -> None:
 def test_a_stream_that_waits_for_its_next_batch_is_healthy() -> None:
     tasks = [task for n in range(6) for task in waves(8, 0.5, start=20.0 * n, stage=n)]
     described = "\nid = a\nrunId = b\nbatch = 1"
-    jobs = [Job(n, at(20 * n), at(20 * n + 1), True, stage_ids=(n,), description=described) for n in range(6)]
+    jobs = [JobRecord(n, at(20 * n), at(20 * n + 1), True, stage_ids=(n,), description=described) for n in range(6)]
     assert names(log_of(tasks, end=120, jobs=jobs)) == []
     assert names(log_of(tasks, end=120)) == ["driver-bound"]
 
 
 def test_executors_that_start_in_seconds_are_not_late() -> None:
-    jobs, stages = [Job(0, at(1), at(58), True, stage_ids=(0,))], [Stage(0, submitted_ms=at(1), completed_ms=at(58))]
+    jobs, stages = (
+        [JobRecord(0, at(1), at(58), True, stage_ids=(0,))],
+        [Stage(0, submitted_ms=at(1), completed_ms=at(58))],
+    )
     started = [Executor("1", "a", 4, 0, at(8))]
     assert names(log_of(waves(40, 5.0, start=8), end=59, executors=started, jobs=jobs, stages=stages)) == []
 
 
 def test_executors_that_come_late() -> None:
-    jobs, stages = [Job(0, at(5), at(90), True, stage_ids=(0,))], [Stage(0, submitted_ms=at(5), completed_ms=at(90))]
+    jobs, stages = (
+        [JobRecord(0, at(5), at(90), True, stage_ids=(0,))],
+        [Stage(0, submitted_ms=at(5), completed_ms=at(90))],
+    )
     late = [Executor("1", "a", 4, 0, at(40))]
     found = first(log_of(waves(40, 5.0, start=40), end=91, executors=late, jobs=jobs, stages=stages))
     assert found.name == "slow-start"
@@ -331,7 +340,7 @@ def test_rdds_computed_again_for_want_of_a_cache() -> None:
     spans = ((0, 0, 50), (1, 50, 100))
     stages = [Stage(n, submitted_ms=at(a), completed_ms=at(b), rdds=shared) for n, a, b in spans]
     assert first(log_of(tasks, end=101, stages=stages)).name == "repeated-stages"
-    one_query = [Job(n, at(a), at(b), True, stage_ids=(n,), sql_execution_id=3) for n, a, b in spans]
+    one_query = [JobRecord(n, at(a), at(b), True, stage_ids=(n,), sql_execution_id=3) for n, a, b in spans]
     assert names(log_of(tasks, end=101, stages=stages, jobs=one_query)) == []  # a sort samples what it sorts
     only_source = [replace(stage, rdds=shared[:1]) for stage in stages]
     assert names(log_of(tasks, end=101, stages=only_source)) == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
-from sparkcast.queues.admission import Job, Slowed, decide, forecast, left_when_held_up
+from sparkcast.queues.admission import AdmittedJob, Slowed, decide, forecast, left_when_held_up
 from sparkcast.queues.described import Described, parse_described
 from sparkcast.queues.slowdown import MeasuredSlowdown, Shared
 from sparkcast.study import Configuration
@@ -17,11 +17,13 @@ from sparkcast.study import Configuration
 ONE = Shared(1)
 
 
-def job(name: str, alone_s: float, elapsed_s: float = 0.0, within_s: float | None = None, **more: float) -> Job[Slowed]:
+def job(
+    name: str, alone_s: float, elapsed_s: float = 0.0, within_s: float | None = None, **more: float
+) -> AdmittedJob[Slowed]:
     options = dict(more)
     scv = options.pop("scv", 0.0)
     servers = options.pop("servers", 1)
-    return Job(name, Slowed(alone_s, Shared(servers), scv), elapsed_s, within_s, **options)
+    return AdmittedJob(name, Slowed(alone_s, Shared(servers), scv), elapsed_s, within_s, **options)
 
 
 def test_jobs_speed_up_when_others_end() -> None:
@@ -115,7 +117,7 @@ def test_how_far_a_job_is_tells_how_fast_it_goes() -> None:
 
 def test_a_measured_slowdown_is_followed() -> None:
     times = Slowed(60.0, MeasuredSlowdown((1, 2), (1.0, 1.5)))
-    ends = forecast([Job("a", times, 0.0), Job("b", replace(times, alone_s=30.0), 0.0)])
+    ends = forecast([AdmittedJob("a", times, 0.0), AdmittedJob("b", replace(times, alone_s=30.0), 0.0)])
     assert [end.ends_s for end in ends] == pytest.approx([45 + 30, 45])
 
 

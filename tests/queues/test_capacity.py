@@ -10,11 +10,11 @@ from sparkcast.queues.markovian import MMc
 from sparkcast.queues.simulate import Cluster
 from sparkcast.queues.slowdown import MeasuredSlowdown
 from sparkcast.queues.times import Spread, Times
-from sparkcast.queues.workload import JobClass, Workload
+from sparkcast.queues.workload import JobClass, JobMix
 
 
 def simulator(rate: float = 0.1, times: Times | None = None, servers: int = 4) -> Simulator:
-    work = Workload(poisson(rate), (JobClass("job", times or Spread(30.0)),))
+    work = JobMix(poisson(rate), (JobClass("job", times or Spread(30.0)),))
     return Simulator(work, Cluster(servers), n_jobs=2000, replications=3)
 
 
@@ -32,7 +32,7 @@ def test_a_deadline_shorter_than_the_job_allows_no_rate() -> None:
 def test_a_simulated_rate_is_near_the_exact_one() -> None:
     exact = largest_rate(simulator(), 150.0, 0.9)
     almost = Simulator(
-        Workload(poisson(0.1), (JobClass("job", Spread(30.0, 1.0 + 1e-9)),)), Cluster(4), n_jobs=20_000, replications=4
+        JobMix(poisson(0.1), (JobClass("job", Spread(30.0, 1.0 + 1e-9)),)), Cluster(4), n_jobs=20_000, replications=4
     )
     assert closed_form(almost.workload, almost.cluster) is None
     assert largest_rate(almost, 150.0, 0.9) == pytest.approx(exact, rel=0.03)
@@ -100,7 +100,7 @@ def test_an_answer_has_the_formula_the_simulation_and_the_verdict() -> None:
 
 def test_formulas_are_those_of_the_queue_at_hand() -> None:
     def names(cluster: Cluster, scv: float = 0.5, places: int | None = None, width: int = 1) -> list[str]:
-        work = Workload(poisson(0.02), (JobClass("job", Spread(30.0, scv), width=width),))
+        work = JobMix(poisson(0.02), (JobClass("job", Spread(30.0, scv), width=width),))
         return [one.queue for one in closed_forms(work, cluster, places)]
 
     assert names(Cluster(1)) == ["M/G/1"]

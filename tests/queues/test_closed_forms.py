@@ -18,7 +18,7 @@ from sparkcast.queues.approximations import GGc, Method
 from sparkcast.queues.finite import MMcK
 from sparkcast.queues.general import MG1, MG1Sharing
 from sparkcast.queues.markovian import MMc, erlang_b, erlang_c
-from sparkcast.queues.sharing import Sharing
+from sparkcast.queues.sharing import ProcessorSharing
 from sparkcast.queues.slowdown import MeasuredSlowdown, Shared
 
 times = st.floats(0.01, 1000)
@@ -219,14 +219,14 @@ def test_processor_sharing_has_the_mean_of_exponential_first_come(rho: float, se
 
 @given(st.floats(0.05, 0.9), servers)
 def test_sharing_several_servers_has_as_many_jobs_as_erlang_c(rho: float, c: int) -> None:
-    found = Sharing(rho * c, 1.0, Shared(c), c).measures()
+    found = ProcessorSharing(rho * c, 1.0, Shared(c), c).measures()
     assert found.mean_jobs == exactly(MMc(rho * c, 1.0, c).measures().mean_jobs)
     assert found.utilization == pytest.approx(rho, rel=1e-9)
 
 
 def test_sharing_with_a_measured_slowdown_solves_its_chain() -> None:
     slowdown = MeasuredSlowdown((1, 2, 4), (1.0, 1.4, 2.6))
-    queue = Sharing(0.8, 1.0, slowdown)
+    queue = ProcessorSharing(0.8, 1.0, slowdown)
     n = np.arange(1, 400)
     p = birth_death(np.full(399, 0.8), np.array([k / slowdown(k) for k in n.tolist()]))
     assert queue.measures().mean_jobs == pytest.approx(float(p[1:] @ n), rel=1e-8)

@@ -9,7 +9,7 @@ from sparkcast.data.sources import Data
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.queues.calibration import calibrated
 from sparkcast.queues.described import parse_class, parse_described
-from sparkcast.queues.launching import Launched, Machine, Phases, launched
+from sparkcast.queues.launching import Launched, Phases, SharedMachine, launched
 from sparkcast.queues.measured import measured_jobs
 from sparkcast.study import Configuration, Dataset, JobRun, Observation, Outcome, Sharing, TaskTotals
 
@@ -63,7 +63,7 @@ def test_the_rate_of_the_streams_is_the_rate_of_the_queue() -> None:
 
 # ---------------------------------------------------------------- jobs that launch, wait for cores and run
 
-MACHINE, PHASES = Machine(2, 1.2), {ONE: Phases(2, 4), TWO: Phases(2, 3, width=2)}
+MACHINE, PHASES = SharedMachine(2, 1.2), {ONE: Phases(2, 4), TWO: Phases(2, 3, width=2)}
 
 
 def spark_stream(*jobs: tuple[float, Configuration]) -> Observation:

@@ -13,12 +13,12 @@ from sparkcast.queues.arrivals import Arrivals, Given, Renewal, poisson
 from sparkcast.queues.general import MG1, MG1Sharing
 from sparkcast.queues.markovian import MMc
 from sparkcast.queues.serving import Served, by_priority, first_come, shared
-from sparkcast.queues.sharing import Sharing
+from sparkcast.queues.sharing import ProcessorSharing
 from sparkcast.queues.simulate import Cluster, mean_number, simulate, timeline
 from sparkcast.queues.slowdown import MeasuredSlowdown, Shared, measured_slowdown
 from sparkcast.queues.steady import over_replications, warm_up
-from sparkcast.queues.times import Measured, Predicted, Spread, Times, TwoPhases, mixture
-from sparkcast.queues.workload import JobClass, Stream, Workload
+from sparkcast.queues.times import EmpiricalTimes, Predicted, Spread, Times, TwoPhases, mixture
+from sparkcast.queues.workload import ArrivalDraw, JobClass, JobMix
 
 TIMES: list[Times] = [
     Spread(3.0, 0.0),
@@ -26,22 +26,22 @@ TIMES: list[Times] = [
     Spread(3.0),
     Spread(3.0, 3.0),
     TwoPhases(3.0, 4.0),
-    Measured((1.0, 2.0, 6.0)),
+    EmpiricalTimes((1.0, 2.0, 6.0)),
     Predicted((0.0, 0.5, 1.0), (1.0, 2.0, 8.0)),
 ]
 ARRIVALS: list[Arrivals] = [poisson(0.5), Renewal(0.5, 0.2), Renewal(0.5, 5.0)]
 
 
-def workload(rate: float, times: Times | None = None, width: int = 1) -> Workload:
-    return Workload(poisson(rate), (JobClass("job", times or Spread(1.0), width=width),))
+def workload(rate: float, times: Times | None = None, width: int = 1) -> JobMix:
+    return JobMix(poisson(rate), (JobClass("job", times or Spread(1.0), width=width),))
 
 
 def stream(
     arrive: Sequence[float], service: Sequence[float], width: Sequence[int] = (), priority: Sequence[int] = ()
-) -> Stream:
+) -> ArrivalDraw:
     n = len(arrive)
     ones = np.ones(n, dtype=int)
-    return Stream(
+    return ArrivalDraw(
         np.array(arrive, dtype=float),
         np.array(service, dtype=float),
         np.array(width or ones),
@@ -82,7 +82,7 @@ def test_given_arrivals_come_as_they_came_or_scaled() -> None:
 
 
 def test_a_mix_of_jobs_has_the_moments_of_its_parts() -> None:
-    mixed = Workload(poisson(1.0), (JobClass("a", Spread(1.0), 3.0), JobClass("b", Spread(5.0, 0.0), 1.0, width=2)))
+    mixed = JobMix(poisson(1.0), (JobClass("a", Spread(1.0), 3.0), JobClass("b", Spread(5.0, 0.0), 1.0, width=2)))
     drawn = mixed.draw(np.random.default_rng(3), 300_000)
     assert drawn.service_s.mean() == pytest.approx(mixed.mean_s, rel=0.01)
     assert drawn.service_s.var() / drawn.service_s.mean() ** 2 == pytest.approx(mixed.scv, rel=0.02)
@@ -138,7 +138,7 @@ def test_a_job_wider_than_the_cluster_is_refused() -> None:
 jobs_lists = st.lists(st.tuples(st.floats(0, 50), st.floats(0.1, 20), st.integers(1, 3)), min_size=1, max_size=25)
 
 
-def _served(drawn: list[tuple[float, float, int]]) -> tuple[Stream, list[Served]]:
+def _served(drawn: list[tuple[float, float, int]]) -> tuple[ArrivalDraw, list[Served]]:
     drawn = sorted(drawn)
     wide = stream([job[0] for job in drawn], [job[1] for job in drawn], [job[2] for job in drawn])
     narrow = stream([job[0] for job in drawn], [job[1] for job in drawn])
@@ -291,7 +291,7 @@ def test_simulated_percentiles_hold_the_exact_ones() -> None:
 
 def test_sharing_with_a_measured_slowdown_has_the_mean_of_its_chain() -> None:
     slowdown = MeasuredSlowdown((1, 2, 4), (1.0, 1.4, 2.6))
-    exact = Sharing(1.0, 1.0, slowdown).measures()
+    exact = ProcessorSharing(1.0, 1.0, slowdown).measures()
     found = simulate(workload(1.0, Spread(1.0, 2.0)), Cluster(1, "fair", slowdown), n_jobs=20_000, replications=10)
     assert found.mean_response_s.value == pytest.approx(exact.mean_response_s, rel=0.03)
 

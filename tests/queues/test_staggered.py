@@ -6,63 +6,63 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.queues.admission import Job
+from sparkcast.queues.admission import AdmittedJob
 from sparkcast.queues.calibration import Timed, calibrate
-from sparkcast.queues.launching import Launched, Machine, Phases, launched
+from sparkcast.queues.launching import Launched, Phases, SharedMachine, launched
 from sparkcast.queues.staggered import decide, forecast, without_others
 from sparkcast.study import Configuration
 
-WIDE_OPEN = Machine(2)
-ONE_CORE = Machine(1)
-SLOWED = Machine(2, 1.0)
+WIDE_OPEN = SharedMachine(2)
+ONE_CORE = SharedMachine(1)
+SLOWED = SharedMachine(2, 1.0)
 SHORT = Phases(3, 4)
 
 
 def test_a_new_job_waits_for_the_core_that_is_free_first() -> None:
     """Two run since 5 s and 4 s and end in 2 s and 3 s; the new one is up after 3 s, when both cores are free."""
-    running = [Job("a", SHORT, 5.0), Job("b", SHORT, 4.0)]
-    assert [end.ends_s for end in forecast(running, WIDE_OPEN, new=Job("new", SHORT))] == [7, 7, 7]
-    late = [Job("a", SHORT, 3.0), Job("b", SHORT, 3.0)]
-    assert [end.ends_s for end in forecast(late, WIDE_OPEN, new=Job("new", SHORT))] == [7, 7, 8]
+    running = [AdmittedJob("a", SHORT, 5.0), AdmittedJob("b", SHORT, 4.0)]
+    assert [end.ends_s for end in forecast(running, WIDE_OPEN, new=AdmittedJob("new", SHORT))] == [7, 7, 7]
+    late = [AdmittedJob("a", SHORT, 3.0), AdmittedJob("b", SHORT, 3.0)]
+    assert [end.ends_s for end in forecast(late, WIDE_OPEN, new=AdmittedJob("new", SHORT))] == [7, 7, 8]
 
 
 def test_a_job_in_line_goes_before_the_new_one() -> None:
     """On one core the second waits until 7 s, which is in 1 s, and the new one behind it."""
-    running = [Job("a", SHORT, 6.0), Job("b", SHORT, 5.0)]
-    assert [end.ends_s for end in forecast(running, ONE_CORE, new=Job("new", SHORT))] == [7, 10, 9]
+    running = [AdmittedJob("a", SHORT, 6.0), AdmittedJob("b", SHORT, 5.0)]
+    assert [end.ends_s for end in forecast(running, ONE_CORE, new=AdmittedJob("new", SHORT))] == [7, 10, 9]
 
 
 def test_how_far_a_job_is_tells_how_fast_it_goes() -> None:
-    [end] = forecast([Job("a", SHORT, 7.0, done=0.5)], WIDE_OPEN)
+    [end] = forecast([AdmittedJob("a", SHORT, 7.0, done=0.5)], WIDE_OPEN)
     assert end.ends_s == pytest.approx(14)
-    [unknown] = forecast([Job("a", SHORT, 0.0, done=5 / 7)], WIDE_OPEN)
+    [unknown] = forecast([AdmittedJob("a", SHORT, 0.0, done=5 / 7)], WIDE_OPEN)
     assert unknown.ends_s == pytest.approx(2)
 
 
 def test_a_job_later_than_any_is_held_up() -> None:
     """As likely to need more than it is late as less."""
-    [end] = forecast([Job("a", SHORT, 10.0)], WIDE_OPEN)
+    [end] = forecast([AdmittedJob("a", SHORT, 10.0)], WIDE_OPEN)
     assert end.ends_s == pytest.approx(13, rel=0.01)
     assert end.low_s < 10.5
     assert end.high_s > 30
 
 
 def test_a_job_that_still_runs_has_not_ended_in_any_play_that_counts() -> None:
-    [end] = forecast([Job("a", Phases(3, 4, scv=0.04), 7.5)], WIDE_OPEN)
+    [end] = forecast([AdmittedJob("a", Phases(3, 4, scv=0.04), 7.5)], WIDE_OPEN)
     assert 7.5 < end.low_s < end.ends_s < end.high_s < 12
 
 
 def test_a_job_is_admitted_shrunk_delayed_or_refused() -> None:
-    running = [Job("a", SHORT, 3.5, within_s=8.0)]
-    assert decide(running, Job("new", SHORT), WIDE_OPEN).verdict == "admit"
-    assert decide(running, Job("new", SHORT, within_s=30.0), SLOWED).verdict == "delay"
-    [shown, *_] = decide(running, Job("new", SHORT, within_s=30.0), SLOWED).options
+    running = [AdmittedJob("a", SHORT, 3.5, within_s=8.0)]
+    assert decide(running, AdmittedJob("new", SHORT), WIDE_OPEN).verdict == "admit"
+    assert decide(running, AdmittedJob("new", SHORT, within_s=30.0), SLOWED).verdict == "delay"
+    [shown, *_] = decide(running, AdmittedJob("new", SHORT, within_s=30.0), SLOWED).options
     assert shown.start_in_s == pytest.approx(3.5)
     assert shown.ends[-1].ends_s == pytest.approx(10.5)
-    assert decide(running, Job("new", SHORT, within_s=9.0), SLOWED).verdict == "refuse"
-    tiny = Job("tiny", Phases(0.1, 0.1))
-    assert decide(running, Job("new", SHORT), SLOWED, smaller=[tiny]).verdict == "shrink"
-    assert decide([], Job("new", SHORT, within_s=8.0), SLOWED).verdict == "admit"
+    assert decide(running, AdmittedJob("new", SHORT, within_s=9.0), SLOWED).verdict == "refuse"
+    tiny = AdmittedJob("tiny", Phases(0.1, 0.1))
+    assert decide(running, AdmittedJob("new", SHORT), SLOWED, smaller=[tiny]).verdict == "shrink"
+    assert decide([], AdmittedJob("new", SHORT, within_s=8.0), SLOWED).verdict == "admit"
 
 
 @given(
@@ -74,10 +74,10 @@ def test_a_job_is_admitted_shrunk_delayed_or_refused() -> None:
 def test_one_more_job_ends_nobody_earlier_who_got_cores_before_it(
     elapsed: list[float], new: tuple[float, float], carried: float, cores: int
 ) -> None:
-    machine = Machine(cores, carried)
-    running = [Job(str(i), SHORT, at) for i, at in enumerate(elapsed)]
+    machine = SharedMachine(cores, carried)
+    running = [AdmittedJob(str(i), SHORT, at) for i, at in enumerate(elapsed)]
     alone = forecast(running, machine)
-    beside = forecast(running, machine, new=Job("new", Phases(*new)))
+    beside = forecast(running, machine, new=AdmittedJob("new", Phases(*new)))
     fates = launched([*(Launched(-at, SHORT) for at in elapsed), Launched(0.0, Phases(*new))], machine)
     for before, after, fate in zip(alone, beside, fates, strict=False):
         if fate.registered_s <= fates[-1].registered_s:
@@ -85,7 +85,7 @@ def test_one_more_job_ends_nobody_earlier_who_got_cores_before_it(
 
 
 def test_other_jobs_hold_cores_and_slow_the_rest() -> None:
-    machine = without_others(Machine(3, 1.0), 1)
+    machine = without_others(SharedMachine(3, 1.0), 1)
     assert machine.cores == 2
     assert machine.slowdown(1) == 2
     assert without_others(WIDE_OPEN, 0) is WIDE_OPEN
@@ -95,13 +95,13 @@ def test_other_jobs_hold_cores_and_slow_the_rest() -> None:
 
 def test_two_jobs_of_one_name_are_refused() -> None:
     with pytest.raises(StudyError, match="same name"):
-        decide([Job("new", SHORT)], Job("new", SHORT), WIDE_OPEN)
+        decide([AdmittedJob("new", SHORT)], AdmittedJob("new", SHORT), WIDE_OPEN)
 
 
 # ---------------------------------------------------------------- from runs
 
 
-def measured(arrive: list[float], machine: Machine, phases: Phases = SHORT) -> list[Timed]:
+def measured(arrive: list[float], machine: SharedMachine, phases: Phases = SHORT) -> list[Timed]:
     fates = launched([Launched(at, phases) for at in arrive], machine)
     return [Timed(at, fate.registered_s, fate.ended_s) for at, fate in zip(arrive, fates, strict=True)]
 
@@ -109,7 +109,7 @@ def measured(arrive: list[float], machine: Machine, phases: Phases = SHORT) -> l
 @settings(max_examples=20)
 @given(st.floats(0.5, 2.5))
 def test_what_made_the_runs_is_found_again(carried: float) -> None:
-    truth = Machine(2, carried)
+    truth = SharedMachine(2, carried)
     alone = [Timed(0.0, 3.0, 7.0), Timed(0.0, 3.0, 7.0)]
     found = calibrate(alone, [measured([0, 0, 0], truth), measured([0, 1, 5, 6], truth)], 2)
     [phases] = found.phases.values()

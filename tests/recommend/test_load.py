@@ -14,7 +14,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.support import Extrapolating
 from sparkcast.models.linear import Linear
 from sparkcast.queues import staggered
-from sparkcast.queues.admission import Job
+from sparkcast.queues.admission import AdmittedJob
 from sparkcast.queues.calibration import Timed, calibrate
 from sparkcast.recommend import RunningForecast, RunningJob
 from sparkcast.recommend.load import (
@@ -197,9 +197,9 @@ def test_jobs_that_launch_and_wait_for_cores_are_forecast_as_queue_admit_does() 
     known = calibrate([alone, alone], [[both, both]], 2)
     jobs = [RunningJob(Configuration({}), 3.0, 7.0)]
     [found] = forecast_launching(known, jobs, one, n_running=1, confidence=0.9) or ()
-    now = [Job("a", known.phases[one], 3.0, 7.0)]
+    now = [AdmittedJob("a", known.phases[one], 3.0, 7.0)]
     [without] = staggered.forecast(now, known.machine)
-    [beside, _] = staggered.forecast(now, known.machine, new=Job("b", known.phases[one]))
+    [beside, _] = staggered.forecast(now, known.machine, new=AdmittedJob("b", known.phases[one]))
     assert (found.ends_s, found.ends_with_new_s) == (without.ends_s, beside.ends_s) == pytest.approx((6, 9))
     assert (found.probability, found.probability_with_new, found.would_miss) == (1, 0, True)
     assert forecast_launching(known, jobs, one, n_running=3, confidence=0.9) is None  # others hold all cores

@@ -10,14 +10,14 @@ import pytest
 from sparkcast.analysis import (
     Analysis,
     AnovaRow,
+    AssumptionCheck,
     CellMean,
-    Check,
+    CheckResult,
     Effect,
     FactorVerdict,
     LevelMean,
     Regression,
     ResidualPoint,
-    Verdict,
 )
 from sparkcast.recommend import Candidate, Limit, Prediction, Recommendation
 from sparkcast.study import (
@@ -180,10 +180,14 @@ def make_analysis(response: str = "time_s") -> Analysis:
             FactorVerdict("executors", True, 20.8, 0.0004, "executors matters: 21% of the variation."),
         ),
         checks=(
-            Check("normality", "Shapiro-Wilk", 0.97, 0.9, Verdict.HOLDS, "The residuals look normal."),
-            Check("equal variance", "Levene", 4.0, 0.01, Verdict.VIOLATED, "The variances differ.", "take logarithms"),
-            Check("influence", "Cook", 0.9, None, Verdict.DOUBTFUL, "One run pulls the result."),
-            Check("lack of fit", "F", None, None, Verdict.UNKNOWN, "Not tested: no setting was run twice."),
+            AssumptionCheck("normality", "Shapiro-Wilk", 0.97, 0.9, CheckResult.HOLDS, "The residuals look normal."),
+            AssumptionCheck(
+                "equal variance", "Levene", 4.0, 0.01, CheckResult.VIOLATED, "The variances differ.", "take logarithms"
+            ),
+            AssumptionCheck("influence", "Cook", 0.9, None, CheckResult.DOUBTFUL, "One run pulls the result."),
+            AssumptionCheck(
+                "lack of fit", "F", None, None, CheckResult.UNKNOWN, "Not tested: no setting was run twice."
+            ),
         ),
         cells=tuple(
             CellMean("executors", "batch_size", e, b, unit * (10 + 2400 / (b * e)), 2)

@@ -10,7 +10,7 @@ import pytest
 
 from sparkcast.analysis import Proposal
 from sparkcast.errors import NotEnoughDataError, StoreError
-from sparkcast.report import Check, Figure, ReportContent, Section, build_content, render, write_report
+from sparkcast.report import CheckRun, Figure, FigureSection, ReportContent, build_content, render, write_report
 from sparkcast.report.page import inline_svg, lead_figure
 from sparkcast.report.words import headline
 from sparkcast.study import Configuration, Outcome, SparkOptions
@@ -63,7 +63,7 @@ def full(example: SimpleNamespace) -> ReportContent:
         analyses=[example.analysis],
         validations=[example.validation],
         recommendation=example.recommendation,
-        check=Check(Configuration({"batch_size": 128, "executors": 1}), TIME, 28.8, 25.9, 31.6, 0.9, 29.4),
+        check=CheckRun(Configuration({"batch_size": 128, "executors": 1}), TIME, 28.8, 25.9, 31.6, 0.9, 29.4),
         fitted={"time_s": example.fitted["time_s"]},
         notes=["2 configurations were ruled out."],
     )
@@ -113,7 +113,7 @@ def with_gradient(name: str) -> Figure:
     row: dict[str, str | int | float | bool | None] = {"x": 1, "z": 0.5}
     encoding = {"x": {"field": "x"}, "color": {"field": "z", "type": "quantitative"}}
     spec = {"data": {"values": [row]}, "mark": "point", "encoding": encoding}
-    return Figure(name, Section.RESULTS, name, name, (row,), lambda width: {**spec, "width": width})
+    return Figure(name, FigureSection.RESULTS, name, name, (row,), lambda width: {**spec, "width": width})
 
 
 def test_ids_are_unique_and_every_gradient_finds_its_own_shape(full: ReportContent) -> None:
@@ -221,7 +221,7 @@ def test_runs_from_two_machines_are_told_apart(example: SimpleNamespace) -> None
 def test_the_check_run_is_reported_whatever_it_showed(
     example: SimpleNamespace, measured: float | None, words: str
 ) -> None:
-    check = Check(Configuration({"executors": 1}), TIME, 28.8, 25.9, 31.6, 0.9, measured)
+    check = CheckRun(Configuration({"executors": 1}), TIME, 28.8, 25.9, 31.6, 0.9, measured)
     content = build_content(example.bare, created="today", version="0.1.0", check=check)
     assert words in Page(render(content)).text
     assert check.inside is (words == "inside the predicted")
@@ -332,14 +332,14 @@ def test_every_figure_of_the_report_is_in_the_page_once(full: ReportContent, tex
 
 
 def test_without_a_recommendation_the_picture_is_of_what_matters_and_else_of_the_runs(full: ReportContent) -> None:
-    def lead(*sections: Section) -> str:
+    def lead(*sections: FigureSection) -> str:
         chosen = lead_figure([figure for figure in full.figures if figure.section in sections])
         return "" if chosen is None else chosen.name
 
-    assert lead(*Section) == "candidates"
-    assert lead(Section.EFFECTS, Section.RESULTS, Section.TRUST) == "variation-time_s"
-    assert lead(Section.RESULTS, Section.TRUST) == "results-time_s"
-    assert lead(Section.TRUST) == ""
+    assert lead(*FigureSection) == "candidates"
+    assert lead(FigureSection.EFFECTS, FigureSection.RESULTS, FigureSection.TRUST) == "variation-time_s"
+    assert lead(FigureSection.RESULTS, FigureSection.TRUST) == "results-time_s"
+    assert lead(FigureSection.TRUST) == ""
 
 
 def test_each_part_says_in_a_line_what_is_in_it(text: str) -> None:

@@ -15,7 +15,7 @@ from typing import Self
 import pytest
 
 from sparkcast.designs import make_plan
-from sparkcast.engines import Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import ClusterCapacity, ClusterFacts, SparkJob, Submission
 from sparkcast.errors import RunError, StoreError, StudyError
 from sparkcast.runs import placement, session, site
 from sparkcast.runs.campaign import CampaignResult, run_campaign
@@ -56,7 +56,7 @@ class PlayedEngine:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> ClusterCapacity | None:
         return None
 
     def defaults(self) -> Mapping[str, str]:

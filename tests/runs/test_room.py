@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from sparkcast import api
-from sparkcast.engines import Capacity
+from sparkcast.engines import ClusterCapacity
 from sparkcast.errors import CapacityError
 from sparkcast.runs.room import require_room
 from sparkcast.workloads import Shape, vocabulary_of
 from sparkcast.workloads.pi import MonteCarloPi
 
 WORDS = vocabulary_of(MonteCarloPi())
-SMALL = Capacity.alike(2, 2, 2 * 2**30)
+SMALL = ClusterCapacity.alike(2, 2, 2 * 2**30)
 
 
-def _refusal(*shapes: tuple[int, int, str], capacity: Capacity = SMALL) -> CapacityError:
+def _refusal(*shapes: tuple[int, int, str], capacity: ClusterCapacity = SMALL) -> CapacityError:
     with pytest.raises(CapacityError) as caught:
         require_room(WORDS, capacity, [[Shape(*shape, 1)] for shape in shapes])
     return caught.value

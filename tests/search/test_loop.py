@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparkcast.designs import make_plan
-from sparkcast.engines import Capacity, Submission
+from sparkcast.engines import ClusterCapacity, Submission
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, StudyChangedError, StudyError
 from sparkcast.recommend.question import Objective
 from sparkcast.runs import site
@@ -237,7 +237,7 @@ def test_rules_that_leave_nothing_are_infeasible(monkeypatch: pytest.MonkeyPatch
 
 
 def test_candidates_that_the_cluster_cannot_hold_are_left_out(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    engine = PlayedEngine(by_samples, capacity=Capacity.alike(1, 1, 2**30))
+    engine = PlayedEngine(by_samples, capacity=ClusterCapacity.alike(1, 1, 2**30))
     result = search(monkeypatch, folder, engine=engine)
     assert (result.runs, {g["executors"] for g in engine.ran}) == (4, {1})
     assert "4 of 8 combinations cannot be run and are left out: a trial needs 2 executors" in result.notes[0]
@@ -298,7 +298,7 @@ def test_a_searcher_is_told_how_a_run_failed_and_the_limit_that_stopped_it_again
 def test_start_up_is_no_part_of_the_time_that_a_limit_speaks_of(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     study = dataclasses.replace(STUDY, limits=Limits(trial_s=0.5))
     told = heard(monkeypatch, "exhaustive", "tell")
-    monkeypatch.setattr("sparkcast.search.ledger.Ledger.startup_s", 0.4)
+    monkeypatch.setattr("sparkcast.search.ledger.SearchLedger.startup_s", 0.4)
     options = TuneOptions("exhaustive", TIME, fix=Configuration({"executors": 1}))
     search(monkeypatch, folder, options, engine=Endless(by_samples), study=study)
     assert 0.1 <= told[2].limit_s < 0.5

@@ -5,28 +5,28 @@ import pytest
 
 from sparkcast.arrays import Floats
 from sparkcast.search.base import Search
-from sparkcast.search.belief import Around, Runs, fits, normalized
-from sparkcast.search.jobs import Laws
+from sparkcast.search.belief import Around, CandidateRuns, fits, normalized
+from sparkcast.search.jobs import JobLaws
 from sparkcast.search.points import points_of
 from sparkcast.search.posterior import Sampler, sampled
 from sparkcast.study import Configuration
 
 CLUSTERS = tuple(Configuration({"machines": n, "memory": m}) for n in (2, 4, 8, 16, 32) for m in (8, 16, 32, 64))
 POINTS = points_of(Search(CLUSTERS))
-LAWS = Laws(POINTS)
+LAWS = JobLaws(POINTS)
 NUMBERS = np.random.default_rng(1).random((5000, LAWS.n_numbers))
 
 
-def told(places: list[int]) -> Runs:
+def told(places: list[int]) -> CandidateRuns:
     """Times of a job that is five times as slow where less than 500 GiB are free."""
     times = {}
     for place in places:
         machines, memory = float(CLUSTERS[place]["machines"]), float(CLUSTERS[place]["memory"])
         times[place] = float(np.log(6000 / machines * (1 if machines * memory >= 500 else 5)))
-    return Runs(times)
+    return CandidateRuns(times)
 
 
-def sampler(runs: Runs, moved: Floats | float = 0.0) -> Sampler:
+def sampler(runs: CandidateRuns, moved: Floats | float = 0.0) -> Sampler:
     return Sampler(LAWS, POINTS.coordinates, Around(), runs, moved)
 
 

@@ -12,12 +12,12 @@ import pytest
 from sparkcast import api
 from sparkcast.fitting.uncertainty import Answers, FittedPoints
 from sparkcast.models import MODELS
-from sparkcast.models.base import Learned, Problem
+from sparkcast.models.base import LearnedPoints, Problem
 from sparkcast.models.nnls import NonNegativeLeastSquares
 from sparkcast.models.ridge import Ridge
 from sparkcast.study import Dataset, Level, Observation
 from sparkcast.validate import Validation
-from sparkcast.validate.fits import Fits, fit_points
+from sparkcast.validate.fits import FitCache, fit_points
 from sparkcast.validate.learning import learning_curve
 
 N = 8
@@ -37,7 +37,7 @@ def learned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     learn = NonNegativeLeastSquares.learn
 
-    def watched(self: NonNegativeLeastSquares, problem: Problem) -> Learned:
+    def watched(self: NonNegativeLeastSquares, problem: Problem) -> LearnedPoints:
         sizes.append(len(problem))
         return learn(self, problem)
 
@@ -81,7 +81,7 @@ def test_a_tested_model_is_asked_for_its_points_once(monkeypatch: pytest.MonkeyP
 def test_figures_of_a_validation_learn_from_all_runs_once_and_nothing_else_again(
     learned: list[int], tmp_path: Path
 ) -> None:
-    fits, data = Fits(), api.Data(measured())
+    fits, data = FitCache(), api.Data(measured())
     validation = api.validate(data, models=["nnls"], fits=fits)
     learned.clear()
     api.write_validation_figures(data, validation, tmp_path, fits=fits)
@@ -98,14 +98,14 @@ def test_scorecards_and_fitted_models_are_those_of_models_that_share_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Leaving out the first configuration changes the order in which categories are numbered.
-    data, fits = measured(("small", "large")), Fits()
+    data, fits = measured(("small", "large")), FitCache()
     shared = api.validate(api.Data(data), models=[name], fits=fits)
     fitted, _ = fits.fit(name, data, "time_s")
     alone = MODELS.get(name)().fit(data, "time_s")
     asked = [data.key(run) for run in data.observations]
     assert fitted.predict(asked) == alone.predict(asked)
     assert fitted.interval(asked, level=0.8) == alone.interval(asked, level=0.8)
-    monkeypatch.setattr(Fits, "fit", lambda self, name, data, response, tested=(): _alone(name, data, response))
+    monkeypatch.setattr(FitCache, "fit", lambda self, name, data, response, tested=(): _alone(name, data, response))
     assert _scores(shared) == _scores(api.validate(api.Data(data), models=[name]))
 
 
@@ -129,7 +129,7 @@ def test_the_time_to_fit_counts_what_was_learned_before(monkeypatch: pytest.Monk
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
     learn = NonNegativeLeastSquares.learn
 
-    def slow(self: NonNegativeLeastSquares, problem: Problem) -> Learned:
+    def slow(self: NonNegativeLeastSquares, problem: Problem) -> LearnedPoints:
         now[0] += 1.0
         return learn(self, problem)
 

@@ -7,7 +7,7 @@ import pytest
 from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Dataset, Observation
-from sparkcast.validate import Step
+from sparkcast.validate import FoldProgress
 from sparkcast.validate.learning import learning_curve
 
 
@@ -111,9 +111,9 @@ def test_categories_that_were_not_learned_are_not_tested() -> None:
 
 
 def test_every_size_is_announced() -> None:
-    steps: list[Step] = []
+    steps: list[FoldProgress] = []
     learning_curve(measured(), "time_s", [], [4, 8], repeats=2, on_step=steps.append)
-    assert steps == [Step("median", 1, 1, 1, 4), Step("median", 1, 1, 3, 4)]
+    assert steps == [FoldProgress("median", 1, 1, 1, 4), FoldProgress("median", 1, 1, 3, 4)]
 
 
 @pytest.mark.parametrize("size", [0, 12])

@@ -15,7 +15,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Level, Observation, Outcome
-from sparkcast.validate import NoiseFloor, Step, score
+from sparkcast.validate import FoldProgress, NoiseFloor, score
 from sparkcast.validate.score import best_of, noise_floor, validate
 
 
@@ -144,10 +144,10 @@ def test_loading_a_library_is_not_counted_as_fitting(monkeypatch: pytest.MonkeyP
 
 
 def test_each_model_is_announced_before_each_split() -> None:
-    steps: list[Step] = []
+    steps: list[FoldProgress] = []
     result = validate(measured(), "time_s", models=["ridge"], protocol="kfold:3", on_step=steps.append)
     assert result.n_splits == 3
-    assert steps == [Step(m, i, 2, s, 3) for i, m in enumerate(("ridge", "median"), start=1) for s in (1, 2, 3)]
+    assert steps == [FoldProgress(m, i, 2, s, 3) for i, m in enumerate(("ridge", "median"), start=1) for s in (1, 2, 3)]
 
 
 def test_the_seed_decides_what_is_drawn() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sparkcast.cli._progress import done_of, tell_when_slow
-from sparkcast.validate import Step
+from sparkcast.validate import FoldProgress
 from tests_support import Call
 
 ROWS = [
@@ -89,12 +89,12 @@ def test_a_long_wait_says_which_model_is_tested_and_a_short_one_nothing() -> Non
     now, said = [0.0], list[str]()
     tell = tell_when_slow(said.append, lambda: now[0])
     for at, step in [
-        (0.5, Step("ernest", 1, 3, 1, 20)),
-        (2.5, Step("ernest", 1, 3, 5, 20)),
-        (9.0, Step("ernest", 1, 3, 9, 20)),
-        (9.5, Step("ridge", 2, 3, 1, 20)),
-        (10.0, Step("median", 3, 3, 1, 20)),
-        (30.0, Step("median", 3, 3, 2, 20)),
+        (0.5, FoldProgress("ernest", 1, 3, 1, 20)),
+        (2.5, FoldProgress("ernest", 1, 3, 5, 20)),
+        (9.0, FoldProgress("ernest", 1, 3, 9, 20)),
+        (9.5, FoldProgress("ridge", 2, 3, 1, 20)),
+        (10.0, FoldProgress("median", 3, 3, 1, 20)),
+        (30.0, FoldProgress("median", 3, 3, 2, 20)),
     ]:
         now[0] = at
         tell(step)
@@ -106,5 +106,5 @@ def test_a_long_wait_says_which_model_is_tested_and_a_short_one_nothing() -> Non
 
 
 def test_the_bar_counts_the_fits_of_all_models() -> None:
-    assert done_of(Step("ernest", 1, 3, 1, 20)) == (0, 60)
-    assert done_of(Step("ridge", 2, 3, 5, 20)) == (24, 60)
+    assert done_of(FoldProgress("ernest", 1, 3, 1, 20)) == (0, 60)
+    assert done_of(FoldProgress("ridge", 2, 3, 5, 20)) == (24, 60)

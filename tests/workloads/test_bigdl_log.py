@@ -3,7 +3,7 @@ import math
 import pytest
 
 from sparkcast.study import Epoch
-from sparkcast.workloads.bigdl_log import Curve, Trained, Validated, parse_line
+from sparkcast.workloads.bigdl_log import EpochCollector, Trained, Validated, parse_line
 
 ITERATION = (
     "26/11/15 21:50:53 INFO DistriOptimizer$: [Epoch 2 128/2000][Iteration 17][Wall Clock 5.388549985s] Trained 128.0 "
@@ -69,7 +69,7 @@ def test_other_lines_say_nothing(line: str) -> None:
 
 
 def test_a_curve_has_one_point_per_validation_with_the_means_of_its_iterations() -> None:
-    curve = Curve()
+    curve = EpochCollector()
     for i, loss in enumerate((2.0, 1.0), start=1):
         assert curve.add(Trained(1, i, 0.0, 100.0, 0.5, loss), 0.0) is None
     first = curve.add(Validated(1, 2, 1.0, 0.6), 3.25)
@@ -83,7 +83,7 @@ def test_a_curve_has_one_point_per_validation_with_the_means_of_its_iterations()
 
 
 def test_what_iterations_spent_where_adds_up_over_executors_and_validation() -> None:
-    curve = Curve()
+    curve = EpochCollector()
     for line in SUMMARY.splitlines() * 2:
         curve.add_metric(line)
     curve.add(Trained(1, 2, 0.0, 100.0, 0.5, 1.0), 3.0)

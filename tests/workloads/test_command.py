@@ -11,7 +11,7 @@ from sparkcast.runs.job import make_job
 from sparkcast.study import Kind, Role, Study, differences
 from sparkcast.study.file import parse_study
 from sparkcast.workloads import WORKLOADS, complete, resolve, settings_of, vocabulary_of, workload_of
-from sparkcast.workloads.base import Application, Submitted
+from sparkcast.workloads.base import Submitted, SubmittedApplication
 from tests_support import Call, PlayedEngine, registered
 
 STUDY = """\
@@ -43,7 +43,7 @@ def read(folder: Path, *changes: tuple[str, str]) -> Study:
     return resolve(parse_study(text, folder / "s.yaml"))
 
 
-def program(study: Study, **settings: Any) -> Application:
+def program(study: Study, **settings: Any) -> SubmittedApplication:
     workload = workload_of(study)
     assert isinstance(workload, Submitted)
     return workload.application(complete(workload, study.fixed | {"rows": 1000, **settings}), Path("/run"))

@@ -18,7 +18,7 @@ from sparkcast.errors import RunError, StudyError
 from sparkcast.study import Configuration, Level
 from sparkcast.workloads import WORKLOADS, complete, mllib
 from sparkcast.workloads.driver import ship_workloads
-from sparkcast.workloads.mllib import LearnsFromRows, Verdict, true_coefficients
+from sparkcast.workloads.mllib import LearnsFromRows, ModelQuality, true_coefficients
 from tests_support import Call
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -121,10 +121,10 @@ def test_rows_that_executors_make_are_those_of_the_files(tmp_path: Path) -> None
 
 def test_a_model_that_is_no_better_than_guessing_is_an_error() -> None:
     workload = plug("mllib-random-forest")
-    workload._require_better_than_chance(Verdict({"accuracy": 0.51}))
+    workload._require_better_than_chance(ModelQuality({"accuracy": 0.51}))
     for accuracy in (0.5, 0.3, float("nan")):
         with pytest.raises(RunError, match=r"no better than guessing: accuracy = .* where guessing gives 0.5"):
-            workload._require_better_than_chance(Verdict({"accuracy": accuracy}))
+            workload._require_better_than_chance(ModelQuality({"accuracy": accuracy}))
 
 
 @pytest.mark.parametrize(

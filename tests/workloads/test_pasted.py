@@ -11,7 +11,7 @@ from sparkcast.study import Configuration, Study
 from sparkcast.study.file import parse_study
 from sparkcast.workloads import complete, properties_of, resolve, workload_of
 from sparkcast.workloads._submit_line import parse_line
-from sparkcast.workloads.base import Application, Submitted
+from sparkcast.workloads.base import Submitted, SubmittedApplication
 from sparkcast.workloads.pasted import study_of_line
 from tests_support import Call
 
@@ -25,7 +25,7 @@ def study_of(*words: str, folder: Path) -> Study:
     return resolve(parse_study(study_of_line(words), folder / "study.yaml"))
 
 
-def submitted(study: Study) -> Application:
+def submitted(study: Study) -> SubmittedApplication:
     """What the first trial submits; the application is made up where it is no address."""
     assert study.path is not None
     workload = workload_of(study)

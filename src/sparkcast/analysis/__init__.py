@@ -85,7 +85,7 @@ class CellMean:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class LevelComparison:
     """Two levels of one factor: Tukey's honestly significant difference of adjusted means, on the model's scale."""
 
     factor: str
@@ -110,7 +110,7 @@ class Regression:
     is_setting: bool = True  # False: the repetition of a measurement, which no one can set
 
 
-class Verdict(StrEnum):
+class CheckResult(StrEnum):
     HOLDS = "holds"
     DOUBTFUL = "doubtful"
     VIOLATED = "violated"
@@ -118,14 +118,14 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class AssumptionCheck:
     """One assumption of the analysis, tested; `sentence` is the conclusion in words, `advice` what to do about it."""
 
     name: str
     test: str
     statistic: float | None
     p: float | None
-    verdict: Verdict
+    verdict: CheckResult
     sentence: str
     advice: str = ""
 
@@ -186,9 +186,9 @@ class Analysis:
     summary: tuple[str, ...]  # at most five lines a manager can read
     effects: tuple[Effect, ...] = ()
     factors: tuple[FactorVerdict, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[AssumptionCheck, ...] = ()
     cells: tuple[CellMean, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[LevelComparison, ...] = ()
     regressions: tuple[Regression, ...] = ()
     residuals: tuple[ResidualPoint, ...] = ()  # at most 1,000: the largest, the others evenly taken
     proposal: Proposal | None = None  # None when some values are not positive, or all runs fit exactly

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparkcast.analysis import Analysis, Proposal, Regression, Verdict
+from sparkcast.analysis import Analysis, CheckResult, Proposal, Regression
 from sparkcast.analysis.assumptions import check_assumptions, grows_with_mean
 from sparkcast.analysis.caveats import data_caveats, fit_caveats
 from sparkcast.analysis.effects import cell_means, effects, level_means, regressions, residual_points, tukey
-from sparkcast.analysis.estimable import Runs, default_model, written_model
-from sparkcast.analysis.fit import Fit, Model, anova_rows, joint_rows, share_of
+from sparkcast.analysis.estimable import CodedRuns, default_model, written_model
+from sparkcast.analysis.fit import DesignMatrix, Fit, anova_rows, joint_rows, share_of
 from sparkcast.analysis.runs import usable_runs
-from sparkcast.analysis.scale import TRANSFORMS, Scale, make_scale, propose, proposed_scale
-from sparkcast.analysis.sentences import Findings, factor_verdicts, summarize
+from sparkcast.analysis.scale import TRANSFORMS, PowerScale, make_scale, propose, proposed_scale
+from sparkcast.analysis.sentences import AnalysisResults, factor_verdicts, summarize
 from sparkcast.arrays import Array, Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
@@ -49,7 +49,7 @@ def analyze(
 
 def _analyze(data: Dataset, response: str, formula: str | None, anova_type: int, transform: str) -> Analysis:
     question = _ask(data, response, formula, anova_type)
-    fit = question.fit(Scale(response))
+    fit = question.fit(PowerScale(response))
     df = fit.residual_df
     proposal = propose(response, question.values, question.spread, df) if not fit.is_exact else None
     if transform != "auto":
@@ -83,13 +83,13 @@ class _Question:
     observations: tuple[Observation, ...]
     values: Floats
     settings: Ints  # a number per run: equal for replicates
-    model: Model
+    model: DesignMatrix
     anova_type: int
     regressions: tuple[Regression, ...]
     notes: tuple[str, ...]
     words: Vocabulary  # what the names mean
 
-    def fit(self, scale: Scale) -> Fit:
+    def fit(self, scale: PowerScale) -> Fit:
         return Fit(self.model, scale, scale.forward(self.values))
 
     def spread(self, response: Floats) -> float:
@@ -117,10 +117,10 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
             f"{response} is {values[0]:g} in all {len(values)} runs: there is no variation to explain",
             hint="choose another response, or vary a setting that affects it",
         )
-    runs = Runs.of(data.factors, observations)
+    runs = CodedRuns.of(data.factors, observations)
     notes: list[str] = []
     chosen = default_model(runs, notes) if formula is None else written_model(runs, formula, response)
-    model = Model(runs, chosen)
+    model = DesignMatrix(runs, chosen)
     notes += data_caveats(data, observations, response, model, anova_type)
     groups: Array = runs.codes.groupby(list(data.factors), sort=False).ngroup().to_numpy()
     return _Question(
@@ -144,9 +144,11 @@ def _answer(
     is_open = transform == "none" and proposal is not None and proposal.transform != "none" and not is_done
     other_scale = f"analyze it with `transform={proposal.transform!r}`" if proposal and is_open else ""
     checks = check_assumptions(fit, question.settings, order, other_scale)
-    not_normal = any(c.name == "normality" and c.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL) for c in checks)
+    not_normal = any(
+        c.name == "normality" and c.verdict in (CheckResult.VIOLATED, CheckResult.DOUBTFUL) for c in checks
+    )
     rows = anova_rows(fit, question.anova_type, permute=not_normal)
-    found = Findings(
+    found = AnalysisResults(
         response=response,
         is_log=fit.scale.is_log,
         n=len(question.values),

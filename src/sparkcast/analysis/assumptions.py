@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import chi2, linregress, norm, shapiro, spearmanr
 from scipy.stats import f as f_distribution
 
-from sparkcast.analysis import Check, Verdict
+from sparkcast.analysis import AssumptionCheck, CheckResult
 from sparkcast.analysis.estimable import addable
 from sparkcast.analysis.fit import MAX_PERMUTED, Fit
 from sparkcast.analysis.sentences import SIGNIFICANCE, show_p
@@ -21,7 +21,7 @@ _MIN_REPLICATES = 3  # with two, both lie equally far from their median and a sp
 _HIGH_VIF, _RAISED_VIF = 10.0, 5.0  # the paper's own limit, and half of it
 
 
-def check_assumptions(fit: Fit, groups: Ints, order: Sequence[int], other_scale: str) -> tuple[Check, ...]:
+def check_assumptions(fit: Fit, groups: Ints, order: Sequence[int], other_scale: str) -> tuple[AssumptionCheck, ...]:
     """`groups` tells replicates (equal numbers) from other runs, `order` is the place of each run in time.
 
     `other_scale` is how to analyze on another scale, "" where none is proposed or one was taken already.
@@ -36,7 +36,7 @@ def check_assumptions(fit: Fit, groups: Ints, order: Sequence[int], other_scale:
     )
 
 
-def normality(fit: Fit, other_scale: str) -> Check:
+def normality(fit: Fit, other_scale: str) -> AssumptionCheck:
     name, test = "normality", "Shapiro-Wilk"
     if fit.is_exact or len(fit.residuals) < 8:
         return _unknown(name, test, "too few runs to tell whether the residuals are normal")
@@ -44,16 +44,16 @@ def normality(fit: Fit, other_scale: str) -> Check:
     w, p = (float(value) for value in shapiro(shown))
     found = f"Shapiro-Wilk W = {w:.3f}, {show_p(p)}"
     if p >= SIGNIFICANCE:
-        return Check(name, test, w, p, Verdict.HOLDS, f"The residuals look normal ({found}).")
+        return AssumptionCheck(name, test, w, p, CheckResult.HOLDS, f"The residuals look normal ({found}).")
     mild = "; W is close to 1, so the deviation is small" if w > 0.95 else ""
-    verdict = Verdict.DOUBTFUL if mild else Verdict.VIOLATED
+    verdict = CheckResult.DOUBTFUL if mild else CheckResult.VIOLATED
     advice = _joined(other_scale, "compare the robust and permutation p values with the classic ones")
     if len(fit.residuals) > MAX_PERMUTED:
         advice = "with this many runs the F tests are valid without normality; prediction intervals are not"
-    return Check(name, test, w, p, verdict, f"The residuals are not normal ({found}{mild}).", advice)
+    return AssumptionCheck(name, test, w, p, verdict, f"The residuals are not normal ({found}{mild}).", advice)
 
 
-def equal_variance(fit: Fit, groups: Ints, other_scale: str) -> Check:
+def equal_variance(fit: Fit, groups: Ints, other_scale: str) -> AssumptionCheck:
     """Of the response by setting, where settings were run three times; else of the residuals along the prediction."""
     name = "equal variance"
     advice = _joined(other_scale, "compare the robust p values with the classic ones")
@@ -69,19 +69,19 @@ def equal_variance(fit: Fit, groups: Ints, other_scale: str) -> Check:
     found = f"Brown-Forsythe {statistic:.2f}, {show_p(p)}{_bartlett_words(repeated)}; {along.words}"
     if p >= SIGNIFICANCE and along.p >= SIGNIFICANCE:
         sentence = f"No sign that variances differ between configurations ({found})."
-        return Check(name, "Brown-Forsythe", statistic, p, Verdict.HOLDS, sentence)
+        return AssumptionCheck(name, "Brown-Forsythe", statistic, p, CheckResult.HOLDS, sentence)
     if p >= SIGNIFICANCE:
         sentence = (
             f"The spread {along.direction} with the prediction, although the differences between "
             f"configurations are not significant ({found})."
         )
-        return Check(name, "Brown-Forsythe", statistic, p, Verdict.DOUBTFUL, sentence, advice)
+        return AssumptionCheck(name, "Brown-Forsythe", statistic, p, CheckResult.DOUBTFUL, sentence, advice)
     spreads = repeated.groupby("group")["value"].std()
     spreads = spreads[spreads > _no_spread(repeated)]
     ends = f"standard deviations from {spreads.min():.3g} to {spreads.max():.3g}"
     growing = ", growing with the mean" if grows_with_mean(fit, groups) else ""
     sentence = f"The variances differ between configurations{growing} ({found}; {ends})."
-    return Check(name, "Brown-Forsythe", statistic, p, Verdict.VIOLATED, sentence, advice)
+    return AssumptionCheck(name, "Brown-Forsythe", statistic, p, CheckResult.VIOLATED, sentence, advice)
 
 
 def brown_forsythe(table: "pd.DataFrame") -> tuple[float, float]:
@@ -159,7 +159,7 @@ def breusch_pagan(fit: Fit) -> BreuschPagan:
     return BreuschPagan(share / (1 - share) * (len(fit.fitted) - 2), float(line.pvalue), float(line.slope))
 
 
-def _spread_along_prediction(fit: Fit, repeated: int, advice: str) -> Check:
+def _spread_along_prediction(fit: Fit, repeated: int, advice: str) -> AssumptionCheck:
     name, test = "equal variance", "Breusch-Pagan"
     if len(fit.residuals) < 8:
         return _unknown(name, test, "too few runs to compare variances; run each configuration three times")
@@ -168,9 +168,9 @@ def _spread_along_prediction(fit: Fit, repeated: int, advice: str) -> Check:
     how = f"{found.words}; {which} was run three times, so configurations cannot be compared with each other"
     if found.p >= SIGNIFICANCE:
         sentence = f"No sign that the variance changes with the size of the response ({how})."
-        return Check(name, test, found.statistic, found.p, Verdict.HOLDS, sentence)
+        return AssumptionCheck(name, test, found.statistic, found.p, CheckResult.HOLDS, sentence)
     sentence = f"The variances differ: the variance {found.direction} with the prediction ({how})."
-    return Check(name, test, found.statistic, found.p, Verdict.VIOLATED, sentence, advice)
+    return AssumptionCheck(name, test, found.statistic, found.p, CheckResult.VIOLATED, sentence, advice)
 
 
 def grows_with_mean(fit: Fit, groups: Ints) -> bool:
@@ -189,7 +189,7 @@ def grows_with_mean(fit: Fit, groups: Ints) -> bool:
     return bool(r > 0 and p < SIGNIFICANCE)
 
 
-def independence(fit: Fit, groups: Ints, order: Sequence[int]) -> Check:
+def independence(fit: Fit, groups: Ints, order: Sequence[int]) -> AssumptionCheck:
     name, test = "independence", "Durbin-Watson"
     if fit.is_exact or len(fit.residuals) < 8:
         return _unknown(name, test, "too few runs to tell whether consecutive runs are correlated")
@@ -205,17 +205,21 @@ def independence(fit: Fit, groups: Ints, order: Sequence[int]) -> Check:
     found = f"Durbin-Watson {statistic:.2f}, {show_p(p)}"
     # A tiny correlation is significant in long tables and harmless: 1.5 to 2.5 is the usual rule.
     if p >= SIGNIFICANCE or 1.5 < statistic < 2.5:
-        return Check(name, test, statistic, p, Verdict.HOLDS, f"Consecutive runs look independent ({found}).")
+        return AssumptionCheck(
+            name, test, statistic, p, CheckResult.HOLDS, f"Consecutive runs look independent ({found})."
+        )
     kind = "positively" if r > 0 else "negatively"
     sentence = f"Consecutive runs are {kind} correlated ({found}): the machine drifted, or the order was not random."
     advice = "randomize the order, add the replicate or block to the model, plot the residuals in run order"
-    return Check(name, test, statistic, p, Verdict.VIOLATED, sentence, advice)
+    return AssumptionCheck(name, test, statistic, p, CheckResult.VIOLATED, sentence, advice)
 
 
-def collinearity(fit: Fit) -> Check:
+def collinearity(fit: Fit) -> AssumptionCheck:
     name, test = "collinearity", "variance inflation"
     if fit.model.matrix.shape[1] < 3:
-        return Check(name, test, 1.0, None, Verdict.HOLDS, "There is only one column, so there is no collinearity.")
+        return AssumptionCheck(
+            name, test, 1.0, None, CheckResult.HOLDS, "There is only one column, so there is no collinearity."
+        )
     # The first row of R holds the means: below it is what varies, and the inverse has what the others leave of that.
     varying = (fit.model.triangle[1:, 1:] ** 2).sum(axis=0)
     factors = varying * (fit.model.inverse[1:] ** 2).sum(axis=1)
@@ -225,13 +229,15 @@ def collinearity(fit: Fit) -> Check:
     )
     if largest < _RAISED_VIF:
         sentence = f"The settings varied independently (largest VIF {largest:.2f}, of {term}; coded columns)."
-        return Check(name, test, largest, None, Verdict.HOLDS, sentence)
-    verdict = Verdict.VIOLATED if largest > _HIGH_VIF else Verdict.DOUBTFUL
+        return AssumptionCheck(name, test, largest, None, CheckResult.HOLDS, sentence)
+    verdict = CheckResult.VIOLATED if largest > _HIGH_VIF else CheckResult.DOUBTFUL
     sentence = f"Settings are correlated: the variance of {term} is inflated {largest:.1f}-fold (VIF)."
-    return Check(name, test, largest, None, verdict, sentence, "run the missing combinations, or an optimal design")
+    return AssumptionCheck(
+        name, test, largest, None, verdict, sentence, "run the missing combinations, or an optimal design"
+    )
 
 
-def influence(fit: Fit, order: Sequence[int]) -> Check:
+def influence(fit: Fit, order: Sequence[int]) -> AssumptionCheck:
     name, test = "influence", "Cook's distance"
     if fit.is_exact:
         return _unknown(name, test, "the model fits exactly, so no run can be called influential")
@@ -243,14 +249,16 @@ def influence(fit: Fit, order: Sequence[int]) -> Check:
     largest, run = float(distance.max()), int(np.asarray(order)[distance.argmax()])
     if largest <= limit:
         sentence = f"No single run is too influential (largest Cook's distance {largest:.3f}, run {run})."
-        return Check(name, test, largest, None, Verdict.HOLDS, sentence)
+        return AssumptionCheck(name, test, largest, None, CheckResult.HOLDS, sentence)
     count = int((distance > limit).sum())
     runs = "1 run is" if count == 1 else f"{count} runs are"
     sentence = f"{runs} influential (Cook's distance up to {largest:.2f}, run {run})."
-    return Check(name, test, largest, None, Verdict.VIOLATED, sentence, "inspect these runs and repeat them")
+    return AssumptionCheck(
+        name, test, largest, None, CheckResult.VIOLATED, sentence, "inspect these runs and repeat them"
+    )
 
 
-def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
+def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> AssumptionCheck:
     """What replicates of one setting scatter, against how far their means miss the model."""
     name, test = "lack of fit", "F against pure error"
     by = pd.Series(fit.response).groupby(groups)
@@ -260,7 +268,7 @@ def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
         return _unknown(name, test, "no configuration was run twice, so lack of fit cannot be tested")
     if lack_df < 1:
         sentence = "The model has a term for every difference between configurations, so there can be no lack of fit."
-        return Check(name, test, None, None, Verdict.HOLDS, sentence)
+        return AssumptionCheck(name, test, None, None, CheckResult.HOLDS, sentence)
     pure = float(((fit.response - by.transform("mean")) ** 2).sum())
     lack = max(fit.residual_sq - pure, 0.0)
     if pure <= 1e-12 * fit.total_sq:
@@ -269,23 +277,23 @@ def lack_of_fit(fit: Fit, groups: Ints, other_scale: str) -> Check:
     p = float(f_distribution.sf(statistic, lack_df, pure_df))
     found = f"F = {statistic:.2f}, {show_p(p)}"
     if p >= SIGNIFICANCE:
-        return Check(name, test, statistic, p, Verdict.HOLDS, f"No lack of fit ({found}).")
+        return AssumptionCheck(name, test, statistic, p, CheckResult.HOLDS, f"No lack of fit ({found}).")
     share = lack / fit.total_sq
     missed = show_percent(share, 3)
     sentence = f"Lack of fit: the model misses {missed} of the variation, more than noise can explain ({found})."
     terms = addable(fit.runs, fit.model.formula)
     more = f"add {' or '.join(terms)} to the model with `formula=`" if terms else ""
     advice = _joined(other_scale, more) or "look at the configurations with the largest residuals"
-    verdict = Verdict.VIOLATED if share >= 0.05 else Verdict.DOUBTFUL
-    return Check(name, test, statistic, p, verdict, sentence, advice)
+    verdict = CheckResult.VIOLATED if share >= 0.05 else CheckResult.DOUBTFUL
+    return AssumptionCheck(name, test, statistic, p, verdict, sentence, advice)
 
 
 def _joined(*advice: str) -> str:
     return ", and ".join(part for part in advice if part)
 
 
-def _unknown(name: str, test: str, why: str) -> Check:
-    return Check(name, test, None, None, Verdict.UNKNOWN, f"Not tested: {why}.")
+def _unknown(name: str, test: str, why: str) -> AssumptionCheck:
+    return AssumptionCheck(name, test, None, None, CheckResult.UNKNOWN, f"Not tested: {why}.")
 
 
 def _evenly(values: Floats, most: int) -> Floats:

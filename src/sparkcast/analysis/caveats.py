@@ -9,8 +9,8 @@ import pandas as pd
 from scipy.stats import pearsonr, t
 
 from sparkcast.analysis import LevelMean
-from sparkcast.analysis.estimable import Runs
-from sparkcast.analysis.fit import Fit, Model
+from sparkcast.analysis.estimable import CodedRuns
+from sparkcast.analysis.fit import DesignMatrix, Fit
 from sparkcast.analysis.runs import left_out
 from sparkcast.analysis.sentences import SIGNIFICANCE
 from sparkcast.study import Dataset, Fingerprint, Observation, Response, Vocabulary
@@ -20,7 +20,9 @@ _MOSTLY = 0.5  # the share of the order's variation that a setting explains when
 _PRECISE = 5  # significant digits beyond which two equal measurements are no coincidence
 
 
-def data_caveats(data: Dataset, runs: Sequence[Observation], response: str, model: Model, anova_type: int) -> list[str]:
+def data_caveats(
+    data: Dataset, runs: Sequence[Observation], response: str, model: DesignMatrix, anova_type: int
+) -> list[str]:
     """One sentence per reason for doubt that lies in the runs themselves."""
     codes = model.runs.codes
     found = [
@@ -109,7 +111,7 @@ def _mixed_machines(data: Dataset, runs: Sequence[Observation]) -> str:
     return f"{sentence}; this is confounded with {', '.join(confounded)}"
 
 
-def _changes_with_time(settings: Runs, runs: Sequence[Observation]) -> str:
+def _changes_with_time(settings: CodedRuns, runs: Sequence[Observation]) -> str:
     """A setting that was changed once, half-way, cannot be told from whatever else changed meanwhile."""
     positions = [run.position for run in runs]
     if len(runs) < 8 or len(set(positions)) < len(runs):  # too few, or nobody noted the order

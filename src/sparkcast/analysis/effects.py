@@ -15,8 +15,8 @@ from sparkcast.analysis import (
     RESIDUAL,
     AnovaRow,
     CellMean,
-    Comparison,
     Effect,
+    LevelComparison,
     LevelMean,
     Regression,
     ResidualPoint,
@@ -165,7 +165,7 @@ def cell_means(fit: Fit) -> tuple[CellMean, ...]:
     return tuple(cells)
 
 
-def tukey(fit: Fit) -> tuple[Comparison, ...]:
+def tukey(fit: Fit) -> tuple[LevelComparison, ...]:
     """All pairs of levels of each factor (Tukey-Kramer), by their adjusted means, with the noise of the model."""
     coding = fit.runs.coding
     if fit.is_exact:
@@ -186,7 +186,7 @@ def tukey(fit: Fit) -> tuple[Comparison, ...]:
         for i, j, d, e, value in zip(first, second, difference, error, p, strict=True):
             levels = coding.levels[name][i], coding.levels[name][j]
             half = critical * e
-            found.append(Comparison(name, *levels, float(d), float(d - half), float(d + half), float(value)))
+            found.append(LevelComparison(name, *levels, float(d), float(d - half), float(d + half), float(value)))
     return tuple(found)
 
 

@@ -23,14 +23,14 @@ _MIN_FOR_IDENTIFIER = 8  # runs; in fewer, a category may well be different in e
 
 
 @dataclass(frozen=True)
-class Runs:
+class CodedRuns:
     """The settings of the runs as a coded frame."""
 
     coding: Coding
     frame: "pd.DataFrame"
 
     @classmethod
-    def of(cls, factors: Sequence[str], runs: Sequence[Observation]) -> "Runs":
+    def of(cls, factors: Sequence[str], runs: Sequence[Observation]) -> "CodedRuns":
         coding = Coding.of({name: [run.configuration[name] for run in runs] for name in factors})
         return cls(coding, coding.frame([run.configuration for run in runs]))
 
@@ -47,7 +47,7 @@ class Runs:
         return model_matrix(formula, self.frame)
 
 
-def default_model(runs: Runs, notes: list[str]) -> Formula:
+def default_model(runs: CodedRuns, notes: list[str]) -> Formula:
     """Main effects, bends, and the two-factor interactions that the runs can tell apart; `notes` gets the rest."""
     coding = runs.coding
     names = coding.varied
@@ -92,7 +92,7 @@ def default_model(runs: Runs, notes: list[str]) -> Formula:
     return make_formula(coding, names, pairs, bends=bends)
 
 
-def _drop_costliest(runs: Runs, names: Sequence[str], bends: list[str], pairs: list[tuple[str, str]]) -> list[str]:
+def _drop_costliest(runs: CodedRuns, names: Sequence[str], bends: list[str], pairs: list[tuple[str, str]]) -> list[str]:
     """Take out interactions, the costliest first, then bends, until something is left to judge the noise by."""
     coding = runs.coding
     sizes = [_columns(coding, *pair) for pair in pairs]
@@ -108,10 +108,10 @@ def _columns(coding: Coding, *names: str) -> int:
     return math.prod(1 if coding.is_number(name) else len(coding.levels[name]) - 1 for name in names)
 
 
-def _distinct(runs: Runs) -> Runs:
+def _distinct(runs: CodedRuns) -> CodedRuns:
     frame = runs.frame.drop_duplicates()
     # What a few thousand settings tell apart, more of them do too.
-    return Runs(runs.coding, frame if len(frame) <= 5000 else frame.sample(5000, random_state=0))
+    return CodedRuns(runs.coding, frame if len(frame) <= 5000 else frame.sample(5000, random_state=0))
 
 
 def _shown(pairs: Sequence[tuple[str, str]]) -> str:
@@ -119,7 +119,7 @@ def _shown(pairs: Sequence[tuple[str, str]]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def addable(runs: Runs, formula: Formula, most: int = 3) -> list[str]:
+def addable(runs: CodedRuns, formula: Formula, most: int = 3) -> list[str]:
     """Terms that a model lacks and the runs can tell apart from it, as one would write them: pairs, levels, triples."""
     coding, matrix = runs.coding, runs.matrix(formula)
     is_number = {name: coding.is_number(name) for name in coding.factors}
@@ -142,7 +142,7 @@ def addable(runs: Runs, formula: Formula, most: int = 3) -> list[str]:
     return found
 
 
-def written_model(runs: Runs, text: str, response: str) -> Formula:
+def written_model(runs: CodedRuns, text: str, response: str) -> Formula:
     """A user's formula, checked against what the runs can tell."""
     coding = runs.coding
     is_number = {name: coding.is_number(name) for name in coding.factors}
@@ -168,7 +168,7 @@ def _check_hierarchy(formula: Formula, coding: Coding) -> None:
                 )
 
 
-def check_told_apart(runs: Runs, formula: Formula) -> None:
+def check_told_apart(runs: CodedRuns, formula: Formula) -> None:
     matrix = runs.matrix(formula)
     gram = matrix.T @ matrix
     if np.linalg.matrix_rank(gram, hermitian=True, tol=gram.max() * _TOLERANCE) < matrix.shape[1]:
@@ -179,7 +179,7 @@ def check_told_apart(runs: Runs, formula: Formula) -> None:
         )
 
 
-def check_estimable(runs: Runs, formula: Formula) -> None:
+def check_estimable(runs: CodedRuns, formula: Formula) -> None:
     coding = runs.coding
     for name in formula.names:
         if name not in coding.varied:

@@ -17,8 +17,8 @@ from scipy.special import fdtr, ncfdtr
 from scipy.stats import f as f_distribution
 
 from sparkcast.analysis import RESIDUAL, AnovaRow
-from sparkcast.analysis.estimable import Runs
-from sparkcast.analysis.scale import Scale
+from sparkcast.analysis.estimable import CodedRuns
+from sparkcast.analysis.scale import PowerScale
 from sparkcast.arrays import Floats
 from sparkcast.study.formula import Formula, term_label
 from sparkcast.study.matrix import interaction, model_columns
@@ -28,10 +28,10 @@ _PERMUTATIONS = 1999
 MAX_PERMUTED = 5000
 
 
-class Model:
+class DesignMatrix:
     """The columns of a formula over the runs; the same whatever the response and its scale."""
 
-    def __init__(self, runs: Runs, formula: Formula) -> None:
+    def __init__(self, runs: CodedRuns, formula: Formula) -> None:
         self.runs, self.formula = runs, formula
         places, self.matrix = model_columns(formula, runs.frame)
         labels = {name: term_label(name, runs.coding.factors) for name in places}
@@ -106,12 +106,12 @@ class Model:
 class Fit:
     """Least squares of a response, already on its scale. Arrays have one entry per run."""
 
-    model: Model
-    scale: Scale
+    model: DesignMatrix
+    scale: PowerScale
     response: Floats
 
     @property
-    def runs(self) -> Runs:
+    def runs(self) -> CodedRuns:
         return self.model.runs
 
     @cached_property

@@ -22,7 +22,7 @@ _NAMED_POWERS = (-1.0, 0.0, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class PowerScale:
     """A power of 0 is the logarithm, as in Box and Cox (1964)."""
 
     label: str
@@ -42,9 +42,9 @@ class Scale:
         return max(value, 0.0) ** (1 / self.power) if value > 0 or self.power > 0 else math.inf
 
 
-def make_scale(transform: str, response: str, runs: Sequence[Observation], spread: Spread, df: int) -> Scale:
+def make_scale(transform: str, response: str, runs: Sequence[Observation], spread: Spread, df: int) -> PowerScale:
     if transform == "none":
-        return Scale(response)
+        return PowerScale(response)
     for run in runs:
         if run.responses[response] <= 0:
             at = str(run.configuration)
@@ -54,9 +54,9 @@ def make_scale(transform: str, response: str, runs: Sequence[Observation], sprea
                 hint="correct or drop that row, or use `transform='none'`",
             )
     if transform == "log":
-        return Scale(f"log({response})", 0.0)
+        return PowerScale(f"log({response})", 0.0)
     power = estimate_power(spread, df, [run.responses[response] for run in runs])[0]
-    return Scale(f"{response}^{power:g}" if power else f"log({response})", power)
+    return PowerScale(f"{response}^{power:g}" if power else f"log({response})", power)
 
 
 def propose(response: str, values: Floats | Sequence[float], spread: Spread, df: int) -> Proposal | None:
@@ -109,6 +109,6 @@ def estimate_power(spread: Spread, df: int, values: Floats | Sequence[float]) ->
     return round(best, 2), round(end(-3.0), 2), round(end(3.0), 2)
 
 
-def proposed_scale(response: str, proposal: Proposal) -> Scale:
+def proposed_scale(response: str, proposal: Proposal) -> PowerScale:
     named = min(_NAMED_POWERS, key=lambda known: abs(known - proposal.power))
-    return Scale(_shown(named, response) if named != 1 else response, named)
+    return PowerScale(_shown(named, response) if named != 1 else response, named)

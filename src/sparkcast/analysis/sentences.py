@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sparkcast.analysis import AnovaRow, Check, Effect, FactorVerdict, LevelMean, Verdict
+from sparkcast.analysis import AnovaRow, AssumptionCheck, CheckResult, Effect, FactorVerdict, LevelMean
 from sparkcast.study import Kind, Vocabulary
 from sparkcast.study.setting import SYSTEM
 from sparkcast.units import show_percent
@@ -22,7 +22,7 @@ _VIOLATED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class AnalysisResults:
     """What there is to put into words."""
 
     response: str
@@ -50,7 +50,7 @@ class Findings:
         return sorted(self.joint, key=lambda row: row.percent, reverse=True)
 
 
-def factor_verdicts(found: Findings, factors: Sequence[str]) -> tuple[FactorVerdict, ...]:
+def factor_verdicts(found: AnalysisResults, factors: Sequence[str]) -> tuple[FactorVerdict, ...]:
     """For each factor: does it matter?"""
     corrected = holm({row.term: row.p for row in found.joint if row.p is not None})
     return tuple(_verdict(found, factor, corrected) for factor in factors)
@@ -69,7 +69,7 @@ def holm(p: dict[str, float]) -> dict[str, float]:
     return corrected
 
 
-def _verdict(found: Findings, factor: str, corrected: dict[str, float]) -> FactorVerdict:
+def _verdict(found: AnalysisResults, factor: str, corrected: dict[str, float]) -> FactorVerdict:
     own = next((row for row in found.joint if row.term == factor), None)
     if own is None or own.p is None:
         why = "the model fits every run exactly, so nothing can be tested" if own else "it was not in the model"
@@ -97,7 +97,7 @@ def factors_of(term: str) -> set[str]:
     return {part.removesuffix("^2") for part in term.split(":")}
 
 
-def _no_effect(found: Findings, factor: str) -> str:
+def _no_effect(found: AnalysisResults, factor: str) -> str:
     effect = next((e for e in found.effects if e.term == factor and e.low is not None and e.high is not None), None)
     sentence = f"{factor} shows no effect distinguishable from noise in these {found.n} runs"
     if effect is None or effect.low is None or effect.high is None:
@@ -112,7 +112,7 @@ def _no_effect(found: Findings, factor: str) -> str:
     return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
 
 
-def _direction(found: Findings, factor: str) -> str:
+def _direction(found: AnalysisResults, factor: str) -> str:
     """Where the response is lowest and highest, in the words of the levels themselves."""
     own = [mean for mean in found.means if mean.factor == factor]
     low, high = min(own, key=lambda m: m.mean), max(own, key=lambda m: m.mean)
@@ -125,7 +125,9 @@ def _direction(found: Findings, factor: str) -> str:
     return f"{told}, all other settings equal (raw means of the runs: {plain[0]} and {plain[1]})"
 
 
-def summarize(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequence[Check]) -> tuple[str, ...]:
+def summarize(
+    found: AnalysisResults, verdicts: Sequence[FactorVerdict], checks: Sequence[AssumptionCheck]
+) -> tuple[str, ...]:
     """Five lines: what decides, how, what the cluster's settings do, what does nothing, and how sure it is."""
     lines = [
         _leading(found),
@@ -137,7 +139,7 @@ def summarize(found: Findings, verdicts: Sequence[FactorVerdict], checks: Sequen
     return tuple(lines)
 
 
-def _leading(found: Findings) -> str:
+def _leading(found: AnalysisResults) -> str:
     corrected = holm({row.term: row.p for row in found.joint if row.p is not None})
     # Without a test (an exact fit) every share above rounding error is an effect.
     shown = [row for row in found.by_share if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
@@ -149,14 +151,14 @@ def _leading(found: Findings) -> str:
     return f"{found.response} depends most on {listed}: {shares}."
 
 
-def _strongest(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+def _strongest(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     alone = [row.term for row in found.by_share if row.term in {v.factor for v in verdicts if v.matters is not False}]
     if not alone:
         return "No single setting changes it beyond the noise."
     return f"For {alone[0]} alone: on average {_direction(found, alone[0])}."
 
 
-def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+def _system(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     own = {v.factor: v for v in verdicts if found.is_system(v.factor) and v.matters is not None}
     if not own:
         return "No cluster setting was tested."
@@ -169,23 +171,23 @@ def _system(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
     return f"Cluster settings matter: {', '.join(acting)}, {share}{but}."
 
 
-def _idle(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+def _idle(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     idle = [v.factor for v in verdicts if v.matters is False and not found.is_system(v.factor)]
     if idle:
         return f"No effect is distinguishable from noise for {', '.join(idle)}."
     return "Nothing can be tested: there is no noise." if verdicts[0].matters is None else _all_act(found, verdicts)
 
 
-def _all_act(found: Findings, verdicts: Sequence[FactorVerdict]) -> str:
+def _all_act(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     others = [v.factor for v in verdicts if not found.is_system(v.factor)]
     return f"Every other setting shows an effect: {', '.join(others)}." if others else "No other setting was varied."
 
 
-def _trust(found: Findings, checks: Sequence[Check]) -> str:
+def _trust(found: AnalysisResults, checks: Sequence[AssumptionCheck]) -> str:
     explained = f"The model explains {show_percent(found.r_squared)} of the variation"
     bad, doubtful = (
         [_VIOLATED[check.name] for check in checks if check.verdict is verdict]
-        for verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL)
+        for verdict in (CheckResult.VIOLATED, CheckResult.DOUBTFUL)
     )
     tests = [r for r in found.rows if r.p is not None]
     swayed = [
@@ -195,7 +197,7 @@ def _trust(found: Findings, checks: Sequence[Check]) -> str:
         if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
     ]
     if not bad and not doubtful:
-        untested = [check.name for check in checks if check.verdict is Verdict.UNKNOWN]
+        untested = [check.name for check in checks if check.verdict is CheckResult.UNKNOWN]
         rest = f"; not tested: {', '.join(untested)}" if untested else ""
         return f"{explained}; the checks found no serious problem with these conclusions{rest}."
     against = [f"but {', '.join(bad)}"] if bad else []

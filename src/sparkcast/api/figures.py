@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.recommend import Recommendation
     from sparkcast.validate import OnStep, Validation
-    from sparkcast.validate.fits import Fits
+    from sparkcast.validate.fits import FitCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def write_validation_figures(
     most: int = 3,
     with_learning_curve: bool = False,
     on_step: "OnStep | None" = None,
-    fits: "Fits | None" = None,
+    fits: "FitCache | None" = None,
     force: bool = False,
     table: TableOptions | None = None,
 ) -> DrawnFigures:
@@ -119,7 +119,7 @@ def write_validation_figures(
         most: How many of the best models to draw.
         with_learning_curve: Also draw the error by number of configurations; fits each model about 30 more times.
         on_step: Called before each size of the learning curve.
-        fits: The `Fits` passed to `validate`.
+        fits: The `FitCache` passed to `validate`.
         force: Replace files that exist.
         table: As in `load_data`.
 
@@ -135,14 +135,14 @@ def write_validation_figures(
     """
     from sparkcast.learned.fit import or_note
     from sparkcast.report.figures import validation_figures, write_figures
-    from sparkcast.validate.fits import Fits
+    from sparkcast.validate.fits import FitCache
     from sparkcast.validate.learning import learning_curve
 
     dataset = data_of(data, table, response=validation.response).dataset
     response, names = validation.response, [card.model for card in validation.scorecards[:most]]
     notes: list[str] = []
     fitted: dict[str, Fitted] = {}
-    fits = fits or Fits()
+    fits = fits or FitCache()
     for name in names:
         try:
             fitted[name], _ = fits.fit(name, dataset, response)

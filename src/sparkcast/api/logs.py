@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sparkcast.data.ingest import Ingested, IngestedLog
     from sparkcast.data.ingest.destination import Destination
     from sparkcast.eventlogs import LogRead
-    from sparkcast.profile import Comparison, Profile
+    from sparkcast.profile import LogComparison, Profile
 
 
 def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "Profile":
@@ -62,7 +62,9 @@ def report_log(log: Source, output: Source) -> None:
     write_page(Path(output), render_application(read_one(log), created=created, version=__version__))
 
 
-def compare_profiles(before: Source, after: Source, *, thresholds: Mapping[str, float] | None = None) -> "Comparison":
+def compare_profiles(
+    before: Source, after: Source, *, thresholds: Mapping[str, float] | None = None
+) -> "LogComparison":
     """Two runs of a job side by side: what changed in settings and in time, by part and by stage.
 
     Args:
@@ -132,13 +134,13 @@ def ingest(
     """
     from functools import partial
 
-    from sparkcast.data.ingest import Reader, Reading, ingest_logs, parse_pattern, read_here
+    from sparkcast.data.ingest import LogQuery, Reader, ingest_logs, parse_pattern, read_here
 
     if price is not None and (price.machine_hours or price.hour is not None):
         raise StudyError(
             "a log knows cores and memory, not machines", hint="give `price=Price(core_hour=0.05, gib_hour=0.01)`"
         )
-    reading = Reading(tuple(parse_pattern(text) for text in settings), price)
+    reading = LogQuery(tuple(parse_pattern(text) for text in settings), price)
     reader: Reader = partial(read_here, processes=processes)
     if engine is not None:
         from sparkcast.data.ingest.on_spark import reader_on

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sparkcast.learned.fit import FitResult, GridSearch
     from sparkcast.learned.saved import SavedModel
     from sparkcast.validate import OnStep, Validation
-    from sparkcast.validate.fits import Fits
+    from sparkcast.validate.fits import FitCache
 
 
 def fit(
@@ -77,7 +77,7 @@ def validate(
     level: float = 0.9,
     seed: int = 0,
     on_step: "OnStep | None" = None,
-    fits: "Fits | None" = None,
+    fits: "FitCache | None" = None,
     table: TableOptions | None = None,
 ) -> "Validation":
     """How well models predict configurations they have not seen.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sparkcast.api.sources import Runs
     from sparkcast.learned.knowledge import Knowledge
     from sparkcast.models import Fitted
-    from sparkcast.report import Check
+    from sparkcast.report import CheckRun
     from sparkcast.validate import Validation
 
 _MOST_LEFT_OUT_ONE_BY_ONE = 40  # configurations in a report
@@ -25,7 +25,7 @@ def report(
     output: Source,
     *,
     within_s: float | None = None,
-    check: "Check | None" = None,
+    check: "CheckRun | None" = None,
     table: TableOptions | None = None,
 ) -> None:
     """Write one self-contained HTML file about a study or a table. What cannot be computed is left out, with a note.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sparkcast.queues.answer import OnStep as OnCount
     from sparkcast.runs.session import OnProgress, Progress
-    from sparkcast.validate import OnStep, Step
+    from sparkcast.validate import FoldProgress, OnStep
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def show_steps() -> Iterator["OnStep"]:
     with _bar(transient=True) as bar:
         task, begun = bar.add_task("starting", total=None, left=""), time.monotonic()
 
-        def update(step: "Step") -> None:
+        def update(step: "FoldProgress") -> None:
             done, total = done_of(step)
             left_s = (time.monotonic() - begun) / done * (total - done) if done else 0.0
             left = f"about {show_seconds(left_s)} left" if left_s else ""
@@ -117,7 +117,7 @@ def _bar(*, transient: bool = False, console: "Console | None" = None) -> "Bar":
     return TwoLines(*columns, console=console or Console(stderr=True, highlight=False), transient=transient)
 
 
-def done_of(step: "Step") -> tuple[int, int]:
+def done_of(step: "FoldProgress") -> tuple[int, int]:
     """How many fits are done before this one, and how many there are."""
     return (step.model_number - 1) * step.n_splits + step.split_number - 1, step.n_models * step.n_splits
 
@@ -128,7 +128,7 @@ def tell_when_slow(
     """Say which model is being tested once the wait is long; of the same model, more rarely."""
     told_at, told = clock(), ""
 
-    def tell(step: "Step") -> None:
+    def tell(step: "FoldProgress") -> None:
         nonlocal told_at, told
         now = clock()
         if now - told_at > (5 if step.model == told else 1) * patience_s:

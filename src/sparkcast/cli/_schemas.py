@@ -46,14 +46,14 @@ class ErrorDocument:
 def documents() -> dict[str, Any]:
     """The type of each command's document; of `run`, also what --dry-run prints, and of `list`, what a kind holds."""
     from sparkcast.analysis import Analysis
-    from sparkcast.cli.prediction import Exported, Learned
+    from sparkcast.cli.prediction import Exported, FitReport
     from sparkcast.cli.report import Written
     from sparkcast.cli.studies import Kinds, Starter
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.learned.predict import PredictionAt
-    from sparkcast.profile import Comparison, Profile
+    from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.recommend import Recommendation
@@ -67,14 +67,14 @@ def documents() -> dict[str, Any]:
         "demo": DemoResult,
         "design": PlanSummary,
         "export": Exported,
-        "fit": Learned,
+        "fit": FitReport,
         "ingest": Ingested,
         "init": Starter,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
         "queue": QueueAnswer,
         "queue admit": Decision,
-        "profile": Profile | Comparison,
+        "profile": Profile | LogComparison,
         "recommend": Recommendation,
         "replicate": Replicated,
         "report": Written,

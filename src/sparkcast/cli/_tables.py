@@ -54,7 +54,7 @@ StudyName = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TableArguments:
     """What the options say."""
 
     factors: str | None = None
@@ -79,7 +79,7 @@ class Reading:
         )
 
 
-AS_IT_STANDS = Reading()  # without any option
+AS_IT_STANDS = TableArguments()  # without any option
 
 _OPTIONS = {
     "factors": Factors,
@@ -98,7 +98,7 @@ def reads_runs(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def call(**given: Any) -> None:
         options = {name: given.pop(name) for name in _OPTIONS}
-        command(**given, reading=Reading(**options))
+        command(**given, reading=TableArguments(**options))
 
     signature = inspect.signature(command)
     shared = [

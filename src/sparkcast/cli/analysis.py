@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
-from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
+from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, reads_runs, understood
 from sparkcast.cli.prediction import DataSource, ResponseName, load, response_name
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def analyze(
     details: Details = False,
     figures: Figures = None,
     force: Force = False,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -72,9 +72,9 @@ def _show_warnings(warnings: Sequence[str], most: int) -> None:
 
 def _show_doubts(result: "Analysis") -> None:
     """What to do about what does not hold, which the summary names; and the scale, where it is another."""
-    from sparkcast.analysis import Verdict
+    from sparkcast.analysis import CheckResult
 
-    doubts = [check for check in result.checks if check.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL)]
+    doubts = [check for check in result.checks if check.verdict in (CheckResult.VIOLATED, CheckResult.DOUBTFUL)]
     for advice in dict.fromkeys(check.advice for check in reversed(doubts) if check.advice):
         tell(f"advice: {advice}")
     if result.untransformed is not None:
@@ -101,11 +101,11 @@ def _show_all(result: "Analysis") -> None:
 
 
 def _show_untransformed(plain: "Analysis", refit: "Analysis") -> None:
-    from sparkcast.analysis import Verdict
+    from sparkcast.analysis import CheckResult
 
     tell(f"As measured ({plain.response}): R² {plain.r_squared:.3f}")
     for check in plain.checks:
-        if check.verdict in (Verdict.VIOLATED, Verdict.DOUBTFUL):
+        if check.verdict in (CheckResult.VIOLATED, CheckResult.DOUBTFUL):
             tell(f"  {check.sentence}")
     if refit.proposal:
         tell(f"{refit.proposal.sentence} R² becomes {refit.r_squared:.3f}:\n")

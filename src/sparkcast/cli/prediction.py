@@ -10,7 +10,7 @@ import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell
 from sparkcast.cli._progress import show_steps
-from sparkcast.cli._tables import AS_IT_STANDS, Reading, names, reads_runs, say_meanings, understood
+from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, names, reads_runs, say_meanings, understood
 from sparkcast.units import show_level, show_percent, show_probability
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _FEW = 3  # of many models
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class FitReport:
     """What `fit --json` tells."""
 
     responses: "tuple[FittedResponse, ...]"
@@ -102,7 +102,7 @@ def validate(
         ),
     ] = False,
     force: Force = False,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -112,13 +112,13 @@ def validate(
     """
     from sparkcast import api
     from sparkcast.errors import NotEnoughDataError, StudyError
-    from sparkcast.validate.fits import Fits
+    from sparkcast.validate.fits import FitCache
 
     if learning_curve and figures is None:
         raise StudyError("--learning-curve needs --figures", hint="add --figures DIR")
     models = None if model is None else names(model)
     loaded = load(data, reading, [response] if response else [], as_json)
-    name, fits = response_name(response), Fits()
+    name, fits = response_name(response), FitCache()
     with show_steps() as on_step:
         result = api.validate(
             *(loaded, name), protocol=protocol, models=models, level=level, seed=seed, on_step=on_step, fits=fits
@@ -162,7 +162,7 @@ def fit(
     ] = None,
     details: Details = False,
     force: Force = False,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -184,7 +184,7 @@ def fit(
     result = api.fit(loaded, [text.partition("=")[0].strip() for text in responses], model=model, search=wanted)
     if save is not None:
         api.save_model(result.model, save, force=force)
-    learned = Learned(result.responses, result.notes, save)
+    learned = FitReport(result.responses, result.notes, save)
     emit(learned, as_json, lambda _: _show_fit(result, details), understood(loaded))
     if save is not None:
         say(f"wrote {save}")
@@ -202,7 +202,7 @@ def predict(
     model: ModelName = USUAL_MODEL,
     level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.9,
     extrapolate: Extrapolate = False,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -241,7 +241,7 @@ def export(
         typer.Option(help="For a table: a column to keep as a response, or 'cost = time_s / accuracy'. Repeatable."),
     ] = None,
     force: Force = False,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -280,7 +280,7 @@ def _require_folder(path: Path) -> None:
         )
 
 
-def load(data: str, reading: Reading, responses: Sequence[str], as_json: bool = False) -> "Data":
+def load(data: str, reading: TableArguments, responses: Sequence[str], as_json: bool = False) -> "Data":
     """Observations; says how they were understood."""
     from sparkcast import api
 
@@ -290,7 +290,7 @@ def load(data: str, reading: Reading, responses: Sequence[str], as_json: bool = 
 
 
 def load_any(
-    data: str, reading: Reading, responses: Sequence[str], model: str, as_json: bool = False
+    data: str, reading: TableArguments, responses: Sequence[str], model: str, as_json: bool = False
 ) -> "Data | SavedModel":
     """Data or a model file; says what its reader should know."""
     from sparkcast import api

@@ -10,7 +10,7 @@ from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, tabl
 from sparkcast.units import show_level, show_percent
 
 if TYPE_CHECKING:
-    from sparkcast.profile import Comparison, Finding, Profile
+    from sparkcast.profile import Finding, LogComparison, Profile
 
 _FEW_FINDINGS, _FEW_PARTS, _FEW_CHANGES, _FEW_STAGES = 3, 6, 4, 30
 
@@ -195,7 +195,7 @@ def _largest(parts: Mapping[str, float]) -> str:
 # ---------------------------------------------------------------- two logs
 
 
-def _show_comparison(found: "Comparison", details: bool) -> None:
+def _show_comparison(found: "LogComparison", details: bool) -> None:
     from sparkcast.units import show_seconds
 
     before, after = found.before, found.after
@@ -214,7 +214,7 @@ def _show_comparison(found: "Comparison", details: bool) -> None:
         tell("everything that changed: --details")
 
 
-def _show_part_changes(found: "Comparison", details: bool) -> None:
+def _show_part_changes(found: "LogComparison", details: bool) -> None:
     ranked = sorted(found.parts.items(), key=lambda part: -abs(part[1]))
     if details:
         rows = [
@@ -225,7 +225,7 @@ def _show_part_changes(found: "Comparison", details: bool) -> None:
         tell(f"  by part: {_changes([(name, more) for name, more in ranked])}")
 
 
-def _show_stage_changes(found: "Comparison", details: bool) -> None:
+def _show_stage_changes(found: "LogComparison", details: bool) -> None:
     if details:
         rows = [
             (
@@ -256,7 +256,7 @@ def _changes(changes: Sequence[tuple[str, float]]) -> str:
     return ", ".join(told[: _FEW_CHANGES + 1]) or "no change"
 
 
-def _show_setting_changes(found: "Comparison", details: bool) -> None:
+def _show_setting_changes(found: "LogComparison", details: bool) -> None:
     if not found.settings:
         tell("  settings: the same")
         return

@@ -8,7 +8,7 @@ import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
 from sparkcast.cli._progress import show_simulation
-from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
+from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, reads_runs, understood
 from sparkcast.cli.prediction import (
     USUAL_MODEL,
     Extrapolate,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sparkcast.queues import Measures
     from sparkcast.queues.admission import Decision, End, Option
     from sparkcast.queues.answer import QueueAnswer
-    from sparkcast.queues.capacity import Capacity
+    from sparkcast.queues.capacity import ServerCapacity
     from sparkcast.queues.simulate import ClassResult
     from sparkcast.queues.steady import Estimate
 
@@ -109,7 +109,7 @@ def queue(
     force: Force = False,
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -187,7 +187,7 @@ def admit(
     delay: Annotated[bool, typer.Option("--delay/--no-delay", help="Whether to consider starting later.")] = True,
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -246,7 +246,7 @@ def read_arrivals(path: Path) -> list[float]:
     return found
 
 
-def _loaded(data: str | None, reading: Reading, model: str, as_json: bool) -> "Data | SavedModel | None":
+def _loaded(data: str | None, reading: TableArguments, model: str, as_json: bool) -> "Data | SavedModel | None":
     return None if data is None else load_any(data, reading, (), model, as_json)
 
 
@@ -386,7 +386,7 @@ def _show_capacities(result: "QueueAnswer") -> None:
     table(title, header, [_capacity_row(one, result, has_cost) for one in result.capacities])
 
 
-def _capacity_row(one: "Capacity", result: "QueueAnswer", has_cost: bool) -> list[str]:
+def _capacity_row(one: "ServerCapacity", result: "QueueAnswer", has_cost: bool) -> list[str]:
     from sparkcast.units import show_rate
 
     like = _like(result)

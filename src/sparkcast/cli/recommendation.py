@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, options, say, shell, tell
-from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
+from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, reads_runs, understood
 from sparkcast.cli.prediction import (
     USUAL_MODEL,
     DataOrModel,
@@ -89,7 +89,7 @@ def recommend(
     response: Annotated[
         list[str] | None, typer.Option(help="For a table: a column that is a response. Repeatable.")
     ] = None,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:

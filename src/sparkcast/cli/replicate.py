@@ -8,7 +8,7 @@ import typer
 from sparkcast.cli._output import Details, Json, Verbose, emit, table, tell
 
 if TYPE_CHECKING:
-    from sparkcast.replications import Figure, Mistake, Replicated, Row, Section
+    from sparkcast.replications import CorrectedFigure, Mistake, Replicated, Row, Section
 
 _FEW = 5  # rows that differ, without --details
 
@@ -35,7 +35,7 @@ def replicate(
 
 
 def _show(result: "Replicated", details: bool) -> None:
-    from sparkcast.replications import Verdict
+    from sparkcast.replications import Agreement
 
     tell(result.title)
     for headline in result.headlines:
@@ -50,7 +50,7 @@ def _show(result: "Replicated", details: bool) -> None:
         if result.left_out:
             tell(f"left out, because they need the measurements (--data DIR): {', '.join(result.left_out)}")
         tell("--details shows all tables, mistakes and notes")
-    agree, differ, shown = (result.counts[verdict] for verdict in Verdict)
+    agree, differ, shown = (result.counts[verdict] for verdict in Agreement)
     tell(f"{result.paper} ({', '.join(result.parts)}): {agree} agree, {differ} differ, {shown} only shown")
 
 
@@ -67,9 +67,9 @@ def _show_all(result: "Replicated") -> None:
 
 
 def _show_differing(result: "Replicated") -> None:
-    from sparkcast.replications import Verdict
+    from sparkcast.replications import Agreement
 
-    rows = [row for section in result.sections for row in section.rows if row.verdict is Verdict.DIFFERS]
+    rows = [row for section in result.sections for row in section.rows if row.verdict is Agreement.DIFFERS]
     if rows:
         header = ("item", "quantity", "printed", "ours", "difference")
         title = "Differs from the paper" + (f" ({_FEW} of {len(rows)})" if len(rows) > _FEW else "")
@@ -107,7 +107,7 @@ def _show_mistake(mistake: "Mistake") -> None:
     tell("")
 
 
-def _sides(figure: "Figure") -> str:
+def _sides(figure: "CorrectedFigure") -> str:
     if figure.paper is None or figure.right is None:
         value = figure.right if figure.paper is None else figure.paper
         return "-" if value is None else f"{value:.5g}"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say
-from sparkcast.cli._tables import AS_IT_STANDS, Reading, reads_runs, understood
+from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, reads_runs, understood
 from sparkcast.cli.prediction import DataSource, load
 
 
@@ -30,7 +30,7 @@ def report(
         list[str] | None,
         typer.Option(help="For a CSV: a column to report on, or 'cost = time_s / accuracy'. Repeatable."),
     ] = None,
-    reading: Reading = AS_IT_STANDS,
+    reading: TableArguments = AS_IT_STANDS,
     force: Force = False,
     as_json: Json = False,
     verbose: Verbose = False,

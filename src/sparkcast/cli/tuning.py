@@ -14,7 +14,7 @@ from sparkcast.cli.studies import StudyFile
 from sparkcast.units import show_percent
 
 if TYPE_CHECKING:
-    from sparkcast.search.base import Findings
+    from sparkcast.search.base import SearchTable
     from sparkcast.search.loop import Tried, TuneResult
 
 
@@ -128,7 +128,7 @@ def _show(result: "TuneResult", study: str) -> None:
         shell("ask on:", _next_question(result, result.best, study))
 
 
-def _show_findings(findings: "Findings") -> None:
+def _show_findings(findings: "SearchTable") -> None:
     table(findings.title, findings.columns, [["" if cell is None else cell for cell in row] for row in findings.rows])
     if findings.note:
         tell(findings.note)

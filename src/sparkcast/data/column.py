@@ -64,7 +64,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ColumnHints:
     """What an option or the name of a column says about it before its cells are read."""
 
     na: Collection[str] = ()  # words for no value, in lower case
@@ -73,7 +73,9 @@ class Words:
     clock_unit: str = ""  # min or h: what 05:30 starts with
 
 
-def read_columns(cells: Mapping[str, Sequence[str]], words: Mapping[str, Words], separator: str) -> dict[str, Column]:
+def read_columns(
+    cells: Mapping[str, Sequence[str]], words: Mapping[str, ColumnHints], separator: str
+) -> dict[str, Column]:
     """All columns of a file. A file has one decimal mark: a column that does not tell its own takes that of others."""
     found = {name: read_column(name, column, words[name]) for name, column in cells.items()}
     marks = {column.mark for column in found.values() if column.mark and not column.doubt}
@@ -85,7 +87,7 @@ def read_columns(cells: Mapping[str, Sequence[str]], words: Mapping[str, Words],
     return settled
 
 
-def _settled(column: Column, marks: set[Mark], words: Words, separator: str) -> Column:
+def _settled(column: Column, marks: set[Mark], words: ColumnHints, separator: str) -> Column:
     if words.decimal is not None:
         return column  # it was read so
     others = marks if len(marks) == 1 else set()
@@ -106,7 +108,7 @@ def _both(cell: str) -> str:
     return " or ".join(f"{number(core, mark):g}" for mark in (".", ","))
 
 
-def read_column(name: str, cells: Sequence[str], words: Words) -> Column:
+def read_column(name: str, cells: Sequence[str], words: ColumnHints) -> Column:
     counts = Counter(cells)
     filled = _filled(counts, words)
     if not filled:
@@ -127,13 +129,13 @@ def read_column(name: str, cells: Sequence[str], words: Words) -> Column:
     return _quantities(name, cells, read, words_in_it, counts, words)
 
 
-def _filled(cells: Iterable[str], words: Words) -> list[str]:
+def _filled(cells: Iterable[str], words: ColumnHints) -> list[str]:
     """Those that are not a word for no value."""
     filled = [cell for cell in cells if cell and (cell[0].isdigit() or cell.casefold() not in _NO_VALUE)]
     return [cell for cell in filled if cell.casefold() not in words.na] if words.na else filled
 
 
-def _plain_numbers(cells: Sequence[str], words: Words) -> tuple[dict[str, Level], bool] | None:
+def _plain_numbers(cells: Sequence[str], words: ColumnHints) -> tuple[dict[str, Level], bool] | None:
     """The values where every cell is as a program writes it, and whether the points might separate thousands."""
     if words.decimal == ",":
         return None
@@ -148,7 +150,7 @@ def _plain_numbers(cells: Sequence[str], words: Words) -> tuple[dict[str, Level]
     return values, bool(pointed) and all(number(cell, ",") is not None for cell in pointed)
 
 
-def _uniform(name: str, cells: Sequence[str], filled: Sequence[str], words: Words) -> Column | None:
+def _uniform(name: str, cells: Sequence[str], filled: Sequence[str], words: ColumnHints) -> Column | None:
     """The commonest of the other columns, read quickly: one unit or none in all cells, and no thousands."""
     first = read_cell(filled[0])
     if not isinstance(first, Quantity) or len(first.parts) > 1 or not filled[0].startswith(first.parts[0][0]):
@@ -204,7 +206,7 @@ def _quantities(
     read: Mapping[str, Cell],
     words_in_it: Sequence[str],
     counts: Mapping[str, int],
-    words: Words,
+    words: ColumnHints,
 ) -> Column:
     wrong = _Wrong()
     not_numbers = {cell: _no_number(cell) for cell in words_in_it}
@@ -244,7 +246,7 @@ def _families(cell: Cell) -> frozenset[Family]:
     return frozenset({TIME}) if isinstance(cell, Clock) else cell.families if cell else frozenset()
 
 
-def _family(cells: Mapping[str, Cell], counts: Mapping[str, int], words: Words) -> Family:
+def _family(cells: Mapping[str, Cell], counts: Mapping[str, int], words: ColumnHints) -> Family:
     """What the units of most rows have in common."""
     with_units = [(_families(parsed), counts[cell]) for cell, parsed in cells.items() if _families(parsed)]
     if not with_units:
@@ -265,7 +267,7 @@ def _in(family: Family) -> str:
 
 
 def _mark(
-    cells: Mapping[str, Cell], counts: Mapping[str, int], words: Words
+    cells: Mapping[str, Cell], counts: Mapping[str, int], words: ColumnHints
 ) -> tuple[Mark | None, bool, tuple[str, ...]]:
     """What stands before decimals, whether it could be the other too, and the cells that have another."""
     marked = _marked(cells)
@@ -301,7 +303,7 @@ def _currency(cells: Mapping[str, Cell], counts: Mapping[str, int]) -> tuple[str
     return most, {cell: f"{shown(cell)} is not in {most}, as other cells of the column are" for cell in others}
 
 
-def _starts_with_hours(cells: Mapping[str, Cell], words: Words) -> bool | None:
+def _starts_with_hours(cells: Mapping[str, Cell], words: ColumnHints) -> bool | None:
     """Of `05:30`: minutes where another cell is `1:05:30`, else what --time-unit says; None where nothing tells."""
     clocks = [parsed for parsed in cells.values() if isinstance(parsed, Clock)]
     short = [clock for clock in clocks if clock.third is None]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparkcast.data.problems import Problem, refuse
+from sparkcast.data.problems import TableProblem, refuse
 from sparkcast.errors import StudyError
 from sparkcast.study.paths import no_such_file
 
@@ -75,7 +75,7 @@ def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str
     if not body:
         raise StudyError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
     ragged = [
-        Problem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
+        TableProblem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
         for number, row in body
         if len(row) != width and (len(row) < width or any(row[width:]))
     ]
@@ -125,7 +125,7 @@ def _without_repeated_columns(
             notes.append(f"{name} appears twice, with the same cells")
         else:
             text = f"the name appears twice in the header, above different cells (columns {first + 1} and {place + 1})"
-            problems.append(Problem(None, name, text))
+            problems.append(TableProblem(None, name, text))
     refuse(path.name, problems, hint="rename one of them")
     return Grid(tuple(kept), tuple(columns[place] for place in kept.values()), rows, separator, tuple(notes))
 

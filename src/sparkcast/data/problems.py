@@ -10,7 +10,7 @@ _LONGEST = 40  # characters of a cell
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class TableProblem:
     row: int | None  # as a spreadsheet counts; None for a whole column
     column: str  # empty for a whole row
     text: str
@@ -26,7 +26,7 @@ def shown(cell: str) -> str:
     return repr(cell if len(cell) <= _LONGEST else f"{cell[:_LONGEST]}...")
 
 
-def refuse(source: str, problems: Sequence[Problem], *, hint: str) -> None:
+def refuse(source: str, problems: Sequence[TableProblem], *, hint: str) -> None:
     """Raise StudyError with every problem, if there is one."""
     if not problems:
         return

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sparkcast.data.cell import COUNT, SHARE, SIZE, TIME, factor
-from sparkcast.data.column import EMPTY, NUMBER, Column, Words, read_columns
+from sparkcast.data.column import EMPTY, NUMBER, Column, ColumnHints, read_columns
 from sparkcast.data.grid import Grid, read_grid
 from sparkcast.data.meaning import BOOKKEEPING, Sorted, sort_columns
 from sparkcast.data.options import TableOptions
 from sparkcast.data.outcomes import OWN, outcome_column, outcomes
-from sparkcast.data.problems import Problem, refuse, shown
+from sparkcast.data.problems import TableProblem, refuse, shown
 from sparkcast.data.understood import Understood, told_responses, told_settings
 from sparkcast.errors import StudyError
 from sparkcast.plain import from_plain
@@ -122,7 +122,7 @@ def _columns(grid: Grid, written: "Meaning", declared: Vocabulary, options: Tabl
     na = {word.casefold() for word in options.na}
     as_written = {s.name for s in written.vocabulary.settings} if grid.separator == "," else set()
     cells = {name: grid.cells(name) for name in grid.header if name not in (*as_written, *options.ignore)}
-    words = {name: Words(na, options.mark, _family(name, declared), options.time_unit or "") for name in cells}
+    words = {name: ColumnHints(na, options.mark, _family(name, declared), options.time_unit or "") for name in cells}
     found = read_columns(cells, words, grid.separator)
     for name in as_written:  # settings of a table that sparkcast wrote are read as it writes them
         levels = {cell: parse_level(cell) for cell in set(grid.cells(name)) if cell and cell.casefold() not in na}
@@ -253,14 +253,14 @@ class _Reader:
     def refuse_problems(
         self, settings: Sequence[str], responses: Sequence[str], ending: str | None, kept: Sequence[int]
     ) -> None:
-        problems: list[Problem] = []
+        problems: list[TableProblem] = []
         hints: list[str] = []
         for name in (*settings, *responses):
             wrong = self._wrong(name, name in responses)
             if not wrong:
                 continue
             cells = self.columns[name].cells
-            found = [Problem(self.grid.rows[i], name, wrong[cells[i]]) for i in kept if cells[i] in wrong]
+            found = [TableProblem(self.grid.rows[i], name, wrong[cells[i]]) for i in kept if cells[i] in wrong]
             problems += found
             if found:
                 hints += [*self.columns[name].hints, *self._hints(name, wrong)]
@@ -268,7 +268,9 @@ class _Reader:
             cells = self.grid.cells(ending)
             unknown = {cell for cell, outcome in outcomes(cells).items() if outcome is None}
             problems += [
-                Problem(self.grid.rows[i], ending, f"unknown outcome {cells[i]!r}") for i in kept if cells[i] in unknown
+                TableProblem(self.grid.rows[i], ending, f"unknown outcome {cells[i]!r}")
+                for i in kept
+                if cells[i] in unknown
             ]
             hints += [did_you_mean(cell, tuple(outcome.value for outcome in Outcome)) for cell in sorted(unknown)[:1]]
         refuse(self.path.name, problems, hint="; ".join(dict.fromkeys(hints)))

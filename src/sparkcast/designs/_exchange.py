@@ -22,7 +22,7 @@ _WORK = 2e9  # multiplications spent on starts: a few seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ExchangeProblem:
     """One row per candidate with the model's terms, and what its run costs."""
 
     rows: Floats
@@ -39,7 +39,7 @@ class Problem:
         return float(logarithm) if self.criterion == "D" else -float(np.trace(np.linalg.inv(information)))
 
 
-def best_runs(problem: Problem, runs: int, seed: int) -> Ints:
+def best_runs(problem: ExchangeProblem, runs: int, seed: int) -> Ints:
     """Indices of `runs` candidates (one may occur twice), the best of several random starts."""
     generator = random.Random(seed)
     n, p = problem.rows.shape
@@ -48,7 +48,7 @@ def best_runs(problem: Problem, runs: int, seed: int) -> Ints:
     return np.sort(_best(problem, found))
 
 
-def best_within(problem: Problem, budget: float, seed: int) -> Ints | None:
+def best_within(problem: ExchangeProblem, budget: float, seed: int) -> Ints | None:
     """Indices of candidates that together cost no more than `budget`; None when it does not pay for the model."""
     basis = cheapest_basis(problem)
     if problem.costs[basis].sum() > budget:
@@ -63,7 +63,7 @@ def best_within(problem: Problem, budget: float, seed: int) -> Ints | None:
     return np.sort(_best(problem, found))
 
 
-def _best(problem: Problem, found: Sequence[Ints]) -> Ints:
+def _best(problem: ExchangeProblem, found: Sequence[Ints]) -> Ints:
     return found[_first_best(np.array([problem.quality(chosen) for chosen in found]))]
 
 
@@ -73,7 +73,7 @@ def _first_best(values: Floats) -> int:
     return int((values >= largest - _LEAST_GAIN * max(1.0, abs(largest))).argmax())
 
 
-def cheapest_basis(problem: Problem) -> Ints:
+def cheapest_basis(problem: ExchangeProblem) -> Ints:
     """The cheapest candidates that can tell all terms apart: greedy is exact, independence is a matroid."""
     p = problem.rows.shape[1]
     scale = np.abs(problem.rows).max(axis=0)
@@ -91,7 +91,7 @@ def cheapest_basis(problem: Problem) -> Ints:
     return np.array(chosen, dtype=np.intp)
 
 
-def _random_start(problem: Problem, runs: int, generator: random.Random) -> Ints:
+def _random_start(problem: ExchangeProblem, runs: int, generator: random.Random) -> Ints:
     """Half of the runs by chance, the others where the model is least certain."""
     chosen = [generator.randrange(len(problem.rows)) for _ in range(max(1, runs // 2))]
     inverse = _inverse(problem.rows[chosen])
@@ -111,7 +111,7 @@ def _inverse(matrix: Floats) -> Floats:
     return inverse
 
 
-def _exchange(problem: Problem, start: Ints, budget: float) -> Ints:
+def _exchange(problem: ExchangeProblem, start: Ints, budget: float) -> Ints:
     """Each run in turn gives way to the candidate that improves the design most, until none does."""
     chosen = start.copy()
     rows, costs = problem.rows, problem.costs
@@ -137,7 +137,7 @@ def _exchange(problem: Problem, start: Ints, budget: float) -> Ints:
 class _State:
     """The inverse information of the chosen runs, and every candidate seen through it."""
 
-    def __init__(self, problem: Problem, chosen: Ints) -> None:
+    def __init__(self, problem: ExchangeProblem, chosen: Ints) -> None:
         self._problem = problem
         self._inverse = _inverse(problem.rows[chosen])
         self._seen = problem.rows @ self._inverse
@@ -177,7 +177,7 @@ class _State:
 # ---------------------------------------------------------------- within a budget
 
 
-def _greedy(problem: Problem, start: Ints, budget: float, power: float) -> Ints:
+def _greedy(problem: ExchangeProblem, start: Ints, budget: float, power: float) -> Ints:
     """Adds the candidate with the largest gain per cost (to a power) that can still be paid."""
     rows, costs = problem.rows, problem.costs
     chosen = list(start)
@@ -196,7 +196,7 @@ def _greedy(problem: Problem, start: Ints, budget: float, power: float) -> Ints:
         inverse = inverse - np.outer(seen[best], seen[best]) / (1 + variance[best])
 
 
-def _improve(problem: Problem, chosen: Ints, budget: float, power: float, generator: random.Random) -> Ints:
+def _improve(problem: ExchangeProblem, chosen: Ints, budget: float, power: float, generator: random.Random) -> Ints:
     """Exchanges within the budget; then, again and again, a few runs out and better ones for their money in."""
     best = _exchange(problem, chosen, budget)
     quality = problem.quality(best)

@@ -12,7 +12,7 @@ import numpy as np
 from sparkcast.arrays import Floats, Ints
 from sparkcast.designs import DESIGNS, Chosen, TimeOf
 from sparkcast.designs._center import center_points
-from sparkcast.designs._exchange import Problem, best_runs, best_within, cheapest_basis
+from sparkcast.designs._exchange import ExchangeProblem, best_runs, best_within, cheapest_basis
 from sparkcast.designs._size import require_few_runs
 from sparkcast.designs.feasible import feasible
 from sparkcast.designs.run_time import RunTime
@@ -74,11 +74,11 @@ class Optimal:
             runs = self.runs or math.ceil(1.5 * rows.shape[1])
             if runs < rows.shape[1]:
                 raise _too_few(study, "runs", f"{runs} runs", rows.shape[1], model.text)
-            problem = Problem(rows, np.ones(len(rows)), self.criterion)
+            problem = ExchangeProblem(rows, np.ones(len(rows)), self.criterion)
             chosen = best_runs(problem, runs, study.design.seed)
         else:
             costs = np.array([self._cost(study, c, time_of) for c in candidates.configurations])
-            problem = Problem(rows, costs, self.criterion)
+            problem = ExchangeProblem(rows, costs, self.criterion)
             chosen = self._within_budget(study, problem, model.text, time_of)
         note = (
             f"{self.criterion}-optimal among {len(rows):,} combinations for {model.text} ({rows.shape[1]} coefficients)"
@@ -144,7 +144,7 @@ class Optimal:
             )
         return study.limits.trial_s
 
-    def _within_budget(self, study: Study, problem: Problem, text: str, time_of: TimeOf | None) -> Ints:
+    def _within_budget(self, study: Study, problem: ExchangeProblem, text: str, time_of: TimeOf | None) -> Ints:
         assert self.budget is not None
         total = parse_seconds(self.budget) if isinstance(self.budget, str) else float(self.budget)
         center = sum(self._cost(study, c, time_of) for c in center_points(study).configurations)

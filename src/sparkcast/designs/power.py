@@ -68,7 +68,7 @@ class _Term:
 
 def plan_power(study: Study, configurations: Sequence[Configuration], replicates: int, effect_sd: float = 1.0) -> Power:
     """The power of a plan whose `configurations` are all its runs: `replicates` times the same ones."""
-    once = _Model(study, configurations, replicates)
+    once = _PowerModel(study, configurations, replicates)
     effects, reason = once.powers(replicates, effect_sd)
     shown = sorted({1, 2, 3, 5, replicates})
     curve = [
@@ -101,7 +101,7 @@ def f_test_power(effect_ncp: float, df: int, residual_df: int, alpha: float = AL
     return float(1 - ncfdtr(df, residual_df, effect_ncp, fdtri(df, residual_df, 1 - alpha)))
 
 
-class _Model:
+class _PowerModel:
     """The model the analysis fits by default, for any number of replicates of the same runs."""
 
     def __init__(self, study: Study, configurations: Sequence[Configuration], replicates: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sparkcast.engines.capacity import Capacity
+from sparkcast.engines.capacity import ClusterCapacity
 
 _log = logging.getLogger(__name__)
 _TIMEOUT_S = 3.0
@@ -18,8 +18,8 @@ _MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class MasterState:
-    total: Capacity
-    free: Capacity
+    total: ClusterCapacity
+    free: ClusterCapacity
     granted: Mapping[str, int]  # cores that running applications have, by their ids
 
 
@@ -42,7 +42,7 @@ def parse_state(page: Mapping[str, Any], port: int) -> MasterState | None:
         return None
     alive = [worker for worker in page["workers"] if worker["state"] == "ALIVE"]
     return MasterState(
-        total=Capacity.of((int(worker["cores"]), int(worker["memory"]) * _MIB) for worker in alive),
-        free=Capacity.of((int(worker["coresfree"]), int(worker["memoryfree"]) * _MIB) for worker in alive),
+        total=ClusterCapacity.of((int(worker["cores"]), int(worker["memory"]) * _MIB) for worker in alive),
+        free=ClusterCapacity.of((int(worker["coresfree"]), int(worker["memoryfree"]) * _MIB) for worker in alive),
         granted={str(application["id"]): int(application["cores"]) for application in page["activeapps"]},
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
-from sparkcast.engines.capacity import Capacity, Worker
+from sparkcast.engines.capacity import ClusterCapacity, Worker
 from sparkcast.registry import Registry
 from sparkcast.study import SparkOptions
 from sparkcast.study.redaction import redact, redact_arguments
@@ -20,7 +20,7 @@ from sparkcast.workloads import Shape
 
 __all__ = [
     "ENGINES",
-    "Capacity",
+    "ClusterCapacity",
     "ClusterFacts",
     "Engine",
     "HasShortage",
@@ -113,7 +113,7 @@ class Engine(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None: ...
 
-    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> ClusterCapacity | None:
         """What the cluster will hold when it runs these trials; None when it cannot be asked.
 
         It is called before the engine is entered, and also when no run will follow.

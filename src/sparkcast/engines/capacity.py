@@ -19,10 +19,10 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class ClusterCapacity:
     """The workers of a cluster, of any sizes.
 
-    >>> small = Capacity((Worker(2, 4 * 2**30), Worker(1, 2 * 2**30)))
+    >>> small = ClusterCapacity((Worker(2, 4 * 2**30), Worker(1, 2 * 2**30)))
     >>> small.executors(cores=1, memory=2 * 2**30), small.executors(cores=2, memory=2**30), small.cores
     (3, 1, 3)
     >>> print(small)

@@ -20,7 +20,7 @@ from sparkcast.engines import (
     ENGINES,
     NOT_PINNED,
     STANDALONE_POLICY,
-    Capacity,
+    ClusterCapacity,
     ClusterFacts,
     SparkJob,
     Submission,
@@ -82,7 +82,7 @@ class EmbeddedCluster:
     ) -> None:
         self._stop()
 
-    def capacity(self, shapes: Sequence[Shape]) -> Capacity:
+    def capacity(self, shapes: Sequence[Shape]) -> ClusterCapacity:
         self._shape = _shape(shapes)
         return self._shape
 
@@ -278,13 +278,13 @@ class EmbeddedCluster:
             time.sleep(0.03)
 
 
-def _shape(shapes: Sequence[Shape]) -> Capacity:
+def _shape(shapes: Sequence[Shape]) -> ClusterCapacity:
     """Two workers when the widest executor fits in half the machine, else one: a network between them is real."""
     machine = this_machine()
     widest = max((shape.cores for shape in shapes), default=1)
     workers = 2 if widest <= machine.cores // 2 else 1
     memory = int(machine.memory * _MEMORY_SHARE / workers)
-    return Capacity.alike(workers, machine.cores // workers, memory // 2**20 * 2**20)
+    return ClusterCapacity.alike(workers, machine.cores // workers, memory // 2**20 * 2**20)
 
 
 def _why_not_pinned() -> str:

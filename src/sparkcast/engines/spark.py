@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sparkcast.engines import ENGINES, STANDALONE_POLICY, Capacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import ENGINES, STANDALONE_POLICY, ClusterCapacity, ClusterFacts, SparkJob, Submission
 from sparkcast.engines._family import Family, stop_process
 from sparkcast.engines._installation import find_spark
 from sparkcast.engines._java import find_java
@@ -53,10 +53,10 @@ class SparkCluster:
         if self._family:
             self._family.close()  # the cluster is not ours, but what we submitted is
 
-    def capacity(self, shapes: Sequence[Shape]) -> Capacity | None:
+    def capacity(self, shapes: Sequence[Shape]) -> ClusterCapacity | None:
         if sizes := _LOCAL_CLUSTER.fullmatch(self._master):
             workers, cores, mebibytes = map(int, sizes.groups())
-            return Capacity.alike(workers, cores, mebibytes * 2**20)
+            return ClusterCapacity.alike(workers, cores, mebibytes * 2**20)
         state = self._state()
         return None if state is None else state.total
 

@@ -3,9 +3,9 @@
 from sparkcast.eventlogs import find_logs, read_log
 """
 
-from sparkcast.eventlogs.columns import Table
+from sparkcast.eventlogs.columns import ColumnTable
 from sparkcast.eventlogs.layout import Log, find_logs
-from sparkcast.eventlogs.limits import Limits
+from sparkcast.eventlogs.limits import LogLimits
 from sparkcast.eventlogs.parallel import Taken, read_logs
 from sparkcast.eventlogs.read import read_log
 from sparkcast.eventlogs.result import (
@@ -13,7 +13,7 @@ from sparkcast.eventlogs.result import (
     Counts,
     Environment,
     Executor,
-    Job,
+    JobRecord,
     LogRead,
     LogStatus,
     LogSummary,
@@ -27,12 +27,13 @@ from sparkcast.eventlogs.result import (
 
 __all__ = [
     "Application",
+    "ColumnTable",
     "Counts",
     "Environment",
     "Executor",
-    "Job",
-    "Limits",
+    "JobRecord",
     "Log",
+    "LogLimits",
     "LogRead",
     "LogStatus",
     "LogSummary",
@@ -42,7 +43,6 @@ __all__ = [
     "SqlExecution",
     "SqlMetric",
     "Stage",
-    "Table",
     "Taken",
     "find_logs",
     "read_log",

@@ -15,7 +15,7 @@ from sparkcast.eventlogs.result import (
     Application,
     Environment,
     Executor,
-    Job,
+    JobRecord,
     Rdd,
     ResourceProfile,
     Scan,
@@ -50,7 +50,7 @@ class Builder:
         self.environment = Environment()
         self.profiles: dict[int, ResourceProfile] = {}
         self.executors: list[Executor] = []
-        self.jobs: dict[int, Job] = {}
+        self.jobs: dict[int, JobRecord] = {}
         self.stages: dict[tuple[int, int], Stage] = {}
         self.sql: dict[int, SqlExecution] = {}
         self.applications: set[str] = set()  # ids that start in this log: more than one is a mix-up
@@ -223,7 +223,7 @@ class Builder:
 
     def _put_job(self, job_id: int, **values: Any) -> None:
         if job_id in self.jobs or len(self.jobs) < _MOST_ROWS:
-            self.jobs[job_id] = replace(self.jobs.get(job_id) or Job(job_id), **values)
+            self.jobs[job_id] = replace(self.jobs.get(job_id) or JobRecord(job_id), **values)
 
     def stage_submitted(self, event: events.StageEvent) -> None:
         known = self.stages.get((event.stage.stage_id, event.stage.attempt))

@@ -21,7 +21,7 @@ _SECONDS = {"_ms": 1e-3, "_ns": 1e-9}
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ColumnTable:
     """Columns of equal length: `numbers` by name, and `texts` by name as codes into `words`.
 
     Names end in their unit: `_ms` and `_ns` (Spark mixes both), `_bytes`. Times of day are milliseconds since the Unix
@@ -65,9 +65,9 @@ class Table:
             return int(column.sum(dtype=np.int64))
         return sum(column.tolist())  # nonsense in the log; Python's integers do not overflow
 
-    def where(self, rows: Flags | Integers) -> "Table":
+    def where(self, rows: Flags | Integers) -> "ColumnTable":
         """The rows chosen by a mask or by their positions."""
-        return Table(
+        return ColumnTable(
             {name: column[rows] for name, column in self.numbers.items()},
             {name: column[rows] for name, column in self.texts.items()},
             self.words,
@@ -83,7 +83,7 @@ class Table:
         return pd.DataFrame(columns)
 
 
-class Words:
+class TextCodes:
     """Texts numbered in the order in which they come. `codes` is a plain dict, into which the hot path looks first."""
 
     def __init__(self, most: int = 1_000_000, longest: int = 500) -> None:
@@ -103,12 +103,12 @@ class Words:
 
 
 class Growing:
-    """Rows on their way into a Table: packed one by one, and turned into columns some thousand at a time."""
+    """Rows on their way into a ColumnTable: packed one by one, and turned into columns some thousand at a time."""
 
     def __init__(self, numbers: Sequence[str], texts: Sequence[str]) -> None:
         self._names = (*numbers, *texts)
         self._n_numbers = len(numbers)
-        self.words = tuple(Words() for _ in texts)
+        self.words = tuple(TextCodes() for _ in texts)
         # The hot path packs each row at once, numbers before the codes of texts, and appends it to `packed`: thousands
         # of rows of Python's integers fill the processor's cache.
         self.pack = struct.Struct(f"{len(self._names)}q").pack
@@ -135,7 +135,7 @@ class Growing:
         columns = zip(rows.T, rows.min(axis=0).tolist(), rows.max(axis=0).tolist(), strict=True)
         self._chunks.append([column.astype(_narrowest(*reach)) for column, *reach in columns])
 
-    def table(self) -> Table:
+    def table(self) -> ColumnTable:
         self.turn()
         columns = {}
         for place, name in enumerate(self._names):
@@ -145,7 +145,7 @@ class Growing:
                 chunk[place] = columns[name][:0]
         self._chunks.clear()
         numbers, texts = self._names[: self._n_numbers], self._names[self._n_numbers :]
-        return Table(
+        return ColumnTable(
             {name: columns[name] for name in numbers},
             {name: columns[name] for name in texts},
             {name: tuple(words.codes) for name, words in zip(texts, self.words, strict=True)},

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class LogLimits:
     """Reading stops at these, with what came before kept and the reason told.
 
     Real logs shrink 25 to 40 times when compressed. A file that grows more than `max_ratio` times, beyond its first

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 
-class Block(NamedTuple):
+class LineBlock(NamedTuple):
     """Whole lines within `data`: not cut out of it, because copying all of a log takes time."""
 
     data: bytes
@@ -22,7 +22,7 @@ class Lines:
         self._is_dropping = False
         self.too_long = 0
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[LineBlock]:
         size = 0
         for piece in self._pieces:
             cut = piece.rfind(b"\n") + 1
@@ -39,10 +39,10 @@ class Lines:
             self._begun, size = ([rest], len(rest)) if rest else ([], 0)
             if begun:
                 line = b"".join((*begun, piece[:start]))
-                yield Block(line, 0, len(line))
+                yield LineBlock(line, 0, len(line))
             self._is_dropping = False
             if start < cut:
-                yield Block(piece, start, cut)
+                yield LineBlock(piece, start, cut)
 
     def _drop_if(self, is_too_long: bool) -> None:
         if is_too_long:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from sparkcast.eventlogs.layout import Log
-from sparkcast.eventlogs.limits import Limits
+from sparkcast.eventlogs.limits import LogLimits
 from sparkcast.eventlogs.parallel import Taken, failed, take
 from sparkcast.eventlogs.result import LogRead
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def read_logs_on_spark(
-    spark: Any, logs: Iterable[Log], make: Callable[[LogRead], T], *, limits: Limits | None = None
+    spark: Any, logs: Iterable[Log], make: Callable[[LogRead], T], *, limits: LogLimits | None = None
 ) -> list[Taken[T]]:
     """The same rows in the same order as `read_logs`, read by the executors of a SparkSession, a task for each log.
 

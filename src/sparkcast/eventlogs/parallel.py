@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from typing import Generic, TypeVar
 
 from sparkcast.eventlogs.layout import Log
-from sparkcast.eventlogs.limits import Limits
+from sparkcast.eventlogs.limits import LogLimits
 from sparkcast.eventlogs.read import read_log
 from sparkcast.eventlogs.result import LogRead, LogStatus, LogSummary
 
@@ -30,7 +30,7 @@ def read_logs(
     make: Callable[[LogRead], T],
     *,
     processes: int | None = None,
-    limits: Limits | None = None,
+    limits: LogLimits | None = None,
 ) -> Iterator[Taken[T]]:
     """Read each log and give what `make` makes of it, in the order of `logs`.
 
@@ -50,7 +50,7 @@ def read_logs(
 
 
 def _in_processes(
-    waiting: deque[Log], make: Callable[[LogRead], T], limits: Limits | None, n_processes: int
+    waiting: deque[Log], make: Callable[[LogRead], T], limits: LogLimits | None, n_processes: int
 ) -> Iterator[Taken[T]]:
     # Not fork: the parent may have threads.
     pool = ProcessPoolExecutor(n_processes, mp_context=get_context("spawn"))
@@ -74,7 +74,7 @@ def _in_processes(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _take_alone(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -> Taken[T]:
+def _take_alone(log: Log, make: Callable[[LogRead], T], limits: LogLimits | None) -> Taken[T]:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         try:
             return pool.submit(take, log, make, limits).result()
@@ -82,7 +82,7 @@ def _take_alone(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -
             return failed(log, "the process that read it was killed: out of memory?")
 
 
-def take(log: Log, make: Callable[[LogRead], T], limits: Limits | None) -> Taken[T]:
+def take(log: Log, make: Callable[[LogRead], T], limits: LogLimits | None) -> Taken[T]:
     """One log, whatever happens."""
     try:
         read = read_log(log, limits)

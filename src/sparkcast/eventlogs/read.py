@@ -10,11 +10,11 @@ import numpy as np
 
 from sparkcast.eventlogs.build import Builder
 from sparkcast.eventlogs.codecs import DamagedError, decompressed
-from sparkcast.eventlogs.columns import Table
+from sparkcast.eventlogs.columns import ColumnTable
 from sparkcast.eventlogs.events import Memory
 from sparkcast.eventlogs.layout import Log, find_logs
-from sparkcast.eventlogs.limits import Limits
-from sparkcast.eventlogs.lines import Block, Lines
+from sparkcast.eventlogs.limits import LogLimits
+from sparkcast.eventlogs.lines import LineBlock, Lines
 from sparkcast.eventlogs.places import last_name, place_of
 from sparkcast.eventlogs.prefetch import read_ahead
 from sparkcast.eventlogs.result import Application, Counts, LogRead, LogStatus
@@ -25,7 +25,7 @@ _LINES_TO_SEE_AN_EVENT = 1000
 _BYTES_TO_SEE_AN_EVENT = 1 << 26
 
 
-def read_log(log: Log | str | PathLike[str], limits: Limits | None = None) -> LogRead:
+def read_log(log: Log | str | PathLike[str], limits: LogLimits | None = None) -> LogRead:
     """Read the log of one application: a file, a rolling folder, or what `find_logs` found.
 
     Raises:
@@ -39,11 +39,11 @@ def read_log(log: Log | str | PathLike[str], limits: Limits | None = None) -> Lo
         if len(logs) > 1:
             return LogRead(path, LogStatus.SKIPPED, f"the folder contains {len(logs)} logs: read them one by one")
         log = logs[0]
-    return _Reading(log, limits or Limits()).result()
+    return _Reading(log, limits or LogLimits()).result()
 
 
 class _Reading:
-    def __init__(self, log: Log, limits: Limits) -> None:
+    def __init__(self, log: Log, limits: LogLimits) -> None:
         self._log, self._limits = log, limits
         self._builder = Builder()
         self._tasks = TaskRows(self._builder.take)
@@ -80,7 +80,7 @@ class _Reading:
             finally:
                 # What came before the damage is good, and so may be its last line.
                 if rest := lines.rest():
-                    self._take(Block(rest, 0, len(rest)))
+                    self._take(LineBlock(rest, 0, len(rest)))
                 self._n_files += 1
                 self._n_file_bytes += file.n_bytes
                 self._n_too_long += lines.too_long
@@ -98,7 +98,7 @@ class _Reading:
                 raise _GiveUpError(f"longer than the limit of {limits.max_log_bytes:,} bytes")
             yield piece
 
-    def _take(self, block: Block) -> None:
+    def _take(self, block: LineBlock) -> None:
         self._tasks.take(block)
         n_events = self._n_events()
         n_other = self._n_lines() - n_events
@@ -197,7 +197,7 @@ class _Counted:
         self._file.close()
 
 
-def _without_duplicates(tasks: Table) -> tuple[Table, int]:
+def _without_duplicates(tasks: ColumnTable) -> tuple[ColumnTable, int]:
     """Task ids are unique within an application; the same end of the same task told twice is one."""
     ids, finish = tasks["task_id"], tasks["finish_ms"]
     if len(np.unique(ids)) == len(ids):
@@ -210,7 +210,7 @@ def _without_duplicates(tasks: Table) -> tuple[Table, int]:
     return (tasks.where(np.sort(order[~again])), n_again) if n_again else (tasks, 0)
 
 
-def _note_memory(built: Builder, tasks: Table) -> None:
+def _note_memory(built: Builder, tasks: ColumnTable) -> None:
     """Peaks that only tasks tell, to their executors."""
     names = ("jvm_heap_bytes", "jvm_off_heap_bytes", "jvm_rss_bytes", "python_rss_bytes")
     if not any(tasks.numbers[name].any() for name in names):
@@ -225,5 +225,5 @@ def _note_memory(built: Builder, tasks: Table) -> None:
         built.saw_memory(executor, Memory(*map(int, peaks[:, code])))
 
 
-def _application(built: Builder, tasks: Table) -> Application:
+def _application(built: Builder, tasks: ColumnTable) -> Application:
     return replace(built.application, last_event_ms=max(built.last_event_ms, int(tasks["finish_ms"].max(initial=0))))

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sparkcast.eventlogs.columns import Growing, Table
+from sparkcast.eventlogs.columns import ColumnTable, Growing
 
 # The columns of the tasks, in the order in which they are read. One row per TaskEnd: failed, killed and speculative
 # tasks and all attempts are there.
@@ -137,7 +137,7 @@ class Executor:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobRecord:
     job_id: int
     submitted_ms: int = 0
     completed_ms: int = 0
@@ -239,10 +239,10 @@ class LogRead:
     environment: Environment = Environment()
     resource_profiles: tuple[ResourceProfile, ...] = ()
     executors: tuple[Executor, ...] = ()  # in the order in which they came; an id can come back
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[JobRecord, ...] = ()
     stages: tuple[Stage, ...] = ()
     sql_executions: tuple[SqlExecution, ...] = ()
-    tasks: Table = field(default_factory=lambda: Growing(TASK_NUMBERS, TASK_TEXTS).table(), repr=False)
+    tasks: ColumnTable = field(default_factory=lambda: Growing(TASK_NUMBERS, TASK_TEXTS).table(), repr=False)
 
     @property
     def was_read(self) -> bool:

@@ -10,9 +10,9 @@ from io import BytesIO
 
 from msgspec import Struct
 
-from sparkcast.eventlogs.columns import Growing, Table, Words, clamped
+from sparkcast.eventlogs.columns import ColumnTable, Growing, TextCodes, clamped
 from sparkcast.eventlogs.events import Reason, TaskEnd
-from sparkcast.eventlogs.lines import Block
+from sparkcast.eventlogs.lines import LineBlock
 from sparkcast.eventlogs.parse import NOT_AS_EXPECTED, BadLineError, decoder, mended
 from sparkcast.eventlogs.result import TASK_NUMBERS, TASK_TEXTS
 
@@ -35,7 +35,7 @@ class TaskRows:
         self.n_mended = 0
         self.n_bad = 0
 
-    def take(self, block: Block) -> None:
+    def take(self, block: LineBlock) -> None:
         decode, add, other = self._decode, self._add, self._other
         data, at, end = block
         n_skipped = 0
@@ -81,7 +81,7 @@ class TaskRows:
     def n_lines(self) -> int:
         return self.n_ends + self.n_bad + self.n_skipped
 
-    def table(self) -> Table:
+    def table(self) -> ColumnTable:
         return self._rows.table()
 
 
@@ -144,7 +144,7 @@ def _adder(rows: Growing) -> Callable[[TaskEnd], None]:
             )
         except KeyError:  # a word that did not come before
             texts = (info.executor, info.host, info.locality, why)
-            info.executor, info.host, info.locality, reason.reason = map(Words.kept, words, texts)
+            info.executor, info.host, info.locality, reason.reason = map(TextCodes.kept, words, texts)
             add(event)
         except struct.error:  # no log of Spark has numbers of more than 64 bits, damaged ones do
             _clamp(event)

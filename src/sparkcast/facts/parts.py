@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkcast.eventlogs import Table
+from sparkcast.eventlogs import ColumnTable
 from sparkcast.study.application import Part
 
 Seconds = NDArray[np.float64]
@@ -27,14 +27,14 @@ class TaskTimes:
     is_lost: NDArray[np.bool_]
 
 
-def task_times(tasks: Table, start_ms: int, end_ms: int) -> TaskTimes:
+def task_times(tasks: ColumnTable, start_ms: int, end_ms: int) -> TaskTimes:
     """A task cannot have run before the application began or after the log ends."""
     launch = np.clip(tasks["launch_ms"], start_ms, end_ms)
     finish = np.clip(np.maximum(tasks["finish_ms"], tasks["launch_ms"]), start_ms, end_ms)
     return TaskTimes(launch, finish, _shares(tasks), _lost(tasks))
 
 
-def _shares(tasks: Table) -> dict[Part, Seconds]:
+def _shares(tasks: ColumnTable) -> dict[Part, Seconds]:
     whole = np.maximum(tasks.seconds("finish_ms") - tasks.seconds("launch_ms"), 0.0)
     serialization = _positive(tasks.seconds("deserialize_ms")) + _positive(tasks.seconds("result_serialization_ms"))
     run = _positive(tasks.seconds("run_ms"))
@@ -61,7 +61,7 @@ def _shares(tasks: Table) -> dict[Part, Seconds]:
     return shares
 
 
-def _spilled(tasks: Table) -> Seconds:
+def _spilled(tasks: ColumnTable) -> Seconds:
     """Which share of the bytes a task moved was spilled: written once, read once."""
     spilled = 2.0 * _positive(tasks["disk_spilled_bytes"].astype(np.float64))
     others = ("input_bytes", "output_bytes", "remote_read_bytes", "local_read_bytes", "shuffle_write_bytes")
@@ -69,7 +69,7 @@ def _spilled(tasks: Table) -> Seconds:
     return _ratio(spilled, moved)
 
 
-def _lost(tasks: Table) -> NDArray[np.bool_]:
+def _lost(tasks: ColumnTable) -> NDArray[np.bool_]:
     """Tasks without success, and of several successes of one partition all but the first."""
     success = [code for code, word in enumerate(tasks.words["end_reason"]) if word == "Success"]
     failed = ~np.isin(tasks.texts["end_reason"], success) | tasks.flags("is_failed") | tasks.flags("is_killed")

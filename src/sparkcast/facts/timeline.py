@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparkcast.eventlogs import Job, LogRead
+from sparkcast.eventlogs import JobRecord, LogRead
 from sparkcast.facts.span import Span
 
 
@@ -70,7 +70,7 @@ def timeline_of(log: LogRead, span: Span) -> Timeline:
     return Timeline(jobs, _gaps(jobs, span.wall_s), queries)
 
 
-def _job_span(job: Job, span: Span, first_launch: dict[int, int]) -> JobSpan:
+def _job_span(job: JobRecord, span: Span, first_launch: dict[int, int]) -> JobSpan:
     launches = [first_launch[stage] for stage in job.stage_ids if stage in first_launch]
     own = [launch for launch in launches if launch >= job.submitted_ms]  # a stage of an earlier job may be reused
     return JobSpan(

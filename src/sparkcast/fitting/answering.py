@@ -10,7 +10,7 @@ from sparkcast.fitting.encoding import Domain
 from sparkcast.study.configuration import Levels
 
 
-class Table(Protocol):
+class AnswerTable(Protocol):
     """What a model says of many settings, kept: a question about another level or limit then costs next to nothing."""
 
     @property
@@ -24,7 +24,7 @@ class Table(Protocol):
         """The probability that the next run is at most `limit`: one for all, or one for each."""
         ...
 
-    def take(self, rows: Ints) -> "Table":
+    def take(self, rows: Ints) -> "AnswerTable":
         """Of some of the settings only."""
         ...
 
@@ -37,7 +37,7 @@ class Answering(ABC):
     domain: Domain
 
     @abstractmethod
-    def answers(self, x: Floats) -> Table:
+    def answers(self, x: Floats) -> AnswerTable:
         """What is said of settings that are numbers already (see Domain.encode)."""
 
     def predict(self, at: Sequence[Levels]) -> list[float]:

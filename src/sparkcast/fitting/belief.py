@@ -10,7 +10,7 @@ from sparkcast.fitting.answering import Answering
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.posterior import Posterior
 from sparkcast.fitting.predictive import Link, Quantiles
-from sparkcast.fitting.uncertainty import Points
+from sparkcast.fitting.uncertainty import PointPredictions
 
 _HEARD = 0.9  # a voice is heard no further from the middle than this interval
 _WORTH = 16  # configurations: with so many, the others together count as much as what was known before
@@ -19,12 +19,12 @@ _LARGEST = 2.0  # error on the link, which is e-fold: one wild answer says no mo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Belief(Answering):
+class ResponseBelief(Answering):
     """What is believed of a response after its runs."""
 
     domain: Domain
     posterior: Posterior
-    voices: tuple[Points, ...] = ()
+    voices: tuple[PointPredictions, ...] = ()
     weights: tuple[float, ...] = ()
 
     def answers(self, x: Floats) -> Quantiles:

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.fitting.answering import Table, check_level
+from sparkcast.fitting.answering import AnswerTable, check_level
 
 _SHOWN = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)  # quantiles that stand for the whole
 _TAIL = 4.5  # standard deviations of a normal distribution up to which samples are drawn
@@ -21,7 +21,7 @@ _KNOTS = 901  # of the quantile function that samples are drawn from; lines in b
 class Distribution:
     """Where the next run falls. Quantiles, probabilities and samples agree with each other."""
 
-    table: Table  # of one configuration
+    table: AnswerTable  # of one configuration
 
     @property
     def median(self) -> float:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.problem import Problem, ResponseScale
 
 # A straight line may cross zero, where no time is.
 _FLOOR = 1 / 1000
@@ -15,4 +15,4 @@ def in_own_unit(problem: Problem) -> Problem:
     if not problem.scale.is_log:
         return problem
     means = np.array([np.mean(values) for values in problem.values])
-    return replace(problem, scale=Scale(is_log=False, low=float(means.min()) * _FLOOR), y=means)
+    return replace(problem, scale=ResponseScale(is_log=False, low=float(means.min()) * _FLOOR), y=means)

@@ -100,7 +100,7 @@ def inputs_of(problem: Problem) -> tuple[Inputs, Terrain]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class RunData:
     """The runs, as the model sees them."""
 
     rows: Rows
@@ -114,10 +114,10 @@ class Seen:
         return float(self.y.mean())
 
 
-def _seen(problem: Problem, inputs: Inputs, link: Link) -> Seen:
+def _seen(problem: Problem, inputs: Inputs, link: Link) -> RunData:
     # Real runs differ; rows that agree in every digit are one run that was copied.
     groups = [link.forward(np.array(sorted(set(values)))) for values in problem.values]
-    return Seen(
+    return RunData(
         inputs.rows(problem.x),
         np.array([group.mean() for group in groups]),
         np.array([float(len(group)) for group in groups]),
@@ -177,7 +177,7 @@ class Law:
         found: Floats = known.power_spreads**2 @ (rows.numbers**2).T + fixed[:, None]
         return found
 
-    def remains(self, seen: Seen) -> tuple[Floats, Floats, Floats]:
+    def remains(self, seen: RunData) -> tuple[Floats, Floats, Floats]:
         """Serial part (a factor per particle), what is left of each run on the link, and by how much that stretches
         errors."""
         if not self.terrain.is_time:
@@ -189,7 +189,7 @@ class Law:
         left = times - factor[:, None] * serial
         return factor, np.log(left), times / left
 
-    def covariance_of_runs(self, seen: Seen, stretch: Floats) -> Floats:
+    def covariance_of_runs(self, seen: RunData, stretch: Floats) -> Floats:
         """Of what was measured: the process, and each run's own deviation from it."""
         found, diagonal = self.covariance(seen.rows, seen.rows), np.arange(len(seen.y))
         single = self.known.noise[:, None] ** 2 / seen.replicates + self.known.between[:, None] ** 2
@@ -285,7 +285,7 @@ def _spread(n: int, some: int) -> list[int]:
     return sorted(np.random.default_rng(n).permutation(n)[:some].tolist())
 
 
-def _log_likelihood(law: Law, seen: Seen) -> Floats:
+def _log_likelihood(law: Law, seen: RunData) -> Floats:
     _, left, stretch = law.remains(seen)
     factor = np.linalg.cholesky(law.covariance_of_runs(seen, stretch))
     diagonal = np.arange(len(seen.y))
@@ -296,7 +296,7 @@ def _log_likelihood(law: Law, seen: Seen) -> Floats:
     return np.where(np.isfinite(found), found, -1e300)
 
 
-def _conditioned(inputs: Inputs, law: Law, link: Link, seen: Seen) -> Posterior:
+def _conditioned(inputs: Inputs, law: Law, link: Link, seen: RunData) -> Posterior:
     factor, left, stretch = law.remains(seen)
     inverse: Floats = np.linalg.inv(law.covariance_of_runs(seen, stretch)).astype(float)
     heights = (inverse @ (left - law.mean(seen.rows))[..., None])[..., 0]
@@ -305,7 +305,7 @@ def _conditioned(inputs: Inputs, law: Law, link: Link, seen: Seen) -> Posterior:
 
 
 def _left_out(
-    law: Law, seen: Seen, left: Floats, stretch: Floats, factor: Floats, inverse: Floats, heights: Floats
+    law: Law, seen: RunData, left: Floats, stretch: Floats, factor: Floats, inverse: Floats, heights: Floats
 ) -> Floats:
     """What is said of each configuration without it, on the link.
 

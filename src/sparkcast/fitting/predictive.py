@@ -7,7 +7,7 @@ import numpy as np
 
 from sparkcast.arrays import Floats, Ints
 from sparkcast.fitting.normal import probabilities, score_of
-from sparkcast.fitting.problem import Scale
+from sparkcast.fitting.problem import ResponseScale
 from sparkcast.study import Kind, Response
 
 _SCORES = tuple(step / 4 for step in range(-12, 13))  # of a standard normal distribution: from 0.1 % to 99.9 %
@@ -45,7 +45,7 @@ def log_odds(share: Floats) -> Floats:
     return found
 
 
-def link_of(response: Response, scale: Scale, values: Floats) -> Link:
+def link_of(response: Response, scale: ResponseScale, values: Floats) -> Link:
     if scale.is_log:
         return Link("log", scale.low, scale.high)
     if response.kind is Kind.SHARE and scale.low == 0 and scale.high > 0:

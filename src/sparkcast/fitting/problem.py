@@ -20,7 +20,7 @@ _TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ResponseScale:
     """How a response is compared: as ratios (logarithms) or as differences, and between which bounds it lies."""
 
     is_log: bool
@@ -44,7 +44,7 @@ class Problem:
 
     response: Response
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     configurations: tuple[Configuration, ...]
     values: tuple[tuple[float, ...], ...]  # of the replicates
     x: Floats  # one row per configuration, one column per factor, see Domain.encode
@@ -110,12 +110,12 @@ def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Pr
     return Problem(meaning, domain, scale, configurations, values, x, _means(scale, values), metrics, names)
 
 
-def scale_of(response: Response, values: Sequence[float]) -> Scale:
+def scale_of(response: Response, values: Sequence[float]) -> ResponseScale:
     if response.kind is Kind.SHARE and min(values) >= 0 and max(values) <= 100:
         # Some write shares as percent, and some compute them a little above 1.
         is_percent = max(values) > 1 + _ROUNDING or response.unit == "%"
-        return Scale(is_log=False, low=0.0, high=100.0 if is_percent else 1.0)
-    return Scale(is_log=True, low=5e-324) if min(values) > 0 else Scale(is_log=False)
+        return ResponseScale(is_log=False, low=0.0, high=100.0 if is_percent else 1.0)
+    return ResponseScale(is_log=True, low=5e-324) if min(values) > 0 else ResponseScale(is_log=False)
 
 
 def _check_values(response: Response, values: Sequence[float]) -> None:
@@ -125,7 +125,7 @@ def _check_values(response: Response, values: Sequence[float]) -> None:
         )
 
 
-def _means(scale: Scale, values: Sequence[Sequence[float]]) -> Floats:
+def _means(scale: ResponseScale, values: Sequence[Sequence[float]]) -> Floats:
     return np.array([float(scale.forward(np.array(group)).mean()) for group in values])
 
 

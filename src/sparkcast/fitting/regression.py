@@ -8,8 +8,8 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Axis, Domain
-from sparkcast.fitting.problem import Problem, Scale
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.problem import Problem, ResponseScale
+from sparkcast.fitting.uncertainty import LearnedPoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Regressed:
     """The points of a scikit-learn estimator of the response on its scale."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     columns: Columns
     estimator: Any
 
@@ -109,8 +109,8 @@ class Regressed:
         return self.scale.back(self.estimator.predict(self.columns.of(self.domain, x)))
 
 
-def regress(problem: Problem, columns: Columns, estimator: Any, *, weighted: str = "") -> Learned:
+def regress(problem: Problem, columns: Columns, estimator: Any, *, weighted: str = "") -> LearnedPoints:
     """Fit `estimator` to one row per configuration; `weighted` names the step of a pipeline that takes weights."""
     weights = {f"{weighted}__sample_weight": problem.weights} if weighted else {}
     estimator.fit(columns.of(problem.domain, problem.x), problem.y, **weights)
-    return Learned(Regressed(problem.domain, problem.scale, columns, estimator))
+    return LearnedPoints(Regressed(problem.domain, problem.scale, columns, estimator))

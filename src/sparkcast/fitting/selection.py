@@ -7,7 +7,7 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
-from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.problem import Problem, ResponseScale
 from sparkcast.fitting.regression import Columns
 
 # Less than this share of a column left beside the others is rounding error.
@@ -20,7 +20,7 @@ class Line:
     """A straight line in some of the prepared columns."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     columns: Columns
     chosen: tuple[int, ...]  # which of the columns
     intercept: float

@@ -34,7 +34,7 @@ from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.fitting.answering import Answering
 from sparkcast.fitting.encoding import Domain
-from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.problem import Problem, ResponseScale
 from sparkcast.study import Response
 
 MAX_LOO = 30  # more configurations than this are left out in _FOLDS groups instead of one by one
@@ -44,7 +44,7 @@ _CERTAIN = 1 - 1e-15  # rounding hides what is beyond, and most of many candidat
 _MIN_ERRORS = 3  # with two, a Student t distribution has one degree of freedom: intervals without end
 
 
-class Points(Protocol):
+class PointPredictions(Protocol):
     """The point predictions of something learned. A plain object without closures: processes pass it on."""
 
     def __call__(self, x: Floats) -> Floats:
@@ -56,10 +56,10 @@ class Points(Protocol):
 class Forms:
     """Other laws that fit as well as the model's own, and differ from it outside the measured ranges."""
 
-    laws: tuple[Points, ...] = ()
+    laws: tuple[PointPredictions, ...] = ()
     columns: tuple[int, ...] = ()  # of x: settings whose continuation they know
 
-    def hull(self, x: Floats, center: Floats, scale: Scale) -> Floats:
+    def hull(self, x: Floats, center: Floats, scale: ResponseScale) -> Floats:
         """How far the law that differs most is from `center`, on the scale."""
         apart = [np.abs(scale.forward(law(x)) - center) for law in self.laws]
         largest: Floats = np.max([np.zeros(len(x)), *apart], axis=0)
@@ -77,15 +77,15 @@ _NO_FORMS = Forms()
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedPoints:
     """Points, and what a model without a configuration says of it where the method knows that without refitting."""
 
-    points: Points
+    points: PointPredictions
     left_out: Floats | None = None
     forms: Forms = _NO_FORMS
 
 
-Learner = Callable[[Problem], Learned]
+Learner = Callable[[Problem], LearnedPoints]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Answers:
     center: Floats  # on the scale
     width: Floats
     errors: Errors
-    scale: Scale
+    scale: ResponseScale
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """Where the next run at each of the settings falls with probability `level`."""
@@ -152,10 +152,10 @@ class Answers:
 class FittedPoints(Answering):
     """A model that has seen data (the Fitted of every built-in model but auto)."""
 
-    points: Points
+    points: PointPredictions
     response: Response
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     errors: Errors
     forms: Forms = _NO_FORMS
 
@@ -206,7 +206,7 @@ def fit(problem: Problem, learn: Learner) -> FittedPoints:
     return around(problem, learned.points, left_out, learned.forms)
 
 
-def around(problem: Problem, points: Points, left_out: Floats, forms: Forms = _NO_FORMS) -> FittedPoints:
+def around(problem: Problem, points: PointPredictions, left_out: Floats, forms: Forms = _NO_FORMS) -> FittedPoints:
     """Put the distribution around `points`. `left_out`: what a model without it says of each configuration, or NaN."""
     errors = errors_of(problem, left_out)
     return FittedPoints(points, problem.response, problem.domain, problem.scale, errors, forms)
@@ -267,7 +267,7 @@ def predictions_for(
         return np.array([_one(points, problem.x[[i]]) for i in rows])
 
 
-def _one(points: Points, x: Floats) -> float:
+def _one(points: PointPredictions, x: Floats) -> float:
     try:
         return float(points(x)[0])
     except NotEnoughDataError:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sparkcast.learned.sample import Sample, note_on
+from sparkcast.learned.sample import TrainingRuns, note_on
 from sparkcast.study import Configuration, Dataset, Fingerprint, Outcome, Price, Vocabulary
 from sparkcast.study.space import Listed, Pool, Space
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ConfigurationRuns:
     """A configuration that was run, and how its runs ended."""
 
     configuration: Configuration
@@ -40,7 +40,7 @@ class About:
     factors: tuple[str, ...]
     responses: Mapping[str, LearnedFrom]
     fixed: Configuration = field(default_factory=Configuration)  # no factors, with one value in every run
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[ConfigurationRuns, ...] = ()
     candidates: tuple[Configuration, ...] = ()  # that a recommendation chooses from; or
     space: Space | None = None  # all that the levels and rules of a study allow
     price: Price | None = None
@@ -52,14 +52,14 @@ class About:
         return self.space or Listed(self.candidates)
 
 
-def seen_in(data: Dataset) -> tuple[Seen, ...]:
+def seen_in(data: Dataset) -> tuple[ConfigurationRuns, ...]:
     """Every configuration that was run, by its varied settings. A lost run says nothing about settings."""
     counts: dict[Configuration, list[int]] = {}
     for run in data.observations:
         count = counts.setdefault(data.key(run), [0, 0])
         if run.outcome is not Outcome.LOST:
             count[0 if run.ok else 1] += 1
-    return tuple(Seen(key, *count) for key, count in counts.items())
+    return tuple(ConfigurationRuns(key, *count) for key, count in counts.items())
 
 
 def constants_in(data: Dataset) -> Configuration:
@@ -75,7 +75,7 @@ def fingerprints_in(data: Dataset) -> tuple[Fingerprint, ...]:
     return tuple(dict.fromkeys(run.fingerprint for run in data.observations if run.ok and run.fingerprint))
 
 
-def learned_from(sample: Sample, response: str, model: str) -> LearnedFrom:
+def learned_from(sample: TrainingRuns, response: str, model: str) -> LearnedFrom:
     n_runs = len(sample.runs.successful(response))
     available = None if sample.is_whole else sample.n_available
     return LearnedFrom(model, n_runs, sample.n_configurations, available)

@@ -20,8 +20,15 @@ from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.predictive import log_odds
-from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, Scale, pose
-from sparkcast.fitting.uncertainty import Errors, FittedPoints, Points, errors_of, left_out_predictions, one_thread
+from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, ResponseScale, pose
+from sparkcast.fitting.uncertainty import (
+    Errors,
+    FittedPoints,
+    PointPredictions,
+    errors_of,
+    left_out_predictions,
+    one_thread,
+)
 from sparkcast.models.base import Model
 from sparkcast.models.bayesian import Bayesian
 from sparkcast.models.median import Median
@@ -39,8 +46,8 @@ class Curve:
     """The points: settings and, in the last column, the epoch."""
 
     law: Law
-    height: Points  # at epoch `last`
-    shape: Points
+    height: PointPredictions  # at epoch `last`
+    shape: PointPredictions
     last: float
     top: float  # of a share: 1, or 100 when written as percent
 
@@ -49,7 +56,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunCurve:
     """One run's curve: epochs and what was reached by their ends."""
 
     epochs: Floats
@@ -85,11 +92,11 @@ def fit_curve(data: Dataset, response: str) -> FittedPoints:
     return FittedPoints(curve, problem.response, domain, problem.scale, _errors(problem, runs, curve, left_out))
 
 
-def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[Run]]]:
+def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[RunCurve]]]:
     """The problem at the end of the runs that have a curve, and the curves by configuration in the same order."""
     meaning = data.vocabulary.response(response)
     told = [run for run in usable_runs(data, response) if len(_curve(run, meaning)) > 1]
-    groups: dict[Configuration, list[Run]] = defaultdict(list)
+    groups: dict[Configuration, list[RunCurve]] = defaultdict(list)
     for run in told:
         groups[data.key(run)].append(_run(run, meaning))
     if len(groups) < MIN_CONFIGURATIONS:
@@ -107,22 +114,22 @@ def _curve(run: Observation, response: Response) -> list[tuple[int, float]]:
     return [(epoch.number, epoch.values[response.name]) for epoch in run.curve if response.name in epoch.values]
 
 
-def _run(run: Observation, response: Response) -> Run:
+def _run(run: Observation, response: Response) -> RunCurve:
     epochs, values = np.array(_curve(run, response), dtype=float).T
     if response.kind is Kind.TIME:
         # The response also counts what comes after the last epoch, and is the mean of jobs that ran at once.
         values = values * (run.responses[response.name] / values[-1])
-    return Run(epochs, values)
+    return RunCurve(epochs, values)
 
 
-def _domain(domain: Domain, name: str, runs: Sequence[Sequence[Run]]) -> Domain:
+def _domain(domain: Domain, name: str, runs: Sequence[Sequence[RunCurve]]) -> Domain:
     numbers = sorted({float(epoch) for group in runs for run in group for epoch in run.epochs.tolist()})
     axis = Axis(name, tuple(int(number) for number in numbers), tuple(numbers), Role.EPOCHS)
     fixed = tuple((other, value) for other, value in domain.fixed if other != name)
     return replace(domain, axes=(*domain.axes, axis), fixed=fixed, known=tuple(dict.fromkeys((*domain.known, name))))
 
 
-def _learn(problem: Problem, runs: Sequence[Sequence[Run]]) -> tuple[Curve, Floats]:
+def _learn(problem: Problem, runs: Sequence[Sequence[RunCurve]]) -> tuple[Curve, Floats]:
     """The curve, and for each configuration the height and the shape that the others let expect."""
     law: Law = "time" if problem.scale.is_log else "share"
     top = problem.scale.high if law == "share" else 1.0
@@ -136,12 +143,12 @@ def _learn(problem: Problem, runs: Sequence[Sequence[Run]]) -> tuple[Curve, Floa
     return Curve(law, height, shape, last, top), np.column_stack([height_left_out, shape_left_out])
 
 
-def _of_one_run_each(problem: Problem, scale: Scale, numbers: Floats) -> Problem:
+def _of_one_run_each(problem: Problem, scale: ResponseScale, numbers: Floats) -> Problem:
     values = tuple((float(number),) for number in numbers)
     return replace(problem, scale=scale, y=scale.forward(numbers), values=values)
 
 
-def _learn_one(problem: Problem) -> tuple[Points, Floats]:
+def _learn_one(problem: Problem) -> tuple[PointPredictions, Floats]:
     """Points over the settings, and what is said of each configuration without it."""
     model = _model_for(problem)
     learned = model.learn(problem)
@@ -155,11 +162,11 @@ def _model_for(problem: Problem) -> Model:
     return Bayesian() if len(problem) <= Bayesian.auto_up_to else Ridge()
 
 
-def _shape_scale(law: Law) -> Scale:
-    return Scale(is_log=False, low=0.0, high=1.0) if law == "time" else Scale(is_log=False, low=0.0)
+def _shape_scale(law: Law) -> ResponseScale:
+    return ResponseScale(is_log=False, low=0.0, high=1.0) if law == "time" else ResponseScale(is_log=False, low=0.0)
 
 
-def _height_and_shape(law: Law, runs: Sequence[Run], last: float, top: float) -> tuple[float, float]:
+def _height_and_shape(law: Law, runs: Sequence[RunCurve], last: float, top: float) -> tuple[float, float]:
     """Of one configuration: the curve nearest to all epochs of its runs, in ratios of times or log-odds of shares."""
     epochs = np.concatenate([run.epochs for run in runs]) / last
     values = np.concatenate([run.values for run in runs])
@@ -185,7 +192,7 @@ def _log_odds(shares: Floats) -> Floats:
     return log_odds(np.clip(shares, _ODDS_FLOOR, 1 - _ODDS_FLOOR))
 
 
-def _errors(problem: Problem, runs: Sequence[Sequence[Run]], curve: Curve, left_out: Floats) -> Errors:
+def _errors(problem: Problem, runs: Sequence[Sequence[RunCurve]], curve: Curve, left_out: Floats) -> Errors:
     """Errors on unseen configurations, each counted once: over all epochs of all its runs."""
     scale = problem.scale
     missed = [
@@ -193,12 +200,12 @@ def _errors(problem: Problem, runs: Sequence[Sequence[Run]], curve: Curve, left_
         for group, height_and_shape in zip(runs, left_out, strict=True)
     ]
     # As if the unseen prediction were always 1 (or 0): what is left are the ratios (or differences) to it.
-    around = Scale(scale.is_log, 5e-324) if scale.is_log else Scale(is_log=False)
+    around = ResponseScale(scale.is_log, 5e-324) if scale.is_log else ResponseScale(is_log=False)
     values = tuple(tuple(np.exp(group).tolist()) if scale.is_log else group for group in missed)
     return errors_of(replace(problem, scale=around, values=values), np.full(len(runs), 1.0 if scale.is_log else 0.0))
 
 
-def _missed(curve: Curve, height_and_shape: Floats, run: Run, scale: Scale) -> Floats:
+def _missed(curve: Curve, height_and_shape: Floats, run: RunCurve, scale: ResponseScale) -> Floats:
     height, shape = (np.full(len(run.epochs), number) for number in height_and_shape)
     said = _value(curve.law, height, shape, run.epochs / curve.last, curve.top)
     return scale.forward(run.values) - scale.forward(scale.clip(said))

@@ -54,7 +54,7 @@ Grid = Mapping[str, Sequence[Value] | Range]
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class GridPoint:
     settings: Settings
     error: float  # root mean square on the response's scale; infinite where nothing could be fitted
 
@@ -65,11 +65,11 @@ class Found:
 
     settings: Settings
     error: float
-    trials: tuple[Trial, ...]
+    trials: tuple[GridPoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class MethodGrid:
     """A method, and the settings among which to choose."""
 
     make: Callable[..., Model]
@@ -94,13 +94,13 @@ def _has(values: Sequence[Value] | Range, value: Any) -> bool:
 class Grids(Protocol):
     """What somebody searched, a paper for example: a space for each of some models."""
 
-    spaces: ClassVar[Mapping[str, Space]]
+    spaces: ClassVar[Mapping[str, MethodGrid]]
 
 
 GRIDS: Registry[Grids] = Registry("grid")
 
 
-def space_of(grids: str, model: str) -> Space:
+def space_of(grids: str, model: str) -> MethodGrid:
     """What was searched for a model: `search(problem, space.make, space.grid)`."""
     known = GRIDS.get(grids).spaces
     if model not in known:
@@ -148,13 +148,13 @@ class _Evaluator:
     def __init__(self, problem: Problem, make: Callable[..., Model]) -> None:
         self._problem = problem
         self._make = make
-        self._trials: dict[tuple[tuple[str, Value], ...], Trial] = {}
+        self._trials: dict[tuple[tuple[str, Value], ...], GridPoint] = {}
         self._reason: Exception | None = None
 
     def error(self, settings: Settings) -> float:
         key = tuple(settings.items())
         if key not in self._trials:
-            self._trials[key] = Trial(settings, self._evaluate(settings))
+            self._trials[key] = GridPoint(settings, self._evaluate(settings))
         return self._trials[key].error
 
     def best(self) -> Found:

@@ -11,7 +11,7 @@ from sparkcast.fitting.problem import MIN_CONFIGURATIONS
 from sparkcast.learned.about import About, constants_in, fingerprints_in, learned_from, seen_in
 from sparkcast.learned.curves import fit_curve, has_curves
 from sparkcast.learned.feasibility import Feasibility, fit_feasibility
-from sparkcast.learned.sample import Sample, sample_of
+from sparkcast.learned.sample import TrainingRuns, sample_of
 from sparkcast.models import MODELS, Fitted, Predictor
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Listed, Price, Space
@@ -26,7 +26,7 @@ class Knowledge:
     pool: Space | Listed | None = None
     price: Price | None = None
     _fitted: dict[tuple[str, bool], Fitted] = field(default_factory=dict, repr=False, compare=False)
-    _samples: dict[str | None, Sample] = field(default_factory=dict, repr=False, compare=False)
+    _samples: dict[str | None, TrainingRuns] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def about(self) -> About:
@@ -54,7 +54,7 @@ class Knowledge:
         """Of the longest curve; 0 when there is none."""
         return max((epoch.number for run in self.runs.observations if run.ok for epoch in run.curve), default=0)
 
-    def sample(self, response: str | None = None) -> Sample:
+    def sample(self, response: str | None = None) -> TrainingRuns:
         """What a response, or the chance of failing, is learned from."""
         is_in_all = response is None or len(self.runs.successful(response)) == len(self.runs.observations)
         key = None if is_in_all else response

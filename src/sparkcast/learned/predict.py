@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.fitting.answering import Table
+from sparkcast.fitting.answering import AnswerTable
 from sparkcast.fitting.distribution import Distribution
 from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.curves import epochs_of
@@ -120,7 +120,7 @@ def mean_of(fitted: Fitted, at: Sequence[Levels]) -> list[float]:
     return _means(table_at(fitted, at))
 
 
-def _means(table: Table) -> list[float]:
+def _means(table: AnswerTable) -> list[float]:
     ends = [table.interval((k + 0.5) / _QUANTILES * 0.98) for k in range(_QUANTILES)]
     pairs = zip(*(zip(low.tolist(), high.tolist(), strict=True) for low, high in ends), strict=True)
     return [math.fsum(low + high for low, high in own) / (2 * _QUANTILES) for own in pairs]

@@ -16,7 +16,7 @@ MOST = 2_000  # configurations
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class TrainingRuns:
     """The runs to learn from: all of them, or those of some configurations, with all their replicates."""
 
     runs: Dataset
@@ -28,16 +28,16 @@ class Sample:
         return self.n_configurations == self.n_available
 
 
-def sample_of(data: Dataset, response: str | None = None, *, most: int = MOST) -> Sample:
+def sample_of(data: Dataset, response: str | None = None, *, most: int = MOST) -> TrainingRuns:
     """What to learn a response from, or how likely runs fail; the same whenever the data are."""
     runs = data.observations if response is None else data.successful(response)
     keys = list(map(data.key, runs))
     different = list(dict.fromkeys(keys))
     if len(different) <= most:
-        return Sample(data, len(different), len(different))
+        return TrainingRuns(data, len(different), len(different))
     chosen = _chosen(different, data.factors, most)
     kept = tuple(run for run, key in zip(runs, keys, strict=True) if key in chosen)
-    return Sample(replace(data, observations=kept), len(chosen), len(different))
+    return TrainingRuns(replace(data, observations=kept), len(chosen), len(different))
 
 
 def _chosen(different: Sequence[Configuration], factors: Sequence[str], most: int) -> set[Configuration]:

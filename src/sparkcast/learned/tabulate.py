@@ -7,7 +7,7 @@ import numpy as np
 
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError
-from sparkcast.fitting.answering import Answering, Table
+from sparkcast.fitting.answering import Answering, AnswerTable
 from sparkcast.fitting.encoding import Domain
 from sparkcast.learned.feasibility import Feasibility
 from sparkcast.models import Fitted
@@ -39,13 +39,13 @@ class _Asked:
         return _Asked(self.fitted, [self.configurations[i] for i in rows], self.values[rows])
 
 
-def tabulate(fitted: Fitted, candidates: Candidates) -> Table:
+def tabulate(fitted: Fitted, candidates: Candidates) -> AnswerTable:
     if isinstance(fitted, Answering):
         return fitted.answers(_encode(fitted.domain, candidates))
     return table_at(fitted, candidates.configurations())
 
 
-def table_at(fitted: Fitted, at: Sequence[Levels]) -> Table:
+def table_at(fitted: Fitted, at: Sequence[Levels]) -> AnswerTable:
     """What a model says of these configurations."""
     if isinstance(fitted, Answering):
         return fitted.answers(fitted.domain.encode(at))

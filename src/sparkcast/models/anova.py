@@ -10,8 +10,8 @@ from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.plain import in_own_unit
-from sparkcast.fitting.problem import Problem, Scale, pose
-from sparkcast.fitting.uncertainty import FittedPoints, Learned, fit
+from sparkcast.fitting.problem import Problem, ResponseScale, pose
+from sparkcast.fitting.uncertainty import FittedPoints, LearnedPoints, fit
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 from sparkcast.models.linear import coefficients, require_rows
@@ -26,7 +26,7 @@ class Effects:
     """The coefficients of coded factors and of their interactions up to `order`."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     order: int
     coefficients: Floats
 
@@ -54,7 +54,7 @@ class Anova(Model):
         require_rows("anova", problem, coefficients(problem.domain) + 1)
         return fit(problem, self.learn)
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         require_rows("anova", problem, coefficients(problem.domain))
         posed = problem if self._log else in_own_unit(problem)
         order = self._order_for(problem)
@@ -62,7 +62,7 @@ class Anova(Model):
         columns = coded(posed.domain, posed.x, order) * root[:, None]
         # Effects that the runs cannot tell apart share what they have in common.
         found = np.linalg.lstsq(columns, posed.y * root, rcond=None)[0]
-        return Learned(Effects(posed.domain, posed.scale, order, found))
+        return LearnedPoints(Effects(posed.domain, posed.scale, order, found))
 
     def _order_for(self, problem: Problem) -> int:
         """The highest interactions with at most half as many columns as configurations; main effects stay."""

@@ -22,8 +22,8 @@ import numpy as np
 
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.fitting.answering import Answering, Table
-from sparkcast.fitting.belief import Belief, error_of, together, weights_of
+from sparkcast.fitting.answering import Answering, AnswerTable
+from sparkcast.fitting.belief import ResponseBelief, error_of, together, weights_of
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.posterior import posterior_of
 from sparkcast.fitting.predictive import Link
@@ -34,7 +34,7 @@ from sparkcast.fitting.uncertainty import (
     FittedPoints,
     Forms,
     Learner,
-    Points,
+    PointPredictions,
     around,
     errors_of,
     folds_of,
@@ -60,10 +60,10 @@ Members = tuple[tuple[str, FittedPoints], ...]  # each candidate by name, fitted
 
 
 @dataclass(frozen=True, slots=True)
-class Median:
+class MedianOfModels:
     """What the middle one of several models says."""
 
-    points: tuple[Points, ...]
+    points: tuple[PointPredictions, ...]
 
     def __call__(self, x: Floats) -> Floats:
         return median_of([points(x) for points in self.points])
@@ -86,7 +86,7 @@ class AnswersByChoice:
     """Answers of different models, in the order of the questions."""
 
     rows: tuple[Ints, ...]  # which questions each part is about
-    parts: tuple[Table, ...]
+    parts: tuple[AnswerTable, ...]
 
     @property
     def values(self) -> Floats:
@@ -135,9 +135,9 @@ class Combined(Answering):
     def choices(self) -> tuple[Choice, ...]:
         return (self.inside, *self.outside.values())
 
-    def answers(self, x: Floats) -> Table:
+    def answers(self, x: Floats) -> AnswerTable:
         """Each question is answered by those chosen for it."""
-        by_step: dict[Step | None, list[int]] = defaultdict(list)
+        by_step: dict[Extrapolation | None, list[int]] = defaultdict(list)
         for i, step in enumerate(_steps(self.domain, x)):
             by_step[step].append(i)
         if len(by_step) == 1:
@@ -151,14 +151,14 @@ class Combined(Answering):
         [step] = _steps(self.domain, self.domain.encode([configuration]))
         return self._choice(step)
 
-    def _choice(self, step: "Step | None") -> Choice:
+    def _choice(self, step: "Extrapolation | None") -> Choice:
         if step is None:
             return self.inside
         if str(step) not in self.outside:
             belief = self.inside.distribution
             self.outside[str(step)] = (
                 _led_outside(self.problem, self.inside, belief, step)
-                if isinstance(belief, Belief)
+                if isinstance(belief, ResponseBelief)
                 else _choose_outside(self.problem, self.members, self.inside, step)
             )
         return self.outside[str(step)]
@@ -195,7 +195,7 @@ def _led(problem: Problem, remembering: Remembering | None) -> Combined:
     posterior, voices = posterior_of(problem), _voices(problem, remembering)
     said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
     weights = _weights(problem, problem, posterior.link, said)
-    belief = Belief(problem.domain, posterior, tuple(points for _, points, _ in voices), weights)
+    belief = ResponseBelief(problem.domain, posterior, tuple(points for _, points, _ in voices), weights)
     names = (NAME, *(name for name, _, _ in voices))
     inside = _led_choice(INSIDE, _protocol(problem), names, problem, said, belief)
     return Combined(problem.domain, (), inside, problem)
@@ -206,7 +206,7 @@ def _weights(problem: Problem, tested: Problem, link: Link, said: Sequence[Float
 
 
 def _led_choice(
-    question: str, protocol: str, names: Sequence[str], tested: Problem, said: Sequence[Floats], belief: Belief
+    question: str, protocol: str, names: Sequence[str], tested: Problem, said: Sequence[Floats], belief: ResponseBelief
 ) -> Choice:
     errors = [_error(tested, values) for values in said]
     return Choice(
@@ -219,7 +219,7 @@ def _led_choice(
     )
 
 
-def _led_outside(problem: Problem, inside: Choice, belief: Belief, step: "Step") -> Choice:
+def _led_outside(problem: Problem, inside: Choice, belief: ResponseBelief, step: "Extrapolation") -> Choice:
     """The same belief, with voices that count by how well they extrapolate inside the data."""
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
     tested = problem.subset([i for _, test in cuts for i in test])
@@ -236,7 +236,7 @@ def _led_outside(problem: Problem, inside: Choice, belief: Belief, step: "Step")
     return _led_choice(str(step), f"extrapolate:{step.factor}", names, tested, said, moved)
 
 
-def _voices(problem: Problem, remembering: Remembering | None) -> list[tuple[str, Points, Floats]]:
+def _voices(problem: Problem, remembering: Remembering | None) -> list[tuple[str, PointPredictions, Floats]]:
     """Who joins, what it learned, and what it says of configurations left out."""
     found = []
     for name, method in _learners(problem, None):
@@ -307,7 +307,7 @@ def _choose_inside(problem: Problem, members: Members, left_out: Sequence[Floats
     errors = [_error(problem, said) for said in left_out]
     used = _good_enough(errors)
     median = _median_together(problem, left_out)
-    points = Median(tuple(members[i][1].points for i in used))
+    points = MedianOfModels(tuple(members[i][1].points for i in used))
     return Choice(
         question=INSIDE,
         protocol=_protocol(problem),
@@ -356,7 +356,7 @@ def _ranked(members: Members, errors: Sequence[float]) -> tuple[tuple[str, float
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Extrapolation:
     """Asking beyond what was measured along one factor."""
 
     axis: int
@@ -367,7 +367,7 @@ class Step:
         return f"{self.factor} {'above' if self.is_up else 'below'} the measured range"
 
 
-def _steps(domain: Domain, x: Floats) -> list[Step | None]:
+def _steps(domain: Domain, x: Floats) -> list[Extrapolation | None]:
     """Along which factor each row lies outside the measured range; None inside.
 
     Outside several, it is the one with the fewest levels: its steps are the widest, so extrapolating along it inside
@@ -378,10 +378,10 @@ def _steps(domain: Domain, x: Floats) -> list[Step | None]:
         if axis.numbers is not None and not axis.is_constant:
             slack = 1e-9 * max(map(abs, axis.numbers))
             outside += [(j, x[:, j] > axis.numbers[-1] + slack, True), (j, x[:, j] < axis.numbers[0] - slack, False)]
-    steps: list[Step | None] = [None] * len(x)
+    steps: list[Extrapolation | None] = [None] * len(x)
     for j, rows, is_up in sorted(outside, key=lambda o: _n_levels(domain.axes[o[0]]), reverse=True):
         for i in np.flatnonzero(rows).tolist():
-            steps[i] = Step(j, domain.axes[j].name, is_up)
+            steps[i] = Extrapolation(j, domain.axes[j].name, is_up)
     return steps
 
 
@@ -391,7 +391,7 @@ def _n_levels(axis: Axis) -> float:
     return n if n > 2 else math.inf
 
 
-def _choose_outside(problem: Problem, members: Members, inside: Choice, step: Step) -> Choice:
+def _choose_outside(problem: Problem, members: Members, inside: Choice, step: Extrapolation) -> Choice:
     assert isinstance(inside.distribution, FittedPoints)
     cuts = _cuts(problem.x[:, step.axis], step.is_up)
     said = _all_extrapolated(problem, [name for name, _ in members if _extrapolates(name)], cuts)
@@ -413,7 +413,7 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: St
         error=_error(tested, median),
         distribution=replace(
             inside.distribution,
-            points=Median(tuple(fitted.points for _, fitted in used)),
+            points=MedianOfModels(tuple(fitted.points for _, fitted in used)),
             errors=wider,
             forms=_forms(used, problem.domain),
         ),
@@ -463,7 +463,7 @@ def _extrapolated(problem: Problem, learn: Learner, cuts: Sequence[Cut]) -> Floa
     return np.concatenate([[], *(predictions_for(problem, learn, test, train) for train, test in cuts)])
 
 
-def _distances(problem: Problem, step: Step, train: Sequence[int], test: Sequence[int]) -> list[float]:
+def _distances(problem: Problem, step: Extrapolation, train: Sequence[int], test: Sequence[int]) -> list[float]:
     """How far each tested configuration was from what was learned from."""
     values = problem.x[:, step.axis]
     numbers = tuple(sorted(set(values[train].tolist())))

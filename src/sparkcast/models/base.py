@@ -13,7 +13,7 @@ refusal far from the data are found for it, by leaving configurations out:
     ...         return np.full(len(x), self.value)
     >>> class Average(Model):  # @MODELS.register("average") makes it one of `sparkcast list models`
     ...     def learn(self, problem):
-    ...         return Learned(Constant(float(problem.target.mean())))
+    ...         return LearnedPoints(Constant(float(problem.target.mean())))
     >>> runs = Dataset(("executors",), tuple(Observation({"executors": e}, {"time_s": 60 / e}) for e in (1, 2, 4)))
     >>> [round(seconds, 1) for seconds in Average().fit(runs, "time_s").predict([{"executors": 3}])]
     [35.0]
@@ -21,14 +21,14 @@ refusal far from the data are found for it, by leaving configurations out:
 What `learn` gets and gives:
 
 - `Problem` is one response with one row per configuration, so that replicates are never told apart: `x` (numbers as
-  they are, categories as codes; `domain.axes[j]`, an `Axis`, says which), `y` on the response's `Scale` (logarithms of
-  positive responses), `target` in its own unit, `weights`, `values` and `metrics`. `pose` makes one from runs;
-  `in_own_unit` undoes the logarithm for methods that add up times.
-- `Learned` holds `Points`: called with rows of `x` they answer in the unit of the response. They are dataclasses at the
-  top level of a module that hold arrays, numbers, tuples, estimators of scikit-learn and other such dataclasses, never
-  a lambda: that is what model files can keep. `left_out`, where the method knows in closed form what it would say of
-  each configuration without it, saves fitting again; `Forms` names other laws that fit as well, which the interval
-  then reaches.
+  they are, categories as codes; `domain.axes[j]`, an `Axis`, says which), `y` on the response's `ResponseScale`
+  (logarithms of positive responses), `target` in its own unit, `weights`, `values` and `metrics`. `pose` makes one
+  from runs; `in_own_unit` undoes the logarithm for methods that add up times.
+- `LearnedPoints` holds `PointPredictions`: called with rows of `x` they answer in the unit of the response. They are
+  dataclasses at the top level of a module that hold arrays, numbers, tuples, estimators of scikit-learn and other such
+  dataclasses, never a lambda: processes pass them on. `left_out`, where the method knows in closed form what it would
+  say of each configuration without it, saves fitting again; `Forms` names other laws that fit as well, which the
+  interval then reaches.
 - The same problem gives the same answer, and `learn` is called up to 30 times: seeds are arguments with a default.
 - `NotEnoughDataError` when the rows are too few for the method, `StudyError` when it is not about such a response
   (`require_times`).
@@ -45,11 +45,18 @@ from typing import ClassVar
 from sparkcast.fitting.answering import Answering
 from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.plain import in_own_unit
-from sparkcast.fitting.problem import Problem, Scale, pose
+from sparkcast.fitting.problem import Problem, ResponseScale, pose
 from sparkcast.fitting.regression import Columns, Regressed, regress
 from sparkcast.fitting.relative import positive_setting, relative_nnls, require_times
 from sparkcast.fitting.selection import least_squares
-from sparkcast.fitting.uncertainty import FittedPoints, Forms, Learned, Points, fit, left_out_predictions
+from sparkcast.fitting.uncertainty import (
+    FittedPoints,
+    Forms,
+    LearnedPoints,
+    PointPredictions,
+    fit,
+    left_out_predictions,
+)
 from sparkcast.models import MODELS, Fitted, Predictor
 from sparkcast.study import Dataset
 
@@ -63,13 +70,13 @@ __all__ = [
     "Fitted",
     "FittedPoints",
     "Forms",
-    "Learned",
+    "LearnedPoints",
     "Model",
-    "Points",
+    "PointPredictions",
     "Predictor",
     "Problem",
     "Regressed",
-    "Scale",
+    "ResponseScale",
     "in_own_unit",
     "least_squares",
     "left_out_predictions",
@@ -106,5 +113,5 @@ class Model(ABC):
         return len(problem) >= self.auto_from
 
     @abstractmethod
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         """Learn from every row of the problem; raises NotEnoughDataError when they are too few for this method."""

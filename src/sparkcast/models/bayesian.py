@@ -1,9 +1,9 @@
 """A job as experience expects it, corrected by its runs: made for studies of few runs."""
 
-from sparkcast.fitting.belief import Belief
+from sparkcast.fitting.belief import ResponseBelief
 from sparkcast.fitting.posterior import posterior_of
 from sparkcast.fitting.problem import Problem, pose
-from sparkcast.fitting.uncertainty import Learned, one_thread
+from sparkcast.fitting.uncertainty import LearnedPoints, one_thread
 from sparkcast.models import MODELS
 from sparkcast.models.base import FEW, Model
 from sparkcast.study import Dataset
@@ -23,16 +23,16 @@ class Bayesian(Model):
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
 
-    def fit(self, data: Dataset, response: str) -> Belief:
+    def fit(self, data: Dataset, response: str) -> ResponseBelief:
         problem = pose(data, response)
         with one_thread():
-            return Belief(problem.domain, posterior_of(problem, seed=self._seed))
+            return ResponseBelief(problem.domain, posterior_of(problem, seed=self._seed))
 
     def joins_auto(self, problem: Problem) -> bool:
         return self.auto_from <= len(problem) <= self.auto_up_to
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         posterior = posterior_of(problem, seed=self._seed)
         # Of very many configurations it learns from a sample, and the rest is no longer left out.
         is_whole = len(posterior.left_out) == len(problem)
-        return Learned(posterior, posterior.left_out if is_whole else None)
+        return LearnedPoints(posterior, posterior.left_out if is_whole else None)

@@ -12,7 +12,7 @@ from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, regress
 from sparkcast.fitting.relative import require_times
 from sparkcast.fitting.terms import Sums, physical_terms, sums_of
-from sparkcast.fitting.uncertainty import Learned, Points
+from sparkcast.fitting.uncertainty import LearnedPoints, PointPredictions
 from sparkcast.models import MODELS
 from sparkcast.models.base import FEW, Model
 from sparkcast.models.gradient_boosting import boosted_trees
@@ -23,7 +23,7 @@ class Corrected:
     """The trend times its correction."""
 
     trend: Sums
-    ratio: Points
+    ratio: PointPredictions
 
     def __call__(self, x: Floats) -> Floats:
         return self.trend(x) * self.ratio(x)
@@ -39,8 +39,10 @@ class BoostedTerms(Model):
     def __init__(self, trees: int = 400, depth: int = 4, learning_rate: float = 0.05, seed: int = 0) -> None:
         self._settings = (trees, depth, learning_rate, seed)
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         require_times(problem, "boosted-terms")
         trend = sums_of(problem, physical_terms(problem.domain))
         unexplained = replace(problem, y=problem.y - problem.scale.forward(trend(problem.x)))
-        return Learned(Corrected(trend, regress(unexplained, self.columns, boosted_trees(*self._settings)).points))
+        return LearnedPoints(
+            Corrected(trend, regress(unexplained, self.columns, boosted_trees(*self._settings)).points)
+        )

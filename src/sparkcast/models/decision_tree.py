@@ -5,7 +5,7 @@ from typing import Literal
 from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, Regressed
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 
@@ -41,10 +41,10 @@ class DecisionTree(Model):
         }
         self._log = log
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         from sklearn.tree import DecisionTreeRegressor
 
         posed = problem if self._log else in_own_unit(problem)
         tree = DecisionTreeRegressor(**self._settings)
         tree.fit(self.columns.of(posed.domain, posed.x), posed.y, sample_weight=posed.weights)
-        return Learned(Regressed(posed.domain, posed.scale, self.columns, tree))
+        return LearnedPoints(Regressed(posed.domain, posed.scale, self.columns, tree))

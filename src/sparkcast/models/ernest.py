@@ -17,7 +17,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.relative import positive_setting, relative_nnls, require_times
-from sparkcast.fitting.uncertainty import FittedPoints, Learned, fit
+from sparkcast.fitting.uncertainty import FittedPoints, LearnedPoints, fit
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 from sparkcast.study import Dataset, Role
@@ -29,7 +29,7 @@ Key = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Laws:
+class TermCoefficients:
     """The coefficients of Ernest's terms for each combination of the settings it knows nothing of."""
 
     domain: Domain
@@ -67,11 +67,11 @@ class Ernest(Model):
         _laws(problem, _MIN_PER_LAW)
         return fit(problem, self.learn)
 
-    def learn(self, problem: Problem) -> Learned:
-        return Learned(_laws(problem, _MIN_PER_LAW - 1))  # a configuration may be left out
+    def learn(self, problem: Problem) -> LearnedPoints:
+        return LearnedPoints(_laws(problem, _MIN_PER_LAW - 1))  # a configuration may be left out
 
 
-def _laws(problem: Problem, least: int) -> Laws:
+def _laws(problem: Problem, least: int) -> TermCoefficients:
     axes = problem.domain.axes
     own = _own(problem.domain)
     others = tuple(j for j, axis in enumerate(axes) if axis.name not in own and not axis.is_constant)
@@ -83,7 +83,7 @@ def _laws(problem: Problem, least: int) -> Laws:
         if len(rows) < least:
             raise _too_few(problem.domain, others, key, len(rows))
     laws = {key: _law(problem.subset(rows)) for key, rows in groups.items()}
-    return Laws(problem.domain, others, tuple(laws), tuple(laws.values()))
+    return TermCoefficients(problem.domain, others, tuple(laws), tuple(laws.values()))
 
 
 def _own(domain: Domain) -> list[str | None]:

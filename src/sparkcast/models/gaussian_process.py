@@ -7,9 +7,9 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
-from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.problem import Problem, ResponseScale
 from sparkcast.fitting.regression import Columns
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import FEW, Model
 
@@ -21,7 +21,7 @@ class Surface:
     """A fitted process on standardized columns."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     columns: Columns
     scaler: Any
     rows: Floats
@@ -45,7 +45,7 @@ class GaussianProcess(Model):
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         from scipy.linalg import cho_factor, cho_solve
         from sklearn.preprocessing import StandardScaler
 
@@ -60,7 +60,7 @@ class GaussianProcess(Model):
             problem.domain, problem.scale, self.columns, scaler, rows, coefficients, kernel.k1, center, spread
         )
         # The closed form of leaving rows out would keep a kernel that knows them, and flatter: fit again instead.
-        return Learned(points)
+        return LearnedPoints(points)
 
     def _tuned(self, rows: Floats, y: Floats) -> Any:
         """The kernel under which the data are most likely; its second part is the noise of the runs."""

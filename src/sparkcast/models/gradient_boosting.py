@@ -4,7 +4,7 @@ from typing import Any
 
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, regress
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import FEW, Model
 
@@ -23,7 +23,7 @@ class GradientBoosting(Model):
     def joins_auto(self, problem: Problem) -> bool:
         return super().joins_auto(problem) and not problem.scale.is_log  # boosted-terms knows more about times
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         return regress(problem, self.columns, boosted_trees(*self._settings))
 
 

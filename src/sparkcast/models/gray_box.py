@@ -24,10 +24,10 @@ import numpy as np
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
-from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.problem import Problem, ResponseScale
 from sparkcast.fitting.regression import Columns
 from sparkcast.fitting.relative import positive_setting, require_times
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 from sparkcast.study import Role
@@ -81,7 +81,7 @@ class WithMeans:
     """A forest over settings and metrics, asked with the mean of each metric."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     columns: Columns
     means: Floats
     forest: Any
@@ -105,11 +105,11 @@ class GrayBox(Model):
         self._trees = trees
         self._seed = seed
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         metrics = _metrics(problem)
         if self._replace == "mean":
-            return Learned(self._with_means(problem, metrics))
-        return Learned(_sum_of_laws(problem, metrics))
+            return LearnedPoints(self._with_means(problem, metrics))
+        return LearnedPoints(_sum_of_laws(problem, metrics))
 
     def _with_means(self, problem: Problem, metrics: Floats) -> WithMeans:
         from sklearn.ensemble import RandomForestRegressor

@@ -9,7 +9,7 @@ from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns
 from sparkcast.fitting.selection import Line
-from sparkcast.fitting.uncertainty import Learned, folds_of
+from sparkcast.fitting.uncertainty import LearnedPoints, folds_of
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 
@@ -33,10 +33,10 @@ class Lasso(Model):
         self._degree = degree
         self._log = log
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         posed = problem if self._log else in_own_unit(problem)
         found = [self._line(posed, Columns(logs=True, inverses=True, degree=d)) for d in self._degrees(posed)]
-        return Learned(min(found, key=lambda item: item[0])[1])
+        return LearnedPoints(min(found, key=lambda item: item[0])[1])
 
     def _degrees(self, problem: Problem) -> range:
         """Products only where there are at least as many configurations as columns."""

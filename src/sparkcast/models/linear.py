@@ -6,7 +6,7 @@ from sparkcast.fitting.plain import in_own_unit
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.regression import Columns
 from sparkcast.fitting.selection import least_squares, select_columns
-from sparkcast.fitting.uncertainty import FittedPoints, Learned, fit
+from sparkcast.fitting.uncertainty import FittedPoints, LearnedPoints, fit
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 from sparkcast.study import Dataset
@@ -35,13 +35,13 @@ class Linear(Model):
             require_rows("linear", problem, coefficients(problem.domain) + 1)
         return fit(problem, self.learn)
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         posed = problem if self._log else in_own_unit(problem)
         if self._select:
             x = _RICH.of(posed.domain, posed.x)
-            return Learned(least_squares(posed, _RICH, select_columns(x, posed.y, posed.weights, self._select)))
+            return LearnedPoints(least_squares(posed, _RICH, select_columns(x, posed.y, posed.weights, self._select)))
         require_rows("linear", problem, coefficients(problem.domain))
-        return Learned(least_squares(posed, _PLAIN, range(_PLAIN.of(posed.domain, posed.x).shape[1])))
+        return LearnedPoints(least_squares(posed, _PLAIN, range(_PLAIN.of(posed.domain, posed.x).shape[1])))
 
 
 def coefficients(domain: Domain) -> int:

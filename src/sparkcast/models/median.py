@@ -7,7 +7,7 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.problem import Problem
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 
@@ -26,6 +26,6 @@ class Median(Model):
 
     is_baseline = True
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         # Each configuration counts once, however often it was repeated.
-        return Learned(Constant(float(median(median(values) for values in problem.values))))
+        return LearnedPoints(Constant(float(median(median(values) for values in problem.values))))

@@ -7,9 +7,9 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.encoding import Domain
-from sparkcast.fitting.problem import Problem, Scale
+from sparkcast.fitting.problem import Problem, ResponseScale
 from sparkcast.fitting.regression import Columns
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import FEW, Model
 
@@ -19,7 +19,7 @@ class Networks:
     """The mean of several networks on standardized columns."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     columns: Columns
     scaler: Any
     networks: tuple[Any, ...]
@@ -44,7 +44,7 @@ class Mlp(Model):
     ) -> None:
         self._units, self._alpha, self._networks, self._steps, self._seed = units, alpha, networks, steps, seed
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         import warnings
 
         from sklearn.exceptions import ConvergenceWarning
@@ -68,4 +68,4 @@ class Mlp(Model):
             warnings.simplefilter("ignore", ConvergenceWarning)  # stopping early is a way to regularize
             for network in networks:
                 network.fit(columns, (problem.y - center) / spread)
-        return Learned(Networks(problem.domain, problem.scale, self.columns, scaler, networks, center, spread))
+        return LearnedPoints(Networks(problem.domain, problem.scale, self.columns, scaler, networks, center, spread))

@@ -3,7 +3,7 @@
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.relative import require_times
 from sparkcast.fitting.terms import physical_terms, sums_of
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 
@@ -15,6 +15,6 @@ class NonNegativeLeastSquares(Model):
     extrapolates_by_law = 1
     auto_from = 3
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         require_times(problem, "nnls")
-        return Learned(sums_of(problem, physical_terms(problem.domain)))
+        return LearnedPoints(sums_of(problem, physical_terms(problem.domain)))

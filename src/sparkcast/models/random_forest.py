@@ -2,7 +2,7 @@
 
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, Regressed
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 
@@ -18,7 +18,7 @@ class RandomForest(Model):
         self._trees = trees
         self._seed = seed
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         from sklearn.ensemble import RandomForestRegressor
 
         # One row per configuration, so the bootstrap draws configurations and a tree's out-of-bag rows are ones it
@@ -26,4 +26,4 @@ class RandomForest(Model):
         forest = RandomForestRegressor(self._trees, oob_score=True, random_state=self._seed, n_jobs=1)
         forest.fit(self.columns.of(problem.domain, problem.x), problem.y, sample_weight=problem.weights)
         points = Regressed(problem.domain, problem.scale, self.columns, forest)
-        return Learned(points, problem.scale.back(forest.oob_prediction_))
+        return LearnedPoints(points, problem.scale.back(forest.oob_prediction_))

@@ -4,7 +4,7 @@ import numpy as np
 
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, regress
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import FEW, Model
 
@@ -18,7 +18,7 @@ class Ridge(Model):
     is_quick = True
     auto_outside = False  # a free power law: start-up time bends it, and outside the range the bend goes on
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         from sklearn.linear_model import RidgeCV
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler

@@ -25,7 +25,7 @@ from sparkcast.fitting.encoding import Axis, Domain
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.relative import require_times
 from sparkcast.fitting.terms import NEAR_ZERO, Sums, physical_terms, roles_of, sums_of
-from sparkcast.fitting.uncertainty import Forms, Learned, Points
+from sparkcast.fitting.uncertainty import Forms, LearnedPoints, PointPredictions
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 
@@ -107,8 +107,8 @@ class Continued:
     """What `points` say at the edge of the measured range, going on from there like another law."""
 
     domain: Domain
-    points: Points
-    law: Points
+    points: PointPredictions
+    law: PointPredictions
 
     def __call__(self, x: Floats) -> Floats:
         inside, beyond = x.copy(), x.copy()
@@ -128,10 +128,10 @@ class Scaling(Model):
     is_usual = True
     auto_from = 3
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         require_times(problem, "scaling")
         points = _with_effects(problem, _trend(problem))
-        return Learned(points, forms=_forms(problem, points))
+        return LearnedPoints(points, forms=_forms(problem, points))
 
 
 def _trend(problem: Problem) -> Trend:
@@ -181,7 +181,7 @@ def _forms(problem: Problem, points: Scaled) -> Forms:
     roles, slopes = roles_of(problem.domain), _slopes(problem)
     counted = ("size", "steps", "batch") if "steps" in roles else ("size", "passes")
     amounts = tuple(roles[role] for role in counted if role in roles)
-    laws: list[Points] = list(points.trend.sums)
+    laws: list[PointPredictions] = list(points.trend.sums)
     if amounts:
         laws += [Powers(tuple((j, 1.0) for j in amounts)), Powers(tuple((j, slopes[j]) for j in amounts))]
     # A batch is no mere amount: it also changes how well machines are used, which these laws know nothing of.

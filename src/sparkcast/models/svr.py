@@ -2,7 +2,7 @@
 
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, regress
-from sparkcast.fitting.uncertainty import Learned
+from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import Model
 
@@ -16,7 +16,7 @@ class Svr(Model):
     def __init__(self, penalty: float = 30.0, gamma: float = 0.15, epsilon: float = 0.01) -> None:
         self._settings = {"C": penalty, "gamma": gamma, "epsilon": epsilon}
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         from sklearn.compose import TransformedTargetRegressor
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler

@@ -8,14 +8,14 @@ from sparkcast.study import Outcome, TaskTotals
 
 
 @dataclass(frozen=True, slots=True)
-class JobEnd:
+class ExitReport:
     """How one submitted application ended, as its launcher saw it."""
 
     exit_code: int
     stopped_because: str = ""  # "timeout", or why the cluster was not healthy, when sparkcast stopped it
 
 
-def classify(end: JobEnd, report: JobReport, tasks: TaskTotals | None, log_tail: str) -> tuple[Outcome, str]:
+def classify(end: ExitReport, report: JobReport, tasks: TaskTotals | None, log_tail: str) -> tuple[Outcome, str]:
     """The outcome and its cause. What the job said of itself comes before the noise of Spark shutting down."""
     if end.stopped_because == "timeout":
         return Outcome.TIMEOUT, "stopped at its time limit"

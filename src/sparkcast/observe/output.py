@@ -23,7 +23,7 @@ from sparkcast.plain import from_json
 from sparkcast.study import Epoch, TaskTotals
 from sparkcast.study.application import TIME
 from sparkcast.study.environment import kind_of
-from sparkcast.workloads import Application
+from sparkcast.workloads import SubmittedApplication
 
 OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE = "stdout.log", "result.json", "SPARKCAST_RESULT"
 _LOG_FILE, _GROWTH_FILE = "driver.log", "stdout.times"
@@ -50,7 +50,7 @@ class OutputGrowth:
 
 
 def read_output(
-    folder: Path, program: Application, tasks: TaskTotals | None, exit_code: int, *, cluster: str = ""
+    folder: Path, program: SubmittedApplication, tasks: TaskTotals | None, exit_code: int, *, cluster: str = ""
 ) -> JobReport:
     """What one job told. Without something it promised, or on another cluster, a report of failure alone."""
     begun = None if tasks is None else tasks.first_job_s
@@ -130,7 +130,7 @@ class _Told:
         return tuple(points)
 
 
-def _told(folder: Path, program: Application) -> _Told:
+def _told(folder: Path, program: SubmittedApplication) -> _Told:
     told = _Told()
     _read_printed(folder / OUTPUT_FILE, program.patterns, told, has_times=True)
     left = {name: pattern for name, pattern in program.patterns.items() if name not in told.numbers}
@@ -174,7 +174,7 @@ def _read_file(file: Path, told: _Told) -> None:
     told.numbers |= last  # points give what the object itself does not say
 
 
-def _missing(program: Application, told: _Told) -> str:
+def _missing(program: SubmittedApplication, told: _Told) -> str:
     """What the first promised response lacks, or ""."""
     name = next((name for name in program.promised if name not in told.numbers), None)
     if name is None:

@@ -10,7 +10,7 @@ from sparkcast.facts.responses import responses_of
 from sparkcast.facts.totals import totals_of
 from sparkcast.observe.eventlog import read_facts, read_only_log, stage_spans, task_imbalance
 from sparkcast.observe.got import settings_got
-from sparkcast.observe.outcome import JobEnd, classify
+from sparkcast.observe.outcome import ExitReport, classify
 from sparkcast.observe.output import read_output
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.observe.series import machine_metrics, node_imbalance, utilization
@@ -29,7 +29,7 @@ from sparkcast.study.application import EXIT, LAUNCH, PART_RESPONSES, STARTUP_TI
 from sparkcast.study.names import IMBALANCE
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.study.streams import stream_responses
-from sparkcast.workloads import Application
+from sparkcast.workloads import SubmittedApplication
 
 _TAIL_BYTES = 20_000
 _WORST_FIRST = (Outcome.LOST, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.OK)
@@ -40,7 +40,7 @@ class RanJob:
     """One job of an attempt: where it wrote, how it ended, and when. Moments are seconds since the Unix epoch."""
 
     folder: Path
-    end: JobEnd
+    end: ExitReport
     submitted_at: float
     ended_at: float
     configuration: Configuration = field(default_factory=Configuration)
@@ -57,7 +57,7 @@ class Run:
     ended_at: float
     hosts: tuple[HostSeries, ...]  # that were sampled
     fingerprint: Fingerprint | None
-    program: Application | None = None  # that was submitted in place of sparkcast's driver
+    program: SubmittedApplication | None = None  # that was submitted in place of sparkcast's driver
     sharing: Sharing | None = None  # of several jobs
     roles: Mapping[str, Role] = field(default_factory=dict)  # of the settings of its trial
     uncontrolled: frozenset[Role] = frozenset()  # what no run of the study can decide: the number of executors locally
@@ -124,7 +124,7 @@ class _ObservedJob:
     notes: tuple[str, ...] = ()
 
 
-def _observe_job(run: Run, folder: Path, end: JobEnd) -> _ObservedJob:
+def _observe_job(run: Run, folder: Path, end: ExitReport) -> _ObservedJob:
     log = read_only_log(folder / "eventlog")
     facts = read_facts(log)
     tasks = facts.totals if facts is not None else None if log is None else totals_of(log)

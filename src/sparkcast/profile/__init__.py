@@ -3,14 +3,14 @@
 from sparkcast.profile import profile_log
 """
 
-from sparkcast.profile.compare import Comparison, SettingChange, StageChange, compare
+from sparkcast.profile.compare import LogComparison, SettingChange, StageChange, compare
 from sparkcast.profile.findings import Finding
 from sparkcast.profile.profile import Profile, profile_facts, profile_log
 from sparkcast.profile.thresholds import Thresholds, with_thresholds
 
 __all__ = [
-    "Comparison",
     "Finding",
+    "LogComparison",
     "Profile",
     "SettingChange",
     "StageChange",

@@ -46,7 +46,7 @@ class StageChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class LogComparison:
     """What is different in `after`; `parts` and `stages` explain `more_s`, and each adds up to it."""
 
     before: Profile
@@ -59,10 +59,10 @@ class Comparison:
     outside_stages_s: float  # the driver's, before and between jobs
 
 
-def compare(before: Profile, after: Profile) -> Comparison:
+def compare(before: Profile, after: Profile) -> LogComparison:
     stages = _stage_changes(before.stages, after.stages)
     more = after.wall_s - before.wall_s
-    return Comparison(
+    return LogComparison(
         before=before,
         after=after,
         more_s=more,

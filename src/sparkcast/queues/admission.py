@@ -82,7 +82,7 @@ Share = TypeVar("Share", float, Floats)
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Generic[Known]):
+class AdmittedJob(Generic[Known]):
     """A job that runs, or would."""
 
     name: str
@@ -137,16 +137,16 @@ class Decision:
 class Future(Protocol[Asked]):
     """What becomes of the jobs that run now."""
 
-    def ends(self, new: Job[Asked] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
+    def ends(self, new: AdmittedJob[Asked] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
         """When all end, and in how many seconds the new one starts once so many others have ended: the median."""
         ...
 
 
 def decide(
-    running: Sequence[Job[JobTimes]],
-    new: Job[JobTimes],
+    running: Sequence[AdmittedJob[JobTimes]],
+    new: AdmittedJob[JobTimes],
     *,
-    smaller: Sequence[Job[JobTimes]] = (),
+    smaller: Sequence[AdmittedJob[JobTimes]] = (),
     slots: int | None = None,
     background: int = 0,
     confidence: float = 0.95,
@@ -164,7 +164,7 @@ def decide(
 
 
 def choose(
-    future: Future[Known], n_running: int, forms: Sequence[Job[Known]], *, confidence: float, may_delay: bool
+    future: Future[Known], n_running: int, forms: Sequence[AdmittedJob[Known]], *, confidence: float, may_delay: bool
 ) -> Decision:
     """The first way to let one of the forms of a new job in that breaks no deadline: now, or after others."""
     require_share(confidence, "confidence")
@@ -181,7 +181,7 @@ def choose(
 
 
 def forecast(
-    running: Sequence[Job[JobTimes]],
+    running: Sequence[AdmittedJob[JobTimes]],
     *,
     slots: int | None = None,
     background: int = 0,
@@ -201,12 +201,14 @@ def left_when_held_up(late_s: float, share: Share) -> Share:
 # ---------------------------------------------------------------- playing the future
 
 
-def require_names(jobs: Sequence[Job[object]]) -> None:
+def require_names(jobs: Sequence[AdmittedJob[object]]) -> None:
     if len({job.name for job in jobs}) < len(jobs):
         raise StudyError("two jobs have the same name", hint="give each its own")
 
 
-def _check(running: Sequence[Job[JobTimes]], new: Job[JobTimes] | None, slots: int | None, background: int) -> None:
+def _check(
+    running: Sequence[AdmittedJob[JobTimes]], new: AdmittedJob[JobTimes] | None, slots: int | None, background: int
+) -> None:
     require_names([*running, *([new] if new else [])])
     if background < 0 or (slots is not None and slots < max(1, len(running) + background)):
         raise StudyError(
@@ -217,13 +219,13 @@ def _check(running: Sequence[Job[JobTimes]], new: Job[JobTimes] | None, slots: i
 
 @dataclass(frozen=True, slots=True)
 class _Future:
-    running: tuple[Job[JobTimes], ...]
+    running: tuple[AdmittedJob[JobTimes], ...]
     slots: int | None
     background: int
     seed: int
     coming: int = 0  # from now on
 
-    def ends(self, new: Job[JobTimes] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
+    def ends(self, new: AdmittedJob[JobTimes] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
         jobs = (*self.running, *([new] if new else []))
         if not jobs:
             return (), 0.0
@@ -233,7 +235,7 @@ class _Future:
         )
         return tuple(end_of(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(started))
 
-    def _drawn(self, jobs: Sequence[Job[JobTimes]]) -> tuple[Floats, Floats]:
+    def _drawn(self, jobs: Sequence[AdmittedJob[JobTimes]]) -> tuple[Floats, Floats]:
         """Draws x jobs: the share that is done, and (x numbers of jobs) the time that all of it takes."""
         now = len(self.running) + self.background
         most = self.background + self.coming + len(jobs)
@@ -254,7 +256,7 @@ def drawn_shares(seed: int, place: int | None) -> Floats:
     return np.asarray((rng.permutation(DRAWS) + 0.5) / DRAWS)
 
 
-def _totals(job: Job[JobTimes], shares: Floats, now: int, most: int) -> tuple[Floats, Floats]:
+def _totals(job: AdmittedJob[JobTimes], shares: Floats, now: int, most: int) -> tuple[Floats, Floats]:
     """The time of a job in all among 1 to `most`, by draw, and the share that is done."""
     ended = 0.0 if job.elapsed_s == 0 else job.times.share_within(now, job.elapsed_s)
     if job.done is not None:
@@ -311,7 +313,7 @@ def _play(
     return ends, started
 
 
-def end_of(job: Job[object], left: Floats) -> End:
+def end_of(job: AdmittedJob[object], left: Floats) -> End:
     """From the seconds that it has left, by draw."""
     ends = job.elapsed_s + left
     low, middle, high = np.quantile(ends, [0.1, 0.5, 0.9]).tolist()
@@ -323,7 +325,7 @@ def _option(
     what: Literal["admit", "shrink", "delay"],
     future: Future[Known],
     without: Sequence[End],
-    new: Job[Known],
+    new: AdmittedJob[Known],
     start_after: int,
     confidence: float,
 ) -> Option:

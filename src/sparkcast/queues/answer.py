@@ -10,14 +10,14 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues import Measures, Queue, require_positive, require_share
 from sparkcast.queues.approximations import GGc
 from sparkcast.queues.arrivals import Given, Renewal
-from sparkcast.queues.capacity import Capacity, Point, Simulator, capacities, closed_form, curve, servers_needed
+from sparkcast.queues.capacity import Point, ServerCapacity, Simulator, capacities, closed_form, curve, servers_needed
 from sparkcast.queues.finite import MMcK
 from sparkcast.queues.general import MG1, MG1Sharing
-from sparkcast.queues.sharing import Sharing
+from sparkcast.queues.sharing import ProcessorSharing
 from sparkcast.queues.simulate import Cluster, Simulation, require_fits, simulate, timeline
 from sparkcast.queues.slowdown import Shared
 from sparkcast.queues.steady import Estimate
-from sparkcast.queues.workload import Workload
+from sparkcast.queues.workload import JobMix
 from sparkcast.units import require_seed
 
 DAY_S = 86_400.0
@@ -29,7 +29,7 @@ _LEAST_GIVEN = 20  # arrivals that happened
 
 @dataclass(frozen=True, slots=True)
 class QueueQuestion:
-    workload: Workload  # its rate counts only where `has_rate`
+    workload: JobMix  # its rate counts only where `has_rate`
     cluster: Cluster
     has_rate: bool = True
     slo_s: float | None = None
@@ -69,7 +69,7 @@ class QueueAnswer:
     simulation: Simulation | None = None
     response_s: Estimate | None = None  # the percentile; exact where low equals high
     meets_slo: bool | None = None
-    capacities: tuple[Capacity, ...] = ()
+    capacities: tuple[ServerCapacity, ...] = ()
     servers_needed: int | None = None
     curve: tuple[Point, ...] = ()
     day: tuple[Moment, ...] = ()
@@ -124,12 +124,12 @@ def answer(question: QueueQuestion, on_step: OnStep = lambda what, done, total: 
     )
 
 
-def closed_forms(workload: Workload, cluster: Cluster, places: int | None = None) -> tuple[Measures, ...]:
+def closed_forms(workload: JobMix, cluster: Cluster, places: int | None = None) -> tuple[Measures, ...]:
     """Every formula that is about such a queue, exact ones first."""
     return tuple(queue.measures() for queue in _queues(workload, cluster, places))
 
 
-def _queues(workload: Workload, cluster: Cluster, places: int | None) -> Sequence[Queue]:
+def _queues(workload: JobMix, cluster: Cluster, places: int | None) -> Sequence[Queue]:
     rate, mean_s, scv = workload.arrivals.rate, workload.mean_s, workload.scv
     is_poisson = _is_poisson(workload)
     if not workload.is_uniform or cluster.discipline in ("priority", "launching"):
@@ -142,7 +142,7 @@ def _queues(workload: Workload, cluster: Cluster, places: int | None) -> Sequenc
             return ()
         if servers == 1 and cluster.slowdown is None:
             return (MG1Sharing(rate, mean_s),)
-        return (Sharing(rate, mean_s, cluster.slowdown or Shared(servers), servers),)
+        return (ProcessorSharing(rate, mean_s, cluster.slowdown or Shared(servers), servers),)
     if (exact := closed_form(workload, cluster)) is not None:
         return (exact,)
     if is_poisson and servers == 1:
@@ -151,7 +151,7 @@ def _queues(workload: Workload, cluster: Cluster, places: int | None) -> Sequenc
     return (GGc(*given, "Whitt"), GGc(*given, "Allen-Cunneen"))
 
 
-def _is_poisson(workload: Workload) -> bool:
+def _is_poisson(workload: JobMix) -> bool:
     return isinstance(workload.arrivals, Renewal) and workload.arrivals.scv == 1
 
 
@@ -206,7 +206,7 @@ def _response(question: QueueQuestion, simulation: Simulation | None) -> Estimat
 
 def _capacities(
     question: QueueQuestion, simulator: Simulator, can_resize: bool, on_step: OnStep
-) -> tuple[Capacity, ...]:
+) -> tuple[ServerCapacity, ...]:
     if question.slo_s is None and not question.servers:
         return ()
     if question.places is not None:
@@ -231,7 +231,7 @@ def _curve(question: QueueQuestion, simulator: Simulator, on_step: OnStep) -> tu
     return curve(simulator, shares, on_progress=lambda done, total: on_step("rates", done, total))
 
 
-def day(workload: Workload, cluster: Cluster, seed: int = 0) -> tuple[Moment, ...]:
+def day(workload: JobMix, cluster: Cluster, seed: int = 0) -> tuple[Moment, ...]:
     """One day that follows another like it, so that it does not begin with an empty cluster."""
     expected = int(2 * DAY_S * workload.arrivals.rate * 1.2) + 100
     served = cluster.serve(workload, min(expected, 2 * _MOST_OF_A_DAY), seed=(seed, 1))

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.queues import require_positive
-from sparkcast.queues.launching import Launched, Machine, Phases, launched
+from sparkcast.queues.launching import Launched, Phases, SharedMachine, launched
 from sparkcast.study import Configuration, Dataset, JobRun, Observation, Role, Vocabulary
 from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.names import RESPONSE_TIME
@@ -40,7 +40,7 @@ class Timed:
 class Calibrated:
     """What jobs do alone, by sort, and the machine that they share."""
 
-    machine: Machine
+    machine: SharedMachine
     phases: Mapping[Configuration, Phases]
     alone: tuple[Timed, ...]  # the jobs that were measured alone
     n_shared: int  # runs of several jobs
@@ -78,7 +78,7 @@ def calibrate(alone: Sequence[Timed], together: Sequence[Sequence[Timed]], cores
     phases = {sort: _mean_phases(jobs) for sort, jobs in by_sort.items()}
     arrived = [[Launched(job.arrived_s, phases[job.sort]) for job in jobs] for jobs in together]
     mean_s = [fmean(job.response_s for job in jobs) for jobs in together]
-    machine = Machine(cores, carried_by(list(zip(arrived, mean_s, strict=True)), cores))
+    machine = SharedMachine(cores, carried_by(list(zip(arrived, mean_s, strict=True)), cores))
     misses = [(job.response_s / phases[job.sort].alone_s - 1) ** 2 for job in alone]
     for jobs, coming in zip(together, arrived, strict=True):
         for job, fate in zip(jobs, launched(coming, machine), strict=True):
@@ -105,7 +105,7 @@ def carried_by(runs: Sequence[tuple[Sequence[Launched], float]], cores: int) -> 
     measured = sum(len(jobs) * measured_s for jobs, measured_s in runs)
 
     def predicted(carried: float) -> float:
-        machine = Machine(cores, carried)
+        machine = SharedMachine(cores, carried)
         return sum(
             fate.ended_s - job.arrive_s
             for jobs, _ in runs

@@ -10,7 +10,7 @@ from sparkcast.queues.markovian import MMc
 from sparkcast.queues.simulate import Cluster, OnProgress, simulate
 from sparkcast.queues.steady import Estimate
 from sparkcast.queues.times import Spread
-from sparkcast.queues.workload import Workload
+from sparkcast.queues.workload import JobMix
 from sparkcast.units import show_level, show_seconds
 
 _STEPS = 20  # halvings: the rate is found to a millionth of what is stable
@@ -20,7 +20,7 @@ _MOST_SERVERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class ServerCapacity:
     """What so many servers can do."""
 
     servers: int
@@ -50,7 +50,7 @@ class Simulator:
     for the largest one is not led astray by chance.
     """
 
-    workload: Workload
+    workload: JobMix
     cluster: Cluster
     n_jobs: int = 20_000
     replications: int = 10
@@ -80,7 +80,7 @@ class Simulator:
         return (self.cluster if servers is None else _resized(self.cluster, servers)).most_rate(self.workload)
 
 
-def closed_form(workload: Workload, cluster: Cluster) -> MMc | None:
+def closed_form(workload: JobMix, cluster: Cluster) -> MMc | None:
     """The queue that has its percentiles in closed form, when this is one: exponential, Poisson, first come."""
     times, arrivals = workload.classes[0].times, workload.arrivals
     is_exponential = len(workload.classes) == 1 and isinstance(times, Spread) and times.scv == 1
@@ -147,7 +147,7 @@ def capacities(
     rate: float | None = None,
     price_per_server_hour: float | None = None,
     on_progress: OnProgress = lambda done, total: None,
-) -> tuple[Capacity, ...]:
+) -> tuple[ServerCapacity, ...]:
     """What each number of servers can do, beside what it costs."""
     found = []
     for done, n in enumerate(servers):
@@ -159,13 +159,13 @@ def capacities(
 
 def _capacity(
     simulator: Simulator, n: int, within_s: float | None, share: float, rate: float | None, price: float | None
-) -> Capacity:
+) -> ServerCapacity:
     stable = simulator.stable_rate(n)
     most = None if within_s is None else largest_rate(simulator, within_s, share, n)
     response = None if rate is None or rate >= stable else simulator.percentile(rate, share, n)
     cost = None if price is None else price * n
     per = most if rate is None else None if response is None else rate
-    return Capacity(
+    return ServerCapacity(
         n,
         stable,
         most,

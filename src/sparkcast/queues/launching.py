@@ -43,16 +43,16 @@ class Phases:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class SharedMachine:
     """What jobs share: cores that they wait for, and a speed that falls with the number of those that do something."""
 
     cores: int
     carried: float = inf  # so many jobs launch or run at once without slowing each other down
     beside: int = 0  # others that run all along
 
-    def with_cores(self, cores: int) -> "Machine":
+    def with_cores(self, cores: int) -> "SharedMachine":
         """More or fewer, each of which brings its part of the machine with it."""
-        return Machine(cores, self.carried * cores / self.cores, self.beside)
+        return SharedMachine(cores, self.carried * cores / self.cores, self.beside)
 
     def __post_init__(self) -> None:
         if self.cores < 1 or self.carried <= 0 or self.beside < 0:
@@ -78,7 +78,7 @@ class Fate:
     ended_s: float
 
 
-def launched(jobs: Sequence[Launched], machine: Machine) -> tuple[Fate, ...]:
+def launched(jobs: Sequence[Launched], machine: SharedMachine) -> tuple[Fate, ...]:
     """What becomes of jobs, which are served in the order in which they register."""
     play = Play.of(jobs, machine)
     play.advance()
@@ -98,7 +98,7 @@ class Play:
         launch_s: Sequence[float],
         run_s: Sequence[float],
         width: Sequence[int],
-        machine: Machine,
+        machine: SharedMachine,
     ) -> None:
         if max(width, default=0) > machine.cores:
             raise StudyError(
@@ -114,7 +114,7 @@ class Play:
         self.registered_s, self.started_s, self.ended_s = ([inf] * len(arrive_s) for _ in range(3))  # or not yet
 
     @classmethod
-    def of(cls, jobs: Sequence[Launched], machine: Machine) -> "Play":
+    def of(cls, jobs: Sequence[Launched], machine: SharedMachine) -> "Play":
         phases = [job.phases for job in jobs]
         launch_s, run_s = [one.launch_s for one in phases], [one.run_s for one in phases]
         return cls([job.arrive_s for job in jobs], launch_s, run_s, [one.width for one in phases], machine)

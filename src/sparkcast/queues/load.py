@@ -12,7 +12,7 @@ from sparkcast.queues.arrivals import Arrivals, Given, Renewal
 from sparkcast.queues.described import DescribedClass, shares_of
 from sparkcast.queues.service import ServiceTimes
 from sparkcast.queues.simulate import Cluster, Discipline
-from sparkcast.queues.workload import JobClass, Workload
+from sparkcast.queues.workload import JobClass, JobMix
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Level
 
@@ -112,7 +112,7 @@ def pose(load: Load, known: Sequence[ServiceTimes], servers: Servers, goal: Goal
         )
     arrivals = load.arrivals(known[0].arrival_rate)
     return QueueQuestion(
-        Workload(arrivals or Renewal(1.0, load.arrival_scv), classes),
+        JobMix(arrivals or Renewal(1.0, load.arrival_scv), classes),
         Cluster(cores, way, slowdown if way == "fair" else None, overtake=servers.overtake, machine=machine),
         has_rate=arrivals is not None,
         slo_s=goal.slo_s,

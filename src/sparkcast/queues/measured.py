@@ -6,9 +6,9 @@ from statistics import fmean, median
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues.calibration import calibrated
-from sparkcast.queues.launching import Machine, Phases
+from sparkcast.queues.launching import Phases, SharedMachine
 from sparkcast.queues.slowdown import MeasuredSlowdown, measured_slowdown
-from sparkcast.queues.times import Measured, Times
+from sparkcast.queues.times import EmpiricalTimes, Times
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Level, Observation, Role, same_level
 from sparkcast.study.names import RESPONSE_TIME
@@ -17,10 +17,10 @@ from sparkcast.units import as_number, show_rate
 
 
 @dataclass(frozen=True, slots=True)
-class Jobs:
+class MeasuredJobs:
     """Jobs as they were measured."""
 
-    times: Measured  # alone on the cluster, in seconds
+    times: EmpiricalTimes  # alone on the cluster, in seconds
     configurations: int
     slowdown: MeasuredSlowdown | None = None  # None where no number of jobs was varied
     notes: tuple[str, ...] = ()
@@ -34,11 +34,11 @@ class Launching:
 
     times: Times  # from submission to exit, alone, in seconds
     phases: Phases
-    machine: Machine
+    machine: SharedMachine
     notes: tuple[str, ...]
 
 
-def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
+def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> MeasuredJobs:
     """The jobs of all runs, or of those with the settings `at`.
 
     Raises NotEnoughDataError where no such job was measured alone, StudyError where there is no such setting.
@@ -56,7 +56,7 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
             hint=f"measure it: `{jobs}: [1, 2, 4]`" if chosen else "choose settings that were run",
         )
     response = data.vocabulary.response(name)
-    times = Measured(tuple(response.seconds(run.responses[name]) for run in alone))
+    times = EmpiricalTimes(tuple(response.seconds(run.responses[name]) for run in alone))
     n = len({data.key(run) for run in alone})
     notes = []
     if n > 1:
@@ -66,7 +66,7 @@ def measured_jobs(data: Dataset, at: Mapping[str, Level] | None = None) -> Jobs:
     slowdown = None if jobs is None else _slowdown(data, chosen, jobs, name)
     if slowdown is not None:
         notes.append(_slowdown_note(slowdown, "jobs at once × factor"))
-    return Jobs(times, n, slowdown, tuple(notes), launching=launching)
+    return MeasuredJobs(times, n, slowdown, tuple(notes), launching=launching)
 
 
 def _jobs_setting(data: Dataset, runs: Sequence[Observation]) -> str | None:
@@ -81,11 +81,11 @@ def _launching(data: Dataset, at: Mapping[str, Level]) -> Launching | None:
     sort = None if known is None else known.sort_of(at)
     if known is None or sort is None:
         return None
-    times = Measured(tuple(job.response_s for job in known.alone if job.sort == sort))
+    times = EmpiricalTimes(tuple(job.response_s for job in known.alone if job.sort == sort))
     return Launching(times, known.phases[sort], known.machine, (known.told(),))
 
 
-def _jobs_of_streams(data: Dataset, at: Mapping[str, Level], launching: Launching | None) -> Jobs:
+def _jobs_of_streams(data: Dataset, at: Mapping[str, Level], launching: Launching | None) -> MeasuredJobs:
     """From what each job of measured streams showed: its response time is what people wait for."""
     streams = [run for run in data.observations if is_stream(run)]
     names = dict.fromkeys(name for run in streams for job in run.jobs for name in job.configuration)
@@ -111,7 +111,7 @@ def _jobs_of_streams(data: Dataset, at: Mapping[str, Level], launching: Launchin
     if launching is not None:
         launching = replace(launching, notes=(*launching.notes, came))
     times_s = tuple(time for times in wanted.values() for time in times)
-    return Jobs(Measured(times_s), len(wanted), slowdown, (*notes, came), rate, launching)
+    return MeasuredJobs(EmpiricalTimes(times_s), len(wanted), slowdown, (*notes, came), rate, launching)
 
 
 def _slowdown_in_streams(

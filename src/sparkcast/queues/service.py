@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sparkcast.errors import NotEnoughDataError
-from sparkcast.queues.measured import Jobs, Launching, measured_jobs, require_factors
+from sparkcast.queues.measured import Launching, MeasuredJobs, measured_jobs, require_factors
 from sparkcast.queues.slowdown import Slowdown
 from sparkcast.queues.times import Spread, Times
 from sparkcast.study import Dataset, Level, same_level
@@ -45,7 +45,7 @@ def _was_run(data: Dataset, at: Mapping[str, Level]) -> bool:
     )
 
 
-def _spread(jobs: Jobs, scv: float) -> ServiceTimes:
+def _spread(jobs: MeasuredJobs, scv: float) -> ServiceTimes:
     launching = jobs.launching
     if launching is not None:
         launching = replace(launching, times=Spread(launching.times.mean_s, scv))

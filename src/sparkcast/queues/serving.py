@@ -13,16 +13,16 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.queues.launching import Machine, Phases, Play
+from sparkcast.queues.launching import Phases, Play, SharedMachine
 from sparkcast.queues.slowdown import Slowdown
-from sparkcast.queues.workload import Stream
+from sparkcast.queues.workload import ArrivalDraw
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Served:
     """The jobs of a stream with their fates."""
 
-    stream: Stream
+    stream: ArrivalDraw
     start_s: Floats
     end_s: Floats
 
@@ -35,7 +35,7 @@ class Served:
         return self.end_s - self.stream.arrive_s
 
 
-def first_come(stream: Stream, cores: int) -> Served:
+def first_come(stream: ArrivalDraw, cores: int) -> Served:
     """Equal jobs, first come first served (Kiefer and Wolfowitz 1955; Lindley 1952 for one at a time)."""
     _require_fits(stream, cores)
     servers = cores // int(stream.width[0])
@@ -53,7 +53,7 @@ def first_come(stream: Stream, cores: int) -> Served:
     return Served(stream, start, start + service)
 
 
-def by_priority(stream: Stream, cores: int, *, overtake: bool = False) -> Served:
+def by_priority(stream: ArrivalDraw, cores: int, *, overtake: bool = False) -> Served:
     """Jobs that hold different numbers of cores until they end: by priority, then by arrival.
 
     A job that does not fit yet makes those behind it wait, unless they may `overtake` (which can starve wide jobs).
@@ -95,7 +95,7 @@ def _next(waiting: list[tuple[int, int]], width: list[int], free: int, overtake:
     return None
 
 
-def shared(stream: Stream, slowdown: Slowdown, *, slots: int | None = None) -> Served:
+def shared(stream: ArrivalDraw, slowdown: Slowdown, *, slots: int | None = None) -> Served:
     """All jobs at once, each as much slower as the load makes it; at most `slots` of them, the others wait in line.
 
     The load is the cores that the jobs ask for, so that wide and narrow jobs share alike. `clock` is the work that a
@@ -132,7 +132,7 @@ def shared(stream: Stream, slowdown: Slowdown, *, slots: int | None = None) -> S
     return Served(stream, start, end)
 
 
-def as_launched(stream: Stream, phases: Sequence[Phases], machine: Machine) -> Served:
+def as_launched(stream: ArrivalDraw, phases: Sequence[Phases], machine: SharedMachine) -> Served:
     """As Spark runs jobs: each launches, waits in line for cores, and runs. `phases` are those of each class.
 
     A job whose time alone is longer than usual is so in all phases.
@@ -149,7 +149,7 @@ def as_launched(stream: Stream, phases: Sequence[Phases], machine: Machine) -> S
     return Served(stream, np.array(play.started_s), np.array(play.ended_s))
 
 
-def _require_fits(stream: Stream, cores: int) -> None:
+def _require_fits(stream: ArrivalDraw, cores: int) -> None:
     widest = int(stream.width.max(initial=0))
     if widest > cores:
         raise StudyError(

@@ -18,7 +18,7 @@ _FIRST, _MOST = 256, 2**22
 
 
 @dataclass(frozen=True, slots=True)
-class Sharing:
+class ProcessorSharing:
     """Poisson arrivals to a cluster that all jobs share. The queue's name is that of M/G/c-PS with equal shares."""
 
     arrival_rate: float

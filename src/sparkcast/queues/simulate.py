@@ -9,11 +9,11 @@ import numpy as np
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_share, too_busy
-from sparkcast.queues.launching import Machine, Phases
+from sparkcast.queues.launching import Phases, SharedMachine
 from sparkcast.queues.serving import Served, as_launched, by_priority, first_come, shared
 from sparkcast.queues.slowdown import Shared, Slowdown
 from sparkcast.queues.steady import Estimate, over_replications, warm_up
-from sparkcast.queues.workload import Stream, Workload
+from sparkcast.queues.workload import ArrivalDraw, JobMix
 
 Discipline = Literal["fifo", "fair", "priority", "launching"]
 OnProgress = Callable[[int, int], None]  # replications done, of how many
@@ -30,7 +30,9 @@ class Cluster:
     slowdown: Slowdown | None = None  # of fair sharing; by default equal shares of the cores
     slots: int | None = None  # of fair sharing: jobs at once, others wait; None: as many as come
     overtake: bool = False  # whether narrow jobs may pass wide ones that do not fit yet
-    machine: Machine | None = None  # as measured; of jobs that launch, wait in line for cores and run ("launching")
+    machine: SharedMachine | None = (
+        None  # as measured; of jobs that launch, wait in line for cores and run ("launching")
+    )
 
     def __post_init__(self) -> None:
         if self.cores < 1 or (self.slots is not None and self.slots < 1):
@@ -45,7 +47,7 @@ class Cluster:
     def sharing(self) -> Slowdown:
         return self.slowdown or Shared(self.cores)
 
-    def most_rate(self, workload: Workload) -> float:
+    def most_rate(self, workload: JobMix) -> float:
         """The arrival rate below which queues do not grow without end."""
         if self.discipline == "fair":
             return self._fair_capacity() / workload.mean_s if self.slowdown else self.cores / workload.mean_work
@@ -58,7 +60,7 @@ class Cluster:
         limit = self.sharing.capacity
         return limit if self.slots is None else min(limit, self.slots / self.sharing(self.slots))
 
-    def serve(self, workload: Workload, n_jobs: int, *, seed: int | tuple[int, ...] = 0) -> Served:
+    def serve(self, workload: JobMix, n_jobs: int, *, seed: int | tuple[int, ...] = 0) -> Served:
         """One run, from an empty cluster on."""
         stream = workload.draw(np.random.default_rng(seed), n_jobs)
         if self.discipline == "fair":
@@ -72,14 +74,14 @@ class Cluster:
         return by_priority(stream, self.cores, overtake=self.overtake)
 
 
-def _phases(workload: Workload) -> list[Phases]:
+def _phases(workload: JobMix) -> list[Phases]:
     found = [one.phases for one in workload.classes if one.phases is not None]
     if len(found) < len(workload.classes):
         raise StudyError("of some jobs the phases are not known", hint="ask for fifo or fair")
     return found
 
 
-def _launching_capacity(workload: Workload, machine: Machine) -> float:
+def _launching_capacity(workload: JobMix, machine: SharedMachine) -> float:
     """Jobs per second when cores, or else the processors, are never idle."""
     total = sum(one.share for one in workload.classes)
     held = taken = 0.0  # core-seconds, and seconds with the machine to itself, of a job on average
@@ -119,7 +121,7 @@ class Simulation:
 
 
 def simulate(
-    workload: Workload,
+    workload: JobMix,
     cluster: Cluster,
     *,
     n_jobs: int = 20_000,
@@ -159,7 +161,7 @@ def simulate(
 
 
 def _classes(
-    workload: Workload, runs: Sequence[Served], cut: int, shares: Sequence[float], level: float
+    workload: JobMix, runs: Sequence[Served], cut: int, shares: Sequence[float], level: float
 ) -> tuple[ClassResult, ...]:
     if len(workload.classes) < 2:
         return ()
@@ -185,7 +187,7 @@ def _numbers_of_class(served: Served, cut: int, index: int, shares: Sequence[flo
     return [float(response.mean()), float(served.wait_s[cut:][is_one].mean()), *np.quantile(response, shares).tolist()]
 
 
-def require_fits(workload: Workload, cluster: Cluster) -> None:
+def require_fits(workload: JobMix, cluster: Cluster) -> None:
     """Raise StudyError for a job that never finds enough cores."""
     if workload.widest > cluster.cores and cluster.discipline != "fair":
         raise StudyError(
@@ -194,7 +196,7 @@ def require_fits(workload: Workload, cluster: Cluster) -> None:
         )
 
 
-def require_stable_on(workload: Workload, cluster: Cluster) -> None:
+def require_stable_on(workload: JobMix, cluster: Cluster) -> None:
     """Raise InfeasibleError where more work comes than the cluster does; StudyError for a job that never fits."""
     require_fits(workload, cluster)
     most = cluster.most_rate(workload)
@@ -249,5 +251,5 @@ def timeline(come: Floats, go: Floats, weights: Floats | Ints | None = None) -> 
     return times[order], np.cumsum(change[order])
 
 
-def _without_priorities(stream: Stream) -> Stream:
+def _without_priorities(stream: ArrivalDraw) -> ArrivalDraw:
     return replace(stream, priority=np.zeros(len(stream), dtype=int))

@@ -16,26 +16,26 @@ from scipy.special import ndtri
 from sparkcast.errors import StudyError
 from sparkcast.queues.admission import (
     DRAWS,
+    AdmittedJob,
     Decision,
     End,
-    Job,
     choose,
     drawn_shares,
     end_of,
     left_when_held_up,
     require_names,
 )
-from sparkcast.queues.launching import Launched, Machine, Phases, Play, launched
+from sparkcast.queues.launching import Launched, Phases, Play, SharedMachine, launched
 
 _ENDLESS_S = 1e9
 
 
 def decide(
-    running: Sequence[Job[Phases]],
-    new: Job[Phases],
-    machine: Machine,
+    running: Sequence[AdmittedJob[Phases]],
+    new: AdmittedJob[Phases],
+    machine: SharedMachine,
     *,
-    smaller: Sequence[Job[Phases]] = (),
+    smaller: Sequence[AdmittedJob[Phases]] = (),
     confidence: float = 0.95,
     may_delay: bool = True,
     seed: int = 0,
@@ -47,7 +47,11 @@ def decide(
 
 
 def forecast(
-    running: Sequence[Job[Phases]], machine: Machine, *, new: Job[Phases] | None = None, seed: int = 0
+    running: Sequence[AdmittedJob[Phases]],
+    machine: SharedMachine,
+    *,
+    new: AdmittedJob[Phases] | None = None,
+    seed: int = 0,
 ) -> tuple[End, ...]:
     """When the jobs that run now end, and the new one if it is submitted now."""
     require_names([*running, *([new] if new else [])])
@@ -63,13 +67,13 @@ class _Played:
 
 
 @dataclass(frozen=True, slots=True)
-class _Future:
-    running: tuple[Job[Phases], ...]
-    machine: Machine
+class _LaunchFuture:
+    running: tuple[AdmittedJob[Phases], ...]
+    machine: SharedMachine
     pasts: tuple[_Played, ...]
     seed: int
 
-    def ends(self, new: Job[Phases] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
+    def ends(self, new: AdmittedJob[Phases] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
         jobs = (*self.running, *([new] if new else []))
         if not jobs:
             return (), 0.0
@@ -86,13 +90,13 @@ class _Future:
         return tuple(end_of(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(submitted))
 
 
-def _nth_end(jobs: Sequence[Launched], machine: Machine, n: int) -> float:
+def _nth_end(jobs: Sequence[Launched], machine: SharedMachine, n: int) -> float:
     if n == 0:
         return 0.0
     return max(0.0, sorted(fate.ended_s for fate in launched(jobs, machine))[n - 1])
 
 
-def _future(running: Sequence[Job[Phases]], machine: Machine, seed: int) -> _Future:
+def _future(running: Sequence[AdmittedJob[Phases]], machine: SharedMachine, seed: int) -> _LaunchFuture:
     shares = [drawn_shares(seed, j).tolist() for j in range(len(running))]
     pasts = []
     for draw in range(DRAWS if running else 1):
@@ -106,7 +110,7 @@ def _future(running: Sequence[Job[Phases]], machine: Machine, seed: int) -> _Fut
             pasts = _held_up(pasts, j, machine, shares[j])
     present = [sum(fate.ended_s > 0 for fate in launched(past.jobs, machine)) for past in pasts]
     kept = tuple(past for past, n in zip(pasts, present, strict=True) if n == max(present))
-    return _Future(tuple(running), machine, kept, seed)
+    return _LaunchFuture(tuple(running), machine, kept, seed)
 
 
 def _drawn(phases: Phases, share: float) -> Phases:
@@ -117,13 +121,13 @@ def _drawn(phases: Phases, share: float) -> Phases:
     return phases.scaled(math.exp(math.sqrt(math.log1p(phases.scv)) * float(ndtri(share))))
 
 
-def _so_far(job: Job[Phases]) -> Launched:
+def _so_far(job: AdmittedJob[Phases]) -> Launched:
     """A job of which is known how far it is: one that does not end while the past is played."""
     return Launched(-job.elapsed_s, replace(job.times, run_s=_ENDLESS_S))
 
 
 def _as_far_as_known(
-    running: Sequence[Job[Phases]], drawn: Sequence[Launched], machine: Machine
+    running: Sequence[AdmittedJob[Phases]], drawn: Sequence[Launched], machine: SharedMachine
 ) -> tuple[Launched, ...]:
     """How far a job is tells how fast it has been: the rest goes on like that."""
     if all(job.done is None for job in running):
@@ -148,7 +152,7 @@ def _of_length(phases: Phases, alone_s: float) -> Phases:
     return phases.scaled(alone_s / phases.alone_s)
 
 
-def _held_up(pasts: Sequence[_Played], j: int, machine: Machine, shares: Sequence[float]) -> list[_Played]:
+def _held_up(pasts: Sequence[_Played], j: int, machine: SharedMachine, shares: Sequence[float]) -> list[_Played]:
     """The same where one job has not ended in some of them; else with what is left of a job that is so late."""
     ended = [launched(past.jobs, machine)[j].ended_s for past in pasts]
     if max(ended) > 0:
@@ -163,7 +167,7 @@ def _held_up(pasts: Sequence[_Played], j: int, machine: Machine, shares: Sequenc
     return found
 
 
-def without_others(machine: Machine, others: int) -> Machine:
+def without_others(machine: SharedMachine, others: int) -> SharedMachine:
     """The machine that is left when other jobs, of which nothing else is known, hold a core each all along."""
     if others == 0:
         return machine

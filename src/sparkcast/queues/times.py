@@ -71,7 +71,7 @@ class TwoPhases:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class EmpiricalTimes:
     """Times as they were measured, drawn with replacement."""
 
     values: tuple[float, ...]

@@ -11,7 +11,7 @@ from sparkcast.errors import StudyError
 from sparkcast.queues import require_positive
 from sparkcast.queues.arrivals import Arrivals
 from sparkcast.queues.launching import Phases
-from sparkcast.queues.times import Measured, Times, mixture
+from sparkcast.queues.times import EmpiricalTimes, Times, mixture
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class JobClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class ArrivalDraw:
     """One draw of a workload: arrays with one entry for each job, by arrival."""
 
     arrive_s: Floats
@@ -46,7 +46,7 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class JobMix:
     arrivals: Arrivals
     classes: tuple[JobClass, ...]
 
@@ -55,9 +55,9 @@ class Workload:
             raise StudyError("a workload without jobs", hint="give the service times of at least one kind of job")
 
     @classmethod
-    def measured(cls, times_s: Sequence[float], arrivals: Arrivals, *, width: int = 1) -> "Workload":
+    def measured(cls, times_s: Sequence[float], arrivals: Arrivals, *, width: int = 1) -> "JobMix":
         """Jobs whose service times were measured, one after another with nothing beside them."""
-        return cls(arrivals, (JobClass("measured", Measured(tuple(times_s)), width=width),))
+        return cls(arrivals, (JobClass("measured", EmpiricalTimes(tuple(times_s)), width=width),))
 
     @property
     def mean_s(self) -> float:
@@ -82,10 +82,10 @@ class Workload:
         """Whether all jobs hold equally many cores."""
         return len({one.width for one in self.classes}) == 1
 
-    def at_rate(self, rate: float) -> "Workload":
+    def at_rate(self, rate: float) -> "JobMix":
         return replace(self, arrivals=self.arrivals.at_rate(rate))
 
-    def draw(self, rng: "Generator", n: int) -> Stream:
+    def draw(self, rng: "Generator", n: int) -> ArrivalDraw:
         arrive = self.arrivals.draw(rng, n)
         n = len(arrive)
         total = sum(one.share for one in self.classes)
@@ -96,7 +96,7 @@ class Workload:
             service[here] = one.times.draw(rng, int(here.sum()))
         width = np.array([one.width for one in self.classes])[sort]
         priority = np.array([one.priority for one in self.classes])[sort]
-        return Stream(arrive, service, width, priority, sort)
+        return ArrivalDraw(arrive, service, width, priority, sort)
 
     def _moments(self) -> tuple[float, float]:
         total = sum(one.share for one in self.classes)

@@ -10,7 +10,7 @@ from sparkcast.errors import StudyError
 from sparkcast.learned.knowledge import Knowledge, knowledge_of
 from sparkcast.learned.service_times import FittedTimes
 from sparkcast.queues import admission, staggered
-from sparkcast.queues.admission import Decision, Job, JobTimes, Slowed
+from sparkcast.queues.admission import AdmittedJob, Decision, JobTimes, Slowed
 from sparkcast.queues.calibration import calibrated
 from sparkcast.queues.described import Described
 from sparkcast.queues.measured import require_factors
@@ -114,7 +114,7 @@ class Admission:
         )
         return dataclasses.replace(decision, notes=(known.told(),))
 
-    def _timed(self, named: _Named, known: Knowledge | None, extrapolate: bool) -> Job[JobTimes]:
+    def _timed(self, named: _Named, known: Knowledge | None, extrapolate: bool) -> AdmittedJob[JobTimes]:
         label, job = named.label, named.job
         if known is not None:
             if job.alone_s is not None:
@@ -132,6 +132,6 @@ class Admission:
         return _job(named, Slowed(job.alone_s, Shared(self.cluster.servers), self.cluster.scv))
 
 
-def _job(named: _Named, times: Times) -> Job[Times]:
+def _job(named: _Named, times: Times) -> AdmittedJob[Times]:
     job = named.job
-    return Job(named.label, times, job.elapsed_s or 0.0, job.within_s, job.done)
+    return AdmittedJob(named.label, times, job.elapsed_s or 0.0, job.within_s, job.done)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sparkcast.arrays import Bools, Floats
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
-from sparkcast.fitting.answering import Table
+from sparkcast.fitting.answering import AnswerTable
 from sparkcast.learned.feasibility import NoFailure
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
@@ -16,9 +16,9 @@ from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tab
 from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
 from sparkcast.recommend.comparison import apart, is_likely, likely_better, noise_in
-from sparkcast.recommend.evaluation import Asked, CostTable, Known, View, rows_like, rows_run, significant
+from sparkcast.recommend.evaluation import Asked, CostTable, RunRecord, View, rows_like, rows_run, significant
 from sparkcast.recommend.explain import alternatives, infeasible, why
-from sparkcast.recommend.neighbors import Measured
+from sparkcast.recommend.neighbors import MeasuredPoints
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
 from sparkcast.recommend.resources import Resources, resources_of
@@ -44,14 +44,14 @@ class Recommender:
         self, knowledge: Knowledge, candidates: Pool, *, price: Price | None = None, extrapolate: bool = False
     ) -> None:
         self._knowledge, self._pool, self._price, self._extrapolate = knowledge, candidates, price, extrapolate
-        self.known = Known.of(knowledge)
+        self.known = RunRecord.of(knowledge)
         self.words = self.known.words if price is None else self.known.words.in_currency(COST, price.currency)
         found = resources_of(self.known.words, self.known.factors, self.known.constants)
         self.resources = None if found is None or found.name in self.known.responses else found
         self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
         self._has_failures = any(seen.failed for seen in self.known.seen)
         self._n_ok = sum(seen.ok for seen in self.known.seen)
-        self.measured = Measured(self.known)
+        self.measured = MeasuredPoints(self.known)
         self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
         self._noises: dict[str, float] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
@@ -140,7 +140,7 @@ class Recommender:
             )
         return View(candidates, broke, proven)
 
-    def table(self, view: View, response: str) -> Table:
+    def table(self, view: View, response: str) -> AnswerTable:
         if response not in view.tables:
             _, fitted = self.fitted(response, view.is_by_epoch(self.known))
             supported = is_supported(fitted, view.candidates)
@@ -253,12 +253,12 @@ class Recommender:
             raise StudyError(f"{name} is not a number, so it has no smallest level", hint=f"`fix={{{name!r}: LEVEL}}`")
         return view.candidates.column(name).astype(float)
 
-    def _resources_table(self, view: View, resources: Resources, time: Table) -> CostTable:
+    def _resources_table(self, view: View, resources: Resources, time: AnswerTable) -> CostTable:
         if view.held is None:
             view.held = resources.held(view.candidates, self.known)
         return CostTable(time, view.held * self.words.response(self.words.required_time()).seconds(1.0))
 
-    def _cost_table(self, view: View, name: str, time: Table) -> CostTable:
+    def _cost_table(self, view: View, name: str, time: AnswerTable) -> CostTable:
         assert self._price is not None
         if view.per_second is None:
             hourly = hourly_columns(view.candidates, self.known.constants, self._price, self.words)
@@ -445,7 +445,7 @@ def _front(asked: Asked) -> list[int]:
 # ---------------------------------------------------------------- candidates
 
 
-def candidates_of(pool: Pool, fix: Mapping[str, Level], known: Known) -> Candidates:
+def candidates_of(pool: Pool, fix: Mapping[str, Level], known: RunRecord) -> Candidates:
     """The candidates with the fixed settings, which may have values that no candidate has by itself."""
     given = {name: value for name, value in fix.items() if not _is_repeated(known, name, value)}
     for name, value in given.items():
@@ -458,7 +458,7 @@ def candidates_of(pool: Pool, fix: Mapping[str, Level], known: Known) -> Candida
     return _as_known(pool.fixing(given).candidates(), known)
 
 
-def _as_known(candidates: Candidates, known: Known) -> Candidates:
+def _as_known(candidates: Candidates, known: RunRecord) -> Candidates:
     """The candidates by the settings that models know; others must be what every run had."""
     kept = list(known.factors)
     for name, levels in candidates.levels.items():
@@ -483,7 +483,7 @@ def measured_epochs(knowledge: Knowledge) -> tuple[int, ...]:
     return tuple(range(1, knowledge.last_epoch + 1))
 
 
-def _having(candidates: Candidates, fix: Mapping[str, Level], known: Known) -> Bools:
+def _having(candidates: Candidates, fix: Mapping[str, Level], known: RunRecord) -> Bools:
     """Which candidates have the fixed settings; none when one of these is not among their settings."""
     given = {name: value for name, value in fix.items() if not _is_repeated(known, name, value)}
     if not given.keys() <= candidates.levels.keys():
@@ -491,7 +491,7 @@ def _having(candidates: Candidates, fix: Mapping[str, Level], known: Known) -> B
     return rows_like(candidates, given, tuple(given))
 
 
-def _is_repeated(known: Known, name: str, value: Level) -> bool:
+def _is_repeated(known: RunRecord, name: str, value: Level) -> bool:
     """Whether this only says what every run had."""
     return name not in known.factors and name in known.constants and same_level(value, known.constants[name])
 

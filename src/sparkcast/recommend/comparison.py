@@ -14,7 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from sparkcast.arrays import Bools, Floats, Ints
-from sparkcast.fitting.answering import Table
+from sparkcast.fitting.answering import AnswerTable
 from sparkcast.study import Configuration, Dataset, Kind, Response
 
 LIKELY = 0.8  # the probability from which on a difference is told
@@ -47,7 +47,7 @@ def is_likely(scores: Floats) -> Bools:
     return scores >= _SCORE
 
 
-def means_of(table: Table, response: Response, noise: float) -> Means:
+def means_of(table: AnswerTable, response: Response, noise: float) -> Means:
     """`noise`: the standard deviation of repeated runs, on the scale of `noise_in`; 0 when it is not known."""
     low, high = table.interval(_LEVEL)
     center = table.values

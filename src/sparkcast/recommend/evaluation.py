@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 
 from sparkcast.arrays import Bools, Floats, Ints
-from sparkcast.fitting.answering import Table
-from sparkcast.learned.about import Seen
+from sparkcast.fitting.answering import AnswerTable
+from sparkcast.learned.about import ConfigurationRuns
 from sparkcast.learned.curves import epochs_of
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.predict import Prediction
@@ -21,17 +21,17 @@ from sparkcast.study.space import Candidates
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RunRecord:
     """What a recommendation takes from runs beside models; a model file has it without them."""
 
     factors: tuple[str, ...]
     constants: Configuration
-    seen: tuple[Seen, ...]
+    seen: tuple[ConfigurationRuns, ...]
     responses: tuple[str, ...]  # that successful runs measured
     words: Vocabulary  # what the names of all these mean
 
     @classmethod
-    def of(cls, known: Knowledge) -> "Known":
+    def of(cls, known: Knowledge) -> "RunRecord":
         about = known.about
         names = {*about.factors, *about.fixed, *known.responses}
         # A deadline is about the time, also where no model knows it: then that model is what is missing.
@@ -53,7 +53,7 @@ class View:
     broke: Bools  # run, and only failed
     proven: Bools  # run, and never failed
     supported: dict[str, Bools] = field(default_factory=dict)  # by response: near enough to what was run
-    tables: dict[str, Table] = field(default_factory=dict)
+    tables: dict[str, AnswerTable] = field(default_factory=dict)
     per_second: Floats | None = None
     held: Floats | None = None  # machines or cores
     means: dict[str, Means] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class View:
         """The first candidate that is not known to fail."""
         return self.candidates.configuration(int(self.broke.argmin()))
 
-    def is_by_epoch(self, known: Known) -> bool:
+    def is_by_epoch(self, known: RunRecord) -> bool:
         return known.epochs in self.candidates.levels and known.epochs not in known.factors
 
 
@@ -92,7 +92,7 @@ class Ranks:
 class CostTable:
     """Money from time: what a unit of it costs, for each candidate."""
 
-    time: Table
+    time: AnswerTable
     per_unit: Floats
 
     @property
@@ -120,7 +120,7 @@ class Asked:
         question: Question,
         limits: tuple[Limit, ...],
         objective: Objective,
-        tables: Mapping[str, Table],
+        tables: Mapping[str, AnswerTable],
         failure: Floats | None,
         view: View,
         wanted: Bools,

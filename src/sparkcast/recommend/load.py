@@ -11,7 +11,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.service_times import FittedTimes
 from sparkcast.models import Fitted
 from sparkcast.queues import admission, staggered
-from sparkcast.queues.admission import End, Job, JobTimes
+from sparkcast.queues.admission import AdmittedJob, End, JobTimes
 from sparkcast.queues.calibration import Calibrated
 from sparkcast.queues.described import malformed, parse_described
 from sparkcast.recommend import RunningForecast, RunningJob
@@ -80,8 +80,8 @@ def forecast_running(
     then = [job.configuration | {factor: n_running + 1} for job in jobs]
     _require_measured(times, now, "the running job cannot be forecast")
     _require_measured(times, then, f"one more job would make {n_running + 1}")
-    present: list[Job[JobTimes]] = [
-        Job(str(i), FittedTimes(times, job.configuration, factor, 1.0, True), job.elapsed_s, job.within_s)
+    present: list[AdmittedJob[JobTimes]] = [
+        AdmittedJob(str(i), FittedTimes(times, job.configuration, factor, 1.0, True), job.elapsed_s, job.within_s)
         for i, job in enumerate(jobs)
     ]
     others = n_running - len(jobs)
@@ -101,12 +101,12 @@ def forecast_launching(
         return None
     machine = staggered.without_others(known.machine, others)
     present = [
-        Job(str(i), one, job.elapsed_s, job.within_s)
+        AdmittedJob(str(i), one, job.elapsed_s, job.within_s)
         for i, (job, one) in enumerate(zip(jobs, phases, strict=True))
         if one is not None
     ]
     without = staggered.forecast(present, machine)
-    *beside, _ = staggered.forecast(present, machine, new=Job("new", of_new))
+    *beside, _ = staggered.forecast(present, machine, new=AdmittedJob("new", of_new))
     return _forecasts(jobs, without, beside, confidence)
 
 

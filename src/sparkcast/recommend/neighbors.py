@@ -4,15 +4,15 @@ import numpy as np
 
 from sparkcast.fitting.encoding import Axis, domain_of
 from sparkcast.recommend import Nearest
-from sparkcast.recommend.evaluation import Known
+from sparkcast.recommend.evaluation import RunRecord
 from sparkcast.study import Configuration, Level
 from sparkcast.units import as_number
 
 
-class Measured:
+class MeasuredPoints:
     """The configurations that were run with success, each setting in shares of its measured range."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: RunRecord) -> None:
         self._known = known
         self._ran = [seen.configuration for seen in known.seen if seen.ok]
         self._axes = domain_of(known.factors, self._ran, known.words).axes if self._ran else ()

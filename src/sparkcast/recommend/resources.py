@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from sparkcast.arrays import Floats
-from sparkcast.recommend.evaluation import Known
+from sparkcast.recommend.evaluation import RunRecord
 from sparkcast.study import Role, Vocabulary
 from sparkcast.study.configuration import Levels
 from sparkcast.study.space import Candidates
@@ -23,7 +23,7 @@ class Resources:
     settings: tuple[str, ...]
     counts_alike: bool = False  # machines of different types, of which nothing else is known
 
-    def held(self, candidates: Candidates, known: Known) -> Floats:
+    def held(self, candidates: Candidates, known: RunRecord) -> Floats:
         """How much each candidate holds: the product of its settings."""
         found = np.ones(len(candidates))
         for name in self.settings:

@@ -8,7 +8,7 @@ from sparkcast.arrays import Bools, Floats
 from sparkcast.fitting.uncertainty import FittedPoints
 from sparkcast.learned.support import Extrapolating
 from sparkcast.models import Fitted
-from sparkcast.recommend.evaluation import Asked, Known, rows_like, significant
+from sparkcast.recommend.evaluation import Asked, RunRecord, rows_like, significant
 from sparkcast.study import Configuration
 from sparkcast.study.space import Candidates
 
@@ -51,7 +51,7 @@ def is_by_errors(fitted: Fitted) -> bool:
     return isinstance(fitted.fitted if isinstance(fitted, Extrapolating) else fitted, FittedPoints)
 
 
-def most_teaching(asked: Asked, known: Known, response: str) -> list[Configuration]:
+def most_teaching(asked: Asked, known: RunRecord, response: str) -> list[Configuration]:
     """The two candidates of which least is known, among those that were not run yet and are not likely to fail."""
     candidates = asked.view.candidates
     low, high = asked.tables[response].interval(_LEVEL)
@@ -76,7 +76,7 @@ def two_widest(widths: Floats, allowed: Bools, candidates: Candidates) -> list[i
     return [first, int(rows[best])] if n_different[best] else [first]
 
 
-def _was_run(candidates: Candidates, known: Known) -> Bools:
+def _was_run(candidates: Candidates, known: RunRecord) -> Bools:
     tried = [seen.configuration for seen in known.seen if seen.ok or seen.failed]  # a lost run says nothing
     like = [rows_like(candidates, configuration, known.factors) for configuration in tried]
     found: Bools = np.logical_or.reduce([np.zeros(len(candidates), dtype=bool), *like])

@@ -21,7 +21,7 @@ NOT_RUN = "not run"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckRun:
     """A run made to see whether a prediction holds. `measured` is None when the run did not end well."""
 
     settings: Configuration
@@ -62,7 +62,7 @@ class ReportContent:
     validations: tuple[Validation, ...]
     figures: tuple[Figure, ...]
     recommendation: Recommendation | None
-    check: Check | None
+    check: CheckRun | None
     fingerprints: tuple[tuple[Fingerprint, int], ...]  # where runs were made, and how many there
     notes: tuple[str, ...]  # what was left out, and why
 
@@ -77,7 +77,7 @@ def build_content(
     analyses: Sequence[Analysis] = (),
     validations: Sequence[Validation] = (),
     recommendation: Recommendation | None = None,
-    check: Check | None = None,
+    check: CheckRun | None = None,
     fitted: Mapping[str, Fitted] | None = None,
     sampled: Sequence[tuple[Observation, RunSeries]] = (),
     notes: Sequence[str] = (),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sparkcast.errors import StoreError
 from sparkcast.report import words
 from sparkcast.report.document import ReportContent, describe
-from sparkcast.report.figures import Figure, Section, application_figures
+from sparkcast.report.figures import Figure, FigureSection, application_figures
 from sparkcast.report.figures.choice import verdicts
 from sparkcast.report.labels import (
     axis_title,
@@ -43,14 +43,14 @@ def render(content: ReportContent) -> str:
         outcomes=words.outcomes(content.plan),
         lead=lead_figure(content.figures),
         measured=listing([plain_name(content.data.vocabulary.response(name)) for name in content.data.responses]),
-        sections={section.value: [f for f in content.figures if f.section is section] for section in Section},
+        sections={section.value: [f for f in content.figures if f.section is section] for section in FigureSection},
         most_rows=_MOST_ROWS,
     )
 
 
 def lead_figure(figures: Sequence[Figure]) -> Figure | None:
     """The one picture that stands beside the answer: what was chosen among what, else what matters, else the runs."""
-    order = (Section.CHOICE, Section.EFFECTS, Section.RESULTS)
+    order = (FigureSection.CHOICE, FigureSection.EFFECTS, FigureSection.RESULTS)
     return next((figure for section in order for figure in figures if figure.section is section), None)
 
 

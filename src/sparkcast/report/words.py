@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sparkcast.analysis import RESIDUAL, Analysis, AnovaRow, Verdict
+from sparkcast.analysis import RESIDUAL, Analysis, AnovaRow, CheckResult
 from sparkcast.recommend import Candidate, Nearest, Prediction, Recommendation, RunningForecast
-from sparkcast.report.document import NOT_RUN, Check, PlannedRun, ReportContent
+from sparkcast.report.document import NOT_RUN, CheckRun, PlannedRun, ReportContent
 from sparkcast.report.figures.choice import limit_words
 from sparkcast.report.labels import listing, plain_name, show_number, show_term, show_value
 from sparkcast.study import Outcome, Response
@@ -22,10 +22,10 @@ _OUTCOMES = {
     NOT_RUN: "not run",
 }
 _VERDICTS = {
-    Verdict.HOLDS: "holds",
-    Verdict.DOUBTFUL: "in doubt",
-    Verdict.VIOLATED: "does not hold",
-    Verdict.UNKNOWN: "not tested",
+    CheckResult.HOLDS: "holds",
+    CheckResult.DOUBTFUL: "in doubt",
+    CheckResult.VIOLATED: "does not hold",
+    CheckResult.UNKNOWN: "not tested",
 }
 _MOST_LINES = 4  # of reasons, of running jobs: a report is read, not searched
 
@@ -186,7 +186,7 @@ def interval(response: Response, prediction: Prediction) -> str:
     return f"between {low} and {high} with {show_level(prediction.level)} probability"
 
 
-def check_sentence(check: Check) -> str:
+def check_sentence(check: CheckRun) -> str:
     """What the check run showed."""
     promised = f"{show_value(check.response, check.low)} to {show_value(check.response, check.high)}"
     name, where = plain_name(check.response), str(check.settings)
@@ -212,7 +212,7 @@ def outcome_words(outcome: str) -> str:
     return _OUTCOMES.get(outcome, outcome)
 
 
-def verdict_words(verdict: Verdict) -> str:
+def verdict_words(verdict: CheckResult) -> str:
     return _VERDICTS[verdict]
 
 
@@ -254,8 +254,8 @@ def both_scales(analysis: Analysis) -> tuple[str, ...]:
 def violated(analysis: Analysis) -> str:
     """Which assumptions an analysis breaks, or else which are in doubt."""
     for verdict, one, several in (
-        (Verdict.VIOLATED, "does not hold", "do not hold"),
-        (Verdict.DOUBTFUL, "is doubtful", "are doubtful"),
+        (CheckResult.VIOLATED, "does not hold", "do not hold"),
+        (CheckResult.DOUBTFUL, "is doubtful", "are doubtful"),
     ):
         names = [check.name for check in analysis.checks if check.verdict is verdict]
         if names:

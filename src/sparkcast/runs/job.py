@@ -9,7 +9,7 @@ from sparkcast.runs.control import users_properties
 from sparkcast.study import Configuration, Study
 from sparkcast.study.environment import is_local
 from sparkcast.study.redaction import SECRET
-from sparkcast.workloads import Application, Submitted, Workload, driver, properties_of, shape_of
+from sparkcast.workloads import Submitted, SubmittedApplication, Workload, driver, properties_of, shape_of
 from sparkcast.workloads.nodes import NODES_FILE, NODES_VARIABLE
 
 
@@ -45,7 +45,7 @@ def make_job(
 
 
 def _users_job(
-    program: Application, conf: dict[str, str], name: str, folder: Path, samples: dict[str, str]
+    program: SubmittedApplication, conf: dict[str, str], name: str, folder: Path, samples: dict[str, str]
 ) -> SparkJob:
     """A program that knows nothing of sparkcast, beside where it may leave its results and samples."""
     environment = {**program.environment, **samples, RESULT_VARIABLE: str((folder / RESULT_FILE).resolve())}

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from sparkcast.engines import Engine, HasShortage
-from sparkcast.eventlogs import Limits, LogRead, find_logs, read_log
+from sparkcast.eventlogs import LogLimits, LogRead, find_logs, read_log
 from sparkcast.units import show_seconds
 from sparkcast.workloads import Shape
 
 _PATIENCE_S = 90.0  # executors of a cluster with room are there long before
 _LOOK_S = 15.0
-_HEAD = Limits(max_log_bytes=4 * 2**20)  # a log with more than that is of a job that runs
+_HEAD = LogLimits(max_log_bytes=4 * 2**20)  # a log with more than that is of a job that runs
 
 
 class Placement:

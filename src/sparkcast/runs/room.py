@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sparkcast.engines import Capacity
+from sparkcast.engines import ClusterCapacity
 from sparkcast.errors import CapacityError
 from sparkcast.study import Role, Vocabulary
 from sparkcast.units import parse_bytes
@@ -11,7 +11,7 @@ from sparkcast.workloads import Shape
 _MOST_LISTED = 10  # shapes
 
 
-def require_room(words: Vocabulary, capacity: Capacity, trials: Sequence[Sequence[Shape]]) -> None:
+def require_room(words: Vocabulary, capacity: ClusterCapacity, trials: Sequence[Sequence[Shape]]) -> None:
     """Raise CapacityError for all trials with a job that does not fit; a trial is the shapes of its jobs."""
     shapes = dict.fromkeys(shape for jobs in trials for shape in jobs)
     excess = [shape for shape in shapes if shape.executors > capacity.room_for(shape)]
@@ -28,7 +28,7 @@ def require_room(words: Vocabulary, capacity: Capacity, trials: Sequence[Sequenc
     )
 
 
-def _advice(words: Vocabulary, capacity: Capacity, possible: Sequence[Shape], excess: Sequence[Shape]) -> str:
+def _advice(words: Vocabulary, capacity: ClusterCapacity, possible: Sequence[Shape], excess: Sequence[Shape]) -> str:
     """Levels to remove and a rule to add, each where that alone excludes what does not fit and nothing else."""
     machines, cores, memory = (words.first(role) or "" for role in (Role.MACHINES, Role.CORES, Role.MEMORY))
     if not possible:

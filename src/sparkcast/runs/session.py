@@ -29,7 +29,7 @@ from sparkcast.runs.control import ineffective_roles, is_allocation_dynamic
 from sparkcast.runs.job import make_job
 from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
-from sparkcast.runs.stream import PlannedJob, Stream, arrival_times, configurations_of, planned_jobs
+from sparkcast.runs.stream import PlannedJob, Submitter, arrival_times, configurations_of, planned_jobs
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
@@ -269,7 +269,7 @@ class Session:
         placement = self._placement(engine, jobs)
         launched_at = time.time()
         with HostSampler() as sampler:
-            stream = Stream(jobs, lambda job: self._launch(engine, job))
+            stream = Submitter(jobs, lambda job: self._launch(engine, job))
             try:
                 stopped_because = self._wait(run_id, engine, stream, allowances, placement, growth)
             except Stopped:
@@ -353,7 +353,7 @@ class Session:
         self,
         run_id: str,
         engine: Engine,
-        stream: Stream,
+        stream: Submitter,
         allowances: Sequence[Allowance],
         placement: Placement | None,
         growth: Sequence[OutputGrowth],

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sparkcast.engines import Capacity, Engine, engine_for
+from sparkcast.engines import ClusterCapacity, Engine, engine_for
 from sparkcast.engines.conf import shape_with
 from sparkcast.errors import CapacityError, SparkcastError, StudyError
 from sparkcast.runs.control import require_control
@@ -31,7 +31,7 @@ class Site:
         self.study = with_arrivals(study)
         self.workload = workload_of(study)
         self._engine: Engine | None = None
-        self._capacity: Capacity | None = None
+        self._capacity: ClusterCapacity | None = None
         self._accepted: list[Configuration] = []  # jobs among which settings of the cluster vary as they may
         self.notes: tuple[str, ...] = ()  # what to know of runs here
 

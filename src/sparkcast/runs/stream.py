@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.eventlogs import Limits, find_logs, read_log
-from sparkcast.observe.outcome import JobEnd
+from sparkcast.eventlogs import LogLimits, find_logs, read_log
+from sparkcast.observe.outcome import ExitReport
 from sparkcast.observe.run import RanJob
 from sparkcast.runs.job import job_folders
 from sparkcast.study import Configuration, Study, Trial
@@ -34,7 +34,7 @@ def with_arrivals(study: Study) -> Study:
     """The study with the times of its arrivals, where they have to be read from event logs first."""
     if not isinstance(study.arrivals, FromLogs):
         return study
-    head = Limits(max_log_bytes=_HEAD_BYTES)
+    head = LogLimits(max_log_bytes=_HEAD_BYTES)
     starts = [read_log(log, head).application.started_ms for log in find_logs(study.arrivals.folder)]
     if silent := starts.count(0):
         raise NotEnoughDataError(
@@ -107,7 +107,7 @@ class _Submitted:
     ended_at: float | None = None
 
 
-class Stream:
+class Submitter:
     """Submits each job when it is due, and notes when it ends. After a failure no further job is submitted."""
 
     def __init__(self, jobs: Sequence[PlannedJob], submit: "Callable[[PlannedJob], subprocess.Popen[bytes]]") -> None:
@@ -146,7 +146,7 @@ class Stream:
         return tuple(
             RanJob(
                 one.job.folder,
-                JobEnd(one.process.returncode, stopped_because),
+                ExitReport(one.process.returncode, stopped_because),
                 one.at,
                 one.at if one.ended_at is None else one.ended_at,
                 one.job.settings,

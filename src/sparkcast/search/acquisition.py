@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparkcast.arrays import Floats, Ints
-from sparkcast.search.belief import Belief
+from sparkcast.search.belief import WeightedJobs
 
 _N_ANSWERS = 64  # that a run may give, to judge what it teaches; with few, the luckiest candidate looks best
 _SHORTLIST = 100  # candidates for which that is done
@@ -22,7 +22,7 @@ class Outlook:
     values: Floats  # the objective on the scale of the search, where smaller is better
     ok: Floats  # probability of an answer that counts
     variances: Floats  # of each candidate, whatever the job
-    belief: Belief
+    belief: WeightedJobs
 
 
 def expected_gain(outlook: Outlook, best: float, left: Ints) -> Floats:

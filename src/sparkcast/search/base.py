@@ -71,7 +71,7 @@ Cell = Level | None
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class SearchTable:
     """A table, where the answer of a search is not one best run."""
 
     title: str
@@ -84,7 +84,7 @@ class Findings:
 class HasFindings(Protocol):
     """A searcher that answers with a table. A run that ran out of memory, or was slow, may be part of the answer."""
 
-    def findings(self) -> Findings:
+    def findings(self) -> SearchTable:
         """What is known so far; `warnings` and the reason it stopped are shown with it."""
         ...
 

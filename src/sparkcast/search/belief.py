@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sparkcast.arrays import Array, Floats, Ints
-from sparkcast.search.jobs import RARELY, Jobs
-from sparkcast.search.points import Known
+from sparkcast.search.jobs import RARELY, JobGrid
+from sparkcast.search.points import CandidateMeans
 
 _FREEDOM = 4.0  # degrees of freedom: runs in a cloud are seldom, but now and then, far off
 
@@ -28,7 +28,7 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class CandidateRuns:
     """What the runs gave, by the places of the candidates."""
 
     good: Mapping[int, float]  # logarithms of times
@@ -37,15 +37,15 @@ class Runs:
     stopped: Mapping[int, float] = field(default_factory=dict)  # by a time limit: its logarithm, which was not enough
 
 
-def runs_of(known: Known, good: Mapping[int, float]) -> Runs:
+def runs_of(known: CandidateMeans, good: Mapping[int, float]) -> CandidateRuns:
     """All that is known, with good runs on the scale of logarithms of times."""
     broken = [place for place in known.failed if place not in known.out_of_memory and place not in known.limits]
     stopped = {place: math.log(limit_s) for place, limit_s in known.limits.items()}
-    return Runs(good, broken, tuple(known.out_of_memory), stopped)
+    return CandidateRuns(good, broken, tuple(known.out_of_memory), stopped)
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class WeightedJobs:
     """The jobs with their weights, one row each, and what they say of each candidate."""
 
     weights: Floats
@@ -80,16 +80,16 @@ class Belief:
 
 
 @dataclass(frozen=True, slots=True)
-class Fits:
+class JobAgreement:
     """How jobs agree with some runs, of which at least one was good: one row per job."""
 
     logs: Floats  # of the likelihood, up to a constant
     scales: Floats  # how much larger the variances turned out to be
     means: Floats
-    belief: Belief  # with even weights
+    belief: WeightedJobs  # with even weights
 
 
-def fits(jobs: Jobs, points: Floats, around: Around, told: Runs) -> Fits:
+def fits(jobs: JobGrid, points: Floats, around: Around, told: CandidateRuns) -> JobAgreement:
     runs, y = np.array(list(told.good)), np.array(list(told.good.values()))
     within = covariance(points[runs], points[runs], around) + around.noise**2 * np.eye(len(runs))
     solved: Array = np.linalg.inv(within)
@@ -103,21 +103,21 @@ def fits(jobs: Jobs, points: Floats, around: Around, told: Runs) -> Fits:
     scales = (_FREEDOM + surprise) / freedom
     means = jobs.log_times + levels[:, None] + heights @ covariance(points[runs], points, around)
     even = np.full(len(logs), 1 / len(logs))
-    belief = Belief(even, means, points, around, 1.0, runs, solved, ones)
-    return Fits(logs + _longer(belief, scales, told.stopped), scales, means, belief)
+    belief = WeightedJobs(even, means, points, around, 1.0, runs, solved, ones)
+    return JobAgreement(logs + _longer(belief, scales, told.stopped), scales, means, belief)
 
 
-def believe(jobs: Jobs, prior: Floats, points: Floats, around: Around, told: Runs) -> Belief:
+def believe(jobs: JobGrid, prior: Floats, points: Floats, around: Around, told: CandidateRuns) -> WeightedJobs:
     """After some runs, of which at least one was good."""
     found = fits(jobs, points, around, told)
     return weighed(found, normalized(np.log(prior) + found.logs))
 
 
-def weighed(found: Fits, weights: Floats) -> Belief:
+def weighed(found: JobAgreement, weights: Floats) -> WeightedJobs:
     return replace(found.belief, weights=weights, scale=float(weights @ found.scales))
 
 
-def _longer(belief: Belief, scales: Floats, stopped: Mapping[int, float]) -> Floats | float:
+def _longer(belief: WeightedJobs, scales: Floats, stopped: Mapping[int, float]) -> Floats | float:
     """The logarithm of how likely each job is to take longer than the limits that stopped it."""
     from scipy.special import log_ndtr
 
@@ -130,7 +130,7 @@ def _longer(belief: Belief, scales: Floats, stopped: Mapping[int, float]) -> Flo
     return logs
 
 
-def outcomes(jobs: Jobs, told: Runs) -> Floats:
+def outcomes(jobs: JobGrid, told: CandidateRuns) -> Floats:
     """The logarithm of how likely each job is to succeed and to fail as the runs did, whatever time they took."""
     went_well = [*told.good, *told.stopped]  # a run that was stopped had not failed until then
     logs: Floats = np.log(1 - jobs.failures[:, went_well]).sum(axis=1)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 
 from sparkcast.search.base import Evaluation, Search
-from sparkcast.search.points import Known, known_from, points_of
+from sparkcast.search.points import CandidateMeans, known_from, points_of
 from sparkcast.study import Configuration
 
 
@@ -35,5 +35,5 @@ class Chooser(ABC):
         return None if place is None else self._points.candidates[place]
 
     @abstractmethod
-    def _next(self, known: Known, left: list[int]) -> int | None:
+    def _next(self, known: CandidateMeans, left: list[int]) -> int | None:
         """Which of the places that are left to run next; None, and the reason in `_why`, to stop."""

@@ -15,8 +15,8 @@ import numpy as np
 from sparkcast.arrays import Floats
 from sparkcast.search.base import Evaluation
 from sparkcast.search.belief import Around, believe, fits, normalized, runs_of
-from sparkcast.search.jobs import RARELY, Jobs, together
-from sparkcast.search.points import Known, Points, known_from
+from sparkcast.search.jobs import RARELY, JobGrid, together
+from sparkcast.search.points import CandidateMeans, CandidatePoints, known_from
 from sparkcast.search.posterior import Sampler, sampled
 from sparkcast.study import Dataset
 
@@ -32,11 +32,11 @@ _TINY = 1e-300
 class Prior:
     """Jobs, how probable each of them is, and the earlier workloads that said nothing about the candidates."""
 
-    jobs: Jobs  # those that were drawn, as they are and as moved, and the earlier workloads themselves
+    jobs: JobGrid  # those that were drawn, as they are and as moved, and the earlier workloads themselves
     weights: Floats
     ignored: tuple[str, ...] = ()
     in_common: Floats | None = None  # what moves those that were drawn
-    curves: Jobs | None = None  # the earlier workloads
+    curves: JobGrid | None = None  # the earlier workloads
 
     def sources(self) -> list[tuple[float, Floats | float]]:
         """How probable it is that the job is one of those that can be drawn, and by how much they are then moved."""
@@ -45,7 +45,7 @@ class Prior:
         return [(_NOTHING_COMMON, 0.0), (1 - _NOTHING_COMMON - _LIKE_ONE, self.in_common)]
 
 
-def prior_of(drawn: Jobs, points: Points, earlier: tuple[Dataset, ...]) -> Prior:
+def prior_of(drawn: JobGrid, points: CandidatePoints, earlier: tuple[Dataset, ...]) -> Prior:
     even = np.full(len(drawn.log_times), 1 / len(drawn.log_times))
     runs = {i: _runs_of(data, points) for i, data in enumerate(earlier)}
     useful = [known for known in runs.values() if len(known.values) >= _LEAST_RUNS]
@@ -55,7 +55,7 @@ def prior_of(drawn: Jobs, points: Points, earlier: tuple[Dataset, ...]) -> Prior
     shapes, moves = zip(*(_curve(drawn, even, points, known) for known in useful), strict=True)
     in_common = np.sum(moves, axis=0) / (len(moves) + 1)  # as if one more workload had not moved at all
     failures = np.array([_failures(known, len(points.candidates)) for known in useful])
-    curves = Jobs(np.array(shapes), failures, failures, drawn.room)
+    curves = JobGrid(np.array(shapes), failures, failures, drawn.room)
     moved = replace(drawn, log_times=drawn.log_times + in_common)
     weights = np.concatenate(
         [
@@ -67,7 +67,7 @@ def prior_of(drawn: Jobs, points: Points, earlier: tuple[Dataset, ...]) -> Prior
     return Prior(together(drawn, moved, curves), weights, ignored, in_common, curves)
 
 
-def posterior_of(prior: Prior, sampler: Sampler, numbers: Floats, rng: "np.random.Generator") -> tuple[Jobs, Floats]:
+def posterior_of(prior: Prior, sampler: Sampler, numbers: Floats, rng: "np.random.Generator") -> tuple[JobGrid, Floats]:
     """Jobs after some runs and their weights: earlier workloads count by how likely they make the runs."""
     found, logs = [], []
     for probability, moved in prior.sources():
@@ -83,7 +83,7 @@ def posterior_of(prior: Prior, sampler: Sampler, numbers: Floats, rng: "np.rando
     return together(*found), normalized(np.concatenate(logs))
 
 
-def _runs_of(data: Dataset, points: Points) -> Known:
+def _runs_of(data: Dataset, points: CandidatePoints) -> CandidateMeans:
     """The runs of candidates, as logarithms of their times."""
     time = data.vocabulary.time
     times = [run.responses.get(time) if run.ok and time else None for run in data.observations]
@@ -97,7 +97,7 @@ def _runs_of(data: Dataset, points: Points) -> Known:
     return replace(known, values={place: known.values[place] for place in kept})
 
 
-def _curve(drawn: Jobs, even: Floats, points: Points, known: Known) -> tuple[Floats, Floats]:
+def _curve(drawn: JobGrid, even: Floats, points: CandidatePoints, known: CandidateMeans) -> tuple[Floats, Floats]:
     """The workload at every candidate, and how far it lies from the drawn jobs that are most like it."""
     belief = believe(drawn, even, points.coordinates, Around(), runs_of(known, known.values))
     curve = belief.weights @ belief.means
@@ -105,7 +105,7 @@ def _curve(drawn: Jobs, even: Floats, points: Points, known: Known) -> tuple[Flo
     return curve, beyond - beyond.mean()
 
 
-def _failures(known: Known, n_candidates: int) -> Floats:
+def _failures(known: CandidateMeans, n_candidates: int) -> Floats:
     failures = np.full(n_candidates, RARELY)
     failures[list(known.failed)] = _FAILS_TOO
     return failures

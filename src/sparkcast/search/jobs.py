@@ -23,7 +23,7 @@ from sparkcast.arrays import Bools, Floats
 from sparkcast.fitting.encoding import Axis
 from sparkcast.search.machine_types import guessed_types
 from sparkcast.search.numbers import Numbers
-from sparkcast.search.points import Points
+from sparkcast.search.points import CandidatePoints
 from sparkcast.study import Role
 from sparkcast.study.setting import PASSES, SIZES
 
@@ -37,7 +37,7 @@ RARELY = 0.02  # share of runs that fail, or succeed, against all reason
 
 
 @dataclass(frozen=True, slots=True)
-class Jobs:
+class JobGrid:
     """One row per job, one column per candidate."""
 
     log_times: Floats  # up to a constant of each job, which the first run shows
@@ -46,10 +46,10 @@ class Jobs:
     room: Floats  # for data in the memory of each candidate, as an expected logarithm; all alike where it is unknown
 
 
-class Laws:
+class JobLaws:
     """How jobs on these candidates may behave. Each job is told by some numbers between 0 and 1, all equally likely."""
 
-    def __init__(self, points: Points, per_second: Floats | None = None) -> None:
+    def __init__(self, points: CandidatePoints, per_second: Floats | None = None) -> None:
         """`per_second` is what a second of each candidate costs, where that is known."""
         self._points, self._per_second = points, per_second
         most = 100 + 4 * sum(len(axis.levels) for axis in points.domain.axes)
@@ -57,11 +57,11 @@ class Laws:
         self._made_of(numbers)
         self.n_numbers = numbers.used
 
-    def jobs(self, numbers: Floats) -> Jobs:
+    def jobs(self, numbers: Floats) -> JobGrid:
         """One for each row."""
         return self._made_of(Numbers(numbers))
 
-    def _made_of(self, numbers: Numbers) -> Jobs:
+    def _made_of(self, numbers: Numbers) -> JobGrid:
         points, known = self._points, _known_roles(self._points)
         roles = {**known, **guessed_types(numbers, points, known, self._per_second)}
         machines, cores = roles.get("machines", np.ones(1)), roles.get("cores", np.ones(1))
@@ -75,12 +75,12 @@ class Laws:
         times = times + _again(numbers) * _missing(numbers, free, needed) * divided
         failures, is_memory = _failures(numbers, points, roles, free, needed)
         log_times, room = np.log(times) + _others(numbers, points), np.log(free).reshape(-1, len(ones)).mean(axis=0)
-        return Jobs(log_times, failures, np.where(is_memory, failures, RARELY), room)
+        return JobGrid(log_times, failures, np.where(is_memory, failures, RARELY), room)
 
 
-def together(*some: Jobs) -> Jobs:
+def together(*some: JobGrid) -> JobGrid:
     """All of them, on the same candidates."""
-    return Jobs(
+    return JobGrid(
         np.vstack([jobs.log_times for jobs in some]),
         np.vstack([jobs.failures for jobs in some]),
         np.vstack([jobs.out_of_memory for jobs in some]),
@@ -88,18 +88,18 @@ def together(*some: Jobs) -> Jobs:
     )
 
 
-def flat(jobs: Jobs) -> Jobs:
+def flat(jobs: JobGrid) -> JobGrid:
     """The same jobs where nothing is known of the answer, but of the failures."""
-    return Jobs(np.zeros_like(jobs.log_times), jobs.failures, jobs.out_of_memory, jobs.room)
+    return JobGrid(np.zeros_like(jobs.log_times), jobs.failures, jobs.out_of_memory, jobs.room)
 
 
-def _known_roles(points: Points) -> dict[str, Floats]:
+def _known_roles(points: CandidatePoints) -> dict[str, Floats]:
     """The settings whose meaning is known, by candidate."""
     columns = {axis.name: points.encoded[:, j] for j, axis in enumerate(points.domain.axes)}
     return {role: columns[name] for role, name in _role_names(points).items()}
 
 
-def _role_names(points: Points) -> dict[str, str]:
+def _role_names(points: CandidatePoints) -> dict[str, str]:
     positive = tuple(axis.name for axis in points.domain.axes if axis.is_positive)
     found = {part: points.domain.first(role, among=positive) for part, role in _ROLES.items()}
     return {part: name for part, name in found.items() if name is not None}
@@ -148,7 +148,7 @@ def _missing(numbers: Numbers, free: Floats, needed: Floats) -> Floats:
     return np.where(numbers.uniform() < 0.5, share, share > 0)
 
 
-def _others(numbers: Numbers, points: Points) -> Floats:
+def _others(numbers: Numbers, points: CandidatePoints) -> Floats:
     """The logarithm of what all other settings do."""
     found: Floats = np.zeros((1, len(points.candidates)))
     known = set(_role_names(points).values())
@@ -173,7 +173,7 @@ def _centered(axis: Axis, column: Floats) -> Floats:
 
 
 def _failures(
-    numbers: Numbers, points: Points, roles: Mapping[str, Floats], free: Floats, needed: Floats
+    numbers: Numbers, points: CandidatePoints, roles: Mapping[str, Floats], free: Floats, needed: Floats
 ) -> tuple[Floats, Bools]:
     """Half of the jobs fail below some amount of one resource; and whether that is memory, or may be."""
     resources = _resources(points, roles, free)
@@ -200,7 +200,7 @@ class _Resource:
     is_for_data: bool = False
 
 
-def _resources(points: Points, roles: Mapping[str, Floats], free: Floats) -> list[_Resource]:
+def _resources(points: CandidatePoints, roles: Mapping[str, Floats], free: Floats) -> list[_Resource]:
     """Memory first; then cores, fewer machines, and of settings with no known meaning more or less of any."""
     found: list[_Resource] = []
     known = set(_role_names(points).values()) if "memory" in roles else set()

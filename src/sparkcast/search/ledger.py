@@ -20,7 +20,7 @@ _USUAL = 0.07  # by which two runs of the same settings differ: by 5 % each, see
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LedgerEntry:
     """One answer to the searcher; without an observation it was refused before it ran."""
 
     configuration: Configuration
@@ -66,7 +66,7 @@ class Tried:
         return len(self.values)
 
 
-class Ledger:
+class SearchLedger:
     """The answers so far. `answers` are the settings that may be the best; None: all."""
 
     def __init__(
@@ -74,21 +74,21 @@ class Ledger:
     ) -> None:
         self._study, self._options, self._answers = study, options, answers
         self._chance = workload.chance if isinstance(workload, Guessable) else {}
-        self.steps: list[Step] = []
+        self.steps: list[LedgerEntry] = []
         self._best_so_far: list[float | None] = []
 
-    def add(self, step: Step) -> None:
+    def add(self, step: LedgerEntry) -> None:
         self.steps.append(step)
         best = self.best
         self._best_so_far.append(None if best is None else best.value)
 
     @property
-    def measured(self) -> list[Step]:
+    def measured(self) -> list[LedgerEntry]:
         """All but what was refused."""
         return [step for step in self.steps if step.observation is not None]
 
     @property
-    def good(self) -> list[Step]:
+    def good(self) -> list[LedgerEntry]:
         return [step for step in self.steps if step.value is not None]
 
     @property
@@ -103,7 +103,7 @@ class Ledger:
 
     def ranked(self) -> list[Tried]:
         """The configurations that are an answer, best first: those with as many runs as any, all good and in time."""
-        groups: dict[Configuration, list[Step]] = {}
+        groups: dict[Configuration, list[LedgerEntry]] = {}
         for step in self.steps:
             groups.setdefault(step.configuration, []).append(step)
         good = [group for group in groups.values() if self._may_answer(group[0]) and all(map(self._is_in_time, group))]
@@ -213,14 +213,14 @@ class Ledger:
             return InfeasibleError(problem, hint="try other levels")
         return NotEnoughDataError(f"nothing was run: {reason}", hint="allow more, then continue with `resume=True`")
 
-    def _may_answer(self, step: Step) -> bool:
+    def _may_answer(self, step: LedgerEntry) -> bool:
         return self._answers is None or step.configuration in self._answers
 
-    def _is_in_time(self, step: Step) -> bool:
+    def _is_in_time(self, step: LedgerEntry) -> bool:
         within_s = self._options.within_s
         return step.value is not None and (within_s is None or (step.time_s is not None and step.time_s <= within_s))
 
-    def _tried(self, steps: Sequence[Step]) -> Tried:
+    def _tried(self, steps: Sequence[LedgerEntry]) -> Tried:
         values = tuple(step.value for step in steps if step.value is not None)
         times = [step.time_s for step in steps if step.time_s is not None]
         responses = [step.observation.responses for step in steps if step.observation is not None]
@@ -233,7 +233,7 @@ class Ledger:
             guessable={name: fmean(found) for name, found in seen.items() if found},
         )
 
-    def _cost(self, step: Step) -> float | None:
+    def _cost(self, step: LedgerEntry) -> float | None:
         price = self._study.price
         if price is None or step.time_s is None:
             return None
@@ -252,7 +252,7 @@ class Ledger:
     def show_value(self, value: float) -> str:
         return show_value(self._study.vocabulary.response(self._options.objective.response), value)
 
-    def show_step(self, step: Step) -> str:
+    def show_step(self, step: LedgerEntry) -> str:
         gave = f"{step.outcome}: {first_line(step.cause)}" if step.value is None else self.show_value(step.value)
         return f"{self.show(step.configuration)} -> {gave}{' (already measured)' if step.was_known else ''}"
 

@@ -16,8 +16,8 @@ from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
-from sparkcast.search.base import SEARCHERS, Evaluation, Findings, HasFindings
-from sparkcast.search.ledger import Ledger, Step, Tried, TunedRun, show_value
+from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings, SearchTable
+from sparkcast.search.ledger import LedgerEntry, SearchLedger, Tried, TunedRun, show_value
 from sparkcast.search.options import (
     Budget,
     TuneOptions,
@@ -64,7 +64,7 @@ class TuneResult:
     interrupted: bool
     vocabulary: Vocabulary  # what the names in it mean
     currency: str = ""  # of the study's price
-    findings: Findings | None = None  # of a searcher that answers with a table rather than with the best
+    findings: SearchTable | None = None  # of a searcher that answers with a table rather than with the best
 
 
 def tune(
@@ -102,7 +102,7 @@ class _Tuning:
         self._possible = frozenset(self._candidates)
         self._searcher = kind(search_of(site.study, options, self._candidates, with_fixed=is_free))
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
-        self._ledger = Ledger(site.study, site.workload, options, answers)
+        self._ledger = SearchLedger(site.study, site.workload, options, answers)
         asks_each_once = self._runs_each * len(self._candidates)
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
         self._asked: dict[Configuration, int] = {}
@@ -181,7 +181,7 @@ class _Tuning:
 
     def _answer(self, asked: Configuration) -> Evaluation:
         configuration = self._candidates[0] | asked
-        steps: list[Step] = []
+        steps: list[LedgerEntry] = []
         for _ in range(self._runs_each):
             steps.append(self._step(configuration))
             if steps[-1].value is None:
@@ -191,7 +191,7 @@ class _Tuning:
         value = fmean(step.value for step in steps if step.value is not None)
         return Evaluation(asked, sign * value, fmean(times) if times else None, Outcome.OK)
 
-    def _failure(self, asked: Configuration, step: Step) -> Evaluation:
+    def _failure(self, asked: Configuration, step: LedgerEntry) -> Evaluation:
         if step.observation is None:
             return Evaluation(asked, None)
         outcome = step.observation.outcome
@@ -204,7 +204,7 @@ class _Tuning:
         limit_s = took.get(stopped.run_id, self._study.limits.trial_s)  # the limit may have changed since
         return None if limit_s is None else max(0.0, limit_s - self._ledger.startup_s) or None
 
-    def _step(self, configuration: Configuration) -> Step:
+    def _step(self, configuration: Configuration) -> LedgerEntry:
         """The next replicate of these settings, from the store or by running it."""
         replicate = self._asked[configuration] = self._asked.get(configuration, 0) + 1
         trial = Trial(configuration, replicate)
@@ -212,7 +212,7 @@ class _Tuning:
         if known is not None:
             step = self._observed(trial, known, was_known=trial.key not in self._own)
         elif refusal := None if configuration in self._possible else self._site.refusal(configuration):
-            step = Step(configuration, replicate, None, None, refusal.problem)
+            step = LedgerEntry(configuration, replicate, None, None, refusal.problem)
         else:
             step = self._observed(trial, self._measure(trial), was_known=False)
         self._ledger.add(step)
@@ -241,12 +241,12 @@ class _Tuning:
         self._new += 1
         return observation
 
-    def _observed(self, trial: Trial, observation: Observation, *, was_known: bool) -> Step:
+    def _observed(self, trial: Trial, observation: Observation, *, was_known: bool) -> LedgerEntry:
         value, cause = value_of(self._study, self._options.objective, observation)
         words = self._study.vocabulary
         time = observation.responses.get(words.required_time())
         time_s = None if time is None else words.response(words.required_time()).seconds(time)
-        return Step(trial.configuration, trial.replicate, observation, value, cause, was_known, time_s)
+        return LedgerEntry(trial.configuration, trial.replicate, observation, value, cause, was_known, time_s)
 
     # ------------------------------------------------------------ what may be spent
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparkcast.arrays import Floats, Ints
 from sparkcast.search.numbers import Numbers
-from sparkcast.search.points import Points
+from sparkcast.search.points import CandidatePoints
 from sparkcast.study import Role
 
 _SPREAD = {"cores": 0.25, "memory": 0.5}  # of the logarithm of what a price buys
@@ -18,7 +18,7 @@ _SPREAD_UNPRICED = {"cores": 0.5, "memory": 0.7}  # of the logarithm itself
 
 
 def guessed_types(
-    numbers: Numbers, points: Points, known: Mapping[str, Floats], per_second: Floats | None
+    numbers: Numbers, points: CandidatePoints, known: Mapping[str, Floats], per_second: Floats | None
 ) -> dict[str, Floats]:
     """Cores and memory of the candidates, as far as they are not known, one row per guess; none without types."""
     axes = [j for j, axis in enumerate(points.domain.axes) if axis.role is Role.MACHINE_TYPE and not axis.is_number]

@@ -14,7 +14,7 @@ from sparkcast.study import Configuration, Outcome, Vocabulary
 
 
 @dataclass(frozen=True)
-class Points:
+class CandidatePoints:
     """Different candidates, and their settings as numbers."""
 
     candidates: tuple[Configuration, ...]
@@ -49,13 +49,13 @@ class Points:
         return self.places.get(configuration.only(self.factors))
 
 
-def points_of(search: Search) -> Points:
+def points_of(search: Search) -> CandidatePoints:
     """The different ones among the candidates, in their order."""
-    return Points(tuple(dict.fromkeys(search.candidates)), search.vocabulary)
+    return CandidatePoints(tuple(dict.fromkeys(search.candidates)), search.vocabulary)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CandidateMeans:
     """What the runs told, by the place of each candidate: replicates are averaged, and one good run is enough."""
 
     values: Mapping[int, float]
@@ -69,7 +69,7 @@ class Known:
         return (*self.values, *self.failed)
 
 
-def known_from(evaluations: Sequence[Evaluation], points: Points) -> Known:
+def known_from(evaluations: Sequence[Evaluation], points: CandidatePoints) -> CandidateMeans:
     values: dict[int, list[float]] = {}
     times: dict[int, list[float]] = {}
     failed: dict[int, Evaluation] = {}
@@ -84,7 +84,7 @@ def known_from(evaluations: Sequence[Evaluation], points: Points) -> Known:
         if one.time_s is not None:
             times.setdefault(place, []).append(one.time_s)
     in_vain = {place: one for place, one in failed.items() if place not in values}
-    return Known(
+    return CandidateMeans(
         _means(values),
         _means(times),
         tuple(in_vain),

@@ -11,8 +11,8 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.fitting.sampling import temper
-from sparkcast.search.belief import Around, Fits, Runs, fits
-from sparkcast.search.jobs import Jobs, Laws
+from sparkcast.search.belief import Around, CandidateRuns, JobAgreement, fits
+from sparkcast.search.jobs import JobGrid, JobLaws
 
 _N_JOBS = 1000
 _FEWEST_JOBS = 200
@@ -28,30 +28,30 @@ _LEAST_STEP = 1e-3  # of the runs let in at once: laws with jumps would ask for 
 class Sampler:
     """The jobs of a law, all with the same addition to the logarithms of their times."""
 
-    laws: Laws
+    laws: JobLaws
     points: Floats
     around: Around
-    told: Runs
+    told: CandidateRuns
     moved: Floats | float = 0.0
     is_flat: bool = False  # nothing is known of the answer, but of the failures
 
-    def jobs(self, numbers: Floats) -> Jobs:
+    def jobs(self, numbers: Floats) -> JobGrid:
         jobs = self.laws.jobs(numbers)
         return replace(jobs, log_times=jobs.log_times * (0.0 if self.is_flat else 1.0) + self.moved)
 
-    def fits(self, numbers: Floats) -> Fits:
+    def fits(self, numbers: Floats) -> JobAgreement:
         return fits(self.jobs(numbers), self.points, self.around, self.told)
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class JobSample:
     """Jobs that all count the same, and the logarithm of how likely the runs are under the law."""
 
-    jobs: Jobs
+    jobs: JobGrid
     evidence: float
 
 
-def sampled(sampler: Sampler, numbers: Floats, rng: "np.random.Generator") -> Sample:
+def sampled(sampler: Sampler, numbers: Floats, rng: "np.random.Generator") -> JobSample:
     """Begins with jobs as likely as before the first run."""
     found = temper(
         lambda numbers: sampler.fits(numbers).logs,
@@ -63,7 +63,7 @@ def sampled(sampler: Sampler, numbers: Floats, rng: "np.random.Generator") -> Sa
         random=rng,
         least_step=_LEAST_STEP,
     )
-    return Sample(sampler.jobs(found.particles), found.evidence)
+    return JobSample(sampler.jobs(found.particles), found.evidence)
 
 
 class Reflected:

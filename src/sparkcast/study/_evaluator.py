@@ -152,11 +152,11 @@ def _or_nan(function: Callable[..., Any] | None, arguments: Sequence[Any]) -> An
         return math.nan
 
 
-def evaluate(text: str, tree: ast.expr, columns: Mapping[str, Array], size: int) -> "Evaluation":
+def evaluate(text: str, tree: ast.expr, columns: Mapping[str, Array], size: int) -> "_Program":
     """The values of `tree`, which was parsed from `text` and checked, in every row of `as_column`s of this size."""
     import numpy as np
 
-    found = Evaluation(text, columns, np.zeros(size, dtype=bool))
+    found = _Program(text, columns, np.zeros(size, dtype=bool))
     with np.errstate(all="ignore"):
         found.values = found.value(tree, np.arange(size))
     return found
@@ -166,7 +166,7 @@ _Key = type[ast.AST] | str  # an operator or the name of a function
 
 
 @dataclass(slots=True, eq=False)
-class Evaluation:
+class _Program:
     text: str
     columns: Mapping[str, Array]
     failed: Bools  # which rows have no value

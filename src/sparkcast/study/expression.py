@@ -14,7 +14,7 @@ from sparkcast.study._evaluator import (
     ARGUMENTS,
     OPERATIONS,
     TEXT_OPERATIONS,
-    Evaluation,
+    _Program,
     as_column,
     as_number,
     dotted,
@@ -94,7 +94,7 @@ class Expression:
         found = self._evaluated(columns, size)
         return truths(found.values) & ~found.failed, found.failed
 
-    def _evaluated(self, columns: Mapping[str, Any], size: int) -> Evaluation:
+    def _evaluated(self, columns: Mapping[str, Any], size: int) -> _Program:
         import numpy as np
 
         self.require_names(tuple(columns))

@@ -81,11 +81,11 @@ def _conf_text(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-class _Part(BaseModel):
+class _FileSection(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Design(_Part):
+class _Design(_FileSection):
     model_config = ConfigDict(extra="allow", strict=True)  # a design has options of its own, and checks them
 
     kind: str = "full"
@@ -95,7 +95,7 @@ class _Design(_Part):
     blocks: int = Field(1, ge=1)
 
 
-class _Limits(_Part):
+class _Limits(_FileSection):
     total: Annotated[float | None, BeforeValidator(_seconds)] = None
     trial: Annotated[float | None, BeforeValidator(_seconds)] = None
 
@@ -104,7 +104,7 @@ def _formula(value: object) -> object:
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
-class _Price(_Part):
+class _Price(_FileSection):
     core_hour: float = Field(0.0, ge=0)
     gib_hour: float = Field(0.0, ge=0)
     memory_hour: float = Field(0.0, ge=0)  # another name of gib_hour
@@ -113,7 +113,7 @@ class _Price(_Part):
     currency: str = DOLLARS
 
 
-class _Spark(_Part):
+class _Spark(_FileSection):
     master: str = "embedded"
     conf: dict[str, Annotated[str, BeforeValidator(_conf_text)]] = {}
 
@@ -138,7 +138,7 @@ def _arrival_rates(value: object) -> object:
     return rates if isinstance(value, list) else rates[0]
 
 
-class _Arrivals(_Part):
+class _Arrivals(_FileSection):
     kind: Literal["poisson"] | None = None
     rate: Annotated[float | list[float] | None, BeforeValidator(_arrival_rates)] = None
     jobs: int | None = None
@@ -148,14 +148,14 @@ class _Arrivals(_Part):
     speed: float | None = None
 
 
-class _Response(_Part):
+class _Response(_FileSection):
     formula: str | None = None
     kind: Literal["time", "money", "share", "count", "other"] = "other"
     better: Literal["less", "more"] | None = None
     unit: str = ""
 
 
-class _StudyFile(_Part):
+class _StudyFile(_FileSection):
     study: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     workload: str
     settings: dict[str, _Scalar | list[_Scalar]]
@@ -325,7 +325,7 @@ def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int
     place = f"{path.name} line {_line_of(dotted, lines)}"
     top = keys[0] if keys else ""
     if first["type"] == "extra_forbidden":
-        parts: dict[str, type[_Part]] = {
+        parts: dict[str, type[_FileSection]] = {
             "limits": _Limits,
             "spark": _Spark,
             "price": _Price,

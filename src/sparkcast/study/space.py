@@ -293,7 +293,7 @@ class Space:
             rule.require_names((*self.levels, *self.fixed))
         return [_Check.of(rule, self) for rule in self.rules]
 
-    def _parts(self, checks: "Sequence[_Check]", most: int) -> "list[_Part]":
+    def _parts(self, checks: "Sequence[_Check]", most: int) -> "list[_TiedSettings]":
         """The settings that rules tie together, and what these allow of each part; at most `most` are listed."""
         import numpy as np
 
@@ -301,7 +301,7 @@ class Space:
             parts = [_grown(self.levels, names, own, most) for names, own in _independent_parts(self.levels, checks)]
             if all(part.size for part in parts):
                 return parts
-        return [_Part(dict.fromkeys(self.levels, np.zeros(0, dtype=np.int8)), 0)]
+        return [_TiedSettings(dict.fromkeys(self.levels, np.zeros(0, dtype=np.int8)), 0)]
 
 
 # ---------------------------------------------------------------- rules
@@ -381,7 +381,7 @@ def _independent_parts(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _TiedSettings:
     """Combinations of settings that rules tie together."""
 
     columns: _Columns  # what the rules allow of the settings that were listed
@@ -398,7 +398,9 @@ class _Part:
         }
 
 
-def _grown(levels: Mapping[str, tuple[Level, ...]], names: set[str], checks: Sequence[_Check], most: int) -> _Part:
+def _grown(
+    levels: Mapping[str, tuple[Level, ...]], names: set[str], checks: Sequence[_Check], most: int
+) -> _TiedSettings:
     """What the checks keep of the combinations of these settings, setting by setting.
 
     The next settings are those of the rule that leaves the fewest combinations.
@@ -411,10 +413,10 @@ def _grown(levels: Mapping[str, tuple[Level, ...]], names: set[str], checks: Seq
         ready = [check for check in waiting if check.names <= {*columns, name}]
         grown = _extended(columns, size, name, len(levels[name]), ready, most)
         if grown is None:
-            return _Part(columns, size, tuple(name for name in levels if name in missing), tuple(waiting))
+            return _TiedSettings(columns, size, tuple(name for name in levels if name in missing), tuple(waiting))
         columns, size = grown, grown[name].size
         waiting = [check for check in waiting if check not in ready]
-    return _Part(columns, size)
+    return _TiedSettings(columns, size)
 
 
 def _extended(
@@ -440,7 +442,7 @@ def _extended(
     return {own: np.concatenate([empty, *(block[own] for block in blocks)]) for own in (*columns, name)}
 
 
-def _refuse_more_than_most(parts: Sequence[_Part]) -> None:
+def _refuse_more_than_most(parts: Sequence[_TiedSettings]) -> None:
     names = next(([*part.columns, *part.open] for part in parts if part.open), [n for p in parts for n in p.columns])
     if prod(part.size for part in parts) > MOST or any(part.open for part in parts):
         raise _too_many(names)
@@ -453,7 +455,7 @@ def _too_many(names: Iterable[str]) -> StudyError:
     )
 
 
-def _crossed(parts: Sequence[_Part]) -> _Columns:
+def _crossed(parts: Sequence[_TiedSettings]) -> _Columns:
     """Every combination of the combinations of independent parts."""
     import numpy as np
 

@@ -10,11 +10,11 @@ from sparkcast.validate.protocols import PROTOCOLS, make_protocol
 __all__ = [
     "LARGE_ERROR",
     "PROTOCOLS",
+    "FoldProgress",
     "Kept",
     "NoiseFloor",
     "OnStep",
     "Scorecard",
-    "Step",
     "TestedRun",
     "Validation",
     "make_protocol",
@@ -97,7 +97,7 @@ class Validation:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FoldProgress:
     """One model on one split, about to be tested; numbers count from 1."""
 
     model: str
@@ -107,4 +107,4 @@ class Step:
     n_splits: int
 
 
-OnStep = Callable[[Step], None]
+OnStep = Callable[[FoldProgress], None]

@@ -17,11 +17,11 @@ from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS, Fitted
 from sparkcast.models.auto import Auto
-from sparkcast.models.base import Learned, Model, Points, Problem
+from sparkcast.models.base import LearnedPoints, Model, PointPredictions, Problem
 from sparkcast.study import Dataset
 from sparkcast.study.configuration import Levels
 
-Learn = Callable[[Problem], Learned]
+Learn = Callable[[Problem], LearnedPoints]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class _Kept:
     seconds: float  # that learning took
     values: dict[bytes, float] = field(default_factory=dict)  # by row
 
-    def noting(self, points: Points) -> Points:
+    def noting(self, points: PointPredictions) -> PointPredictions:
         """The points, which are remembered when asked for."""
 
         def noted(x: Floats) -> Floats:
@@ -44,7 +44,7 @@ class _Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Fits:
+class FitCache:
     """Fits models, and remembers what their parts said of the configurations that were tested."""
 
     _kept: dict[Hashable, _Kept] = field(default_factory=dict)
@@ -92,12 +92,12 @@ class _Remembering:
     saved_s: float = 0.0
     _has_begun: bool = False
 
-    def __call__(self, problem: Problem) -> Learned:
+    def __call__(self, problem: Problem) -> LearnedPoints:
         is_whole, self._has_begun = not self._has_begun, True
         key = _key(self.name, problem)
         if not is_whole and key in self.kept:
             self.saved_s += self.kept[key].seconds
-            return Learned(_Said(self.kept[key], lambda: self._again(problem, self.kept[key])))
+            return LearnedPoints(_Said(self.kept[key], lambda: self._again(problem, self.kept[key])))
         begun = time.perf_counter()
         learned = self.learn(problem)
         if learned.left_out is None:  # else nobody learns without a configuration to hear of it
@@ -106,7 +106,7 @@ class _Remembering:
             return learned
         return replace(learned, points=self.kept[key].noting(learned.points))
 
-    def _keep(self, key: Hashable, problem: Problem, points: Points, seconds: float) -> None:
+    def _keep(self, key: Hashable, problem: Problem, points: PointPredictions, seconds: float) -> None:
         if self.tested is None or key in self.kept:
             return
         try:
@@ -116,7 +116,7 @@ class _Remembering:
         except (NotEnoughDataError, StudyError):  # a category that it does not know: nothing to remember
             return
 
-    def _again(self, problem: Problem, kept: _Kept) -> Points:
+    def _again(self, problem: Problem, kept: _Kept) -> PointPredictions:
         self.saved_s -= kept.seconds
         return kept.noting(self.learn(problem).points)
 
@@ -126,7 +126,7 @@ class _Said:
     """Points that are known at some configurations; asked for another, the model learns after all."""
 
     kept: _Kept
-    learn: Callable[[], Points]
+    learn: Callable[[], PointPredictions]
 
     def __call__(self, x: Floats) -> Floats:
         known = self.kept.values.get(x[0].tobytes()) if len(x) == 1 else None

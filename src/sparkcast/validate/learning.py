@@ -7,7 +7,7 @@ from random import Random
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.models import MODELS
 from sparkcast.study import Dataset, Response, Vocabulary
-from sparkcast.validate import OnStep, Step
+from sparkcast.validate import FoldProgress, OnStep
 from sparkcast.validate.fits import fit_points
 from sparkcast.validate.protocols import Split
 from sparkcast.validate.protocols._configurations import Configurations, configurations
@@ -75,7 +75,7 @@ def learning_curve(
         at = 0
         for size, splits in draws.items():
             if on_step:
-                on_step(Step(name, number, len(names), at + 1, n_splits))
+                on_step(FoldProgress(name, number, len(names), at + 1, n_splits))
             at += len(splits)
             try:
                 points.append(_point(name, size, splits, response))

@@ -6,7 +6,7 @@ Both are proper: whoever says what they believe scores best (Gneiting and Rafter
 import numpy as np
 
 from sparkcast.arrays import Floats
-from sparkcast.fitting.answering import Table
+from sparkcast.fitting.answering import AnswerTable
 
 _SHARES = 100  # quantiles that a CRPS is computed from; of a normal distribution right to a thousandth
 
@@ -16,7 +16,7 @@ def pinball(actual: Floats, quantile: Floats, share: float) -> Floats:
     return np.where(actual >= quantile, share * (actual - quantile), (1 - share) * (quantile - actual))
 
 
-def crps(table: Table, actual: Floats) -> Floats:
+def crps(table: AnswerTable, actual: Floats) -> Floats:
     """The continuous ranked probability score of each row: twice the mean pinball loss over all quantiles.
 
     Of a distribution without spread, it is the absolute error.

@@ -16,9 +16,9 @@ from sparkcast.learned.tabulate import table_at
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Configuration, Dataset, Observation, Vocabulary
 from sparkcast.units import require_seed
-from sparkcast.validate import LARGE_ERROR, NoiseFloor, OnStep, Scorecard, Step, TestedRun, Validation
+from sparkcast.validate import LARGE_ERROR, FoldProgress, NoiseFloor, OnStep, Scorecard, TestedRun, Validation
 from sparkcast.validate.calibration import kept_promises
-from sparkcast.validate.fits import Fits, fit_points
+from sparkcast.validate.fits import FitCache, fit_points
 from sparkcast.validate.proper import crps, pinball
 from sparkcast.validate.protocols import Split, make_protocol
 
@@ -34,7 +34,7 @@ def validate(
     *,
     seed: int = 0,
     on_step: OnStep | None = None,
-    fits: Fits | None = None,
+    fits: FitCache | None = None,
 ) -> Validation:
     """Test models on configurations they have not seen; the baseline is always among them.
 
@@ -53,7 +53,7 @@ def validate(
     splits, untested = testable(chosen.splits(data, response), response)
     collect_s = _collect_s(splits)
     scorecards, refused = [], []
-    fits = fits or Fits()
+    fits = fits or FitCache()
     for number, name in enumerate(names, start=1):
         steps = _announced(splits, name, number, len(names), on_step)
         try:
@@ -184,12 +184,12 @@ def _announced(
 ) -> Iterator[Split]:
     for at, split in enumerate(splits, start=1):
         if on_step:
-            on_step(Step(model, number, n_models, at, len(splits)))
+            on_step(FoldProgress(model, number, n_models, at, len(splits)))
         yield split
 
 
 def _tested(
-    name: str, splits: Iterable[Split], response: str, level: float, fits: Fits
+    name: str, splits: Iterable[Split], response: str, level: float, fits: FitCache
 ) -> tuple[list[TestedRun], float]:
     """Every tested run, and the seconds to fit, mean of the splits."""
     tested: list[TestedRun] = []
@@ -209,12 +209,12 @@ def _tested(
 
 
 def _timed_fit(
-    name: str, data: Dataset, response: str, fits: Fits, tested: Sequence[Configuration]
+    name: str, data: Dataset, response: str, fits: FitCache, tested: Sequence[Configuration]
 ) -> tuple[Fitted, float]:
     """The fitted model and what fitting it took; done again when a library was loaded meanwhile, which takes longer."""
     n_modules = len(sys.modules)
     fitted, seconds = fits.fit(name, data, response, tested)
-    return (fitted, seconds) if len(sys.modules) == n_modules else Fits().fit(name, data, response)
+    return (fitted, seconds) if len(sys.modules) == n_modules else FitCache().fit(name, data, response)
 
 
 def _name(split: Split) -> str:

@@ -15,12 +15,12 @@ from sparkcast.study.redaction import is_secret
 from sparkcast.workloads.base import (
     CLUSTER_SETTINGS,
     WORKLOADS,
-    Application,
     FromStudy,
     Guessable,
     HasStarter,
     Job,
     Submitted,
+    SubmittedApplication,
     Workload,
 )
 
@@ -28,13 +28,13 @@ __all__ = [
     "CLUSTER_SETTINGS",
     "SAID_BY",
     "WORKLOADS",
-    "Application",
     "FromStudy",
     "Guessable",
     "HasStarter",
     "Job",
     "Shape",
     "Submitted",
+    "SubmittedApplication",
     "Workload",
     "check_price",
     "complete",

@@ -48,11 +48,11 @@ Variable = Annotated[str, Field(pattern=r"^[^=\x00]+$")]
 Words = Annotated[tuple[Word, ...], BeforeValidator(_listed)]
 
 
-class _Part(BaseModel):
+class _BlockSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Reading(_Part):
+class ResponsePattern(_BlockSection):
     """A response of the job's own, and where it is told."""
 
     pattern: str | None = None
@@ -67,7 +67,7 @@ class Reading(_Part):
         return Response(name, None, Kind(self.kind), self.better, self.unit or usual_unit(name, self.kind))
 
 
-class Block(_Part):
+class CommandBlock(_BlockSection):
     application: str = Field(min_length=1)
     arguments: tuple[Word, ...] = ()
     # Options of spark-submit; their names are the options' with _ for -.
@@ -92,7 +92,7 @@ class Block(_Part):
     directory: str = "."
     data: Words = ()
     sampling: Annotated[dict[str, Literal["fraction", "data-size"]], BeforeValidator(_by_name)] = {}
-    responses: dict[str, str | Reading] = {}
+    responses: dict[str, str | ResponsePattern] = {}
 
     def texts(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """Every text that may have placeholders, and its place in the block."""
@@ -112,13 +112,14 @@ class Block(_Part):
             if value:
                 yield key, value if isinstance(value, str) else ",".join(value)
 
-    def readings(self) -> dict[str, Reading]:
+    def readings(self) -> dict[str, ResponsePattern]:
         return {
-            name: Reading(pattern=given) if isinstance(given, str) else given for name, given in self.responses.items()
+            name: ResponsePattern(pattern=given) if isinstance(given, str) else given
+            for name, given in self.responses.items()
         }
 
 
-def read_block(study: Study) -> Block:
+def read_block(study: Study) -> CommandBlock:
     """The block of a study. Raises StudyError with its line."""
     if not study.options:
         raise StudyError(
@@ -126,7 +127,7 @@ def read_block(study: Study) -> Block:
             hint=_EXAMPLES["application"],
         )
     try:
-        return Block.model_validate(dict(study.options))
+        return CommandBlock.model_validate(dict(study.options))
     except ValidationError as error:
         raise _complaint(study, error) from error
 
@@ -137,11 +138,11 @@ def _complaint(study: Study, error: ValidationError) -> StudyError:
     first = (unknown or error.errors())[0]
     if first["loc"][0] == "responses":
         first = max((one for one in error.errors() if one["loc"][:2] == first["loc"][:2]), key=lambda o: len(o["loc"]))
-    keys = [str(part) for part in first["loc"] if str(part) not in ("str", "Reading")]
+    keys = [str(part) for part in first["loc"] if str(part) not in ("str", "ResponsePattern")]
     place = next((w for end in range(len(keys), -1, -1) if (w := study.where(study.workload, *keys[:end]))), "")
     key = ".".join((study.workload, *keys))
     if first["type"] == "extra_forbidden":
-        known = tuple((Reading if len(keys) > 1 else Block).model_fields)
+        known = tuple((ResponsePattern if len(keys) > 1 else CommandBlock).model_fields)
         names = ["class" if name == "main_class" else name for name in known]
         return StudyError(f"{place}unknown key {key!r}", hint=did_you_mean(keys[-1], names))
     if first["type"] == "missing":

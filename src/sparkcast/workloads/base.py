@@ -37,7 +37,6 @@ __all__ = [
     "TIME",
     "WORK",
     "WORKLOADS",
-    "Application",
     "Configuration",
     "FromStudy",
     "Guessable",
@@ -50,6 +49,7 @@ __all__ = [
     "Setting",
     "Study",
     "Submitted",
+    "SubmittedApplication",
     "Workload",
     "generate_once",
     "require_extra",
@@ -151,7 +151,7 @@ class FromStudy(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class SubmittedApplication:
     """A program for spark-submit, as it is, and how to find in its output what it measured."""
 
     file: str  # as spark-submit takes it: a path, hdfs://...
@@ -173,7 +173,7 @@ class Submitted(Protocol):
     Its times come from its event log. It can report responses as docs/guides/own-jobs.md tells.
     """
 
-    def application(self, settings: Configuration, folder: Path) -> Application:
+    def application(self, settings: Configuration, folder: Path) -> SubmittedApplication:
         """What to submit, with `folder` for the run's own files. Raise StudyError when it is not there."""
         ...
 

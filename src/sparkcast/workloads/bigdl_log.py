@@ -64,7 +64,7 @@ def parse_line(line: str) -> Trained | Validated | None:
 
 
 @dataclass(slots=True)
-class Curve:
+class EpochCollector:
     """Collects iterations into epochs."""
 
     records: float = 0.0

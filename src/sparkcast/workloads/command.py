@@ -20,17 +20,17 @@ from sparkcast.workloads._placeholders import fill, names_in
 from sparkcast.workloads.base import (
     CLUSTER_SETTINGS,
     WORKLOADS,
-    Application,
     Configuration,
     Job,
     Response,
     Role,
     Setting,
     Study,
+    SubmittedApplication,
 )
 
 if TYPE_CHECKING:
-    from sparkcast.workloads._command_block import Block
+    from sparkcast.workloads._command_block import CommandBlock
 
 RUN_FOLDER = "run_folder"  # a placeholder that is no setting: a folder of the run's own
 _PYTHON = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
@@ -47,7 +47,7 @@ class Command:
     example: Mapping[str, object] = field(default_factory=dict)
     asked: tuple[str, ...] = ()  # responses that the block itself names
     _study: Study | None = None
-    _block: "Block | None" = None
+    _block: "CommandBlock | None" = None
     _patterns: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     def for_study(self, study: Study) -> "Command":
@@ -104,7 +104,7 @@ class Command:
     def run(self, job: Job) -> None:
         raise RunError("a command is submitted as it is, and not run by sparkcast's driver")
 
-    def application(self, settings: Configuration, folder: Path) -> Application:
+    def application(self, settings: Configuration, folder: Path) -> SubmittedApplication:
         study, block = self._ready()
         values = {name: study.text(name, level) for name, level in settings.items()} | {RUN_FOLDER: str(folder)}
         file = fill(block.application, values)
@@ -115,7 +115,7 @@ class Command:
         if block.properties_file:
             _require_file(study, "properties_file", directory, block.properties_file)
         promised = tuple(dict.fromkeys((*self.asked, *_promised(study))))
-        return Application(
+        return SubmittedApplication(
             file=file,
             arguments=tuple(fill(word, values) for word in block.arguments),
             options=tuple(_options(block, values)),
@@ -127,7 +127,7 @@ class Command:
             patterns=self._patterns,
         )
 
-    def _ready(self) -> "tuple[Study, Block]":
+    def _ready(self) -> "tuple[Study, CommandBlock]":
         if self._study is None or self._block is None:
             raise StudyError("a command needs a study that says what to submit", hint="see: sparkcast init command")
         return self._study, self._block
@@ -148,7 +148,7 @@ def _at(study: Study, keys: tuple[str, ...], make: Any, *arguments: Any) -> Any:
         raise StudyError(f"{study.where(study.workload, *keys)}{error.problem}", hint=error.hint) from error
 
 
-def _check_placeholders(study: Study, block: "Block", settings: tuple[str, ...]) -> None:
+def _check_placeholders(study: Study, block: "CommandBlock", settings: tuple[str, ...]) -> None:
     """Raises StudyError for a placeholder without a setting, and for a setting that changes nothing."""
     cluster = tuple(setting.name for setting in CLUSTER_SETTINGS)
     known = tuple(dict.fromkeys((*settings, *cluster, RUN_FOLDER)))
@@ -176,7 +176,7 @@ def _check_placeholders(study: Study, block: "Block", settings: tuple[str, ...])
             )
 
 
-def _settings(study: Study, block: "Block", levels: Mapping[str, tuple[Level, ...]]) -> tuple[Setting, ...]:
+def _settings(study: Study, block: "CommandBlock", levels: Mapping[str, tuple[Level, ...]]) -> tuple[Setting, ...]:
     cluster = {setting.name for setting in CLUSTER_SETTINGS}
     used = [name for _, text in block.texts() for name in names_in(text)]  # in the order in which the job takes them
     own = [
@@ -198,7 +198,7 @@ def _settings(study: Study, block: "Block", levels: Mapping[str, tuple[Level, ..
     return tuple(made)
 
 
-def _argument(block: "Block", name: str) -> str:
+def _argument(block: "CommandBlock", name: str) -> str:
     """How the job is given a setting: `--rows {}`, `--rows={}` or, by its place, `{}`."""
     for before, word in zip(("", *block.arguments), block.arguments, strict=False):
         if f"{{{name}}}" in word and len(list(names_in(word))) == 1:
@@ -224,7 +224,7 @@ def _promised(study: Study) -> Iterator[str]:
 # ---------------------------------------------------------------- what is submitted
 
 
-def _options(block: "Block", values: Mapping[str, str]) -> Iterator[str]:
+def _options(block: "CommandBlock", values: Mapping[str, str]) -> Iterator[str]:
     for key, text in block.options():
         yield from (f"--{key.replace('_', '-')}", fill(text, values))
     for switch in ("supervise", "verbose"):
@@ -232,7 +232,7 @@ def _options(block: "Block", values: Mapping[str, str]) -> Iterator[str]:
             yield f"--{switch}"
 
 
-def _environment(block: "Block", values: Mapping[str, str], *, is_read: bool) -> dict[str, str]:
+def _environment(block: "CommandBlock", values: Mapping[str, str], *, is_read: bool) -> dict[str, str]:
     # The job is submitted as its owner would submit it: with the Python that they chose.
     python = {name: os.environ[name] for name in _PYTHON if os.environ.get(name)}
     # What it prints is read, with the time it was printed: it must not wait in a buffer.

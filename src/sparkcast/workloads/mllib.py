@@ -49,7 +49,7 @@ _SCHEMA = "features array<double>, label double"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ModelQuality:
     """How good a model is."""
 
     responses: Mapping[str, float]
@@ -76,7 +76,7 @@ class LearnsFromRows(ABC):
         """The measured work: a fitted model of MLlib."""
 
     @abstractmethod
-    def judge(self, model: Any, held_out: Any, settings: Configuration) -> Verdict:
+    def judge(self, model: Any, held_out: Any, settings: Configuration) -> ModelQuality:
         """How good the model is on rows that it has not seen."""
 
     def prepare(self, settings: Configuration, data_dir: Path) -> str:
@@ -131,7 +131,7 @@ class LearnsFromRows(ABC):
         facts += [f"{settings['clusters']}clusters"] if "clusters" in settings else []
         return data_dir.resolve() / "-".join([self.name, *facts, f"v{_VERSION}"])
 
-    def _require_better_than_chance(self, verdict: Verdict) -> None:
+    def _require_better_than_chance(self, verdict: ModelQuality) -> None:
         for name, chance in self.chance.items():
             if not verdict.responses[name] > chance:
                 raise RunError(
@@ -159,7 +159,7 @@ def check_coefficients(settings: Configuration) -> None:
     check_rows(settings, least=10 * features, because=f"it takes 10 for each of the {features} features")
 
 
-def judge_coefficients(model: Any, settings: Configuration, **quality: float) -> Verdict:
+def judge_coefficients(model: Any, settings: Configuration, **quality: float) -> ModelQuality:
     """Of a regression: how near its coefficients are to those behind the labels, and its loss by iteration."""
     import numpy as np
 
@@ -167,7 +167,7 @@ def judge_coefficients(model: Any, settings: Configuration, **quality: float) ->
     error = np.linalg.norm(model.coefficients.toArray() - true) / np.linalg.norm(true)
     losses = list(model.summary.objectiveHistory)[1:]  # the first is that before any iteration
     facts = {"loss": losses[-1], "coefficient_error": float(error), "iterations_done": float(len(losses))}
-    return Verdict({**quality, **facts}, iterations=len(losses), losses=losses)
+    return ModelQuality({**quality, **facts}, iterations=len(losses), losses=losses)
 
 
 def correlated(random: "np.random.Generator", rows: int, features: int) -> Floats:

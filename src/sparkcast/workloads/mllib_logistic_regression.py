@@ -13,7 +13,7 @@ from sparkcast.workloads.mllib import (
     ITERATIONS_DONE,
     READING,
     LearnsFromRows,
-    Verdict,
+    ModelQuality,
     check_coefficients,
     correlated,
     judge_coefficients,
@@ -63,7 +63,7 @@ class MllibLogisticRegression(LearnsFromRows):
         # Without a tolerance it uses up its iterations unless it cannot improve any more.
         return LogisticRegression(maxIter=int(settings["iterations"]), tol=0.0).fit(training)
 
-    def judge(self, model: Any, held_out: Any, settings: Configuration) -> Verdict:
+    def judge(self, model: Any, held_out: Any, settings: Configuration) -> ModelQuality:
         from pyspark.ml.evaluation import BinaryClassificationEvaluator
 
         return judge_coefficients(

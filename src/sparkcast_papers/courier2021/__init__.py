@@ -1,9 +1,9 @@
 """Albo Martinez, Bobde, Motyka and Chen (ICPE 2021): batch sizes for response times, with BigDL on Spark."""
 
 from sparkcast.registry import Registry
-from sparkcast.replications import REPLICATIONS, Part
+from sparkcast.replications import REPLICATIONS, PaperPart
 
-PARTS: Registry[Part] = Registry("part of courier2021", __name__)
+PARTS: Registry[PaperPart] = Registry("part of courier2021", __name__)
 
 
 @REPLICATIONS.register("courier2021")

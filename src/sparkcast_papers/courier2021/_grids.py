@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
-from sparkcast.learned.grid_search import GRIDS, Range, Space
+from sparkcast.learned.grid_search import GRIDS, MethodGrid, Range
 from sparkcast_papers.models.courier import Courier
 
 
@@ -16,8 +16,8 @@ from sparkcast_papers.models.courier import Courier
 class Courier2021Grids:
     """The grid that Courier's authors used for their forest."""
 
-    spaces: ClassVar[Mapping[str, Space]] = {
-        "courier": Space(
+    spaces: ClassVar[Mapping[str, MethodGrid]] = {
+        "courier": MethodGrid(
             partial(Courier, log=False),
             {
                 "trees": Range(50, 2000, steps=5, is_log=True, is_whole=True),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
 from sparkcast.models.base import Problem, pose
-from sparkcast.replications import Figure, Mistake
+from sparkcast.replications import CorrectedFigure, Mistake
 from sparkcast.study import Dataset
 from sparkcast_papers.courier2021 import _printed
 from sparkcast_papers.courier2021._laws import (
@@ -43,7 +43,7 @@ def wrong_laws(runs: Dataset | None) -> Mistake:
         f"0.045 s per record one job would take {per_record_s / 3600:.1f} hours."
     )
     cpu = f"s on the CPU for {EPOCHS} epochs in batches of 64, per record and per batch"
-    figures = [Figure(cpu, per_record_s, per_record_s / 64)]
+    figures = [CorrectedFigure(cpu, per_record_s, per_record_s / 64)]
     if runs is not None:
         law, problem = _constrained(runs)
         truth += _told(runs, law)
@@ -71,20 +71,20 @@ def _told(runs: Dataset, law: Law) -> str:
     )
 
 
-def _by_inversion(runs: Dataset, constrained: Floats, longest_s: float) -> list[Figure]:
+def _by_inversion(runs: Dataset, constrained: Floats, longest_s: float) -> list[CorrectedFigure]:
     split, inverted = by_settings(runs, AUTHORS_SEED), disk_rate(runs)
     signs = (ask(technique, split).mse for technique in (laws_as_printed, laws))
     both = (inverted, constrained)
     return [
-        Figure("MSE on the authors' split, sign as printed and corrected", *signs),
-        Figure("runs with a negative mu, by inversion and constrained", *(_negative(rates) for rates in both)),
-        Figure(
+        CorrectedFigure("MSE on the authors' split, sign as printed and corrected", *signs),
+        CorrectedFigure("runs with a negative mu, by inversion and constrained", *(_negative(rates) for rates in both)),
+        CorrectedFigure(
             f"the same by inversion with S = {longest_s:.4f} s, Table 5 at 512",
             _negative(disk_rate(runs, longest_s)),
             None,
         ),
-        Figure(f"runs with |mu| above {_EXPLODED} times the median", *(_exploded(rates) for rates in both)),
-        Figure("largest |mu|, in medians of mu", *(_largest(rates) for rates in both)),
+        CorrectedFigure(f"runs with |mu| above {_EXPLODED} times the median", *(_exploded(rates) for rates in both)),
+        CorrectedFigure("largest |mu|, in medians of mu", *(_largest(rates) for rates in both)),
     ]
 
 
@@ -104,13 +104,13 @@ def _largest(rates: Floats) -> float:
     return float(np.abs(rates).max() / np.median(rates))
 
 
-def _in_many_splits(runs: Dataset) -> list[Figure]:
+def _in_many_splits(runs: Dataset) -> list[CorrectedFigure]:
     paper, ours = _answers(runs)
     words = f"in {len(SEEDS)} splits, by inversion and constrained"
     return [
-        Figure(f"% of predictions with mu below lambda {words}", paper.no_rate, ours.no_rate),
-        Figure(f"% of predictions that are negative {words}", paper.negative, ours.negative),
-        Figure(f"largest ratio of predicted and measured time {words}", paper.largest, ours.largest),
+        CorrectedFigure(f"% of predictions with mu below lambda {words}", paper.no_rate, ours.no_rate),
+        CorrectedFigure(f"% of predictions that are negative {words}", paper.negative, ours.negative),
+        CorrectedFigure(f"largest ratio of predicted and measured time {words}", paper.largest, ours.largest),
     ]
 
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from sparkcast.analysis import Analysis, Check
+from sparkcast.analysis import Analysis, AssumptionCheck
 from sparkcast.api import Data, analyze
-from sparkcast.replications import Figure, Findings, Mistake, NeedsMeasurements, Part, Section, compare
+from sparkcast.replications import CorrectedFigure, Mistake, NeedsMeasurements, PaperPart, PartResult, Section, compare
 from sparkcast.study import Dataset
 from sparkcast_papers.courier2021 import PARTS, _printed
 from sparkcast_papers.courier2021._implied import implied_df
@@ -26,10 +26,10 @@ _FORMULA, _CELL_FORMULA = "cpu*batch*njobs*network", "cpu*batch*njobs"
 
 
 @PARTS.register("anova")
-class Anova(Part):
+class Anova(PaperPart):
     """F tests of Table 3 from what could be recovered, and mistakes 5, 6, 7, 9 and 10."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         if data is None:
             raise NeedsMeasurements(
                 "the paper prints no measurements, so its ANOVA needs those recovered from the authors' notebooks",
@@ -56,7 +56,7 @@ class Anova(Part):
             _wrong_scale(runs, flagged, first),
             _wrong_count(),
         )
-        return Findings(sections, mistakes)
+        return PartResult(sections, mistakes)
 
 
 def _paper_model(runs: Dataset, formula: str) -> Analysis:
@@ -124,7 +124,7 @@ def _stale(kept: Dataset, first: Analysis, flagged: tuple[int, ...]) -> Mistake:
         f"{len(flagged)} of {first.n} rows of replicate 1 (rows {_listed(flagged)}). analyze warns about such "
         "rows on its own.",
         tuple(
-            Figure(f"F of {term} in replicate 1, with and without them", before[term], after[term])
+            CorrectedFigure(f"F of {term} in replicate 1, with and without them", before[term], after[term])
             for term in _printed.TERMS
         ),
     )
@@ -141,8 +141,8 @@ def _confounded(runs: Dataset, first: Analysis) -> Mistake:
         "Recording the cluster with each run would have shown it; with such a record added here for each "
         f"network, {words}",
         (
-            Figure("F of network", float(_printed.TABLE_3["network"][0]), None),
-            Figure("warnings about network added by the cluster records", None, len(naming)),
+            CorrectedFigure("F of network", float(_printed.TABLE_3["network"][0]), None),
+            CorrectedFigure("warnings about network added by the cluster records", None, len(naming)),
         ),
     )
 
@@ -160,12 +160,15 @@ def _contradiction() -> Mistake:
                 figure
                 for term, (_, p) in _printed.TABLE_2.items()
                 for figure in (
-                    Figure(f"P > F of {term}, Table 2", float(p), None),
-                    Figure(f"P > F of {term}, Table 12", float(_printed.TABLE_12[term]), None),
+                    CorrectedFigure(f"P > F of {term}, Table 2", float(p), None),
+                    CorrectedFigure(f"P > F of {term}, Table 12", float(_printed.TABLE_12[term]), None),
                 )
             ),
-            Figure("F of njobs, Table 2", _printed.TABLE_2_NEGATIVE_F, None),
-            *(Figure(f"{limit}, Table 13 and Table 3", *pair) for limit, pair in _printed.TABLE_13_PASTED.items()),
+            CorrectedFigure("F of njobs, Table 2", _printed.TABLE_2_NEGATIVE_F, None),
+            *(
+                CorrectedFigure(f"{limit}, Table 13 and Table 3", *pair)
+                for limit, pair in _printed.TABLE_13_PASTED.items()
+            ),
         ),
     )
 
@@ -181,15 +184,21 @@ def _wrong_scale(runs: Dataset, flagged: tuple[int, ...], first: Analysis) -> Mi
         f"{proposal.sentence} On that scale, with a square for each number and without the stale rows: "
         f"{_check(clean, 'normality').sentence} {_check(clean, 'equal variance').sentence}",
         (
-            Figure("R² of the paper's model on replicate 1, and of this one", first.r_squared, clean.r_squared),
+            CorrectedFigure(
+                "R² of the paper's model on replicate 1, and of this one", first.r_squared, clean.r_squared
+            ),
             *(
-                Figure(f"{what}, the paper's model and this one", *(_check(a, name).statistic for a in (first, clean)))
+                CorrectedFigure(
+                    f"{what}, the paper's model and this one", *(_check(a, name).statistic for a in (first, clean))
+                )
                 for what, name in (
                     ("W of the residuals", "normality"),
                     ("Breusch-Pagan F of spread along the prediction", "equal variance"),
                 )
             ),
-            Figure("F of cpu:njobs, the paper's model and this one", _f(first)["cpu:njobs"], _f(clean)["cpu:njobs"]),
+            CorrectedFigure(
+                "F of cpu:njobs, the paper's model and this one", _f(first)["cpu:njobs"], _f(clean)["cpu:njobs"]
+            ),
         ),
     )
 
@@ -202,7 +211,7 @@ def _wrong_count() -> Mistake:
         "Table 3 covers 288 runs.",
         f"F and P > F of its five rows are consistent only with {_shown(found)} residual degrees of freedom: with the "
         f"16 parameters of the model that is {_shown(runs)} runs. 288 runs would leave 272.",
-        (Figure("runs in Table 3", 288, runs[0] if len(runs) == 1 else None),),
+        (CorrectedFigure("runs in Table 3", 288, runs[0] if len(runs) == 1 else None),),
     )
 
 
@@ -210,5 +219,5 @@ def _shown(numbers: list[int]) -> str:
     return " or ".join(map(str, numbers)) or "no number of"
 
 
-def _check(analysis: Analysis, name: str) -> Check:
+def _check(analysis: Analysis, name: str) -> AssumptionCheck:
     return next(check for check in analysis.checks if check.name == name)

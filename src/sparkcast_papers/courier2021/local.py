@@ -8,7 +8,7 @@ from statistics import fmean
 
 from sparkcast import api
 from sparkcast.api import Data
-from sparkcast.replications import Findings, Part, Row, Section, show
+from sparkcast.replications import PaperPart, PartResult, Row, Section, show
 from sparkcast.study import Configuration, Dataset
 from sparkcast_papers._local import absent, duration_rows, local_section, mean_of, results_file
 from sparkcast_papers.courier2021 import PARTS
@@ -36,7 +36,7 @@ _MEAN_OVER_DEVIATION = 3  # the paper's deadlines are N(300, 100)
 
 
 @PARTS.register("local")
-class Local(Part):
+class Local(PaperPart):
     """The paper in small, from real runs: what matters, models, and deadlines by Courier's rule, ours, an oracle."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Local(Part):
     ) -> None:
         self._model, self._beside, self._trees, self._workers = model, beside, trees, workers
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         path = results_file("courier2021", RUNS, data)
         if path is None:
             return absent(RUNS)
@@ -57,7 +57,7 @@ class Local(Part):
             "of two executors are submitted, the second waits for the first: its training is not slower, its response "
             "is"
         )
-        return Findings(sections, notes=(note,), headlines=(headline,))
+        return PartResult(sections, notes=(note,), headlines=(headline,))
 
     def _models(self, runs: Data) -> Section:
         models = [name if name != "auto" else self._model for name in _MODELS]

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from sparkcast.arrays import Bools, Floats
-from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section, compare, show
+from sparkcast.replications import CorrectedFigure, Mistake, PaperPart, PartResult, Row, Section, compare, show
 from sparkcast.study import Configuration, Dataset
 from sparkcast_papers.courier2021 import PARTS, _printed
 from sparkcast_papers.courier2021._law_mistake import wrong_laws
@@ -44,19 +44,19 @@ _NO_NETWORK = ("processes", "cpu", "njobs", "batch")
 
 
 @PARTS.register("mistakes")
-class Mistakes(Part):
+class Mistakes(PaperPart):
     """Mistakes 1 to 4 and 7; without the measurements those that the paper's own numbers show."""
 
     def __init__(self, seeds: tuple[int, ...] = _FEW_SEEDS) -> None:
         self._seeds = seeds
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         if data is None:
             notes = (
                 f"mistakes 1 and 7, and the effect of the others, need measurements: `data=DIR` with {REPLICATE_1}, "
                 f"{CELLS} and {EVALUATION}",
             )
-            return Findings((_proper_r2(),), (_split_rows(), _swapped(), wrong_laws(None)), notes)
+            return PartResult((_proper_r2(),), (_split_rows(), _swapped(), wrong_laws(None)), notes)
         runs, evaluated = times_only(replicate_1(data)), evaluation(data)
         mistakes = (
             _wrong_network(evaluated),
@@ -65,7 +65,7 @@ class Mistakes(Part):
             wrong_laws(runs),
             _means_met(evaluated),
         )
-        return Findings((_proper_r2(), _evaluation(evaluated)), mistakes)
+        return PartResult((_proper_r2(), _evaluation(evaluated)), mistakes)
 
 
 def _column(runs: Dataset, name: str) -> Floats:
@@ -115,10 +115,10 @@ def _wrong_network(evaluated: Dataset) -> Mistake:
         "with the wrong "
         f"one for both, {both_wrong:.0f} and {courier_wrong:.0f}.",
         (
-            Figure("MSE of boosting, wrong and right network", both_wrong, boosting),
-            Figure("MSE of Courier, wrong and right network", courier_wrong, courier),
-            Figure("MSE of the accuracy, boosting", None, _mse(evaluated, BOOSTING_ACCURACY, "accuracy")),
-            Figure("MSE of the accuracy, Courier", None, _mse(evaluated, COURIER_ACCURACY, "accuracy")),
+            CorrectedFigure("MSE of boosting, wrong and right network", both_wrong, boosting),
+            CorrectedFigure("MSE of Courier, wrong and right network", courier_wrong, courier),
+            CorrectedFigure("MSE of the accuracy, boosting", None, _mse(evaluated, BOOSTING_ACCURACY, "accuracy")),
+            CorrectedFigure("MSE of the accuracy, Courier", None, _mse(evaluated, COURIER_ACCURACY, "accuracy")),
         ),
     )
 
@@ -136,7 +136,7 @@ def _split_rows(cells: Dataset | None = None, seeds: tuple[int, ...] = _FEW_SEED
         "rows, which hardly matters for trees."
     )
     figures = [
-        Figure(
+        CorrectedFigure(
             "% of test rows whose configuration is in the training data, split by row and by configuration",
             by_row,
             by_setting,
@@ -158,7 +158,7 @@ def _known(learned: list[int], asked: list[int]) -> float:
     return _percent([setting in set(learned) for setting in asked])
 
 
-def _leaks(cells: Dataset, seeds: tuple[int, ...]) -> list[Figure]:
+def _leaks(cells: Dataset, seeds: tuple[int, ...]) -> list[CorrectedFigure]:
     technique = partial(forest, names=_NO_NETWORK)
     by_row, by_setting = (
         median(ask(technique, split(cells, seed)).mse for seed in seeds) for split in (by_rows, by_settings)
@@ -166,8 +166,8 @@ def _leaks(cells: Dataset, seeds: tuple[int, ...]) -> list[Figure]:
     table = median(ask(table_of_means, by_rows(cells, seed)).mse for seed in seeds)
     words = f"median of {len(seeds)} splits"
     return [
-        Figure(f"MSE of a forest, split by row and by configuration, {words}", by_row, by_setting),
-        Figure(f"MSE of a table of means, split by row, {words}", table, None),
+        CorrectedFigure(f"MSE of a forest, split by row and by configuration, {words}", by_row, by_setting),
+        CorrectedFigure(f"MSE of a table of means, split by row, {words}", table, None),
     ]
 
 
@@ -222,14 +222,14 @@ def _proper_r2() -> Section:
 def _swapped(runs: Dataset | None = None) -> Mistake:
     time, accuracy = _proper_r2_pair()
     figures = [
-        Figure("R² of the linear model, time", float(_printed.TIME[_printed.LINEAR][1]), time),
-        Figure("R² of the linear model, accuracy", float(_printed.ACCURACY[_printed.LINEAR][1]), accuracy),
+        CorrectedFigure("R² of the linear model, time", float(_printed.TIME[_printed.LINEAR][1]), time),
+        CorrectedFigure("R² of the linear model, accuracy", float(_printed.ACCURACY[_printed.LINEAR][1]), accuracy),
     ]
     if runs is not None:
         split = by_settings(runs, AUTHORS_SEED)
         predicted, actual = linear(split.train, settings(split.test)), times(split.test)
         swapped, right = score(actual, predicted).r2, score(predicted, actual).r2
-        figures.append(Figure("the same on the authors' split of replicate 1, time", swapped, right))
+        figures.append(CorrectedFigure("the same on the authors' split of replicate 1, time", swapped, right))
     return Mistake(
         3,
         "Table 4: the linear model explains 64 % of the response time.",
@@ -252,7 +252,7 @@ def _means_met(evaluated: Dataset) -> Mistake:
         f"That is for means of three runs: of the single runs, {met.sum()} of {len(met)} met theirs. A mean "
         "below the line says little about the next run; recommend therefore states a probability, and "
         "`confidence=` sets it.",
-        (Figure("% of SLOs met, means and single runs", _percent(means), _percent(met)), *_table_9(evaluated)),
+        (CorrectedFigure("% of SLOs met, means and single runs", _percent(means), _percent(met)), *_table_9(evaluated)),
     )
 
 
@@ -267,7 +267,7 @@ def _times_and_slos(evaluated: Dataset) -> dict[Configuration, list[tuple[float,
     return jobs
 
 
-def _table_9(evaluated: Dataset) -> list[Figure]:
+def _table_9(evaluated: Dataset) -> list[CorrectedFigure]:
     """The job whose SLO in Table 9 is not the one it was run with."""
     figures = []
     for job, runs in _times_and_slos(evaluated).items():
@@ -275,6 +275,6 @@ def _table_9(evaluated: Dataset) -> list[Figure]:
         printed = _printed.TABLE_9_SLO.get((cpu, batch, njobs))
         if printed is not None:
             what = f"SLO in s of cpu={cpu}, batch={batch}, njobs={njobs}, Table 9 and the experiment"
-            figures.append(Figure(what, printed, runs[0][1]))
-            figures.append(Figure("mean time in s of that job", None, fmean(time for time, _ in runs)))
+            figures.append(CorrectedFigure(what, printed, runs[0][1]))
+            figures.append(CorrectedFigure("mean time in s of that job", None, fmean(time for time, _ in runs)))
     return figures

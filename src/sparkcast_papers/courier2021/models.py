@@ -7,11 +7,11 @@ from pathlib import Path
 
 from sparkcast.models import MODELS
 from sparkcast.replications import (
-    Figure,
-    Findings,
+    CorrectedFigure,
     Mistake,
     NeedsMeasurements,
-    Part,
+    PaperPart,
+    PartResult,
     Row,
     Section,
     compare,
@@ -61,7 +61,7 @@ _LEVEL = 0.9
 
 
 @PARTS.register("models")
-class Models(Part):
+class Models(PaperPart):
     """The paper's models and ours on the authors' split, on 50 others and in the final evaluation, and mistake 5."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Models(Part):
     ) -> None:
         self._seeds, self._trees, self._fewer, self._grid = seeds, trees, fewer_trees, grid
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         folder = require(data)
         (runs, clean), evaluated = with_and_without_stale(folder), evaluation(folder)
         techniques = paper_techniques(self._fewer) | our_techniques()
@@ -89,7 +89,7 @@ class Models(Part):
             _medians_without_stale(kept, len(self._seeds), len(runs.observations) - len(clean.observations)),
             _final_evaluation(evaluated, clean),
         )
-        return Findings(sections, (_stale(found, kept),))
+        return PartResult(sections, (_stale(found, kept),))
 
     def _authors_split(self, split: Split, reached: Mapping[str, Score]) -> Section:
         searched = search_forest(split, self._grid)
@@ -237,5 +237,5 @@ def _stale(found: Mapping[str, Sequence[Score]], kept: Mapping[str, Sequence[Sco
         "Models are trained and tested on the times in the logs.",
         "No model can know that a time belongs to another run, and one such test row can outweigh all others. "
         f"Without the stale rows the error is less than half for {'; '.join(halved) or 'no model'}.",
-        tuple(Figure(f"median MSE of {name}, with and without them", *pair) for name, pair in pairs.items()),
+        tuple(CorrectedFigure(f"median MSE of {name}, with and without them", *pair) for name, pair in pairs.items()),
     )

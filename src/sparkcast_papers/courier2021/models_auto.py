@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from sparkcast.replications import Findings, Part, Row, Section, show
+from sparkcast.replications import PaperPart, PartResult, Row, Section, show
 from sparkcast.study import Dataset
 from sparkcast_papers.courier2021 import PARTS, _printed
 from sparkcast_papers.courier2021._splits import AUTHORS_SEED, Technique, scores, typical
@@ -21,20 +21,20 @@ _TECHNIQUES: dict[str, Technique] = {
 
 
 @PARTS.register("models-auto")
-class ModelsAuto(Part):
+class ModelsAuto(PaperPart):
     """Our `auto` beside the best of the paper's models and of ours: authors' split, and three without stale rows."""
 
     def __init__(self, seeds: Sequence[int] = _SEEDS) -> None:
         self._seeds = seeds
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         runs, clean = with_and_without_stale(require(data))
         n = len(self._seeds)
         sections = (
             _section("Replicate 1, the authors' split", runs, (AUTHORS_SEED,)),
             _section(f"Replicate 1 without stale rows, median of {n} splits by configuration", clean, self._seeds),
         )
-        return Findings(sections)
+        return PartResult(sections)
 
 
 def _section(title: str, runs: Dataset, seeds: Sequence[int]) -> Section:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from sparkcast.replications import Figure, Findings, Mistake, Part, Section, show
+from sparkcast.replications import CorrectedFigure, Mistake, PaperPart, PartResult, Section, show
 from sparkcast.study import Dataset
 from sparkcast_papers.courier2021 import PARTS
 from sparkcast_papers.courier2021._runs import (
@@ -60,7 +60,7 @@ _BAR_ACCURACY = 0.003
 
 
 @PARTS.register("slo")
-class Slo(Part):
+class Slo(PaperPart):
     """Batch sizes for deadlines: the final evaluation and 1,000 random SLOs; without data what Table 9 gives away."""
 
     def __init__(
@@ -73,11 +73,11 @@ class Slo(Part):
     ) -> None:
         self._model, self._beside, self._trees, self._n_draws, self._workers = model, beside, trees, n_draws, workers
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         if data is None:
             needed = ", ".join((REPLICATE_1, KNOWN, EVALUATION, BOOSTINGS_CHOICE))
             notes = (f"jobs, times and our choices need measurements: `data=DIR` with {needed}",)
-            return Findings((allowed_by_own_error(),), (_silent_fallback(),), notes)
+            return PartResult((allowed_by_own_error(),), (_silent_fallback(),), notes)
         runs, stale = both_responses(replicate_1(data)), flagged_rows(data)
         clean, known = without_rows(runs, stale), known_before(data)
         evaluated, boostings = evaluation(data), boostings_batches(data)
@@ -99,7 +99,7 @@ class Slo(Part):
             self._strict_section(strict, jobs, draws, count_jobs(runs, stale), len(stale)),
             self._easy_section(easy, jobs, draws),
         )
-        return Findings(sections, (_silent_fallback(strict, jobs, draws, self._mine),))
+        return PartResult(sections, (_silent_fallback(strict, jobs, draws, self._mine),))
 
     def _answers(self, clean: Dataset, known: Dataset, jobs: Jobs, evaluated: Dataset) -> list[Answers]:
         """About each job by those who never saw it, about all by those who did, and about the evaluation's runs."""
@@ -172,12 +172,12 @@ def _in_words(found: Outcome) -> str:
 def _silent_fallback(
     learned: Sequence[Learned] = (), jobs: Jobs | None = None, draws: Draws | None = None, mine: str = ""
 ) -> Mistake:
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[CorrectedFigure, ...] = ()
     if jobs is not None and draws is not None:
         found = outcomes_of(learned, jobs, draws)
         figures = (
-            Figure("% of random SLOs that cannot be met", None, 100 * found[ORACLE].refused),
-            Figure(
+            CorrectedFigure("% of random SLOs that cannot be met", None, 100 * found[ORACLE].refused),
+            CorrectedFigure(
                 "% of random SLOs declared infeasible, Courier and ours",
                 100 * found[COURIERS_RULE].refused,
                 100 * found[mine].refused,

@@ -1,9 +1,9 @@
 """Javaheri (2021): reading images for training, from single files and from TFRecords, with and without caching."""
 
 from sparkcast.registry import Registry
-from sparkcast.replications import REPLICATIONS, Part
+from sparkcast.replications import REPLICATIONS, PaperPart
 
-PARTS: Registry[Part] = Registry("part of javaheri2021", __name__)
+PARTS: Registry[PaperPart] = Registry("part of javaheri2021", __name__)
 
 
 @REPLICATIONS.register("javaheri2021")

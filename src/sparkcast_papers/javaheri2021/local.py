@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from sparkcast.replications import Findings, Part, Section, show
+from sparkcast.replications import PaperPart, PartResult, Section, show
 from sparkcast.study import Dataset, Observation
 from sparkcast_papers._local import (
     LEVEL,
@@ -26,10 +26,10 @@ _RATE = "throughput"
 
 
 @PARTS.register("local")
-class Local(Part):
+class Local(PaperPart):
     """The report in small, from real runs: TFRecord against JPEG with an interval, and writing shards."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         # --data may also be a table of runs, for the part read-speed.
         folder = data if data is not None and data.is_dir() else None
         read, write = (results_file("javaheri2021", name, folder) for name in (READ, WRITE))
@@ -48,7 +48,7 @@ class Local(Part):
             "in small: generated images on a local disk, in the page cache, on one machine with two cores; the report "
             "read from cloud storage with up to four machines"
         )
-        return Findings(sections, notes=(note,), headlines=(headline,))
+        return PartResult(sections, notes=(note,), headlines=(headline,))
 
 
 def _correlations(read: Path) -> tuple[Section, ...]:

@@ -9,7 +9,7 @@ from sparkcast.analysis import Regression
 from sparkcast.analysis.effects import regressions
 from sparkcast.data import read_csv
 from sparkcast.errors import StudyError
-from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section, show
+from sparkcast.replications import CorrectedFigure, Mistake, PaperPart, PartResult, Row, Section, show
 from sparkcast.study import Configuration, Level, Observation
 from sparkcast_papers.javaheri2021 import PARTS
 
@@ -27,10 +27,10 @@ _YES, _NO = ("true", "yes", "1", "on", "cached"), ("false", "no", "0", "off", "p
 
 
 @PARTS.register("read-speed")
-class ReadSpeed(Part):
+class ReadSpeed(PaperPart):
     """Table 1: correlations of images per second with the settings, and the mistake in reading them."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         if data is None:
             rows = tuple(
                 show(_item(key), f"r, {variable}", None, r)
@@ -40,11 +40,11 @@ class ReadSpeed(Part):
             note = "the measurements are not public: this only repeats the paper; `data=FILE.csv` compares runs with it"
             section = Section("Table 1 as printed", "Table 1", rows, (note,))
             columns = "format, cache, batch_size, batches, repetition and throughput"
-            return Findings((section,), (_warm_up({}),), (f"runs of image-read are needed, as a CSV with {columns}",))
+            return PartResult((section,), (_warm_up({}),), (f"runs of image-read are needed, as a CSV with {columns}",))
         groups = _groups(data)
         found = {key: _regress(runs) for key, runs in groups.items()}
         sections = [_section(key, len(groups[key]), lines) for key, lines in found.items()]
-        return Findings((*sections, *_ratio(groups)), (_warm_up(found),))
+        return PartResult((*sections, *_ratio(groups)), (_warm_up(found),))
 
 
 Key = tuple[str, bool]
@@ -153,7 +153,7 @@ def _warm_up(found: Mapping[Key, Lines]) -> Mistake:
         f"settings explain {100 * max(plain[0] ** 2, plain[1] ** 2, plain[3] ** 2):.1f} % at most. The first "
         "repetitions must be left out or modeled, and r needs the number of runs next to it: the paper gives none.",
         tuple(
-            Figure(f"r of repetition, {_item(key)}", float(printed[2]), ours.get(key))
+            CorrectedFigure(f"r of repetition, {_item(key)}", float(printed[2]), ours.get(key))
             for key, printed in TABLE_1.items()
         ),
     )

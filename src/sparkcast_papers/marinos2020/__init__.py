@@ -1,9 +1,9 @@
 """Marinos, Voorhout and Tehrany (2020): a fractional factorial of MNIST training with BigDL on Spark."""
 
 from sparkcast.registry import Registry
-from sparkcast.replications import REPLICATIONS, Part
+from sparkcast.replications import REPLICATIONS, PaperPart
 
-PARTS: Registry[Part] = Registry("part of marinos2020", __name__)
+PARTS: Registry[PaperPart] = Registry("part of marinos2020", __name__)
 
 
 @REPLICATIONS.register("marinos2020")

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from sparkcast.analysis import RESIDUAL, Analysis, AnovaRow, Check
+from sparkcast.analysis import RESIDUAL, Analysis, AnovaRow, AssumptionCheck
 from sparkcast.api import Data, analyze
 from sparkcast.study import Dataset
 from sparkcast_papers.marinos2020._runs import FORMULA
 
 
-def check(analysis: Analysis, name: str) -> Check:
+def check(analysis: Analysis, name: str) -> AssumptionCheck:
     """One assumption that our own analysis tested."""
     return next(check for check in analysis.checks if check.name == name)
 

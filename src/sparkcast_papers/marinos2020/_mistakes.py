@@ -4,7 +4,7 @@ from statistics import fmean
 
 from sparkcast.analysis import Analysis
 from sparkcast.analysis.assumptions import bartlett, brown_forsythe
-from sparkcast.replications import Figure, Mistake
+from sparkcast.replications import CorrectedFigure, Mistake
 from sparkcast.study import Dataset
 from sparkcast_papers.marinos2020 import _printed
 from sparkcast_papers.marinos2020._checks import by_setting, check, columns_bartlett, sequential, vif
@@ -21,8 +21,8 @@ def normality(analysis: Analysis) -> Mistake:
         "The p value of Shapiro-Wilk is not significant, so the residuals are likely normal.",
         f"A p value this small shows that they are not. Our check concludes: {found.verdict}. {found.sentence}",
         (
-            Figure("W of the residuals", float(_printed.SHAPIRO_W), found.statistic),
-            Figure("p of W", float(_printed.SHAPIRO_P), found.p),
+            CorrectedFigure("W of the residuals", float(_printed.SHAPIRO_W), found.statistic),
+            CorrectedFigure("p of W", float(_printed.SHAPIRO_P), found.p),
         ),
     )
 
@@ -46,13 +46,15 @@ def variances(whole: Dataset, kept: Dataset) -> Mistake:
         f"would by itself raise Bartlett's statistic from {statistic:.1f} to {with_constant:.1f}: it is left "
         "out.",
         (
-            Figure(
+            CorrectedFigure(
                 "Bartlett, for columns of levels and for costs by configuration", columns_bartlett(kept)[0], statistic
             ),
-            Figure("p of Bartlett", float(_printed.BARTLETT_P), p),
-            Figure("Bartlett of the costs with the constant configuration, an artifact", None, float(with_constant)),
-            Figure("Brown-Forsythe of the costs by configuration", None, robust),
-            Figure("p of Brown-Forsythe", None, robust_p),
+            CorrectedFigure("p of Bartlett", float(_printed.BARTLETT_P), p),
+            CorrectedFigure(
+                "Bartlett of the costs with the constant configuration, an artifact", None, float(with_constant)
+            ),
+            CorrectedFigure("Brown-Forsythe of the costs by configuration", None, robust),
+            CorrectedFigure("p of Brown-Forsythe", None, robust_p),
         ),
     )
 
@@ -67,8 +69,10 @@ def collinearity(kept: Dataset, of_kept: Analysis, of_whole: Analysis) -> Mistak
         "with its parts. Coded from -1 to +1, the same 30 configurations have almost none, and the whole "
         "design none at all.",
         (
-            Figure("largest VIF, uncoded and coded, all 32 rows", uncoded, check(of_whole, "collinearity").statistic),
-            Figure("largest VIF, coded, 30 rows", None, check(of_kept, "collinearity").statistic),
+            CorrectedFigure(
+                "largest VIF, uncoded and coded, all 32 rows", uncoded, check(of_whole, "collinearity").statistic
+            ),
+            CorrectedFigure("largest VIF, coded, 30 rows", None, check(of_kept, "collinearity").statistic),
         ),
     )
 
@@ -90,12 +94,12 @@ def dropped_runs(kept: Dataset, whole: Dataset) -> Mistake:
         f"(p = {second.p:.3f}). With all 32 rows the order does not matter, and cores do "
         f"(p = {full.p:.1g}).",
         (
-            *(Figure(f"mean cost in row {row}", None, fmean(TABLE_II[row - 1][1])) for row in DROPPED),
-            Figure("highest mean cost of the other rows", None, max(_others())),
-            Figure("sum of squares of cores, 30 rows, third", None, first.sum_sq),
-            Figure("sum of squares of cores, 30 rows, after epochs*lr*batch", None, second.sum_sq),
-            Figure("sum of squares of cores, 32 rows, third", 0.000555, full.sum_sq),
-            Figure("sum of squares of cores, 32 rows, after epochs*lr*batch", None, full_second.sum_sq),
+            *(CorrectedFigure(f"mean cost in row {row}", None, fmean(TABLE_II[row - 1][1])) for row in DROPPED),
+            CorrectedFigure("highest mean cost of the other rows", None, max(_others())),
+            CorrectedFigure("sum of squares of cores, 30 rows, third", None, first.sum_sq),
+            CorrectedFigure("sum of squares of cores, 30 rows, after epochs*lr*batch", None, second.sum_sq),
+            CorrectedFigure("sum of squares of cores, 32 rows, third", 0.000555, full.sum_sq),
+            CorrectedFigure("sum of squares of cores, 32 rows, after epochs*lr*batch", None, full_second.sum_sq),
         ),
     )
 
@@ -121,9 +125,9 @@ def missed_logarithm(plain: Analysis, on_log: Analysis) -> Mistake:
         "come much closer to normal, but not everything is fixed: variances still differ (Brown-Forsythe "
         f"{equal.statistic:.2f}).",
         (
-            Figure("R² in %", float(_printed.R_SQUARED_PERCENT), 100 * on_log.r_squared),
-            Figure("most likely power (1: no transformation)", 1.0, proposal.power),
-            Figure("W of the residuals", float(_printed.SHAPIRO_W), normal.statistic),
-            *(Figure(f"% of the variation of {term}", None, shares[term]) for term in _printed.LOG_SHARES),
+            CorrectedFigure("R² in %", float(_printed.R_SQUARED_PERCENT), 100 * on_log.r_squared),
+            CorrectedFigure("most likely power (1: no transformation)", 1.0, proposal.power),
+            CorrectedFigure("W of the residuals", float(_printed.SHAPIRO_W), normal.statistic),
+            *(CorrectedFigure(f"% of the variation of {term}", None, shares[term]) for term in _printed.LOG_SHARES),
         ),
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sparkcast.analysis import RESIDUAL, Analysis
 from sparkcast.api import Data, analyze
-from sparkcast.replications import Findings, Part, Row, Section, compare, show
+from sparkcast.replications import PaperPart, PartResult, Row, Section, compare, show
 from sparkcast.study import Dataset
 from sparkcast_papers.marinos2020 import PARTS, _mistakes, _printed
 from sparkcast_papers.marinos2020._checks import check, columns_bartlett, vif
@@ -17,10 +17,10 @@ _W_DIGITS, _P_DIGITS = 6, 4
 
 
 @PARTS.register("anova")
-class Anova(Part):
+class Anova(PaperPart):
     """The ANOVA of Fig. 2, its assumptions (Tables III to V), and mistakes 1 to 5."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         whole, kept = table_runs(), table_runs(without=DROPPED)
         of_whole, of_kept = _paper_model(whole), _paper_model(kept)
         on_log = analyze(Data(whole), "cost")
@@ -40,7 +40,7 @@ class Anova(Part):
             _mistakes.dropped_runs(kept, whole),
             _mistakes.missed_logarithm(of_whole, on_log),
         )
-        return Findings(tuple(sections), mistakes)
+        return PartResult(tuple(sections), mistakes)
 
 
 def _paper_model(runs: Dataset) -> Analysis:

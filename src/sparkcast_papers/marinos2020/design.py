@@ -4,7 +4,7 @@ import math
 from itertools import combinations
 from pathlib import Path
 
-from sparkcast.replications import Findings, Part, Section, compare
+from sparkcast.replications import PaperPart, PartResult, Section, compare
 from sparkcast_papers.marinos2020 import PARTS
 from sparkcast_papers.marinos2020._tables import FACTORS, TABLE_I, TABLE_II
 
@@ -12,10 +12,10 @@ Signs = tuple[int, ...]
 
 
 @PARTS.register("design")
-class Design(Part):
+class Design(PaperPart):
     """Table II against the design it is said to follow, I = ABCDEF."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         signs = coded()
         balanced = sum(sum(row[i] for row in signs) == 0 for i in range(len(FACTORS)))
         pairs = list(combinations(range(len(FACTORS)), 2))
@@ -36,7 +36,7 @@ class Design(Part):
             "configurations with 1 node, 4 executors and 4 cores ran on another machine type (Section III.C), "
             "so part of what looks like an effect of these settings may come from the machine"
         )
-        return Findings((Section("The 2^(6-1) design of Table II", "Section III", rows, notes),), notes=(hardware,))
+        return PartResult((Section("The 2^(6-1) design of Table II", "Section III", rows, notes),), notes=(hardware,))
 
 
 def coded() -> tuple[Signs, ...]:

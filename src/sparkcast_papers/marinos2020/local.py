@@ -7,7 +7,7 @@ from statistics import fmean
 
 from sparkcast import api
 from sparkcast.api import Data
-from sparkcast.replications import Findings, Part, Row, Section, show
+from sparkcast.replications import PaperPart, PartResult, Row, Section, show
 from sparkcast.study import Dataset
 from sparkcast_papers._local import absent, duration_rows, local_section, results_file
 from sparkcast_papers.marinos2020 import PARTS, _printed
@@ -20,10 +20,10 @@ _SETTINGS = ("executors", "memory", "sampling_rate", "epochs", "learning_rate", 
 
 
 @PARTS.register("local")
-class Local(Part):
+class Local(PaperPart):
     """The paper in small, from real runs: shares of the cost, and its optimum by recommend, tune and doubling."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         path = results_file("marinos2020", RUNS, data)
         if path is None:
             return absent(RUNS)
@@ -37,7 +37,7 @@ class Local(Part):
             "500 or 1,000 images on one machine with two cores; memory and the amount of data stand in for nodes and "
             "cores per executor, and Adam for the paper's optimizer"
         )
-        return Findings(sections, notes=(note,), headlines=(_headline(found),) if found else ())
+        return PartResult(sections, notes=(note,), headlines=(_headline(found),) if found else ())
 
 
 def _shares(data: Data) -> Section:

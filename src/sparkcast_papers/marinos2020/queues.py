@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast.queues.markovian import MMc
-from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section, compare, show
+from sparkcast.replications import CorrectedFigure, Mistake, PaperPart, PartResult, Row, Section, compare, show
 from sparkcast.study import Dataset
 from sparkcast_papers.marinos2020 import PARTS, _printed
 from sparkcast_papers.marinos2020._runs import DROPPED, authors_runs, table_runs
@@ -13,16 +13,16 @@ _REPLICATES = 10
 
 
 @PARTS.register("queues")
-class Queues(Part):
+class Queues(PaperPart):
     """M/M/1 and M/M/4 at a utilization of 0.8, and mistakes 6 and 7."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         runs = table_runs(without=DROPPED) if data is None else authors_runs(data)
         means = {nodes: _mean_cost(runs, nodes) for nodes in (1, 4)}
         sections = [_rates(means, is_rounded=data is None), _printed_queues(), _right_queues(means), _optimized()]
         if data is not None:
             sections.insert(2, _notebook(1 / (_REPLICATES * means[4])))
-        return Findings(tuple(sections), (_sum_for_mean(means), _wrong_queue(means)))
+        return PartResult(tuple(sections), (_sum_for_mean(means), _wrong_queue(means)))
 
 
 def _mean_cost(runs: Dataset, nodes: int) -> float:
@@ -114,10 +114,10 @@ def _sum_for_mean(means: dict[int, float]) -> Mistake:
         "It was based on the sum of the ten replicates of a configuration: 1/mu is ten times too large. Nor is "
         "it a rate: the cost is time over squared accuracy, so jobs per unit of cost are not jobs per second.",
         (
-            Figure("mu, 1 node", float(_printed.MU_1), 1 / means[1]),
-            Figure("mu, 4 nodes", float(_printed.MU_4), 1 / means[4]),
-            Figure("mean cost, 1 node", None, means[1]),
-            Figure("mean cost, 4 nodes", None, means[4]),
+            CorrectedFigure("mu, 1 node", float(_printed.MU_1), 1 / means[1]),
+            CorrectedFigure("mu, 4 nodes", float(_printed.MU_4), 1 / means[4]),
+            CorrectedFigure("mean cost, 1 node", None, means[1]),
+            CorrectedFigure("mean cost, 4 nodes", None, means[4]),
         ),
     )
 
@@ -132,10 +132,10 @@ def _wrong_queue(means: dict[int, float]) -> Mistake:
         f"{its_own['E[T]']:.3f}, and with mu from means {right['E[T]']:.4f}, in units of cost; M/M/1 gives "
         f"{one['E[T]']:.3f} and not 1.620. E[N] does not depend on mu and stays.",
         (
-            Figure("lambda of M/M/4, with the paper's mu", float(_printed.M_M_4["lambda"]), its_own["lambda"]),
-            Figure("E[T] of M/M/4, with the paper's mu", float(_printed.M_M_4["E[T]"]), its_own["E[T]"]),
-            Figure("E[N] of M/M/4", float(_printed.M_M_4["E[N]"]), its_own["E[N]"]),
-            Figure("E[T] of M/M/4, with mu from means", None, right["E[T]"]),
-            Figure("E[T] of M/M/1, with mu from means", float(_printed.M_M_1["E[T]"]), one["E[T]"]),
+            CorrectedFigure("lambda of M/M/4, with the paper's mu", float(_printed.M_M_4["lambda"]), its_own["lambda"]),
+            CorrectedFigure("E[T] of M/M/4, with the paper's mu", float(_printed.M_M_4["E[T]"]), its_own["E[T]"]),
+            CorrectedFigure("E[N] of M/M/4", float(_printed.M_M_4["E[N]"]), its_own["E[N]"]),
+            CorrectedFigure("E[T] of M/M/4, with mu from means", None, right["E[T]"]),
+            CorrectedFigure("E[T] of M/M/1, with mu from means", float(_printed.M_M_1["E[T]"]), one["E[T]"]),
         ),
     )

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from statistics import fmean, stdev
 
-from sparkcast.replications import Figure, Findings, Mistake, Part, Section, compare, show
+from sparkcast.replications import CorrectedFigure, Mistake, PaperPart, PartResult, Section, compare, show
 from sparkcast_papers.marinos2020 import PARTS, _printed
 from sparkcast_papers.marinos2020._tables import TABLE_II
 from sparkcast_papers.marinos2020.queues import best_cost
@@ -14,10 +14,10 @@ _SEARCHED_AT = (1, 1, 1, 1, _HIGHEST_IN_DESIGN, 256)  # nodes, executors, cores,
 
 
 @PARTS.register("search")
-class Search(Part):
+class Search(PaperPart):
     """The optimum of the learning rate, and mistake 8."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         best = float(_printed.BEST_RATE)
         doublings = math.floor(math.log2(best / _printed.FIRST_RATE))
         rate = _printed.FIRST_RATE * 2**doublings * 1.1
@@ -29,7 +29,7 @@ class Search(Part):
             show("cost", "in Table II, lr 0.01, same settings", before),
         )
         section = Section("The search for a learning rate", "Section V", rows)
-        return Findings((section,), (_edge(doublings, before, scatter),))
+        return PartResult((section,), (_edge(doublings, before, scatter),))
 
 
 def _edge(doublings: int, before: float, scatter: float) -> Mistake:
@@ -44,11 +44,13 @@ def _edge(doublings: int, before: float, scatter: float) -> Mistake:
         f"(0.976) even a perfect model would lower the cost by only {gain:.1f} %, while replicates at the same "
         f"settings (lr 0.01 in Table II) vary by {scatter:.0f} %.",
         (
-            Figure("learning rate, as a multiple of the highest in the design", None, best / _HIGHEST_IN_DESIGN),
-            Figure("cost at the optimum", float(_printed.BEST_COST), best_cost()),
-            Figure("cost if its accuracy were 1", None, floor),
-            Figure("cost at lr 0.01, same settings (Table II)", None, before),
-            Figure("% by which its replicates vary", None, scatter),
-            Figure("% that is left to gain at 9.011", None, gain),
+            CorrectedFigure(
+                "learning rate, as a multiple of the highest in the design", None, best / _HIGHEST_IN_DESIGN
+            ),
+            CorrectedFigure("cost at the optimum", float(_printed.BEST_COST), best_cost()),
+            CorrectedFigure("cost if its accuracy were 1", None, floor),
+            CorrectedFigure("cost at lr 0.01, same settings (Table II)", None, before),
+            CorrectedFigure("% by which its replicates vary", None, scatter),
+            CorrectedFigure("% that is left to gain at 9.011", None, gain),
         ),
     )

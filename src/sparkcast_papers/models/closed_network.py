@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.models.base import MODELS, Domain, Learned, Model, Problem, require_times
+from sparkcast.models.base import MODELS, Domain, LearnedPoints, Model, Problem, require_times
 from sparkcast.study import Role
 from sparkcast_papers.models.courier import cpu, setting
 from sparkcast_papers.models.operational_laws import categories, faster_than_cpu, load, passes, require_known
@@ -64,7 +64,7 @@ class ClosedNetwork(Model):
             raise StudyError(f"{workers} workers cannot be", hint="give the number of machines")
         self._workers = workers
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         import numpy as np
 
         require_times(problem, "closed-network")
@@ -79,7 +79,7 @@ class ClosedNetwork(Model):
         n = (len(found) - 2) // 2
         parts = (tuple(part.tolist()) for part in np.split(found, [n, 2 * n]))
         network = Network(domain, self._workers, *parts)
-        return Learned(replace(network, unexplained=faster_than_cpu(problem, network.cpu_time(x))))
+        return LearnedPoints(replace(network, unexplained=faster_than_cpu(problem, network.cpu_time(x))))
 
     def _fit(self, problem: Problem, disk_share: float) -> tuple[float, Floats]:
         """The loss and the coefficients, all positive, from one beginning."""

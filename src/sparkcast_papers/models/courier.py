@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sparkcast.arrays import Floats
-from sparkcast.models.base import MODELS, Columns, Domain, Learned, Model, Problem, Scale, in_own_unit
+from sparkcast.models.base import MODELS, Columns, Domain, LearnedPoints, Model, Problem, ResponseScale, in_own_unit
 from sparkcast.study import Role
 from sparkcast.units import as_number
 
@@ -17,7 +17,7 @@ class Forest:
     """A forest on processes, cpu and every setting."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     estimator: Any
 
     def __call__(self, x: Floats) -> Floats:
@@ -50,7 +50,7 @@ class Courier(Model):
         }
         self._log = log
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         from sklearn.ensemble import RandomForestRegressor
 
         posed = problem if self._log else in_own_unit(problem)
@@ -59,7 +59,7 @@ class Courier(Model):
         forest = RandomForestRegressor(self._trees, **self._settings, oob_score=out_of_bag, n_jobs=1)
         forest.fit(columns(posed.domain, posed.x), posed.y, sample_weight=posed.weights)
         points = Forest(posed.domain, posed.scale, forest)
-        return Learned(points, posed.scale.back(forest.oob_prediction_) if out_of_bag else None)
+        return LearnedPoints(points, posed.scale.back(forest.oob_prediction_) if out_of_bag else None)
 
 
 def columns(domain: Domain, x: Floats) -> Floats:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
-from sparkcast.models.base import MODELS, Domain, Learned, Model, Problem, relative_nnls, require_times
+from sparkcast.models.base import MODELS, Domain, LearnedPoints, Model, Problem, relative_nnls, require_times
 from sparkcast.study import Role
 from sparkcast.study.setting import PASSES, SIZES
 from sparkcast_papers.models.courier import cpu, setting
@@ -64,7 +64,7 @@ class OperationalLaws(Model):
             raise StudyError(f"{workers} is not a valid number of workers", hint="give the number of machines")
         self._workers = workers
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         import numpy as np
 
         require_times(problem, "operational-laws")
@@ -74,7 +74,7 @@ class OperationalLaws(Model):
         found = relative_nnls(problem, passes(domain, x)[:, None] * np.column_stack([kinds, loads]))
         cpu_s, disk_s = np.split(found, [kinds.shape[1]])
         unexplained = faster_than_cpu(problem, kinds @ cpu_s)
-        return Learned(Law(domain, self._workers, tuple(cpu_s.tolist()), tuple(disk_s.tolist()), unexplained))
+        return LearnedPoints(Law(domain, self._workers, tuple(cpu_s.tolist()), tuple(disk_s.tolist()), unexplained))
 
 
 def faster_than_cpu(problem: Problem, cpu_time: Floats) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.models.base import MODELS, Columns, Learned, Model, Problem, in_own_unit, least_squares
+from sparkcast.models.base import MODELS, Columns, LearnedPoints, Model, Problem, in_own_unit, least_squares
 
 _COLUMNS = Columns(logs=True, inverses=True, degree=2)
 _ALIASED = 1e-8  # less than this share of a column left beside the others is rounding error
@@ -28,10 +28,10 @@ class Stepwise(Model):
         self._remove = remove
         self._log = log
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         posed = problem if self._log else in_own_unit(problem)
         x = _COLUMNS.of(posed.domain, posed.x)
-        return Learned(least_squares(posed, _COLUMNS, self.select(x, posed.y, posed.weights)))
+        return LearnedPoints(least_squares(posed, _COLUMNS, self.select(x, posed.y, posed.weights)))
 
     def select(self, x: Floats, y: Floats, weights: Floats) -> tuple[int, ...]:
         """The columns that the F tests leave, in the order in which they came in."""

@@ -1,9 +1,9 @@
 """Myung and Yu (2020): completion times of convolutional networks on Spark by a hierarchy of two models."""
 
 from sparkcast.registry import Registry
-from sparkcast.replications import REPLICATIONS, Part
+from sparkcast.replications import REPLICATIONS, PaperPart
 
-PARTS: Registry[Part] = Registry("part of myung2020", __name__)
+PARTS: Registry[PaperPart] = Registry("part of myung2020", __name__)
 
 
 @REPLICATIONS.register("myung2020")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
-from sparkcast.learned.grid_search import GRIDS, Space
+from sparkcast.learned.grid_search import GRIDS, MethodGrid
 from sparkcast.models.base import Model
 from sparkcast_papers._estimator import Estimator
 from sparkcast_papers.myung2020._tables import ALPHAS, TREES
@@ -21,14 +21,14 @@ def _unscaled(technique: str) -> Callable[..., Model]:
 class Myung2020Grids:
     """The grids that Myung and Yu used for lasso, ridge, random forest and neural network."""
 
-    spaces: ClassVar[Mapping[str, Space]] = {
-        "lasso": Space(_unscaled("lasso"), {"alpha": ALPHAS}),
-        "ridge": Space(_unscaled("ridge"), {"alpha": ALPHAS}),
-        "random-forest": Space(
+    spaces: ClassVar[Mapping[str, MethodGrid]] = {
+        "lasso": MethodGrid(_unscaled("lasso"), {"alpha": ALPHAS}),
+        "ridge": MethodGrid(_unscaled("ridge"), {"alpha": ALPHAS}),
+        "random-forest": MethodGrid(
             _unscaled("forest"),
             {"n_estimators": TREES, "max_features": (1.0, "sqrt", "log2"), "max_depth": (50, 100, 150)},
         ),
-        "mlp": Space(
+        "mlp": MethodGrid(
             _unscaled("mlp"),
             {
                 "solver": ("lbfgs", "adam", "sgd"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sparkcast.models.base import MODELS, Learned, Model, Problem, require_times
+from sparkcast.models.base import MODELS, LearnedPoints, Model, Problem, require_times
 from sparkcast_papers.myung2020._two_level import (
     TECHNIQUES,
     Technique,
@@ -23,7 +23,7 @@ class _OfTechniques(Model):
 class OneLevel(_OfTechniques):
     """Time from 1/machines, 1/cores, sizes and other settings; the best of lasso, ridge and a forest (Myung & Yu)."""
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         return learn_one_level(problem, self._techniques, self._seed)
 
 
@@ -31,7 +31,7 @@ class OneLevel(_OfTechniques):
 class TwoLevelSum(_OfTechniques):
     """Time as a sum over settings of each level's share of the longest time (Myung & Yu LV2-1)."""
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         require_times(problem, "two-level-sum")
         return learn_two_level(problem, self._techniques, self._seed, is_product=False)
 
@@ -40,6 +40,6 @@ class TwoLevelSum(_OfTechniques):
 class TwoLevelProduct(_OfTechniques):
     """Time as a product over settings of each level's share of the longest time (Myung & Yu LV2-2)."""
 
-    def learn(self, problem: Problem) -> Learned:
+    def learn(self, problem: Problem) -> LearnedPoints:
         require_times(problem, "two-level-product")
         return learn_two_level(problem, self._techniques, self._seed, is_product=True)

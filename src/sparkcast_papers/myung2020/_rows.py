@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
-from sparkcast.replications import Row, Section, Verdict, compare, show
+from sparkcast.replications import Agreement, Row, Section, compare, show
 from sparkcast_papers.myung2020._generate import Runs
 
 
@@ -36,7 +36,7 @@ def section(origin: Runs | str, title: str, source: str, rows: Sequence[Row], no
 
 
 def _judged(row: Row, is_right: bool, rule: str) -> Row:
-    return dataclasses.replace(row, verdict=Verdict.AGREES if is_right else Verdict.DIFFERS, rule=rule)
+    return dataclasses.replace(row, verdict=Agreement.AGREES if is_right else Agreement.DIFFERS, rule=rule)
 
 
 __all__ = ["at_least", "compare", "near", "no_worse", "noisy", "section", "show"]

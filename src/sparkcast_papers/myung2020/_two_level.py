@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.models.base import Axis, Domain, Learned, Problem, Scale, in_own_unit
+from sparkcast.models.base import Axis, Domain, LearnedPoints, Problem, ResponseScale, in_own_unit
 from sparkcast.models.lasso import lasso_slopes, left_out_errors
 from sparkcast.study import Role
 from sparkcast.study.setting import PASSES, SIZES
@@ -56,7 +56,7 @@ class OneLevel:
     """The response straight from the columns of all factors."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     regression: Line | Trees
 
     def __call__(self, x: Floats) -> Floats:
@@ -83,7 +83,7 @@ class TwoLevel:
     """The response from the shares of level 1."""
 
     domain: Domain
-    scale: Scale
+    scale: ResponseScale
     shares: tuple[Share, ...]
     is_product: bool
     regression: Line | Trees = field(kw_only=True)
@@ -92,13 +92,13 @@ class TwoLevel:
         return self.scale.back(self.regression.predict(features(self.domain, x, self.shares, self.is_product)))
 
 
-def learn_one_level(problem: Problem, techniques: Sequence[Technique], seed: int) -> Learned:
+def learn_one_level(problem: Problem, techniques: Sequence[Technique], seed: int) -> LearnedPoints:
     posed = in_own_unit(problem)
     regression = best_regression(all_columns(posed.domain, posed.x), posed.y, techniques, seed)
-    return Learned(OneLevel(posed.domain, posed.scale, regression))
+    return LearnedPoints(OneLevel(posed.domain, posed.scale, regression))
 
 
-def learn_two_level(problem: Problem, techniques: Sequence[Technique], seed: int, *, is_product: bool) -> Learned:
+def learn_two_level(problem: Problem, techniques: Sequence[Technique], seed: int, *, is_product: bool) -> LearnedPoints:
     posed = in_own_unit(problem)
     domain = posed.domain
     shares = tuple(_share(posed, j, techniques, seed) for j in _varied(domain))
@@ -106,7 +106,7 @@ def learn_two_level(problem: Problem, techniques: Sequence[Technique], seed: int
     second = tuple(t for t in techniques if t in LINES) or LINES if is_product else techniques
     columns = features(domain, posed.x, shares, is_product)
     regression = best_regression(columns, posed.y, second, seed)
-    return Learned(TwoLevel(domain, posed.scale, shares, is_product, regression=regression))
+    return LearnedPoints(TwoLevel(domain, posed.scale, shares, is_product, regression=regression))
 
 
 def check_techniques(techniques: Sequence[str]) -> None:

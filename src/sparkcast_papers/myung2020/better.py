@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast.models import MODELS
-from sparkcast.replications import Findings, Part, Row
+from sparkcast.replications import PaperPart, PartResult, Row
 from sparkcast_papers.myung2020 import PARTS, _reference
 from sparkcast_papers.myung2020._generate import MODES, Mode, Runs, generate
 from sparkcast_papers.myung2020._honest import product_of_means
@@ -29,10 +29,10 @@ class Trial:
 
 
 @PARTS.register("better")
-class Better(Part):
+class Better(PaperPart):
     """The model `scaling` beside scenario 4-2 at 100 %: accuracy and coverage over 20 seeds, per kind of data."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         rows = [row for mode in MODES for row in _rows(mode, _trials(mode))]
         notes: tuple[str, ...] = (
             f"{SEEDS} seeds of three networks; each is trained on 24 rows at 1 % and 10 % and predicts the 12 at 100 %",
@@ -43,7 +43,7 @@ class Better(Part):
             notes += ("generated runs are used here, because one file is a single draw",)
         origin = "SYNTHETIC, all modes"
         source = "similar models, computed independently"
-        return Findings((section(origin, f"{MODEL} compared with 4-2 at 100 %", source, rows, notes),))
+        return PartResult((section(origin, f"{MODEL} compared with 4-2 at 100 %", source, rows, notes),))
 
 
 def _trials(mode: Mode, seeds: int = SEEDS) -> list[Trial]:

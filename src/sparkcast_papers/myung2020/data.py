@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sparkcast.arrays import Floats
-from sparkcast.replications import Findings, Part, Row, Section
+from sparkcast.replications import PaperPart, PartResult, Row, Section
 from sparkcast_papers.myung2020 import PARTS, _reference
 from sparkcast_papers.myung2020._generate import Runs
 from sparkcast_papers.myung2020._honest import level_means
@@ -24,10 +24,10 @@ from sparkcast_papers.myung2020._tables import (
 
 
 @PARTS.register("data")
-class Data(Part):
+class Data(PaperPart):
     """Tables 2 to 6 and 9 from the runs, the counts of rows and groups, and Table 5a from Table 6a."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         networks = runs(data)
         note = (
             "the authors published no runs: all numbers here come from synthetic runs generated to match the "
@@ -39,7 +39,7 @@ class Data(Part):
             _level_1_at_full_data(networks),
             _one_measurement(networks),
         )
-        return Findings(sections, notes=(note,) if networks[0].is_synthetic else ())
+        return PartResult(sections, notes=(note,) if networks[0].is_synthetic else ())
 
 
 def _counts(network: Runs) -> list[Row]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast import api
-from sparkcast.replications import Findings, Part, Row, Section, show
+from sparkcast.replications import PaperPart, PartResult, Row, Section, show
 from sparkcast.study import Configuration, Dataset
 from sparkcast.validate import Validation
 from sparkcast_papers._local import absent, duration_rows, local_section, results_file
@@ -22,13 +22,13 @@ _BAR = 10  # percent, mean error of auto
 
 
 @PARTS.register("local")
-class Local(Part):
+class Local(PaperPart):
     """The paper in small, from real runs: all images from 1 % and 10 % of them; time per executors, cores and task."""
 
     def __init__(self, models: Sequence[str] = _MODELS) -> None:
         self._models = models
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         path = results_file("myung2020", RUNS, data)
         if path is None:
             return absent(RUNS)
@@ -36,7 +36,7 @@ class Local(Part):
         runs = measured.dataset
         validation = api.validate(measured, _TIME, protocol=_PROTOCOL, models=self._models)
         sections = (_predicted(validation), _scaled(runs))
-        return Findings(sections, notes=(_difference(runs),), headlines=(_headline(validation),))
+        return PartResult(sections, notes=(_difference(runs),), headlines=(_headline(validation),))
 
 
 def _headline(validation: Validation) -> str:

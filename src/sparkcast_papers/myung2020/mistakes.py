@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast.arrays import Floats
-from sparkcast.replications import Figure, Findings, Mistake, Part, Row, Section
+from sparkcast.replications import CorrectedFigure, Mistake, PaperPart, PartResult, Row, Section
 from sparkcast_papers.myung2020 import PARTS, _reference
 from sparkcast_papers.myung2020._forests import forest, forest_loo
 from sparkcast_papers.myung2020._generate import Runs, generate
@@ -35,10 +35,10 @@ _OTHERS = "computed independently"
 
 
 @PARTS.register("mistakes")
-class Mistakes(Part):
+class Mistakes(PaperPart):
     """Arithmetic of t1 and T, what Table 2 allows, leaks, training accuracy, and choices that are coin tosses."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         networks = runs(data)
         forests = [_baseline_forest(network) for network in networks]
         sections = (_arithmetic(), _leaks(networks), _in_sample(networks, forests))
@@ -54,7 +54,7 @@ class Mistakes(Part):
             _waves(),
             _coin_toss(networks),
         )
-        return Findings(sections, mistakes)
+        return PartResult(sections, mistakes)
 
 
 def _saved(k: int) -> float:
@@ -135,7 +135,7 @@ def _missing_feature(networks: tuple[Runs, ...]) -> Mistake:
         "Without the sampling rate it would predict the mean of the samples for the full data. Section 4.3 "
         "includes the rate, so it must have been used.",
         tuple(
-            Figure(f"accuracy of 4-1 taken literally, {network.cnn}", float(ACCURACY["4-1"][k]), best[k])
+            CorrectedFigure(f"accuracy of 4-1 taken literally, {network.cnn}", float(ACCURACY["4-1"][k]), best[k])
             for k, network in enumerate(networks)
         ),
     )
@@ -148,9 +148,9 @@ def _three_accuracies() -> Mistake:
         "Section 6.3 has 99.8 % and the conclusion 99 % for the same scenario; scenario 2 of ResNet50 is 51 % in "
         "section 6.2 and 50 % in the conclusion.",
         (
-            Figure("accuracy of 4-2, abstract", 99.98, None),
-            Figure("accuracy of 4-2, section 6.3", 99.8, None),
-            Figure("accuracy of 4-2, conclusion", 99, None),
+            CorrectedFigure("accuracy of 4-2, abstract", 99.98, None),
+            CorrectedFigure("accuracy of 4-2, section 6.3", 99.8, None),
+            CorrectedFigure("accuracy of 4-2, conclusion", 99, None),
         ),
     )
 
@@ -161,8 +161,8 @@ def _not_all_of_t() -> Mistake:
         "Building takes 89 % less time, and scenario 3-1 0.2 % more than the baseline.",
         "89 % is t1 alone. With t2, which is part of T, it is less; 0.2 % holds for Xception only.",
         (
-            *(Figure(f"T saved in %, {cnn}", 89, _saved(k)) for k, cnn in enumerate(CNNS)),
-            *(Figure(f"T added by 3-1 in %, {cnn}", 0.2, _longer(k)) for k, cnn in enumerate(CNNS)),
+            *(CorrectedFigure(f"T saved in %, {cnn}", 89, _saved(k)) for k, cnn in enumerate(CNNS)),
+            *(CorrectedFigure(f"T added by 3-1 in %, {cnn}", 0.2, _longer(k)) for k, cnn in enumerate(CNNS)),
         ),
     )
 
@@ -174,7 +174,7 @@ def _computed_t1() -> Mistake:
         "That is 11 % of the full collection to the minute (710 for 711), as samples of 1 % and 10 % would take if "
         "time were proportional. The means of Table 2 add up to other shares: t1 looks calculated, not measured.",
         tuple(
-            Figure(
+            CorrectedFigure(
                 f"t1 of scenarios 4 in % of that of the baseline, {cnn}",
                 100 * float(T1_SAMPLED[k]) / float(T1_FULL[k]),
                 100 * (TABLE_2[1][k].mean + TABLE_2[10][k].mean),
@@ -191,7 +191,7 @@ def _leak(networks: tuple[Runs, ...]) -> Mistake:
         "Only the second level holds a row out: the first was trained on all of them, including the held-out "
         "time. With both levels retrained for each row, accuracy is five points lower.",
         tuple(
-            Figure(
+            CorrectedFigure(
                 f"accuracy of 3-2 by level means, {network.cnn}",
                 *(_nested(network, is_nested=choice) for choice in (False, True)),
             )
@@ -207,7 +207,7 @@ def _test_in_training(networks: tuple[Runs, ...]) -> Mistake:
         with_test = product_of_means(network.aggregated(), _4, refit_for=train)
         right = product_of_means(train, _4)
         both = (accuracy(test.minutes, model(test)) for model in (with_test, right))
-        figures.append(Figure(f"accuracy of 4-2 by level means, {network.cnn}", *both))
+        figures.append(CorrectedFigure(f"accuracy of 4-2 by level means, {network.cnn}", *both))
     return Mistake(
         11,
         "Table 2 scales times by those at 100 %, and scenario 4-2 learns scaled times.",
@@ -225,7 +225,7 @@ def _beyond_table_2(networks: tuple[Runs, ...]) -> Mistake:
         "A line through the mean times of 1 % and 10 % in Table 2 misses 100 % by more than that. 99.8 % needs times "
         f"proportional to the sample ({fmean(proportional):.1f} % on synthetic runs of that kind, against "
         f"{fmean(map(_means_4_2, networks)):.1f} %), or a first level that had seen 100 %.",
-        tuple(Figure(f"accuracy of 4-2 at best, {cnn}", 99.8, _allowed(k)) for k, cnn in enumerate(CNNS)),
+        tuple(CorrectedFigure(f"accuracy of 4-2 at best, {cnn}", 99.8, _allowed(k)) for k, cnn in enumerate(CNNS)),
     )
 
 
@@ -238,8 +238,10 @@ def _training_accuracy(networks: tuple[Runs, ...], forests: list[BaselineForest]
     figures = []
     for k, network in enumerate(networks):
         printed = float(ACCURACY["baseline"][k])
-        figures.append(Figure(f"rf of the baseline, {network.cnn}, left out", printed, forests[k].left_out))
-        figures.append(Figure(f"rf of the baseline, {network.cnn}, on its own rows", None, forests[k].on_its_own_rows))
+        figures.append(CorrectedFigure(f"rf of the baseline, {network.cnn}, left out", printed, forests[k].left_out))
+        figures.append(
+            CorrectedFigure(f"rf of the baseline, {network.cnn}, on its own rows", None, forests[k].on_its_own_rows)
+        )
     return Mistake(
         13,
         "The baseline's random forest has 92 % by leave-one-out.",
@@ -261,8 +263,12 @@ def _waves() -> Mistake:
         "times of partition sizes fall far below those of Table 4: either partitions were made differently, or not "
         "all were run.",
         (
-            Figure("greatest share of 1 %, Table 2 and with waves", TABLE_2[1][0].high, float((at_1 / at_100).max())),
-            Figure("least scaled time of partition sizes at 1 %, with waves", 0.99, _least_by_partition(sample)),
+            CorrectedFigure(
+                "greatest share of 1 %, Table 2 and with waves", TABLE_2[1][0].high, float((at_1 / at_100).max())
+            ),
+            CorrectedFigure(
+                "least scaled time of partition sizes at 1 %, with waves", 0.99, _least_by_partition(sample)
+            ),
         ),
     )
 
@@ -294,7 +300,7 @@ def _coin_toss(networks: tuple[Runs, ...]) -> Mistake:
         f"{len(ratios)} searches that differ in their seed. Where it wins, scenario 4-2 predicts the times at 10 % for "
         "100 %. No split of such data can test the law of the sampling rate: a third rate is needed.",
         tuple(
-            Figure(f"accuracy of 4-2 with a forest for the sampling rate, {network.cnn}", 99.8, fallen[k])
+            CorrectedFigure(f"accuracy of 4-2 with a forest for the sampling rate, {network.cnn}", 99.8, fallen[k])
             for k, network in enumerate(networks)
         ),
     )

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 
-from sparkcast.replications import Findings, Part, Row, Section
+from sparkcast.replications import PaperPart, PartResult, Row, Section
 from sparkcast_papers.myung2020 import PARTS, _reference
 from sparkcast_papers.myung2020._forests import forest_loo
 from sparkcast_papers.myung2020._generate import Runs, generate
@@ -51,10 +51,10 @@ class Done:
 
 
 @PARTS.register("scenarios")
-class Scenarios(Part):
+class Scenarios(PaperPart):
     """Accuracy, t1, t2 and T of the baseline and scenarios 1 to 4-2, with technique by report, by error, and nested."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         networks = runs(data)
         done = do(networks)
         origin = networks[0]
@@ -73,7 +73,7 @@ class Scenarios(Part):
             _proportional(),
             section(origin, "Time to build", "section 6, minutes", _times(done), _NOTES_TIME),
         )
-        return Findings(sections)
+        return PartResult(sections)
 
 
 _REFERENCE = "the same scenarios computed independently"

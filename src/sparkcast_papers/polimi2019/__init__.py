@@ -1,9 +1,9 @@
 """Ardagna, Lattuada and Gianniti (2019, slides): machine learning for the times of Spark jobs and of CNN training."""
 
 from sparkcast.registry import Registry
-from sparkcast.replications import REPLICATIONS, Part
+from sparkcast.replications import REPLICATIONS, PaperPart
 
-PARTS: Registry[Part] = Registry("part of polimi2019", __name__)
+PARTS: Registry[PaperPart] = Registry("part of polimi2019", __name__)
 
 
 @REPLICATIONS.register("polimi2019")

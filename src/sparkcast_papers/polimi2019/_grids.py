@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
-from sparkcast.learned.grid_search import GRIDS, Range, Space
+from sparkcast.learned.grid_search import GRIDS, MethodGrid, Range
 from sparkcast.models.decision_tree import DecisionTree
 from sparkcast_papers._estimator import Estimator
 
@@ -19,8 +19,8 @@ _WIDTHS = (3, 4, 5)
 class Polimi2019Grids:
     """The grids of a-MLLibrary for decision tree, random forest, lasso, neural network and support vectors."""
 
-    spaces: ClassVar[Mapping[str, Space]] = {
-        "decision-tree": Space(
+    spaces: ClassVar[Mapping[str, MethodGrid]] = {
+        "decision-tree": MethodGrid(
             partial(DecisionTree, log=False),
             {
                 "criterion": ("squared_error", "absolute_error"),
@@ -30,7 +30,7 @@ class Polimi2019Grids:
                 "leaf": (0.01, 0.05, 0.1, 0.2, 0.3),
             },
         ),
-        "random-forest": Space(
+        "random-forest": MethodGrid(
             partial(Estimator, "forest"),
             {
                 "n_estimators": Range(5, 200, steps=5, is_log=True, is_whole=True),
@@ -39,8 +39,8 @@ class Polimi2019Grids:
                 "min_samples_leaf": (1, 2, 4),
             },
         ),
-        "lasso": Space(partial(Estimator, "lasso"), {"alpha": (0.001,), "fit_intercept": (True, False)}),
-        "mlp": Space(
+        "lasso": MethodGrid(partial(Estimator, "lasso"), {"alpha": (0.001,), "fit_intercept": (True, False)}),
+        "mlp": MethodGrid(
             partial(Estimator, "mlp", solver="adam"),
             {
                 "hidden_layer_sizes": tuple((width,) * layers for layers in (1, 2, 3) for width in _WIDTHS),
@@ -50,7 +50,7 @@ class Polimi2019Grids:
                 "alpha": Range(0.01, 0.1, steps=2, is_log=True),
             },
         ),
-        "svr": Space(
+        "svr": MethodGrid(
             partial(Estimator, "svr"),
             {
                 "C": Range(0.001, 75, steps=6, is_log=True),

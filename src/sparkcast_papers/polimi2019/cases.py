@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sparkcast.replications import Findings, Part, Section, compare, show
+from sparkcast.replications import PaperPart, PartResult, Section, compare, show
 from sparkcast_papers.polimi2019 import PARTS
 from sparkcast_papers.polimi2019._cases import (
     K_MEANS_CONFS,
@@ -18,11 +18,11 @@ _ROWS = {GPU: "4829", POWER: "811", MODULES: "532"}
 
 
 @PARTS.register("cases")
-class Cases(Part):
+class Cases(PaperPart):
     """How many runs are public, and which data sizes and cores are learned from and asked."""
 
-    def run(self, data: Path | None) -> Findings:
-        return Findings((_rows(require(data, *_ROWS, K_MEANS)), _sizes(), _cores()))
+    def run(self, data: Path | None) -> PartResult:
+        return PartResult((_rows(require(data, *_ROWS, K_MEANS)), _sizes(), _cores()))
 
 
 def _rows(data: Path) -> Section:

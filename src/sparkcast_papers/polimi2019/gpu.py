@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from sparkcast.arrays import Floats
-from sparkcast.replications import Findings, Part, Row, Section, compare, show
+from sparkcast.replications import PaperPart, PartResult, Row, Section, compare, show
 from sparkcast_papers.polimi2019 import PARTS, _cells, _printed
 from sparkcast_papers.polimi2019._files import GPU, MODULES, POWER, require
 
@@ -30,10 +30,10 @@ class Table:
 
 
 @PARTS.register("gpu")
-class Gpu(Part):
+class Gpu(PaperPart):
     """CNN training at more GPUs, larger batches, deeper networks and on another card, one model per cell."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         folder = require(data, GPU, POWER, MODULES)
         tables = [
             table("GPU number", _cells.gpu_number(folder)),
@@ -42,7 +42,7 @@ class Gpu(Part):
             table("new hardware", _cells.new_hardware(folder)),
         ]
         sections = [_summary(tables), *(_beside_the_slide(each, _slide(each.name)) for each in tables)]
-        return Findings(tuple(sections))
+        return PartResult(tuple(sections))
 
 
 def table(name: str, cells: Iterator[_cells.Cell]) -> Table:

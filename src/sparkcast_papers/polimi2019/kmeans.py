@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 from sparkcast.models import MODELS
-from sparkcast.replications import Findings, Part, Row, Section, compare, show
+from sparkcast.replications import PaperPart, PartResult, Row, Section, compare, show
 from sparkcast.study import Dataset
 from sparkcast_papers.polimi2019 import PARTS, _printed
 from sparkcast_papers.polimi2019._files import K_MEANS, RESPONSE, k_means, require
@@ -18,13 +18,13 @@ _CHOOSES = "auto"  # tries every model, so it is asked only where the bars are
 
 
 @PARTS.register("kmeans")
-class KMeans(Part):
+class KMeans(PaperPart):
     """K-means at cores and data sizes never run: the library's techniques, Ernest, and our own models."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         runs = k_means(require(data, K_MEANS))
         sizes = conf_splits(runs)
-        return Findings((_at_new_cores(runs), _at_new_sizes(sizes), _bars(sizes)))
+        return PartResult((_at_new_cores(runs), _at_new_sizes(sizes), _bars(sizes)))
 
 
 def _at_new_cores(runs: Dataset) -> Section:

@@ -7,7 +7,7 @@ from statistics import fmean
 from sparkcast import api
 from sparkcast.api import Data
 from sparkcast.errors import SparkcastError
-from sparkcast.replications import Findings, Part, Row, Section, show
+from sparkcast.replications import PaperPart, PartResult, Row, Section, show
 from sparkcast.study import Dataset
 from sparkcast_papers._local import absent, duration_rows, local_section, results_file
 from sparkcast_papers.polimi2019 import PARTS
@@ -26,13 +26,13 @@ _TIME = "work_s"
 
 
 @PARTS.register("local")
-class Local(Part):
+class Local(PaperPart):
     """The slides in small, from real runs: times of MLlib and TPC-DS, and their predictions at sizes never run."""
 
     def __init__(self, models: Sequence[str] = _MODELS) -> None:
         self._models = models
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         found = {name: results_file("polimi2019", name, data) for name in STUDIES}
         paths = {name: path for name, path in found.items() if path is not None}
         if not paths:
@@ -49,7 +49,7 @@ class Local(Part):
             "250 to 1,000 GB on 6 to 48 cores. Their errors on TPC-DS at 1 TB go from 0.7 % (case 0, runs left out) to "
             "45 % (sparse cores)"
         )
-        return Findings(tuple(sections), notes=(note,), headlines=tuple(headlines))
+        return PartResult(tuple(sections), notes=(note,), headlines=tuple(headlines))
 
 
 def _headline(path: Path, errors: Section) -> str:

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from sparkcast.models import MODELS, Fitted
 from sparkcast.models.gray_box import GrayBox
-from sparkcast.replications import Figure, Findings, Mistake, Part
+from sparkcast.replications import CorrectedFigure, Mistake, PaperPart, PartResult
 from sparkcast.study import Dataset
 from sparkcast.validate import make_protocol
 from sparkcast_papers.polimi2019 import PARTS, _printed
@@ -24,10 +24,10 @@ _STAGE = re.compile(r"_S\d+$")
 
 
 @PARTS.register("mistakes")
-class Mistakes(Part):
+class Mistakes(PaperPart):
     """What the library's way of testing hides: six mistakes, each with the numbers that show it."""
 
-    def run(self, data: Path | None) -> Findings:
+    def run(self, data: Path | None) -> PartResult:
         folder = require(data, K_MEANS, POWER)
         runs = k_means(folder)
         sizes = conf_splits(runs)
@@ -35,7 +35,7 @@ class Mistakes(Part):
             split.title: {name: [try_technique(name, split, seed) for seed in SEEDS] for name in TECHNIQUES}
             for split in [*sizes, *(case_split(runs, size, 7, SEEDS[0]) for size in SIZES)]
         }
-        return Findings(
+        return PartResult(
             (),
             (
                 _leak(sizes, tried),
@@ -58,7 +58,9 @@ def _leak(splits: Sequence[Split], tried: Table) -> Mistake:
             leaky = fmean(try_technique(name, split, seed, scale_with_test=True).asked for seed in SEEDS)
             right = fmean(one.asked for one in tried[split.title][name])
             figures.append(
-                Figure(f"MAPE of {name}, {split.title}: scaled with all runs, with training runs only", leaky, right)
+                CorrectedFigure(
+                    f"MAPE of {name}, {split.title}: scaled with all runs, with training runs only", leaky, right
+                )
             )
     return Mistake(
         1,
@@ -79,7 +81,7 @@ def _chosen_by_test(tried: Table) -> Mistake:
             honest.append(min(ran, key=lambda one: one.chosen_by).asked)
         of_split = slice(-len(SEEDS), None)
         figures.append(
-            Figure(
+            CorrectedFigure(
                 f"MAPE, {title}: best on the test runs, best in advance",
                 fmean(reported[of_split]),
                 fmean(honest[of_split]),
@@ -90,7 +92,7 @@ def _chosen_by_test(tried: Table) -> Mistake:
         "The technique with the smallest error on the test runs is the result, with that error.",
         "In practice you have to choose before you know the answer. The technique that is best on the "
         "validation runs need not be the best on the test runs, so the reported error is that of an oracle.",
-        (*figures, Figure("MAPE, mean of all", fmean(reported), fmean(honest))),
+        (*figures, CorrectedFigure("MAPE, mean of all", fmean(reported), fmean(honest))),
     )
 
 
@@ -107,7 +109,7 @@ def _asked_minimum(runs: Dataset) -> Mistake:
         fitted = MODELS.get("ernest")().fit(replace(some, observations=kept), RESPONSE)
         smallest = _mape(fitted, some, {cores[0]})
         figures.append(
-            Figure(
+            CorrectedFigure(
                 f"MAPE of ernest, {size} units: at the smallest, inside",
                 smallest,
                 _mape(fitted, some, asked & set(cores[1:-1])),
@@ -149,7 +151,7 @@ def _replicates_apart(runs: Dataset) -> Mistake:
             apart.append(try_technique("decision tree", split, seed).asked)
             together.append(try_technique("decision tree", _together(split, seed), seed).asked)
         figures.append(
-            Figure(
+            CorrectedFigure(
                 f"MAPE of the decision tree, {size} units: runs held out, configurations held out",
                 fmean(apart),
                 fmean(together),
@@ -181,7 +183,7 @@ def _means_for_metrics(splits: Sequence[Split]) -> Mistake:
             _mape_of(GrayBox(replacement, trees=_TREES).fit(train, RESPONSE), split)
             for replacement in ("mean", "predict")
         )
-        figures.append(Figure(f"MAPE, {split.title}: means, laws of the settings", means, laws))
+        figures.append(CorrectedFigure(f"MAPE, {split.title}: means, laws of the settings", means, laws))
     return Mistake(
         5,
         "Gray box: metrics of stages, unknown before a run, are replaced with their training means.",
@@ -216,10 +218,10 @@ def _new_hardware(data: Path) -> Mistake:
         "no claim here.",
         (
             *(
-                Figure(f"MAPE, {cell.name}", _number(_printed.NEW_HARDWARE.get(cell.name)), mape)
+                CorrectedFigure(f"MAPE, {cell.name}", _number(_printed.NEW_HARDWARE.get(cell.name)), mape)
                 for cell, mape in zip(cells, found, strict=True)
             ),
-            Figure("MAPE, mean", fmean(map(float, _printed.NEW_HARDWARE.values())), fmean(found)),
+            CorrectedFigure("MAPE, mean", fmean(map(float, _printed.NEW_HARDWARE.values())), fmean(found)),
         ),
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.errors import StudyError
-from sparkcast.search.base import SEARCHERS, Cell, Evaluation, Findings, Search
+from sparkcast.search.base import SEARCHERS, Cell, Evaluation, Search, SearchTable
 from sparkcast.study import Configuration, Outcome, Role, Vocabulary
 from sparkcast.units import as_number
 
@@ -104,14 +104,14 @@ class LeastMemory:
     def warnings(self) -> tuple[str, ...]:
         return (*self._contradictions(), *self._gaps(), *self._at_the_edge())
 
-    def findings(self) -> Findings:
+    def findings(self) -> SearchTable:
         names = tuple(self._combinations[0].others)
         rows = tuple(
             (*(combination.others[name] for name in names), self._answer(combination), combination.n_runs)
             for combination in self._combinations
         )
         n_runs = sum(combination.n_runs for combination in self._combinations)
-        return Findings(
+        return SearchTable(
             title=f"least {self._memory} that is enough",
             columns=(*names, self._memory, "runs"),
             rows=rows,

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from sparkcast.errors import RunError
 from sparkcast.workloads import Job
-from sparkcast.workloads.bigdl_log import Curve, parse_line
+from sparkcast.workloads.bigdl_log import EpochCollector, parse_line
 from sparkcast_papers.workloads._mnist_data import DEVIATION, MEAN, SIDE, Dataset, Images, write_idx
 from sparkcast_papers.workloads._mnist_recipe import (
     ADAM_BETAS,
@@ -66,7 +66,7 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
     training = bigdl.distribute(dataset.training)
     held_out = bigdl.distribute(dataset.held_out)
     optimizer = bigdl.optimizer(recipe, training, held_out)
-    curve = Curve()
+    curve = EpochCollector()
     with bigdl.training_log() as log:
         job.started()
         start, started_at = time.perf_counter(), time.time()
@@ -87,7 +87,7 @@ def train(job: Job, dataset: Dataset, recipe: Recipe) -> None:
 
 
 @contextmanager
-def _reporting(job: Job, log: TextIO, curve: Curve, started_at: float) -> Iterator[None]:
+def _reporting(job: Job, log: TextIO, curve: EpochCollector, started_at: float) -> Iterator[None]:
     """Report each epoch as soon as the log has it, while the caller waits for training to end."""
     is_over = threading.Event()
 

@@ -11,7 +11,7 @@ from sparkcast.workloads.mllib import (
     ITERATIONS_DONE,
     READING,
     LearnsFromRows,
-    Verdict,
+    ModelQuality,
     check_rows,
     truth,
 )
@@ -65,10 +65,10 @@ class MllibKMeans(LearnsFromRows):
         k, iterations, seed = int(settings["k"]), int(settings["iterations"]), int(settings["seed"])
         return KMeans(k=k, maxIter=iterations, tol=0.0, seed=seed).fit(training)
 
-    def judge(self, model: Any, held_out: Any, settings: Configuration) -> Verdict:
+    def judge(self, model: Any, held_out: Any, settings: Configuration) -> ModelQuality:
         from pyspark.ml.evaluation import ClusteringEvaluator
 
         silhouette = ClusteringEvaluator().evaluate(model.transform(held_out))
         done = model.summary.numIter
         distance = model.summary.trainingCost / int(settings["rows"])
-        return Verdict({"silhouette": silhouette, "distance": distance, "iterations_done": done}, iterations=done)
+        return ModelQuality({"silhouette": silhouette, "distance": distance, "iterations_done": done}, iterations=done)

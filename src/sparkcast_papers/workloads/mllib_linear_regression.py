@@ -12,7 +12,7 @@ from sparkcast.workloads.mllib import (
     ITERATIONS_DONE,
     READING,
     LearnsFromRows,
-    Verdict,
+    ModelQuality,
     check_coefficients,
     correlated,
     judge_coefficients,
@@ -62,6 +62,6 @@ class MllibLinearRegression(LearnsFromRows):
         # The other solver, the normal equations, takes one pass whatever the iterations.
         return LinearRegression(maxIter=int(settings["iterations"]), tol=0.0, solver="l-bfgs").fit(training)
 
-    def judge(self, model: Any, held_out: Any, settings: Configuration) -> Verdict:
+    def judge(self, model: Any, held_out: Any, settings: Configuration) -> ModelQuality:
         quality = model.evaluate(held_out)
         return judge_coefficients(model, settings, r2=quality.r2, rmse=quality.rootMeanSquaredError)

@@ -16,7 +16,7 @@ from sparkcast.workloads.base import (
     Response,
     Setting,
 )
-from sparkcast.workloads.mllib import DATA_SETTINGS, READING, LearnsFromRows, Verdict, check_rows
+from sparkcast.workloads.mllib import DATA_SETTINGS, READING, LearnsFromRows, ModelQuality, check_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,8 +60,8 @@ class MllibRandomForest(LearnsFromRows):
         trees, depth = int(settings["trees"]), int(settings["depth"])
         return RandomForestClassifier(numTrees=trees, maxDepth=depth, seed=int(settings["seed"])).fit(training)
 
-    def judge(self, model: Any, held_out: Any, settings: Configuration) -> Verdict:
+    def judge(self, model: Any, held_out: Any, settings: Configuration) -> ModelQuality:
         from pyspark.ml.evaluation import MulticlassClassificationEvaluator
 
         right = MulticlassClassificationEvaluator(metricName="accuracy").evaluate(model.transform(held_out))
-        return Verdict({"accuracy": right})
+        return ModelQuality({"accuracy": right})

@@ -3,8 +3,8 @@
 from sparkcast.data.ingest import ingest_logs
 """
 
-from sparkcast.data.ingest.reading import Reader, Reading, read_here
+from sparkcast.data.ingest.reading import LogQuery, Reader, read_here
 from sparkcast.data.ingest.run import Ingested, IngestedLog, ingest_logs
 from sparkcast.data.ingest.settings import Pattern, parse_pattern
 
-__all__ = ["Ingested", "IngestedLog", "Pattern", "Reader", "Reading", "ingest_logs", "parse_pattern", "read_here"]
+__all__ = ["Ingested", "IngestedLog", "LogQuery", "Pattern", "Reader", "ingest_logs", "parse_pattern", "read_here"]

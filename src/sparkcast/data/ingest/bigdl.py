@@ -10,7 +10,7 @@ from sparkcast.errors import StudyError
 from sparkcast.study import LogOrigin, Observation
 from sparkcast.study.application import WORK_TIME
 from sparkcast.workloads.base import ACCURACY, THROUGHPUT
-from sparkcast.workloads.bigdl_log import Curve, Trained, parse_line
+from sparkcast.workloads.bigdl_log import EpochCollector, Trained, parse_line
 
 _LINES_TO_SEE_AN_ITERATION = 5000
 _FEWEST = 2  # iterations: from one alone nobody can tell how long another takes
@@ -46,9 +46,9 @@ def observe_bigdl_log(path: Path, patterns: tuple[Pattern, ...]) -> ObservedLog:
     return ObservedLog(run, missing)
 
 
-def _followed(lines: Iterable[str], path: Path) -> tuple[Curve, float, str]:
+def _followed(lines: Iterable[str], path: Path) -> tuple[EpochCollector, float, str]:
     """The training, its clock at the end, and the line of its first iteration."""
-    curve, clock, last, n_iterations, first = Curve(), 0.0, 0, 0, ""
+    curve, clock, last, n_iterations, first = EpochCollector(), 0.0, 0, 0, ""
     for line in lines:
         event = parse_line(line)
         if event is None:

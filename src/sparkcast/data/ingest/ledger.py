@@ -19,7 +19,7 @@ _VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class IngestLedger:
     """Runs by run id, in the order in which they came; `tables` are the files written from them, with their hashes."""
 
     runs: dict[str, Observation]
@@ -30,7 +30,7 @@ def ledger_file(table: Path) -> Path:
     return table.with_suffix(".ingested.json")
 
 
-def read_ledger(table: Path, *, force: bool = False) -> Ledger:
+def read_ledger(table: Path, *, force: bool = False) -> IngestLedger:
     """What came in before.
 
     Raises:
@@ -42,7 +42,7 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
             raise StudyError(
                 f"{str(table)!r} exists and is not from `ingest`", hint="choose another name, or add `force=True`"
             )
-        return Ledger({}, {})
+        return IngestLedger({}, {})
     try:
         plain = json.loads(file.read_text(encoding="utf-8"))
         if plain["version"] not in (1, _VERSION):
@@ -59,7 +59,7 @@ def read_ledger(table: Path, *, force: bool = False) -> Ledger:
                 f"{str(written)!r} was changed since it was ingested",
                 hint="choose another name, or `force=True` replaces it",
             )
-    return Ledger(runs, tables)
+    return IngestLedger(runs, tables)
 
 
 def write_ledger(table: Path, runs: Sequence[Observation], tables: Sequence[Path]) -> None:

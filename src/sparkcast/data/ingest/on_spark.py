@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import sparkcast
 from sparkcast.data.ingest import spark_job
 from sparkcast.data.ingest.applications import ObservedLog
-from sparkcast.data.ingest.reading import Reader, Reading
+from sparkcast.data.ingest.reading import LogQuery, Reader
 from sparkcast.engines import SparkJob, engine_for
 from sparkcast.engines.conf import join_conf
 from sparkcast.errors import RunError
@@ -26,7 +26,7 @@ def reader_on(options: SparkOptions) -> Reader:
         RunError: the cluster cannot be reached, or its job failed as a whole.
     """
 
-    def read(logs: Sequence[Log], reading: Reading) -> list[Taken[ObservedLog | None]]:
+    def read(logs: Sequence[Log], reading: LogQuery) -> list[Taken[ObservedLog | None]]:
         if not logs:
             return []
         with tempfile.TemporaryDirectory(prefix="sparkcast-") as name:
@@ -35,7 +35,7 @@ def reader_on(options: SparkOptions) -> Reader:
     return read
 
 
-def _read(options: SparkOptions, logs: list[Log], reading: Reading, folder: Path) -> list[Taken[ObservedLog | None]]:
+def _read(options: SparkOptions, logs: list[Log], reading: LogQuery, folder: Path) -> list[Taken[ObservedLog | None]]:
     request, result, package = folder / "request.json", folder / "result.json", folder / "sparkcast.zip"
     spark_job.write_request(request, logs, reading)
     _pack(package)

@@ -11,7 +11,7 @@ from sparkcast.study import Price
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LogQuery:
     """What to look for in every log."""
 
     patterns: tuple[Pattern, ...] = ()
@@ -21,7 +21,7 @@ class Reading:
         """What one log showed, if anything. Runs where it is read."""
         return observe_log(log, self.patterns, self.price)
 
-    def beside(self, patterns: Sequence[Pattern]) -> "Reading":
+    def beside(self, patterns: Sequence[Pattern]) -> "LogQuery":
         """With these patterns too, where none of their names is there."""
         asked = {pattern.name for pattern in self.patterns}
         return replace(self, patterns=(*self.patterns, *(one for one in patterns if one.name not in asked)))
@@ -31,16 +31,16 @@ class Reading:
         return {"patterns": [asdict(pattern) for pattern in self.patterns], "price": price}
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> "Reading":
+    def from_plain(cls, plain: dict[str, Any]) -> "LogQuery":
         price = None if plain["price"] is None else Price.from_plain(plain["price"])
         return cls(tuple(Pattern(**pattern) for pattern in plain["patterns"]), price)
 
 
 # Reads logs, wherever: the same rows in the same order.
-Reader = Callable[[Sequence[Log], Reading], Iterable[Taken[ObservedLog | None]]]
+Reader = Callable[[Sequence[Log], LogQuery], Iterable[Taken[ObservedLog | None]]]
 
 
 def read_here(
-    logs: Sequence[Log], reading: Reading, processes: int | None = None
+    logs: Sequence[Log], reading: LogQuery, processes: int | None = None
 ) -> Iterable[Taken[ObservedLog | None]]:
     return read_logs(logs, reading.observe, processes=processes)

@@ -8,7 +8,7 @@ from pathlib import Path
 from sparkcast.data.ingest.applications import ObservedLog
 from sparkcast.data.ingest.bigdl import is_bigdl_log, observe_bigdl_log
 from sparkcast.data.ingest.destination import Destination, IngestedTable, job_of, origin_of
-from sparkcast.data.ingest.reading import Reader, Reading, read_here
+from sparkcast.data.ingest.reading import LogQuery, Reader, read_here
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Log, LogStatus, LogSummary, find_logs
 from sparkcast.study import Observation
@@ -51,7 +51,7 @@ def ingest_logs(
     paths: Sequence[str],
     into: Destination,
     *,
-    reading: Reading,
+    reading: LogQuery,
     job: str | None = None,
     reader: Reader = read_here,
     on_log: OnLog = lambda log: None,
@@ -89,7 +89,7 @@ def _regex(job: str) -> re.Pattern[str]:
 # ---------------------------------------------------------------- reading
 
 
-def _read(logs: Sequence[Log], reader: Reader, reading: Reading) -> Iterator[tuple[IngestedLog, ObservedLog | None]]:
+def _read(logs: Sequence[Log], reader: Reader, reading: LogQuery) -> Iterator[tuple[IngestedLog, ObservedLog | None]]:
     for taken in reader(logs, reading):
         row, path = _row(taken.summary), Path(taken.summary.log)
         if row.status is LogStatus.SKIPPED and path.is_file() and is_bigdl_log(path):

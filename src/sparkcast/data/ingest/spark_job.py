@@ -19,12 +19,12 @@ if __name__ == "__main__":
     _forget_own_folder()
 
 from sparkcast.data.ingest.applications import ObservedLog  # noqa: E402
-from sparkcast.data.ingest.reading import Reading  # noqa: E402
+from sparkcast.data.ingest.reading import LogQuery  # noqa: E402
 from sparkcast.eventlogs import Log, Taken  # noqa: E402
 from sparkcast.plain import from_json, from_plain, to_json  # noqa: E402
 
 
-def write_request(path: Path, logs: list[Log], reading: Reading) -> None:
+def write_request(path: Path, logs: list[Log], reading: LogQuery) -> None:
     path.write_bytes(to_json({"logs": logs, "reading": reading}))
 
 
@@ -45,7 +45,7 @@ def main(request: Path, result: Path) -> None:
     logs = from_plain(list[Log], asked["logs"])
     spark = SparkSession.builder.getOrCreate()
     try:
-        taken = read_logs_on_spark(spark, logs, Reading.from_plain(asked["reading"]).observe)
+        taken = read_logs_on_spark(spark, logs, LogQuery.from_plain(asked["reading"]).observe)
     finally:
         spark.stop()
     write_result(result, taken)

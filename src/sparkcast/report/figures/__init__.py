@@ -1,6 +1,6 @@
 """Figures as data and Vega-Lite. Computing rows and drawing them are different functions; no figure, no `Figure`."""
 
-from sparkcast.report.figures._figure import Figure, Section
+from sparkcast.report.figures._figure import Figure, FigureSection
 from sparkcast.report.figures._write import write_figures
 from sparkcast.report.figures.analysis import analysis_figures
 from sparkcast.report.figures.applications import (
@@ -32,7 +32,7 @@ from sparkcast.report.figures.validation import validation_figures
 
 __all__ = [
     "Figure",
-    "Section",
+    "FigureSection",
     "alias_map",
     "analysis_figures",
     "application_figures",

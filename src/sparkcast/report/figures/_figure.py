@@ -24,7 +24,7 @@ _POINT = re.compile(
 )
 
 
-class Section(StrEnum):
+class FigureSection(StrEnum):
     """Where in the report a figure belongs."""
 
     DESIGN = "design"
@@ -40,7 +40,7 @@ class Section(StrEnum):
 @dataclass(frozen=True)
 class Figure:
     name: str  # unique in a report, usable as a file name
-    section: Section
+    section: FigureSection
     title: str
     caption: str
     rows: tuple[Row, ...]
@@ -86,7 +86,7 @@ class Figure:
 
 def figure(
     name: str,
-    section: Section,
+    section: FigureSection,
     title: str,
     caption: str,
     rows: Sequence[Row],

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts, Attribution
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin, thinned
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure, thin, thinned
 from sparkcast.report.figures._style import BLUE, GRAY, GREEN, ORANGE, RED, finish, inline, the_rows
 from sparkcast.study.application import Part
 
@@ -57,7 +57,7 @@ def attribution_bar(facts: AppFacts) -> Figure:
             begun += seconds
     return figure(
         "attribution",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         "Where the time went",
         f"All {facts.span.wall_s:.1f} s of the application. Each moment is divided among the slots there were, "
         "and each slot's "
@@ -109,7 +109,7 @@ def stage_timeline(log: LogRead, facts: AppFacts) -> Figure | None:
     shown = f" Shown: the {len(stages)} longest of {len(facts.stages)}." if len(stages) < len(facts.stages) else ""
     return figure(
         "stages",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         "Stages and jobs over time",
         f"One line for each stage, from its submission to its end. Gray bands are jobs: between them only the "
         f"driver works.{shown}",
@@ -173,7 +173,7 @@ def task_gantt(log: LogRead, found: Attribution) -> Figure | None:
     slots = [name for name in order if name in kept]
     return figure(
         "tasks",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         "Tasks by executor",
         f"One line for each slot of each executor (executor.slot), with its "
         f"tasks.{thinned(len(drawn), n_tasks, 'tasks')}",
@@ -243,7 +243,7 @@ def slot_usage(log: LogRead, found: Attribution) -> Figure | None:
     ]
     return figure(
         "slots",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         "Running tasks against slots",
         "Filled: tasks that run. Line: slots of the executors there are at that time. What lies between them "
         "is paid for and idle.",

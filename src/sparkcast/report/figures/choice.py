@@ -5,7 +5,7 @@ from math import log
 from typing import Any
 
 from sparkcast.recommend import Candidate, Limit, Recommendation
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._frame import cut_off, framed, whole_scale
 from sparkcast.report.figures._labels import SIDES, Box, sides
 from sparkcast.report.figures._style import (
@@ -86,7 +86,7 @@ def candidates(recommendation: Recommendation) -> Figure | None:
     level = next(p.level for p in recommendation.chosen.predictions if p.response == x)
     return figure(
         "candidates",
-        Section.CHOICE,
+        FigureSection.CHOICE,
         f"Candidates: {plain_name(words.response(y))} versus {plain_name(words.response(x))}"
         f"{_by_settings(rows, recommendation)}"
         if y

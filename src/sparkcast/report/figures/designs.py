@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sparkcast.designs.describe import Description
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import (
     BLUE,
     GRAY,
@@ -29,7 +29,7 @@ def alias_map(description: Description) -> Figure | None:
         return None  # everything is told apart: a sheet of nothing
     return figure(
         "alias-map",
-        Section.DESIGN,
+        FigureSection.DESIGN,
         "Which effects the plan can separate",
         "Color shows the absolute correlation of two effects' columns: pale pairs can be separated, dark ones "
         f"are aliased in this plan.{note}",
@@ -107,7 +107,7 @@ def power_curve(description: Description) -> Figure | None:
     power = description.power
     return figure(
         "power-curve",
-        Section.DESIGN,
+        FigureSection.DESIGN,
         "How likely the plan is to detect an effect",
         "The probability that the main effect that is hardest to detect is significant at level "
         f"{power.alpha:g}. An effect is the difference between the ends of a factor, in standard deviations of the "

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sparkcast.analysis import RESIDUAL, Analysis
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import (
     BLUE,
     GRAY,
@@ -32,7 +32,7 @@ def main_effects(analysis: Analysis) -> Figure | None:
     rings = " Gray rings are raw means of the runs, which also include whatever else changed with the setting."
     return figure(
         f"main-effects-{analysis.response}",
-        Section.EFFECTS,
+        FigureSection.EFFECTS,
         f"Mean {name} at each level",
         "Points are adjusted means, with all other settings equal; bars are 95% confidence intervals. A steep "
         f"line means the setting affects the {name}.{rings if 'raw' in rows[0] else ''}{log_words(analysis)}",
@@ -105,7 +105,7 @@ def variation(analysis: Analysis) -> Figure | None:
     )
     return figure(
         f"variation-{analysis.response}",
-        Section.EFFECTS,
+        FigureSection.EFFECTS,
         f"What makes the {name} vary",
         "Share of the total variation. A term with × is an interaction: the effect of one setting depends on the "
         f"other.{bend} Gray is what the settings do not explain.",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isclose
 from typing import Any
 
-from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thin, thinned
+from sparkcast.report.figures._figure import Figure, FigureSection, Row, Spec, figure, thin, thinned
 from sparkcast.report.figures._frame import at_the_edge, framed, is_wide
 from sparkcast.report.figures._style import (
     BLUE,
@@ -49,7 +49,7 @@ def prediction_errors(validation: Validation, factors: Sequence[str], *, model: 
     one_panel = framed([row for row in rows if row["factor"] is None], "error", _ends(rows))
     return figure(
         f"errors-{validation.response}-{card.model}",
-        Section.TRUST,
+        FigureSection.TRUST,
         f"Where {card.model} is wrong about the {plain_name(validation.meaning)}",
         f"One point per tested run (protocol {validation.protocol}): above 0 the prediction was too high. Dotted: "
         f"{_BOUND} off; {show_percent(card.large_errors / 100)} of the runs are at least that far off. A level "

@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from sparkcast.recommend import Candidate, Limit, Prediction, Recommendation
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure, thin
 from sparkcast.report.figures._labels import sides
 from sparkcast.report.figures._style import (
     BLUE,
@@ -91,7 +91,7 @@ def pareto_front(recommendation: Recommendation) -> Figure | None:
     x, y = (plain_name(axis.response) for axis in axes[:2])
     return figure(
         "pareto-front",
-        Section.CHOICE,
+        FigureSection.CHOICE,
         f"Pareto front: {y} against {x}",
         _caption(recommendation, axes, rows),
         rows,

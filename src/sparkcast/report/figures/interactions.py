@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sparkcast.analysis import Analysis, AnovaRow, CellMean
-from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thin
+from sparkcast.report.figures._figure import Figure, FigureSection, Row, Spec, figure, thin
 from sparkcast.report.figures._style import (
     finish,
     level_axis,
@@ -38,7 +38,7 @@ def interaction_grid(analysis: Analysis) -> Figure | None:
         rest = " Not shown: 1 weaker interaction."
     return figure(
         f"interactions-{analysis.response}",
-        Section.EFFECTS,
+        FigureSection.EFFECTS,
         f"How settings interact in their effect on the {plain_name(analysis.meaning)}",
         "Points are means at a pair of levels, all other settings equal. Parallel lines: no interaction. Lines "
         f"that diverge or cross: the effect of one setting depends on the other.{log_words(analysis)}{rest}",

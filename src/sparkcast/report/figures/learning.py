@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._frame import at_the_edge, framed, is_wide
 from sparkcast.report.figures._style import BLUE, GRAY, finish, inline, numbers, only, panel_title, panels, the_rows
 from sparkcast.report.labels import plain_name
@@ -34,7 +34,7 @@ def error_curve(curve: LearningCurve) -> Figure | None:
     left_out = f" {missing} of the models cannot handle some sizes and have no point there." if missing else ""
     return figure(
         f"learning-curve-{curve.response}",
-        Section.TRUST,
+        FigureSection.TRUST,
         f"Error in predicting the {plain_name(curve.meaning)} by number of configurations",
         f"Models were trained on some of {curve.n_configurations} configurations and tested on the others; lines are "
         f"means of {curve.repeats} random draws, bands reach from the best to the worst of them. A line that is "

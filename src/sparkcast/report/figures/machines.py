@@ -9,7 +9,7 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.observe.series import rates
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import BLUE, GRAY, GREEN, ORANGE, PALETTE, RED, finish, inline, only, the_rows
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 
@@ -57,7 +57,7 @@ def machine_curves(run: RunSeries, name: str, title: str) -> Figure | None:
     machines = f"the mean of {len(workers)} machines" if len(workers) > 1 else f"{workers[0].host}, all cores together"
     return figure(
         name,
-        Section.MACHINES,
+        FigureSection.MACHINES,
         title,
         f"Sampled each second: {machines}. Gray bands: stages run, with their numbers where there is room; between "
         "them only the driver works, or Spark starts or ends.",

@@ -2,7 +2,7 @@
 
 from sparkcast.queues.answer import Moment, QueueAnswer
 from sparkcast.queues.capacity import Point
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import BLUE, GRAY, INK, ORANGE, RED, finish, inline, the_rows
 from sparkcast.units import show_level
 
@@ -28,7 +28,7 @@ def response_by_rate(answer: QueueAnswer) -> Figure:
     deadline = "" if slo is None else f" Dashed: the deadline of {slo:g} s."
     return figure(
         "queue-response",
-        Section.SCALING,
+        FigureSection.SCALING,
         f"Response time that {show_level(answer.share)} of jobs do not exceed, by arrival rate",
         f"{_cluster(answer)}. Line: simulated percentile; band: its 95% confidence interval; gray: the mean. Beyond "
         f"{_HOUR * answer.stable_rate:.4g} jobs per hour the queue grows without bound.{deadline}",
@@ -61,7 +61,7 @@ def percentile_fan(answer: QueueAnswer) -> Figure:
     rows = fan_rows(answer.curve)
     return figure(
         "queue-percentiles",
-        Section.SCALING,
+        FigureSection.SCALING,
         "Percentiles of the response time by arrival rate",
         f"{_cluster(answer)}. Each line: the response time that this share of jobs does not exceed.",
         rows,
@@ -82,7 +82,7 @@ def busy_by_rate(answer: QueueAnswer) -> Figure:
     rows = busy_rows(answer.curve)
     return figure(
         "queue-utilization",
-        Section.SCALING,
+        FigureSection.SCALING,
         "Utilization by arrival rate",
         f"The share of {answer.servers} servers that are busy, simulated.",
         rows,
@@ -99,7 +99,7 @@ def simulated_day(answer: QueueAnswer) -> Figure:
     rows = day_rows(answer.day)
     return figure(
         "queue-day",
-        Section.SCALING,
+        FigureSection.SCALING,
         "One simulated day",
         f"Jobs in the system and jobs running, every five minutes of a typical day, at "
         f"{_HOUR * (answer.arrival_rate or 0):.4g} jobs per hour on {answer.servers} servers.",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sparkcast.analysis import Analysis
-from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import BLUE, ORANGE, finish, kind_color, names_in_order, numbers, the_rows
 from sparkcast.report.labels import axis_title, finite, plain_name
 
@@ -19,7 +19,7 @@ def simple_regressions(analysis: Analysis) -> Figure | None:
     drift = " For the repetition it should be near 0; otherwise replicates drift." if repeated else ""
     return figure(
         f"regressions-{analysis.response}",
-        Section.CHECKS,
+        FigureSection.CHECKS,
         f"The {plain_name(analysis.meaning)} against one variable at a time",
         "Correlation r, from −1 (falls along a line) through 0 (no line) to 1 (rises along a line), ignoring "
         f"all other settings and interactions.{drift}",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import GRAY, finish, inline, only, series_color, the_rows
 from sparkcast.report.labels import plain_name
 from sparkcast.validate import Validation
@@ -21,7 +21,7 @@ def reliability(validation: Validation, factors: Sequence[str], *, most: int = 1
     response = validation.meaning
     return figure(
         f"reliability-{response.name}",
-        Section.TRUST,
+        FigureSection.TRUST,
         f"Promised versus observed: {plain_name(response)}",
         f"How often runs of {n} configurations that a model had not seen (protocol {validation.protocol}) were "
         "at or below the value that it promised with each probability; replicates of a configuration count as "

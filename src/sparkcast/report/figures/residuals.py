@@ -8,7 +8,7 @@ from statistics import NormalDist
 from typing import Any
 
 from sparkcast.analysis import Analysis
-from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thinned
+from sparkcast.report.figures._figure import Figure, FigureSection, Row, Spec, figure, thinned
 from sparkcast.report.figures._style import (
     BLUE,
     GRAY,
@@ -38,7 +38,7 @@ def residual_panels(analysis: Analysis) -> Figure | None:
     predicted, residual = scale_titles(analysis)
     return figure(
         f"residuals-{analysis.response}",
-        Section.CHECKS,
+        FigureSection.CHECKS,
         f"Residuals of the {plain_name(analysis.meaning)}",
         "What good looks like: against the prediction, a level band without a funnel or a bend; in the Q-Q "
         "plot points along "

@@ -3,7 +3,7 @@
 from statistics import fmean
 from typing import Any
 
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin, thinned
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure, thin, thinned
 from sparkcast.report.figures._style import (
     BLUE,
     PALETTE,
@@ -48,7 +48,7 @@ def results(data: Dataset, response: str) -> Figure | None:
     crosses = f" A cross at the top is a run that failed ({failed} did)." if failed else ""
     return figure(
         f"results-{response}",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         f"Measured {name} of every run",
         "One point per run, once in each panel; within a level, runs go from left to right in run "
         f"order.{crosses}{thinned(shown, len(_shown_runs(data, response)), 'runs')}",
@@ -127,7 +127,7 @@ def learning_curves(data: Dataset) -> Figure | None:
         return None
     return figure(
         "learning-curves",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         "How fast each configuration learns",
         "One line per configuration, one point per epoch; the mean of its repeated runs.",
         rows,
@@ -202,7 +202,7 @@ def parts(data: Dataset) -> Figure | None:
         return None
     return figure(
         "parts",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         "Where the time went",
         "Mean over the runs of each configuration, from submitting the job to its exit. While stages run, each moment "
         "is divided equally among the slots of the executors; CPU includes garbage collection, and I/O and other is "
@@ -258,7 +258,7 @@ def utilization(data: Dataset) -> Figure | None:
         return None
     return figure(
         "utilization",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         "How busy the machine was",
         "Mean share of processor time over the runs of each configuration. "
         "If the wait for I/O is long, more cores will not help.",

@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from sparkcast.models import Fitted
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure, thin
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure, thin
 from sparkcast.report.figures._frame import cut_off, framed, whole_scale
 from sparkcast.report.figures._style import (
     BLUE,
@@ -69,7 +69,7 @@ def scaling_curve(
     place = f" at {held}" if held else ""
     return figure(
         f"scaling-{response}",
-        Section.SCALING,
+        FigureSection.SCALING,
         fill(f"Predicted {name} along {plain_name(words.setting(factor))}{place}", _TITLE_WIDTH),
         f"Lines are predictions{told}, bands are {show_level(level)} intervals for the next run, points are "
         f"measured runs.{where}{beyond}{cut_off(rows, _scale(rows, words.response(response)).domain, 'low', 'high')}",

@@ -4,7 +4,7 @@ from statistics import NormalDist
 from typing import Any
 
 from sparkcast.analysis import Analysis, Effect
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._labels import LETTER_PX
 from sparkcast.report.figures._style import (
     BLUE,
@@ -36,7 +36,7 @@ def pareto(analysis: Analysis) -> Figure | None:
     more = f" Shown: the {len(rows)} largest of {tested} terms." if len(rows) < tested else ""
     return figure(
         f"pareto-{analysis.response}",
-        Section.CHECKS,
+        FigureSection.CHECKS,
         f"Which effects on the {plain_name(analysis.meaning)} are significant",
         "Each effect in units of its own uncertainty (|t|, or the root of F). A bar beyond its vertical mark "
         "would occur by chance in fewer than 1 in 20 studies; of 20 terms with no effect, about one "
@@ -88,7 +88,7 @@ def half_normal(analysis: Analysis) -> Figure | None:
         return None
     return figure(
         f"half-normal-{analysis.response}",
-        Section.CHECKS,
+        FigureSection.CHECKS,
         f"Effects on the {plain_name(analysis.meaning)} against pure noise",
         "Pure noise falls along the dashed line, which is fitted to the smaller half of the effects; real "
         "effects lie to its right. If most effects are real, the line is fitted to some of them and is too "

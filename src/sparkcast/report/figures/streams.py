@@ -1,6 +1,6 @@
 """Streams of jobs as they were measured: how many were there, and how long each took."""
 
-from sparkcast.report.figures._figure import NARROW_PX, Figure, Row, Section, Spec, figure
+from sparkcast.report.figures._figure import NARROW_PX, Figure, FigureSection, Row, Spec, figure
 from sparkcast.report.figures._style import BLUE, ORANGE, finish, the_rows
 from sparkcast.report.labels import short_settings
 from sparkcast.study import Dataset, Observation
@@ -23,7 +23,7 @@ def _jobs_over_time(run: Observation, data: Dataset, number: int) -> Figure:
     policy = f" {shared.policy}{f'; {shared.cores} cores' if shared.cores else ''}." if shared and shared.policy else ""
     return figure(
         f"stream-{number}",
-        Section.RESULTS,
+        FigureSection.RESULTS,
         f"Jobs in the system: {settings or 'stream'}, replicate {run.replicate}",
         f"{len(run.jobs)} jobs; a job is in the system from its submission to its end, and runs once it has an "
         f"executor. Mean response time {run.responses['response_s']:.4g} s, 90% within "

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sparkcast.report.figures._figure import Figure, Row, Section, Spec, figure, thin, thinned
+from sparkcast.report.figures._figure import Figure, FigureSection, Row, Spec, figure, thin, thinned
 from sparkcast.report.figures._frame import at_the_edge, cut_off, framed, whole_scale
 from sparkcast.report.figures._style import (
     BLUE,
@@ -44,7 +44,7 @@ def predicted_vs_actual(validation: Validation, *, most: int = 1) -> Figure | No
     counted = inside[0].partition(" ")[0] if len(best) == 1 else listing(inside)
     return figure(
         f"predicted-vs-actual-{response.name}",
-        Section.TRUST,
+        FigureSection.TRUST,
         f"Predicted against measured {plain_name(response)}",
         f"Each run was predicted by {listing([card.model for card in best])} without its configuration in the "
         f"training data (protocol {validation.protocol}). On the dashed line the prediction is exact; bars are "

@@ -13,7 +13,7 @@ from sparkcast.search.acquisition import improvement
 from sparkcast.search.base import SEARCHERS
 from sparkcast.search.belief import distances, matern
 from sparkcast.search.chooser import Chooser
-from sparkcast.search.points import Known, Points
+from sparkcast.search.points import CandidateMeans, CandidatePoints
 from sparkcast.units import show_percent
 
 STARTS = 3
@@ -31,7 +31,7 @@ class CherryPick(Chooser):
 
     warnings: tuple[str, ...] = ()
 
-    def _next(self, known: Known, left: list[int]) -> int | None:
+    def _next(self, known: CandidateMeans, left: list[int]) -> int | None:
         tried = set(known.tried)
         if len(tried) < STARTS or not known.values:
             return next(place for place in self._spread() if place not in tried)
@@ -40,7 +40,7 @@ class CherryPick(Chooser):
     def _spread(self) -> list[int]:
         return spread(self._points, self._search.seed)
 
-    def _improving(self, known: Known, left: list[int]) -> int | None:
+    def _improving(self, known: CandidateMeans, left: list[int]) -> int | None:
         improvement = self._improvement(known)[left]
         largest = float(improvement.max())
         if self.stops and len(known.tried) >= LEAST_RUNS and largest < LEAST_IMPROVEMENT:
@@ -48,7 +48,7 @@ class CherryPick(Chooser):
             return None
         return left[int(np.argmax(improvement))]
 
-    def _improvement(self, known: Known) -> Floats:
+    def _improvement(self, known: CandidateMeans) -> Floats:
         """Expected, as a share of the best found, at every candidate."""
         counted = [place for place in known.values if self._is_in_time(known, place)]
         in_time = self._in_time(known)
@@ -64,10 +64,10 @@ class CherryPick(Chooser):
         relative: Floats = improvement(mean, sd, best) / max(abs(best), 1e-12) * in_time
         return relative
 
-    def _is_in_time(self, known: Known, place: int) -> bool:
+    def _is_in_time(self, known: CandidateMeans, place: int) -> bool:
         return self._search.within_s is None or known.times.get(place, 0.0) <= self._search.within_s
 
-    def _in_time(self, known: Known) -> Floats:
+    def _in_time(self, known: CandidateMeans) -> Floats:
         """The probability that each candidate meets the run-time limit."""
         from scipy.special import ndtr
 
@@ -79,7 +79,7 @@ class CherryPick(Chooser):
         return chances
 
 
-def spread(points: Points, seed: int) -> list[int]:
+def spread(points: CandidatePoints, seed: int) -> list[int]:
     """Candidates in the order of a Sobol sequence: each point takes the nearest one that is left."""
     from scipy.stats import qmc
 

@@ -17,11 +17,21 @@ import numpy as np
 from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.search.acquisition import Outlook, expected_gain
 from sparkcast.search.base import SEARCHERS
-from sparkcast.search.belief import Around, Belief, Runs, believe, fits, normalized, outcomes, runs_of, weighed
+from sparkcast.search.belief import (
+    Around,
+    CandidateRuns,
+    WeightedJobs,
+    believe,
+    fits,
+    normalized,
+    outcomes,
+    runs_of,
+    weighed,
+)
 from sparkcast.search.chooser import Chooser
 from sparkcast.search.earlier import Prior, posterior_of, prior_of
-from sparkcast.search.jobs import RARELY, Jobs, Laws, flat
-from sparkcast.search.points import Known
+from sparkcast.search.jobs import RARELY, JobGrid, JobLaws, flat
+from sparkcast.search.points import CandidateMeans
 from sparkcast.search.posterior import Sampler
 
 _RUNS_TO_COME = 100  # of the job with the settings found: a trial as dear as the best run must save 1 % to be worth it
@@ -44,7 +54,7 @@ class Guided(Chooser):
         ignored = self._prior.ignored if self._points.candidates else ()
         return (f"{', '.join(ignored)} not used: different settings",) if ignored else ()
 
-    def _next(self, known: Known, left: list[int]) -> int | None:
+    def _next(self, known: CandidateMeans, left: list[int]) -> int | None:
         best = self._best(known)
         if best is None:
             return self._choice(known, left, self._promise(known)[left])
@@ -57,7 +67,7 @@ class Guided(Chooser):
             return None
         return left[int(np.argmax(worth))]
 
-    def _choice(self, known: Known, left: list[int], worth: Floats) -> int:
+    def _choice(self, known: CandidateMeans, left: list[int], worth: Floats) -> int:
         """The candidate that is worth most; of those with much memory, where one is wanted and worth anything."""
         roomy = [k for k, place in enumerate(left) if self._is_roomy[place] and worth[k] > 0]
         is_second = len(known.tried) == 1 and not self._is_roomy[known.tried[0]]
@@ -77,7 +87,7 @@ class Guided(Chooser):
         roomy: Bools = (room >= room.max() - _MUCH * span) & (span > 0)
         return roomy
 
-    def _worth(self, known: Known, best: float, left: list[int], prior: Prior) -> Floats:
+    def _worth(self, known: CandidateMeans, best: float, left: list[int], prior: Prior) -> Floats:
         """What a run of each candidate that is left saves in the runs to come, less what it costs."""
         outlook = self._outlook(known, prior)
         gain = expected_gain(outlook, best, np.array(left))
@@ -112,8 +122,8 @@ class Guided(Chooser):
         return prior_of(drawn, self._points, self._search.earlier), alone
 
     @cached_property
-    def _laws(self) -> Laws:
-        return Laws(self._points, np.exp(self._offsets) if self._is_time else None)
+    def _laws(self) -> JobLaws:
+        return JobLaws(self._points, np.exp(self._offsets) if self._is_time else None)
 
     @cached_property
     def _numbers(self) -> Floats:
@@ -122,10 +132,10 @@ class Guided(Chooser):
         return np.random.default_rng(self._search.seed).random((n_jobs, self._laws.n_numbers))
 
     @cached_property
-    def _drawn(self) -> Jobs:
+    def _drawn(self) -> JobGrid:
         return self._laws.jobs(self._numbers)
 
-    def _scaled(self, known: Known) -> dict[int, float]:
+    def _scaled(self, known: CandidateMeans) -> dict[int, float]:
         """The answers as logarithms of times; where they are not made of time, in terms of their own spread."""
         places, values = list(known.values), np.array(list(known.values.values()))
         if self._is_time:
@@ -135,7 +145,7 @@ class Guided(Chooser):
             scaled = (values - values.mean()) / (values.std() or 1.0)
         return dict(zip(places, scaled.tolist(), strict=True))
 
-    def _best(self, known: Known) -> float | None:
+    def _best(self, known: CandidateMeans) -> float | None:
         """The best answer that counts, on the scale of the search."""
         within = self._search.within_s
         scaled = self._scaled(known) if known.values else {}
@@ -143,16 +153,16 @@ class Guided(Chooser):
         counted = [place for place in scaled if within is None or times.get(place, -math.inf) <= _log(within)]
         return min((scaled[place] + float(self._offsets[place]) for place in counted), default=None)
 
-    def _log_times(self, known: Known) -> dict[int, float]:
+    def _log_times(self, known: CandidateMeans) -> dict[int, float]:
         measured = {place: _log(time) for place, time in known.times.items()}
         return {**self._scaled(known), **measured} if self._is_time and known.values else measured
 
-    def _told(self, known: Known) -> Runs:
+    def _told(self, known: CandidateMeans) -> CandidateRuns:
         """The runs on the scale of the search. Where times are not what is searched, a limit on them says nothing."""
         told = runs_of(known, self._scaled(known) if known.values else {})
         return told if self._is_time else replace(told, stopped={})
 
-    def _promise(self, known: Known) -> Floats:
+    def _promise(self, known: CandidateMeans) -> Floats:
         """Before anything counts: the share of the best that each candidate is expected to reach."""
         if known.values:
             outlook = self._outlook(known, self._prior)
@@ -165,7 +175,7 @@ class Guided(Chooser):
         shares: Floats = weights @ (ok * np.exp(values.min(axis=1, keepdims=True) - values))
         return shares
 
-    def _outlook(self, known: Known, prior: Prior) -> Outlook:
+    def _outlook(self, known: CandidateMeans, prior: Prior) -> Outlook:
         around = Around() if self._is_time else Around(sd=1.0, noise=0.1)
         sampler = Sampler(self._laws, self._points.coordinates, around, self._told(known), is_flat=not self._is_time)
         rng = np.random.default_rng(self._search.seed)
@@ -176,7 +186,7 @@ class Guided(Chooser):
         ok = (1 - jobs.failures[dealt]) * self._in_time(known, belief, dealt)
         return Outlook(weights, belief.means[dealt] + self._offsets, ok, variances, belief)
 
-    def _in_time(self, known: Known, belief: Belief, dealt: Ints) -> Floats | float:
+    def _in_time(self, known: CandidateMeans, belief: WeightedJobs, dealt: Ints) -> Floats | float:
         """The probability that each candidate meets the limit, under each job where times are what is searched."""
         limit = min([self._search.within_s or math.inf, *known.limits.values()])
         if limit == math.inf or not self._log_times(known):
