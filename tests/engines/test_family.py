@@ -53,3 +53,28 @@ def test_members_of_another_family_are_left_alone() -> None:
     assert psutil.pid_exists(bystander.pid)
     bystander.kill()
     bystander.wait()
+
+
+def test_a_family_ends_even_when_its_warden_was_killed(tmp_path: Path) -> None:
+    family = Family()
+    family.start(("sleep", "600"), {}, tmp_path / "log")
+    family._warden.kill()
+    family._warden.wait()
+    family.close()
+    assert not _warden.members(family.mark)
+    assert not family.folder.exists()
+
+
+def test_a_warden_that_was_killed_is_replaced_with_the_next_member(tmp_path: Path) -> None:
+    script = (
+        "import time; from pathlib import Path; from sparkcast.engines._family import Family; f = Family(); "
+        "f._warden.kill(); f._warden.wait(); "
+        f"f.start(('sleep', '600'), {{}}, Path({str(tmp_path / 'log')!r})); print(f.mark, flush=True); time.sleep(600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    mark = parent.stdout.readline().strip()
+    wait_until(lambda: len(_warden.members(mark)) == 1)
+    parent.kill()
+    parent.communicate()
+    wait_until(lambda: not _warden.members(mark))

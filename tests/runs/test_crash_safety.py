@@ -57,6 +57,21 @@ def test_killing_any_process_at_any_moment_loses_and_doubles_nothing(tmp_path: P
     assert _count(tmp_path, "SELECT count(*) FROM runs WHERE state = 'running'") == 0
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_run_whose_warden_was_killed_ends_and_leaves_no_process(tmp_path: Path, no_orphans: None) -> None:
+    """An out-of-memory killer takes what it likes, also the process that would clean up."""
+    (tmp_path / "crash.yaml").write_text(STUDY.replace("replicates: 2", "replicates: 1").replace("[1, 2]", "1"))
+    process = _start(tmp_path)
+    _wait_for_results(1, process, tmp_path)
+    family = _family(process)
+    (warden,) = [c for c in psutil.Process(process.pid).children() if _warden.__file__ in c.cmdline()]
+    warden.kill()
+    assert process.wait(timeout=120) == 0, _log(tmp_path)
+    assert len(_final_observations(tmp_path)) == 2
+    assert not _warden.members(family)
+
+
 def _start(folder: Path) -> "subprocess.Popen[bytes]":
     with (folder / "run.log").open("ab") as log:
         command = [sys.executable, "-m", "sparkcast", "run", "crash.yaml", "--resume"]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,8 @@ import psutil
 from sparkcast.engines import Submission, _warden
 from sparkcast.engines.conf import property_line
 from sparkcast.errors import StudyError
+
+_COLLECT_S = 5.0
 
 
 class Family:
@@ -23,7 +26,10 @@ class Family:
         self.mark = secrets.token_hex(8)
         self._started: list[subprocess.Popen[bytes]] = []
         self.folder = Path(tempfile.mkdtemp(prefix="sparkcast-"))
-        self._warden = subprocess.Popen(
+        self._warden = self._start_warden()
+
+    def _start_warden(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             [sys.executable, _warden.__file__, self.mark, str(self.folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -41,6 +47,8 @@ class Family:
         directory: Path | None = None,
     ) -> subprocess.Popen[bytes]:
         """Start a member with its output in `log`, or only its errors when there is a file for the rest."""
+        if self._warden.poll() is not None:  # the kernel kills anything when memory runs out
+            self._warden = self._start_warden()
         with log.open("ab") as errors, (output or log).open("ab") as printed:
             process = subprocess.Popen(
                 argv,
@@ -84,12 +92,14 @@ class Family:
         return False
 
     def close(self) -> None:
-        """End all members and wait until they and the folder are gone."""
+        """End all members and wait until they and the folder are gone, also when the warden is gone before them."""
         if self._warden.stdin:
             self._warden.stdin.close()
         self._warden.wait()
+        _warden.end_family(self.mark, str(self.folder))
         for process in self._started:
-            process.wait()  # already dead: this only collects the exit code
+            with suppress(subprocess.TimeoutExpired):  # one that even SIGKILL does not end waits for a disk
+                process.wait(timeout=_COLLECT_S)  # already dead: this only collects the exit code
 
 
 def _text_of(properties_file: Path) -> str:
