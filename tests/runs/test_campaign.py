@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -204,6 +205,7 @@ def test_a_run_killed_with_sparkcast_counts_against_the_total_limit(
 ) -> None:
     now = [1000.0]
     monkeypatch.setattr("sparkcast.store.store.time.time", lambda: now[0])
+    monkeypatch.setattr("sparkcast.store.clock.monotonic", lambda: now[0])
     launch = PlayedEngine.start
 
     def start_and_go_on(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
@@ -240,6 +242,70 @@ def test_two_errors_at_the_start_end_the_run_with_the_cause(monkeypatch: pytest.
 def test_an_error_among_successes_is_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK, BROKEN, BROKEN, OK]))
     assert [o.outcome for o in result.new] == [Outcome.OK, Outcome.ERROR, Outcome.ERROR, Outcome.OK]
+
+
+def test_results_removed_during_a_run_are_an_error_and_not_a_success(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    launch = PlayedEngine.start
+
+    def start_and_remove(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        process = launch(engine, submission, log)
+        process.wait()
+        if len(engine.started) == 2:
+            shutil.rmtree(tmp_path / "r")
+        return process
+
+    monkeypatch.setattr(PlayedEngine, "start", start_and_remove)
+    engine = PlayedEngine([OK])
+    with pytest.raises(StoreError, match="was removed or moved while sparkcast was using it"):
+        run(monkeypatch, tmp_path / "r", engine)
+    assert len(engine.started) == 2
+    assert not (tmp_path / "r").exists(), "nothing is put where the results were"
+
+
+def test_results_removed_during_a_long_run_end_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(session, "SEEN_EVERY_S", 0.0)
+    launch = PlayedEngine.start
+
+    def start_and_remove(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        process = launch(engine, submission, log)
+        shutil.rmtree(tmp_path / "r")
+        return process
+
+    monkeypatch.setattr(PlayedEngine, "start", start_and_remove)
+    engine = PlayedEngine([{"sleep": 600}])
+    with pytest.raises(StoreError, match="was removed or moved"):
+        run(monkeypatch, tmp_path / "r", engine)
+    engine.stop(engine.started[0])
+
+
+def test_a_run_during_which_the_clock_was_set_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    now, launch = time.time, PlayedEngine.start
+
+    def start_and_set_back(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        if len(engine.started) == 1:
+            monkeypatch.setattr(time, "time", lambda: now() - 3600)
+        return launch(engine, submission, log)
+
+    monkeypatch.setattr(PlayedEngine, "start", start_and_set_back)
+    engine = PlayedEngine([OK])
+    result, _ = run(monkeypatch, tmp_path / "r", engine, _limited(total_s=300.0))
+    assert (result.finished, len(engine.started)) == (4, 5)
+    assert [o.outcome for o in result.new] == [Outcome.OK] * 4
+    assert all(0 <= o.responses["total_s"] < 300 for o in result.new)
+    assert any("clock of this machine was set back by 1 h" in note for note in result.notes)
+    store = open_store(tmp_path / "r")
+    assert 0 < store.spent_s("s") < 300
+    store.close()
+
+
+def test_a_folder_that_others_can_read_is_pointed_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir(0o755)
+    result, _ = run(monkeypatch, tmp_path / "r", PlayedEngine([OK]))
+    assert any("chmod -R go=" in note for note in result.notes)
+    result, _ = run(monkeypatch, tmp_path / "own", PlayedEngine([OK]))
+    assert not result.notes
 
 
 def _limited(**limits: float) -> Study:

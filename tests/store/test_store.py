@@ -3,6 +3,7 @@ import itertools
 import json
 import shutil
 import sqlite3
+import stat
 import threading
 import time
 from pathlib import Path
@@ -330,6 +331,7 @@ def test_a_search_goes_on_only_when_asked_to_and_unchanged(store: Store) -> None
 def test_the_runs_of_a_search_are_told_from_others_and_timed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     run(store, PLAN.trials[0])
     monkeypatch.setattr(time, "time", itertools.count(1000.0).__next__)
+    monkeypatch.setattr("sparkcast.store.clock.monotonic", itertools.count(10.0).__next__)
     search_id = store.begin_search("s", {"seed": 1})
     stopped = _search_run(store, search_id, PLAN.trials[1])
     store.abandon_run(stopped)
@@ -540,6 +542,7 @@ def test_a_run_is_running_until_it_ends_or_is_given_up(store: Store, monkeypatch
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [1000.0]
     monkeypatch.setattr("sparkcast.store.store.time.time", lambda: now[0])
+    monkeypatch.setattr("sparkcast.store.clock.monotonic", lambda: now[0])
     return now
 
 
@@ -578,3 +581,55 @@ def test_what_a_run_is_seen_to_spend_is_not_counted_twice_when_it_ends(store: St
     store.finish_run("s", trial, Observation(trial.configuration, {}, artifacts=artifacts, run_id=run_id))
     assert store.spent_s("s") == 7.0
     assert store.running("s") == ()
+
+
+def test_a_clock_set_back_makes_no_run_negative_and_extends_no_limit(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall, passed = [10_000.0], [50.0]
+    monkeypatch.setattr("sparkcast.store.store.time.time", lambda: wall[0])
+    monkeypatch.setattr("sparkcast.store.clock.monotonic", lambda: passed[0])
+    for trial in PLAN.trials[:2]:
+        run_id, artifacts = store.begin_run("s", trial)
+        wall[0], passed[0] = wall[0] - 3600, passed[0] + 12
+        store.note_running(run_id)
+        store.finish_run("s", trial, Observation(trial.configuration, {}, artifacts=artifacts, run_id=run_id))
+    assert store.spent_s("s") == pytest.approx(24.0)
+
+
+def test_a_negative_run_of_an_older_store_extends_no_limit(store: Store, tmp_path: Path) -> None:
+    run(store, PLAN.trials[0])
+    connection = sqlite3.connect(tmp_path / "r" / "store.sqlite")
+    with connection:
+        connection.execute("UPDATE runs SET ended_at = launched_at - 3600")
+    connection.close()
+    assert store.spent_s("s") == 0.0
+
+
+@pytest.mark.parametrize("happens", ["removed", "moved", "replaced"])
+def test_a_store_notices_that_its_file_is_gone(store: Store, tmp_path: Path, happens: str) -> None:
+    folder = tmp_path / "r"
+    folder.rename(tmp_path / "elsewhere")
+    if happens == "removed":
+        shutil.rmtree(tmp_path / "elsewhere")
+    if happens == "replaced":
+        open_store(folder, create=True).close()
+    with pytest.raises(StoreError, match=f"was .*{happens}.* while sparkcast was using it") as caught:
+        store.begin_run("s", PLAN.trials[0])
+    assert "resume=True" in caught.value.hint
+    with pytest.raises(StoreError, match=happens):
+        store.pending("s", PLAN)
+
+
+def test_results_are_for_their_owner_alone(tmp_path: Path) -> None:
+    open_store(tmp_path / "deep" / "r", create=True).close()
+    assert stat.S_IMODE((tmp_path / "deep" / "r").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "deep" / "r" / "store.sqlite").stat().st_mode) == 0o600
+    open_store(tmp_path / "one.sqlite", create=True).close()
+    assert stat.S_IMODE((tmp_path / "one.sqlite").stat().st_mode) == 0o600
+
+
+def test_a_folder_that_others_may_read_stays_so(tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir(0o755)
+    open_store(tmp_path / "r", create=True).close()
+    assert stat.S_IMODE((tmp_path / "r").stat().st_mode) == 0o755

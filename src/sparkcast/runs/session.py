@@ -6,7 +6,9 @@ stored whole or not at all, and nothing that was started outlives this process.
 
 import json
 import logging
+import shlex
 import signal
+import stat
 import subprocess
 import threading
 import time
@@ -31,6 +33,7 @@ from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import PlannedJob, Submitter, arrival_times, configurations_of, planned_jobs
 from sparkcast.store import SEEN_EVERY_S, Store, open_store
+from sparkcast.store.clock import RunClock
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
 from sparkcast.study.application import TOTAL_TIME
@@ -39,6 +42,7 @@ from sparkcast.units import show_seconds
 from sparkcast.workloads import Submitted, complete, shape_of, vocabulary_of
 
 _log = logging.getLogger(__name__)
+_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 _ATTEMPTS = 3  # a lost run is tried again this often
 _GIVE_UP_AFTER = 2  # so many errors at the start, with no success, and the rest is not worth its time
 _POLL_S = 0.05
@@ -154,6 +158,11 @@ class Session:
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._watch_signals())
+        if self._folder.stat().st_mode & _BY_OTHERS:
+            self.note(
+                f"other users of this machine can read {self._folder.name}: chmod -R go= {shlex.quote(str(self._folder))} "
+                "makes it yours alone, as new results folders are"
+            )
         return self
 
     def __exit__(
@@ -267,11 +276,11 @@ class Session:
             program = self._workload.application(jobs[0].settings, jobs[0].folder)
         growth = [OutputGrowth(job.folder) for job in jobs if program is not None and program.promised]
         placement = self._placement(engine, jobs)
-        launched_at = time.time()
+        clock = RunClock()
         with HostSampler() as sampler:
-            stream = Submitter(jobs, lambda job: self._launch(engine, job))
+            stream = Submitter(jobs, lambda job: self._launch(engine, job), clock)
             try:
-                stopped_because = self._wait(run_id, engine, stream, allowances, placement, growth)
+                stopped_because = self._wait(run_id, engine, stream, allowances, placement, growth) or clock.jump()
             except Stopped:
                 self._store.abandon_run(run_id)
                 raise
@@ -285,8 +294,8 @@ class Session:
                 replace(job, configuration=self._of_one_job(job.configuration))
                 for job in stream.ran(stopped_because, self._cores_of)
             ),
-            launched_at=launched_at,
-            ended_at=time.time(),
+            launched_at=clock.begun_at,
+            ended_at=clock.now(),
             hosts=with_nodes(sampler.series(), folders, is_local=is_local(facts.description)),
             fingerprint=fingerprint(facts, self._data[trial.key]),
             program=program,
@@ -369,6 +378,7 @@ class Session:
             if self._interrupts == 1:
                 self.note("finishing the current trial; Ctrl-C again to stop it now")
             if seen.is_due(elapsed_s):
+                self._store.require_file()
                 with suppress(StoreError):  # what the run will show is worth more than this note
                     self._store.note_running(run_id)
             end, stop = self._end(lookout, placement, elapsed_s, allowances)

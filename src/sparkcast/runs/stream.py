@@ -14,6 +14,7 @@ from sparkcast.eventlogs import LogLimits, find_logs, read_log
 from sparkcast.observe.outcome import ExitReport
 from sparkcast.observe.run import RanJob
 from sparkcast.runs.job import job_folders
+from sparkcast.store.clock import RunClock
 from sparkcast.study import Configuration, Study, Trial
 from sparkcast.study.arrivals import FromLogs, dealt, shown_rate
 from sparkcast.units import show_seconds
@@ -110,8 +111,10 @@ class _Submitted:
 class Submitter:
     """Submits each job when it is due, and notes when it ends. After a failure no further job is submitted."""
 
-    def __init__(self, jobs: Sequence[PlannedJob], submit: "Callable[[PlannedJob], subprocess.Popen[bytes]]") -> None:
-        self._waiting, self._submit = list(jobs), submit
+    def __init__(
+        self, jobs: Sequence[PlannedJob], submit: "Callable[[PlannedJob], subprocess.Popen[bytes]]", clock: RunClock
+    ) -> None:
+        self._waiting, self._submit, self._clock = list(jobs), submit, clock
         self._submitted: list[_Submitted] = []
         self._n_jobs = len(jobs)
         self._begun = time.monotonic()
@@ -121,7 +124,7 @@ class Submitter:
         self._look()
         while self._waiting and self._waiting[0].at_s <= time.monotonic() - self._begun:
             job = self._waiting.pop(0)
-            at = time.time()
+            at = self._clock.now()
             self._submitted.append(_Submitted(job, self._submit(job), at))
             self._look()
         return bool(self._waiting) or any(one.ended_at is None for one in self._submitted)
@@ -129,7 +132,7 @@ class Submitter:
     def _look(self) -> None:
         for one in self._submitted:
             if one.ended_at is None and one.process.poll() is not None:
-                one.ended_at = time.time()
+                one.ended_at = self._clock.now()
                 if one.process.returncode != 0:
                     self._waiting.clear()  # the stream is broken: what more it would show is worth nothing
 
@@ -139,7 +142,7 @@ class Submitter:
         for one in self._submitted:
             if one.ended_at is None:
                 stop(one.process)
-                one.ended_at = time.time()
+                one.ended_at = self._clock.now()
 
     def ran(self, stopped_because: str, cores_of: Callable[[Configuration], int]) -> tuple[RanJob, ...]:
         """What has been submitted, once all of it has ended."""

@@ -17,6 +17,8 @@ from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, 
 from sparkcast.plain import from_plain, to_plain
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
+from sparkcast.store.clock import RunClock
+from sparkcast.store.file import StoreFile
 from sparkcast.store.packing import pack, unpack
 from sparkcast.store.snapshot import Snapshot, take_snapshot
 from sparkcast.study import (
@@ -52,7 +54,8 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
     is_file = path.is_file() or path.suffix in STORE_FILES
     if create:
         try:
-            (path.parent if is_file else path).mkdir(parents=True, exist_ok=True)
+            (path.parent if is_file else path).mkdir(0o755 if is_file else 0o700, parents=True, exist_ok=True)
+            (path if is_file else path / "store.sqlite").touch(0o600)  # as an empty file, SQLite keeps its mode
         except OSError as error:
             raise StoreError(
                 f"cannot create the results folder {str(path)!r}: {error.strerror}",
@@ -103,10 +106,13 @@ class Store:
 
     def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None) -> None:
         self._engine, self._snapshot = _engine_of(url), snapshot
+        self._file: StoreFile | None = None
+        self._clocks: dict[str, RunClock] = {}  # of the runs that this process began
         if self._engine.dialect.name == "sqlite":
             sa.event.listen(self._engine, "connect", _configure_sqlite)
         with self._transaction() as connection:
             schema.prepare(connection)
+        self._file = self._own_file()
         if snapshot is not None:
             self._engine.dispose()
             sa.event.listen(self._engine, "connect", _refuse_writing)
@@ -115,6 +121,16 @@ class Store:
         self._engine.dispose()
         if self._snapshot is not None:
             self._snapshot.remove()
+
+    def _own_file(self) -> StoreFile | None:
+        path = self._engine.url.database
+        is_file = self._engine.dialect.name == "sqlite" and path not in (None, "", ":memory:")
+        return StoreFile.at(Path(str(path))) if is_file else None
+
+    def require_file(self) -> None:
+        """Raise StoreError when the file of the store was removed or replaced: SQLite would go on without a word."""
+        if self._file is not None:
+            self._file.require()
 
     # ------------------------------------------------------------ studies and trials
 
@@ -284,7 +300,7 @@ class Store:
             SearchRun(
                 row.id,
                 Configuration(row.configuration),
-                0.0 if row.ended_at is None else row.ended_at - row.launched_at,
+                0.0 if row.ended_at is None else max(row.ended_at - row.launched_at, 0.0),
             )
             for row in rows
         )
@@ -315,7 +331,8 @@ class Store:
             run_id = secrets.token_hex(8)
             artifacts = f"runs/{trial.position:04d}-{trial.key[:8]}-{attempt}"
             values = {"id": run_id, "trial_id": trial_id, "attempt": attempt, "artifacts": artifacts}
-            connection.execute(schema.runs.insert().values(**values, state="running", launched_at=time.time()))
+            clock = self._clocks[run_id] = RunClock()
+            connection.execute(schema.runs.insert().values(**values, state="running", launched_at=clock.begun_at))
             if search_id is not None:
                 connection.execute(schema.search_runs.insert().values(run_id=run_id, search_id=search_id))
         return run_id, artifacts
@@ -323,17 +340,17 @@ class Store:
     def note_running(self, run_id: str) -> None:
         """The run goes on. Call each `SEEN_EVERY_S`: should nobody be left to end it, this is what is known of it."""
         with self._transaction() as connection:
-            self._end_run(connection, run_id, "running", time.time())
+            self._end_run(connection, run_id, "running", self._clocks[run_id].now())
 
     def abandon_run(self, run_id: str) -> None:
         """The run was stopped before it showed anything: its trial stays pending."""
         with self._transaction() as connection:
-            self._end_run(connection, run_id, "interrupted", time.time())
+            self._end_run(connection, run_id, "interrupted", self._clocks[run_id].now())
 
     def finish_run(self, study: str, trial: Trial, observation: Observation, series: RunSeries | None = None) -> None:
         """Keep what the run showed, all or nothing. A run that was lost or leaves its trial open does not finish it."""
         with self._transaction() as connection:
-            self._end_run(connection, observation.run_id, "done", time.time())
+            self._end_run(connection, observation.run_id, "done", self._clocks[observation.run_id].now())
             values = _row(observation) | {
                 "study": study,
                 "trial_id": self._trial_id(connection, study, trial),
@@ -380,8 +397,8 @@ class Store:
 
     def spent_s(self, study: str) -> float:
         """Wall time of all runs of a study so far, those that failed or were killed included."""
-        duration = sa.func.sum(schema.runs.c.ended_at - schema.runs.c.launched_at)
-        query = sa.select(duration).select_from(schema.runs.join(schema.trials))
+        duration = schema.runs.c.ended_at - schema.runs.c.launched_at
+        query = sa.select(sa.func.sum(duration)).select_from(schema.runs.join(schema.trials)).where(duration > 0)
         with self._transaction() as connection:
             return float(connection.execute(query.where(schema.trials.c.study == study)).scalar() or 0.0)
 
@@ -436,9 +453,11 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
+        self.require_file()
         try:
             with self._engine.begin() as connection:
                 yield connection
+                self.require_file()
         except sa.exc.IntegrityError as error:
             raise StoreError(f"the store rejected a contradiction: {error.orig}") from error
         except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
