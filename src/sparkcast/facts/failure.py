@@ -22,11 +22,20 @@ _LOST = re.compile(
 )
 
 
+def is_out_of_memory(text: str) -> bool:
+    return _OOM.search(text) is not None
+
+
+def is_loss(text: str) -> bool:
+    """Whether it says that a part of the cluster was lost."""
+    return _LOST.search(text) is not None
+
+
 def outcome_of_failure(text: str) -> Outcome:
     """What made a run fail."""
-    if _OOM.search(text):
+    if is_out_of_memory(text):
         return Outcome.OOM
-    return Outcome.LOST if _LOST.search(text) else Outcome.ERROR
+    return Outcome.LOST if is_loss(text) else Outcome.ERROR
 
 
 def outcome_of(log: LogRead) -> tuple[Outcome, str]:

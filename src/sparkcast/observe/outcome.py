@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sparkcast.facts.failure import outcome_of_failure
+from sparkcast.observe.cause import cause_of, without_chatter
 from sparkcast.observe.report import JobReport
 from sparkcast.study import Outcome, TaskTotals
 
@@ -25,7 +26,9 @@ def classify(end: ExitReport, report: JobReport, tasks: TaskTotals | None, log_t
         return Outcome.OK, ""
     if end.exit_code == 0 and report.failure and not (tasks and tasks.lost_executors):
         return Outcome.ERROR, report.failure  # it ended well, and without what it should have told
-    cause = report.failure or _last_lines(log_tail) or f"the driver exited with code {end.exit_code}"
+    lines = log_tail.splitlines()
+    cause = report.failure or cause_of(lines, end.exit_code) or _last_lines(lines)
+    cause = cause or f"the driver exited with code {end.exit_code}"
     text = f"{report.failure}\n{log_tail}"
     outcome = outcome_of_failure(text)
     if outcome is not Outcome.OOM and tasks and tasks.lost_executors:
@@ -35,5 +38,5 @@ def classify(end: ExitReport, report: JobReport, tasks: TaskTotals | None, log_t
     return outcome, cause
 
 
-def _last_lines(text: str, count: int = 5) -> str:
-    return "\n".join([line for line in text.splitlines() if line.strip()][-count:])
+def _last_lines(lines: list[str], count: int = 5) -> str:
+    return "\n".join(without_chatter(lines)[-count:])

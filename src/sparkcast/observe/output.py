@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sparkcast.observe.cause import cause_of, without_chatter
 from sparkcast.observe.report import JobReport
 from sparkcast.plain import from_json
 from sparkcast.study import Epoch, TaskTotals
@@ -28,8 +29,7 @@ from sparkcast.workloads import SubmittedApplication
 OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE = "stdout.log", "result.json", "SPARKCAST_RESULT"
 _LOG_FILE, _GROWTH_FILE = "driver.log", "stdout.times"
 _OBJECT = re.compile(r"sparkcast: *(\{.*\})\s*$")
-_JAVA_ERROR = re.compile(r"Exception in thread|Error: ")
-_LAST_LINES, _TAIL_BYTES = 8, 20_000
+_LAST_LINES, _TAIL_BYTES = 8, 200_000  # Spark says much when it shuts down
 _LONGEST = 2000  # characters of a line or a cause that are shown
 EPOCH = "epoch"
 _LOCAL = ("local", "local-cluster")
@@ -231,12 +231,8 @@ def _lines(file: Path) -> Iterator[tuple[str, int]]:
 
 def _why(folder: Path, exit_code: int) -> str:
     """The error that ended it in front, if there is one, then the last lines."""
-    lines = _tail(folder / _LOG_FILE)
-    starts = [i for i, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
-    after = lines[starts[-1] + 1 :] if starts else []
-    errors = [line for line in after if not line[:1].isspace()] or [line for line in lines if _JAVA_ERROR.match(line)]
-    error = errors[0] if errors else f"the job ended with exit code {exit_code}"
-    return f"{error}\n{_last_lines(folder)}".strip()
+    error = cause_of([*_tail(folder / OUTPUT_FILE), *_tail(folder / _LOG_FILE)], exit_code)
+    return f"{error or f'the job ended with exit code {exit_code}'}\n{_last_lines(folder)}".strip()
 
 
 def _last_lines(folder: Path) -> str:
@@ -245,7 +241,7 @@ def _last_lines(folder: Path) -> str:
 
 
 def _shown(lines: Iterable[str]) -> list[str]:
-    return [line[:_LONGEST] for line in lines if line.strip()][-_LAST_LINES:]
+    return [line[:_LONGEST] for line in without_chatter(lines)][-_LAST_LINES:]
 
 
 def _tail(file: Path) -> list[str]:

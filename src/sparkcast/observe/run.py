@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
+from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts
 from sparkcast.facts.responses import responses_of
 from sparkcast.facts.totals import totals_of
@@ -31,7 +32,7 @@ from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.study.streams import stream_responses
 from sparkcast.workloads import SubmittedApplication
 
-_TAIL_BYTES = 20_000
+_TAIL_BYTES = 200_000  # Spark says much when it shuts down
 _WORST_FIRST = (Outcome.LOST, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.OK)
 
 
@@ -135,10 +136,17 @@ def _observe_job(run: Run, folder: Path, end: ExitReport) -> _ObservedJob:
         report = read_output(folder, run.program, tasks, end.exit_code, cluster=cluster)
     measured = {} if facts is None or report.failure else responses_of(facts)
     responses, notes = _joined(measured, report.responses)
-    outcome, cause = classify(end, replace(report, responses=responses), tasks, _tail(folder / "driver.log"))
+    said = "\n".join([*_losses(log), _tail(folder / "driver.log")])
+    outcome, cause = classify(end, replace(report, responses=responses), tasks, said)
     if log is None:
         return _ObservedJob(outcome, cause, report, responses, notes=notes)
     return _ObservedJob(outcome, cause, report, responses, tasks, facts, stage_spans(log), task_imbalance(log), notes)
+
+
+def _losses(log: LogRead | None) -> list[str]:
+    """What Spark noted of executors that vanished."""
+    gone = [] if log is None else [one for one in log.executors if one.is_lost]
+    return [f"Lost executor {one.executor_id} on {one.host}: {one.removed_reason}" for one in gone]
 
 
 def _joined(measured: Mapping[str, float], reported: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
