@@ -171,3 +171,24 @@ def test_a_factor_of_dynamic_allocation_reaches_its_runs(study: Path) -> None:
 def test_a_properties_file_of_the_job_counts_as_the_users_word(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="Spark itself decides"):
         _lines(tmp_path, "[1, 2]", "spark.dynamicAllocation.enabled true\n")
+
+
+@pytest.mark.parametrize("master", ["embedded", "spark://host:7077", "local-cluster[2,4,1024]"])
+def test_an_executor_with_more_cores_than_all_may_have_is_refused(master: str) -> None:
+    with pytest.raises(StudyError, match=r"your spark.executor.cores=4 is above spark.cores.max=2, the cores") as caught:
+        _notes(master, {"executors": 2}, conf={"spark.executor.cores": "4"})
+    assert "executors and cores" in caught.value.hint
+    with pytest.raises(StudyError, match=r"spark.executor.cores=2 is above your spark.cores.max=1"):
+        _notes(master, {"executors": 2, "cores": 2}, conf={"spark.cores.max": "1"})
+    assert _notes(master, {"executors": 2}, conf={"spark.executor.cores": "2"}) == ()
+    assert _notes(master, {"executors": 2}, conf={"spark.executor.cores": "4", "spark.cores.max": "8"}) == ()
+
+
+def test_other_clusters_do_not_limit_all_cores() -> None:
+    assert _notes("yarn", {"executors": 2}, conf={"spark.executor.cores": "4"}) == ()
+
+
+def test_a_study_without_event_logs_is_refused_because_nothing_would_be_measured() -> None:
+    with pytest.raises(StudyError, match="all times come from the event log"):
+        _notes("local[1]", {"samples": 10}, conf={"spark.eventLog.enabled": "FALSE"})
+    assert _notes("local[1]", {"samples": 10}, conf={"spark.eventLog.enabled": "true"}) == ()

@@ -4,13 +4,16 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sparkcast.engines.conf import DYNAMIC_ALLOCATION, read_properties
+from sparkcast.engines.conf import DYNAMIC_ALLOCATION, read_properties, shape_conf
 from sparkcast.engines.machine import this_machine
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Role, Study
 from sparkcast.study.environment import kind_of
 from sparkcast.workloads import SAID_BY, Submitted, Workload, complete, shape_of, vocabulary_of
 
+_EVENT_LOG = "spark.eventLog.enabled"
+_CORES = ("spark.executor.cores", "spark.cores.max")
+_STANDALONE = ("embedded", "spark", "local-cluster")  # where spark.cores.max counts
 _LOCAL = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?\])?")
 
 
@@ -21,6 +24,8 @@ def require_control(study: Study, workload: Workload, jobs: Sequence[Configurati
     """
     varied = _varied(workload, jobs)
     _require_no_replacement(study, varied)
+    _require_event_logs(study, workload, jobs)
+    _require_executors(study, workload, jobs)
     if Role.MACHINES in varied:
         _require_steady_executors(study, workload, jobs, varied[Role.MACHINES])
     return require_cluster(study, workload, jobs)
@@ -74,6 +79,36 @@ def _require_no_replacement(study: Study, varied: Mapping[Role, str]) -> None:
                 f"{varied[role]} varies, but your {name}={study.spark.conf[name]} replaces it in every run",
                 hint=f"remove {name}, or hold {varied[role]} constant",
             )
+
+
+def _require_event_logs(study: Study, workload: Workload, jobs: Sequence[Configuration]) -> None:
+    for settings in jobs:
+        if users_properties(study, workload, settings).get(_EVENT_LOG, "").lower() == "false":
+            raise StudyError(
+                f"with your {_EVENT_LOG}=false there is nothing to measure: all times come from the event log",
+                hint=f"remove {_EVENT_LOG}; each run writes a log of its own into the results folder",
+            )
+
+
+def _require_executors(study: Study, workload: Workload, jobs: Sequence[Configuration]) -> None:
+    """A standalone master gives an executor all its cores or none: with fewer in total, the run would wait forever."""
+    conf = study.spark.conf
+    if kind_of(study.spark.master) not in _STANDALONE or not {*_CORES} & {*conf}:
+        return
+    for shape in dict.fromkeys(shape_of(workload, settings) for settings in jobs):
+        asked = shape_conf(shape) | conf
+        cores, total = asked["spark.executor.cores"], asked["spark.cores.max"]
+        if cores.isdigit() and total.isdigit() and int(cores) > int(total):
+            whose = ["your " * (name in conf) + f"{name}={asked[name]}" for name in _CORES]
+            raise StudyError(
+                f"no executor can start: {whose[0]} is above {whose[1]}, the cores of all executors together",
+                hint=f"remove both properties and use the settings {_names_of(workload)}",
+            )
+
+
+def _names_of(workload: Workload) -> str:
+    words = vocabulary_of(workload)
+    return " and ".join(str(words.first(role)) for role in (Role.MACHINES, Role.CORES))
 
 
 def _require_steady_executors(study: Study, workload: Workload, jobs: Sequence[Configuration], name: str) -> None:
