@@ -175,7 +175,9 @@ def test_a_properties_file_of_the_job_counts_as_the_users_word(tmp_path: Path) -
 
 @pytest.mark.parametrize("master", ["embedded", "spark://host:7077", "local-cluster[2,4,1024]"])
 def test_an_executor_with_more_cores_than_all_may_have_is_refused(master: str) -> None:
-    with pytest.raises(StudyError, match=r"your spark.executor.cores=4 is above spark.cores.max=2, the cores") as caught:
+    with pytest.raises(
+        StudyError, match=r"your spark.executor.cores=4 is above spark.cores.max=2, the cores"
+    ) as caught:
         _notes(master, {"executors": 2}, conf={"spark.executor.cores": "4"})
     assert "executors and cores" in caught.value.hint
     with pytest.raises(StudyError, match=r"spark.executor.cores=2 is above your spark.cores.max=1"):

@@ -95,6 +95,49 @@ def test_a_secret_reaches_the_job_and_nothing_that_stays(tmp_path: Path, seen: P
     assert f"--conf 'spark.ssl.keyPassword={REDACTED}'" in command.read_text()
 
 
+def test_what_a_failing_job_prints_is_stored_and_shown_without_secrets(
+    tmp_path: Path, seen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = tmp_path / "spark" / "bin" / "spark-submit"
+    lines = (
+        "Traceback (most recent call last):",
+        "ConnectionError: password=hush-a at jdbc:pg://u:hush/b@h, token hush-study and hush-inherited",
+        'sent {"password": "hush-c"} and Authorization: Bearer hush-dddd to https://h/x?sig=hush-e',
+    )
+    submit.write_text(f"#!{sys.executable}\nimport sys\nsys.exit({chr(10).join(lines)!r})\n")
+    monkeypatch.setenv("MY_API_KEY", "hush-inherited")
+    said = _run(tmp_path, SECRETS)
+    assert "ConnectionError: password=" in said
+    assert "hush" not in said
+    store = (tmp_path / "s.results" / "store.sqlite").read_bytes().decode("latin-1")
+    assert "ConnectionError" in store
+    assert "hush" not in store
+    page = tmp_path / "report.html"
+    api.report(tmp_path / "s.yaml", page)
+    assert "ConnectionError" in page.read_text()
+    assert "hush" not in page.read_text()
+
+
+def test_a_cause_that_an_earlier_version_stored_is_read_without_its_secrets(tmp_path: Path, seen: Path) -> None:
+    _run(tmp_path, {})
+    connection = sqlite3.connect(tmp_path / "s.results" / "store.sqlite")
+    with connection:
+        connection.execute("UPDATE observations SET outcome = 'error', cause = 'no: password=hush'")
+    connection.close()
+    [run] = api.load_data(tmp_path / "s.yaml").dataset.observations
+    assert run.cause == f"no: password={REDACTED}"
+
+
+@pytest.mark.parametrize("level", ["jdbc:pg://u:hush@h", "https://h/a?sig=hush"])
+def test_a_setting_that_holds_a_secret_is_refused_because_settings_are_written_down(tmp_path: Path, level: str) -> None:
+    (tmp_path / "job.py").touch()
+    text = "study: s\nworkload: command\ncommand: {application: job.py, arguments: ['{url}']}\nsettings: {url: '%s'}\n"
+    (tmp_path / "s.yaml").write_text(text % level)
+    with pytest.raises(StudyError, match=r"s.yaml line 4: url cannot be a setting: it holds a secret") as caught:
+        api.load_study(tmp_path / "s.yaml")
+    assert "arguments" in caught.value.hint
+
+
 def test_without_a_secret_spark_reads_its_own_properties(tmp_path: Path, seen: Path) -> None:
     (tmp_path / "s.yaml").write_text(STUDY.replace("spark.hadoop.fs.s3a.secret.key: hush-study", "spark.ui.port: 1"))
     _run(tmp_path, {})

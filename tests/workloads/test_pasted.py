@@ -264,3 +264,28 @@ def test_design_and_dry_run_work_with_a_line_as_it_is(call: Call, tmp_path: Path
     shown = call("run", "s.yaml", "--dry-run")
     assert shown.code == 0, shown.err
     assert """'two '"'"'words'"'"' "é"'""" in shown.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--url", "jdbc:pg://u:HUSH@h"],
+        ["--url=jdbc:pg://u:HU/SH@h"],
+        ["url=jdbc:pg://u:HUSH@h"],
+        ["--input", "https://a.blob.core.windows.net/c?sv=1&sig=HUSH"],
+        ["https://b.s3.amazonaws.com/k?X-Amz-Signature=HUSH"],
+        ["--key", "AKIAIOSFODNN7EXAMPLE"],
+    ],
+)
+def test_a_value_that_holds_a_secret_is_no_setting_and_the_file_says_so(words: list[str]) -> None:
+    text = study_of_line(["spark-submit", "job.py", *words, "--rows", "5"])
+    study = parse_study(text, Path("study.yaml"))
+    assert set(study.fixed) == {"executors", "cores", "memory", "rows"}
+    assert [*words, "--rows", "{rows}"] == study.options["arguments"]
+    assert "# This file holds a secret" in text
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert not any("HUSH" in line or "HU/SH" in line or "AKIA" in line for line in comments)
+
+
+def test_a_line_without_secrets_gets_no_warning() -> None:
+    assert "holds a secret" not in study_of_line(["spark-submit", "job.py", "--max-tokens", "512", "s3://bucket/x"])

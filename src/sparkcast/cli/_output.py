@@ -43,14 +43,25 @@ def begin_output() -> None:
     _HAS_TOLD.set(False)
 
 
-def emit(result: T, as_json: bool, show: Callable[[T], None], beside: Mapping[str, object] | None = None) -> None:
-    """Print a result as JSON, with what is told `beside` it, or through `show`."""
+def emit(
+    result: T,
+    as_json: bool,
+    show: Callable[[T], None],
+    beside: Mapping[str, object] | None = None,
+    *,
+    is_users: bool = False,
+) -> None:
+    """Print a result as JSON, with what is told `beside` it, or through `show`.
+
+    `is_users` is for what the user gave and gets back, secrets included.
+    """
     if not as_json:
         show(result)
         return
     from sparkcast.plain import to_plain
+    from sparkcast.study.redaction import redact_plain
 
-    plain = to_plain(result)
+    plain = to_plain(result) if is_users else redact_plain(to_plain(result))
     if isinstance(plain, dict):  # a list has no place for it
         plain = {"schema": schema_name(COMMAND.get()), **plain, **to_plain(beside or {})}
     _write(plain)
@@ -92,17 +103,17 @@ def width(stream: TextIO) -> int:
 
 def tell(text: str, hang: str = "  ") -> None:
     """Sentences on stdout, wrapped between words."""
-    _print(wrapped(as_options(text), width(sys.stdout), hang), sys.stdout)
+    _print(wrapped(_for_people(text), width(sys.stdout), hang), sys.stdout)
 
 
 def say(message: str) -> None:
     """A message for people, on stderr."""
-    _print(wrapped(as_options(message), width(sys.stderr)), sys.stderr)
+    _print(wrapped(_for_people(message), width(sys.stderr)), sys.stderr)
 
 
 def shell(label: str, command: str, *, below: bool = False) -> None:
     """A command to paste, on stdout: beside its label, or below it in lines that end in a backslash."""
-    columns = width(sys.stdout)
+    columns, command = width(sys.stdout), _redacted(command)
     if not below and len(label) + 1 + len(command) <= columns:
         _print([f"{label} {command}"], sys.stdout)
     else:
@@ -116,18 +127,30 @@ def verbatim(text: str) -> None:
 
 def options(label: str, lines: Sequence[str]) -> None:
     """Options to paste into another command, each on its line."""
+    lines = list(map(_redacted, lines))
     _print([label, *(f"  {line} \\" for line in lines[:-1]), *(f"  {line}" for line in lines[-1:])], sys.stdout)
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]], optional: Sequence[str] = ()) -> None:
     """A table on stdout. Where it is too wide, columns in `optional` are left out, the last of them first."""
-    cells = [[as_options(str(cell)) for cell in row] for row in rows]
+    cells = [[_for_people(str(cell)) for cell in row] for row in rows]
     _print([*table_lines(as_options(title), header, cells, width(sys.stdout), optional), ""], sys.stdout)
 
 
 def say_error(problem: str, hint: str) -> None:
     """What went wrong and what to do, on stderr."""
     say(f"Error: {problem}" + (f"\n  hint: {hint}" if hint else ""))
+
+
+def _for_people(text: str) -> str:
+    return as_options(_redacted(text))
+
+
+def _redacted(text: str) -> str:
+    """Without passwords, tokens and keys, whoever wrote the text."""
+    from sparkcast.study.redaction import redact_text
+
+    return redact_text(text)
 
 
 def _print(lines: Sequence[str], stream: TextIO) -> None:

@@ -70,7 +70,7 @@ def init(start: StartingPoint, as_json: Json = False, verbose: Verbose = False) 
     is_line = len(start) > 1 or "spark-submit" in start[0]
     text = api.study_of_line(start) if is_line else api.starter_study(start[0])
     name = "command" if is_line else start[0]
-    emit(Starter(name, text), as_json, lambda _: verbatim(text.removesuffix("\n")))
+    emit(Starter(name, text), as_json, lambda _: verbatim(text.removesuffix("\n")), is_users=True)
 
 
 def list_plugs(

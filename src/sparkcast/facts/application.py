@@ -1,7 +1,7 @@
 """What really ran: everything that sparkcast says of an application, from its log, once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Application, LogRead
@@ -16,7 +16,7 @@ from sparkcast.facts.totals import totals_of
 from sparkcast.facts.volume import Volume, input_of, output_of
 from sparkcast.study import Outcome, TaskTotals
 from sparkcast.study.application import Part
-from sparkcast.study.redaction import redact
+from sparkcast.study.redaction import redact, redact_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def facts_of(log: LogRead) -> AppFacts:
         log=log.log,
         status=log.status.value,
         reason=log.reason,
-        application=log.application,
+        application=replace(log.application, name=redact_text(log.application.name)),
         span=found.span,
         shape=cluster_shape(log, found.span, found.slots),
         parts={part: found.total[part] for part in Part},
@@ -88,7 +88,7 @@ def facts_of(log: LogRead) -> AppFacts:
         input=input_of(log, is_lost),
         output=output_of(log, is_lost),
         outcome=outcome,
-        cause=cause,
+        cause=redact_text(cause),
         properties=redact({**log.environment.spark, **_session_changes(log)}),
         stages=stages_of(log, found),
         timeline=timeline_of(log, found.span),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparkcast.eventlogs import LogRead, Rdd, Scan, Stage
+from sparkcast.study.redaction import redact_text
 
 _LOCATION = re.compile(r"\[([^\]]*)\]?")  # InMemoryFileIndex(1 paths)[hdfs:/data/orders]
 _MADE_HERE = ("ParallelCollectionRDD", "EmptyRDD")  # roots that read nothing from outside
@@ -113,12 +114,12 @@ def _sources(log: LogRead) -> Iterator[InputSource]:
             _sum(scans, "number of output rows"),
         )
     names = (rdd.name for stage in log.stages for rdd in stage.rdds if not rdd.parent_ids and _is_path(rdd.name))
-    yield from (InputSource(name) for name in dict.fromkeys(names))
+    yield from (InputSource(redact_text(name)) for name in dict.fromkeys(names))
 
 
 def _path(scan: Scan) -> str:
     match = _LOCATION.search(scan.location)
-    return match[1] if match else scan.node
+    return redact_text(match[1] if match else scan.node)
 
 
 def _is_path(name: str) -> bool:

@@ -8,8 +8,8 @@ from sparkcast.facts.failure import is_loss, is_out_of_memory
 
 # How log4j, logging and slf4j begin a line: 26/01/31 10:00:00 ERROR TaskSetManager: ..., [ERROR] ..., 10:00:00 WARN ...
 _LOGGED = re.compile(
-    r"^(?:[\[(]?\d[\d\-/.:,TZ+ ]*[\])]?\s*)?(?:\[[^\]]*\]\s*)?[\[(]?(TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
-    r"[\])]?:?\s+(?:\[[^\]]*\]\s*)?(?:[\w.$]+:\s+)?(?P<text>.*)"
+    r"^(?:[\[(]?\d[\d\-/.:,TZ+ ]*[\])]?\s*)?(?:\[[^\]]*\]\s*)?"
+    r"[\[(]?(TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b[\])]?:?\s+(?:\[[^\]]*\]\s*)?(?:[\w.$]+:\s+)?(?P<text>.*)"
 )
 _JSON = re.compile(r'^\{.*"level"\s*:\s*"(?P<level>\w+)".*?"msg"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)"')
 _TRACEBACK = "Traceback (most recent call last)"
@@ -17,11 +17,13 @@ _ERROR = re.compile(r"[\w.$]*(?:Error|Exception|Exit|Interrupt|Failure|Warning|F
 _WRAPPER = re.compile(r"Py4J\w*Error|SparkException|PythonException|SparkRuntimeException|StageFailure|UndeclaredThrow")
 _JAVA = re.compile(r"Exception in (?:thread \"|User Class)")
 _CAUSED = re.compile(r"\s*Caused by: (?P<text>.*)")
-_RECENT = re.compile(r"most recent failure: (?:Lost task \S+ in stage \S+ (?:\(TID \d+\) ?)?(?:\([^)]*\))?: )?(?P<text>.*)")
+_RECENT = re.compile(
+    r"most recent failure: (?:Lost task \S+ in stage \S+ (?:\(TID \d+\) ?)?(?:\([^)]*\))?: )?(?P<text>.*)"
+)
 # What Spark, and the shell before it, says when nothing has started.
 _SUBMIT = re.compile(
     r"(?:Error|ERROR|Fatal error|error): |.*: (?:command not found|not found|Permission denied|can't open file .*)$|"
-    r".*: No such file or directory|Killed$|Segmentation fault|Aborted|#  SIG[A-Z]+|Error occurred during initialization"
+    r".*: No such file or directory|Killed$|Segmentation fault|Aborted|#  SIG[A-Z]+|Error occurred during initializ"
 )
 # Errors of what goes on when a job has failed already, or of what does not matter to it.
 _ASIDE = re.compile(

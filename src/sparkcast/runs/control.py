@@ -96,7 +96,7 @@ def _require_executors(study: Study, workload: Workload, jobs: Sequence[Configur
     if kind_of(study.spark.master) not in _STANDALONE or not {*_CORES} & {*conf}:
         return
     for shape in dict.fromkeys(shape_of(workload, settings) for settings in jobs):
-        asked = shape_conf(shape) | conf
+        asked = {**shape_conf(shape), **conf}
         cores, total = asked["spark.executor.cores"], asked["spark.cores.max"]
         if cores.isdigit() and total.isdigit() and int(cores) > int(total):
             whose = ["your " * (name in conf) + f"{name}={asked[name]}" for name in _CORES]

@@ -26,8 +26,8 @@ from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler, with_nodes
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.observe.report import read_report
-from sparkcast.observe.run import Run, observe
-from sparkcast.runs.control import ineffective_roles, is_allocation_dynamic
+from sparkcast.observe.run import Observed, Run, observe
+from sparkcast.runs.control import ineffective_roles, is_allocation_dynamic, users_properties
 from sparkcast.runs.job import make_job
 from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
@@ -38,8 +38,9 @@ from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
 from sparkcast.study.application import TOTAL_TIME
 from sparkcast.study.environment import is_local
+from sparkcast.study.redaction import Redactor, redact_text, secrets_in, secrets_of_environment
 from sparkcast.units import show_seconds
-from sparkcast.workloads import Submitted, complete, shape_of, vocabulary_of
+from sparkcast.workloads import Submitted, SubmittedApplication, complete, shape_of, vocabulary_of
 
 _log = logging.getLogger(__name__)
 _BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
@@ -159,10 +160,8 @@ class Session:
     def __enter__(self) -> Self:
         self._open.enter_context(self._watch_signals())
         if self._folder.stat().st_mode & _BY_OTHERS:
-            self.note(
-                f"other users of this machine can read {self._folder.name}: chmod -R go= {shlex.quote(str(self._folder))} "
-                "makes it yours alone, as new results folders are"
-            )
+            private = f"chmod -R go= {shlex.quote(str(self._folder))}"
+            self.note(f"other users of this machine can read {self._folder.name}; make it private: {private}")
         return self
 
     def __exit__(
@@ -220,6 +219,7 @@ class Session:
         )
 
     def note(self, text: str) -> None:
+        text = redact_text(text)
         if text not in self._notes:
             self._notes[text] = None
             self._on_message(text, True)
@@ -303,7 +303,7 @@ class Session:
             roles={setting.name: setting.role for setting in self._study.vocabulary.settings},
             uncontrolled=ineffective_roles(self._study),
         )
-        observed = observe(run, run_id=run_id, artifacts=artifacts)
+        observed = self._redacted(observe(run, run_id=run_id, artifacts=artifacts), jobs[0].settings, program)
         self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
         said = (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes)
         for text in (*said, *observed.notes):
@@ -318,6 +318,22 @@ class Session:
                 f"then: `api.{self._command}(STUDY, resume=True)`",
             )
         return observed.observation
+
+    def _redacted(self, observed: Observed, settings: Configuration, program: SubmittedApplication | None) -> Observed:
+        """Without secrets that the job printed: those of the study wherever they stand, and what looks like one."""
+        own = {
+            "conf": users_properties(self._study, self._workload, settings),
+            "options": self._study.options,
+            "arguments": [] if program is None else program.arguments,
+            "environment": {} if program is None else program.environment,
+        }
+        hide = Redactor(secrets_in(own) | secrets_of_environment()).text
+        jobs = tuple(replace(job, cause=hide(job.cause)) for job in observed.observation.jobs)
+        return replace(
+            observed,
+            observation=replace(observed.observation, cause=hide(observed.observation.cause), jobs=jobs),
+            notes=tuple(map(hide, observed.notes)),
+        )
 
     def _placement(self, engine: Engine, jobs: Sequence[PlannedJob]) -> Placement | None:
         """None where a job is meant to wait for others, or the study does not say how many executors it gets."""

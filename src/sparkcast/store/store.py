@@ -512,7 +512,9 @@ def _job_row(run_id: str, job: JobRun) -> dict[str, Any]:
 
 
 def _plain(row: sa.Row[Any]) -> dict[str, Any]:
-    return {str(name): value for name, value in row._mapping.items()}
+    """A row as plain data, without the passwords that earlier versions left in its cause."""
+    plain = {str(name): value for name, value in row._mapping.items()}
+    return plain | ({"cause": redact_text(plain["cause"])} if plain.get("cause") else {})
 
 
 def _measured(row: dict[str, Any]) -> Observation:

@@ -11,7 +11,7 @@ from sparkcast.study.application import TIME
 from sparkcast.study.arrivals import ARRIVAL_RATE
 from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.derive import machine_hour, machine_type_setting
-from sparkcast.study.redaction import is_secret
+from sparkcast.study.redaction import is_secret, redact_text
 from sparkcast.workloads.base import (
     CLUSTER_SETTINGS,
     WORKLOADS,
@@ -156,6 +156,7 @@ def resolve(study: Study) -> Study:
                 raise StudyError(f"workload {study.workload!r} has no setting {name!r}", hint=hint)
             for value in values:
                 known[name].check(value)
+                _require_public(name, value)
     for i, rule in enumerate(study.rules):
         with _at(study, "rules", str(i)):
             rule.require_names(tuple(known))
@@ -228,6 +229,15 @@ def _unrecorded(study: Study, settings: tuple[Setting, ...]) -> tuple[str, ...]:
     used = {name for expression in (*study.rules, price) if expression is not None for name in expression.names}
     later = {s.name: s.default for s in settings if s.is_later and s.default is not None and s.name not in used}
     return tuple(name for name, default in later.items() if same_level(study.fixed.get(name, default), default))
+
+
+def _require_public(name: str, level: Level) -> None:
+    """A setting is stored and shown with every result."""
+    if isinstance(level, str) and (is_secret(name) or redact_text(level) != level):
+        raise StudyError(
+            f"{name} cannot be a setting: it holds a secret, and settings are written down with every result",
+            hint="write it into the command's arguments or environment, or into spark.conf, where it is kept secret",
+        )
 
 
 def _property(name: str, known: Mapping[str, Setting]) -> Setting:

@@ -10,7 +10,7 @@ from sparkcast.errors import StudyError
 from sparkcast.study.application import FROM_THE_LOG
 from sparkcast.study.configuration import normal_level
 from sparkcast.study.names import COST
-from sparkcast.study.redaction import is_secret, redact, redact_arguments
+from sparkcast.study.redaction import is_secret, redact, redact_arguments, redact_text, secrets_in
 from sparkcast.units import as_number
 from sparkcast.workloads._placeholders import escape
 from sparkcast.workloads._submit_line import SubmitLine, parse_line
@@ -19,7 +19,7 @@ from sparkcast.workloads.command import RUN_FOLDER
 
 _TEMPLATE = """\
 # A study of your own job, submitted as is:
-{pasted}
+{pasted}{warning}
 # A list is a factor: every level is tried. A single value is fixed.
 # Then: sparkcast design FILE, sparkcast run FILE, sparkcast recommend FILE --within 60s
 study: {name}
@@ -50,6 +50,9 @@ spark:
 price:
   core_hour: 0.05     # money per core and hour; gib_hour adds memory
 """
+_SECRETS = """
+# This file holds a secret of that line: keep it to yourself (chmod 600). sparkcast shows it nowhere. Better, let the job
+# read it from an environment variable, which it inherits, and remove it here."""
 _BLANK = ("spark-submit", "my_job.py", "--rows", "1000000")
 _MORE = """\
   # class: org.example.Train       # and jars, packages, py_files, files, archives, ...: options of spark-submit
@@ -78,6 +81,7 @@ def study_of_line(words: Sequence[str]) -> str:
     shape, properties, held, left_out = _properties(line.properties)
     return _TEMPLATE.format(
         pasted=_comment(words),
+        warning=_SECRETS if secrets_in([*words]) else "",
         name=_study_name(line.application),
         command="\n".join(_command(line, job)),
         settings="\n".join(_settings(shape, properties, job.settings)),
@@ -181,7 +185,7 @@ def _is_value(word: str) -> bool:
 
 def _can_vary(name: str, value: str) -> bool:
     """Not a secret, which would be written down with every result, nor what is no level of a setting."""
-    if is_secret(name):
+    if is_secret(name) or redact_text(value) != value:
         return False
     try:
         normal_level(value)

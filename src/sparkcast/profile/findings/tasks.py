@@ -12,6 +12,7 @@ from sparkcast.facts.shape import lost_executors
 from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
 from sparkcast.study.application import Part
+from sparkcast.study.redaction import redact_text
 from sparkcast.units import show_bytes, show_percent, show_seconds
 
 _PACKED_PER_S = 200e6  # bytes that one core compresses with LZ4, reads back and merges in a second
@@ -126,7 +127,7 @@ def _missing_slots(evidence: Evidence, gone: Sequence[Slots]) -> float:
 
 
 def _first_line(text: str) -> str:
-    return (text.splitlines() or [""])[0][:90]
+    return (redact_text(text).splitlines() or [""])[0][:90]
 
 
 def slow_host(evidence: Evidence) -> Iterator[Finding]:
