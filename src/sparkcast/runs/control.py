@@ -13,7 +13,7 @@ from sparkcast.workloads import SAID_BY, Submitted, Workload, complete, shape_of
 
 _EVENT_LOG = "spark.eventLog.enabled"
 _CORES = ("spark.executor.cores", "spark.cores.max")
-_STANDALONE = ("embedded", "spark", "local-cluster")  # where spark.cores.max counts
+_UNLIMITED = ("yarn", "k8s", "local")  # where spark.cores.max does not count
 _LOCAL = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?\])?")
 
 
@@ -93,7 +93,7 @@ def _require_event_logs(study: Study, workload: Workload, jobs: Sequence[Configu
 def _require_executors(study: Study, workload: Workload, jobs: Sequence[Configuration]) -> None:
     """A standalone master gives an executor all its cores or none: with fewer in total, the run would wait forever."""
     conf = study.spark.conf
-    if kind_of(study.spark.master) not in _STANDALONE or not {*_CORES} & {*conf}:
+    if kind_of(study.spark.master) in _UNLIMITED or not {*_CORES} & {*conf}:
         return
     for shape in dict.fromkeys(shape_of(workload, settings) for settings in jobs):
         asked = {**shape_conf(shape), **conf}

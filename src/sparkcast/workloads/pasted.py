@@ -51,8 +51,8 @@ price:
   core_hour: 0.05     # money per core and hour; gib_hour adds memory
 """
 _SECRETS = """
-# This file holds a secret of that line: keep it to yourself (chmod 600). sparkcast shows it nowhere. Better, let the job
-# read it from an environment variable, which it inherits, and remove it here."""
+# This file holds a secret of that line: keep it to yourself (chmod 600). sparkcast shows it nowhere. Better, let the
+# job read it from an environment variable, which it inherits, and remove it here."""
 _BLANK = ("spark-submit", "my_job.py", "--rows", "1000000")
 _MORE = """\
   # class: org.example.Train       # and jars, packages, py_files, files, archives, ...: options of spark-submit
