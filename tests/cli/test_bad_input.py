@@ -287,3 +287,41 @@ def _pretend_a_run(study: Path, *, finish: bool = False) -> None:
     if finish:
         store.finish_run("s", plan.trials[0], Observation(plan.trials[0].configuration, {"time_s": 1.0}, run_id=run_id))
     store.close()
+
+
+@pytest.mark.parametrize("name", ["executors", "nodes", "cores", "workers"])
+@pytest.mark.parametrize("level", ["0", "-1"])
+@pytest.mark.parametrize(
+    "command",
+    [("predict", "--at", "{}"), ("recommend", "--within", "10s", "--fix", "{}"), ("recommend", "--levels", "{}")],
+)
+def test_a_run_on_nothing_is_not_answered(
+    call: Call, tmp_path: Path, name: str, level: str, command: tuple[str, ...]
+) -> None:
+    rows = "".join(f"{n},{60 / n + 2}\n" for n in (1, 2, 4, 8))
+    (tmp_path / "runs.csv").write_text(f"{name},time_s\n{rows}")
+    verb, *options = (word.format(f"{name}={level}") for word in command)
+    answer = call(verb, str(tmp_path / "runs.csv"), *options)
+    assert answer.code == 2
+    assert f"{name} = {level} is impossible" in " ".join(answer.err.split())
+
+
+def test_a_measured_level_is_possible(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("executors,time_s\n" + "".join(f"{n},{90 / (n + 1)}\n" for n in (0, 1, 2, 4)))
+    assert call("predict", str(tmp_path / "runs.csv"), "--at", "executors=0", "--model", "median").code == 0
+
+
+def test_a_setting_given_twice_is_refused(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("executors,time_s\n1,10\n2,6\n4,4\n8,3\n")
+    answer = call("predict", str(tmp_path / "runs.csv"), "--at", "executors=2,executors=4")
+    assert answer.code == 2
+    assert "executors is given twice: 2 and 4" in answer.err
+
+
+@pytest.mark.parametrize("heading", ["time_s", "duration (min)", "elapsed_ms", "wall clock"])
+def test_negative_times_of_a_table_are_named(call: Call, tmp_path: Path, heading: str) -> None:
+    (tmp_path / "runs.csv").write_text(f"executors,{heading}\n1,10\n2,-6\n4,4\n8,3\n")
+    answer = call("analyze", str(tmp_path / "runs.csv"), "--response", heading)
+    assert answer.code == 2
+    assert f"row 3, column '{heading}': '-6' is negative" in " ".join(answer.err.split())
+    assert "--na" in answer.err

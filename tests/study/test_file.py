@@ -121,3 +121,22 @@ def test_the_block_with_the_name_of_the_workload_is_for_the_workload_alone() -> 
         parse_study(text.replace("workload: acme", "workload: other"))
     with pytest.raises(StudyError, match="line 3: acme: not a list of `key: value`"):
         parse_study("study: s\nworkload: acme\nacme: 5\nsettings: {a: 1}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("spark.master: yarn", "spark: {master: ...}"),
+        ("spark.executor.memory: 2g", 'spark: {conf: {"spark.executor.memory": ...}}'),
+        ("limits.trial: 5m", "limits: {trial: ...}"),
+        ("design.kind: full", "design: {kind: ...}"),
+        ("a.b: 1", ""),
+        ("1: x", ""),
+        ("'': x", ""),
+        ("~: x", ""),
+    ],
+)
+def test_a_key_with_dots_or_of_another_kind_is_named_with_its_line(line: str, hint: str) -> None:
+    with pytest.raises(StudyError, match=r"study\.yaml line") as caught:
+        parse_study(f"study: s\nworkload: pi\n{line}\nsettings: {{executors: 1}}\n")
+    assert hint in caught.value.hint

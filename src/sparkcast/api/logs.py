@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparkcast.data.sources import Source, is_study_file, load_study
+from sparkcast.data.sources import Source, file_behind, is_study_file, load_study
 from sparkcast.errors import StudyError
 from sparkcast.study import Price, SparkOptions
 
@@ -180,7 +180,7 @@ def _destination(into: Source, *, has_price: bool, force: bool) -> "Destination"
 def read_one(source: Source) -> "LogRead":
     from sparkcast.eventlogs import find_logs, read_log
 
-    logs = find_logs(source)
+    logs = find_logs(file_behind(source))
     if len(logs) != 1:
         raise StudyError(
             f"{str(source)!r} contains {len(logs)} files or rolling logs, not one log"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from sparkcast.data.frame import is_frame
 from sparkcast.data.options import TableOptions
-from sparkcast.data.sources import Data, Source, is_model_file, is_tracking, load_data
+from sparkcast.data.sources import Data, Source, file_behind, is_model_file, is_tracking, load_data
 from sparkcast.errors import StudyError
 
 if TYPE_CHECKING:
@@ -87,7 +87,10 @@ def load_data_or_model(
     >>> type(load_data_or_model("runs.csv")).__name__
     'Data'
     """
-    if not isinstance(source, str | Path) or is_tracking(source) or not is_model_file(Path(source)):
+    if not isinstance(source, str | Path) or is_tracking(source):
+        return load_data(source, table=table, study=study)
+    source = file_behind(source)
+    if not is_model_file(Path(source)):
         return load_data(source, table=table, study=study)
     given = table or TableOptions()
     plain = TableOptions(responses=[name for name in given.responses if "=" not in name])

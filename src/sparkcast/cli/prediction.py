@@ -336,6 +336,11 @@ def parse_settings(text: str) -> "dict[str, Level]":
         name, separator, value = part.partition("=")
         if not separator or not name.strip() or not value.strip():
             raise StudyError(f"{part!r} is not name=value", hint="e.g. executors=4,batch_size=256")
+        if name.strip() in settings:
+            raise StudyError(
+                f"{name.strip()} is given twice: {settings[name.strip()]} and {value.strip()}",
+                hint="give each setting one value; for several answers, ask several times",
+            )
         settings[name.strip()] = parse_level(value.strip())
     return settings
 

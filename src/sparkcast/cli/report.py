@@ -40,10 +40,12 @@ def report(
     Example: sparkcast report mnist.yaml -o report.html --within 60s
     """
     from sparkcast import api
+    from sparkcast.data.sources import file_behind
     from sparkcast.observe.recognize import is_event_log
     from sparkcast.units import parse_seconds
 
     require_free(output, force)
+    data = str(file_behind(data))
     if is_event_log(Path(data)):
         api.report_log(data, output)
         emit(Written(output), as_json, lambda written: say(f"wrote {written.path}"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from sparkcast.data.problems import TableProblem, refuse
 from sparkcast.errors import StudyError
 from sparkcast.study.paths import no_such_file
+from sparkcast.study.spreadsheet import unescaped
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLE = 65536  # characters that tell what separates cells
@@ -137,7 +138,7 @@ def _records(text: str, separator: str, path: Path, skipped: int) -> list[Record
         return [
             (number, stripped)
             for number, row in enumerate(reader, start=skipped + 1)
-            if any(stripped := list(map(str.strip, row)))
+            if any(stripped := [unescaped(cell.strip()) for cell in row])
         ]
     except csv.Error as error:
         raise StudyError(f"cannot read {str(path)!r}: row {reader.line_num}: {error}", hint=_HINT) from error

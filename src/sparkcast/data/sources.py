@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkcast.data.options import TableOptions
+from sparkcast.data.pipes import as_file, require_regular
 from sparkcast.data.understood import Understood
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.observe.recognize import is_event_log
@@ -63,6 +64,7 @@ def load_study(path: Source, roles: Mapping[str, str] | None = None) -> Study:
 
 def _require_study_file(path: Path) -> None:
     """Raise StudyError for what is plainly something else."""
+    require_regular(path)
     if not path.exists():
         return  # said where it is read
     if path.suffix.lower() in TABLES:
@@ -142,10 +144,11 @@ def load_data(source: "Source | DataFrame", *, table: TableOptions | None = None
 
 
 def _loaded(source: Source, options: TableOptions, study: str | None) -> Data:
-    path = Path(source)
     _refuse_remote_file(str(source))
     if is_tracking(source):
         return _tracked_data(str(source), options, study)
+    source = file_behind(source)
+    path = Path(source)
     if is_model_file(path):
         raise StudyError(
             f"{path.name} is a model file, but this command needs runs", hint="pass the study, store or CSV instead"
@@ -159,6 +162,11 @@ def _loaded(source: Source, options: TableOptions, study: str | None) -> Data:
     if is_study_file(path):
         return _study_data(path, options.roles)
     return _store_data(str(source), options.factors, study, options.roles)
+
+
+def file_behind(source: Source) -> Source:
+    """The file or folder, or a file with what a pipe brings; a URL as it is."""
+    return source if "://" in str(source) else as_file(Path(source))
 
 
 def _refuse_remote_file(source: str) -> None:

@@ -23,6 +23,7 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Level, Observation, Outcome, Role, Vocabulary
 from sparkcast.study.configuration import normal_level
 from sparkcast.study.names import completed, counts_things, is_usually_measured, unit_in_name, usual_vocabulary
+from sparkcast.study.spreadsheet import escaped
 from sparkcast.units import BYTES, SECONDS, shortest_size
 
 # The last column of a table that sparkcast wrote: one of its cells says what all others are.
@@ -286,6 +287,8 @@ class _Reader:
             hints.append(
                 "fill it in or drop the row" + ("" if is_named else f", or leave out the column: `ignore={[name]}`")
             )
+        if any(cell in self._negative(name) for cell in wrong):
+            hints.append(f"correct it, drop the row, or say that it marks a missing value: `na={sorted(wrong)[:1]}`")
         return hints or ([] if column.hints else ["correct the cell or drop the row"])
 
     def _wrong(self, name: str, is_response: bool) -> dict[str, str]:
@@ -297,9 +300,15 @@ class _Reader:
             wrong |= {c: f"{c!r} has no unit, but other cells of the column have one" for c in column.bare}
         if is_response:
             words = (cell for cell, value in column.values.items() if isinstance(value, str))
-            return {cell: f"{shown(cell)} is not a number" for cell in words} | wrong
+            return {cell: f"{shown(cell)} is not a number" for cell in words} | self._negative(name) | wrong
         empty = set(column.cells).difference(column.values, wrong)
         return wrong | dict.fromkeys(empty, "a setting has no value here")
+
+    def _negative(self, name: str) -> dict[str, str]:
+        """Times below 0, as clocks that were set back leave them."""
+        values = self.columns[name].values.items() if self.words.response(name).kind is Kind.TIME else ()
+        below = (cell for cell, value in values if not isinstance(value, str) and value < 0)
+        return {cell: f"{shown(cell)} is negative, and a time cannot be" for cell in below}
 
     # ------------------------------------------------------------ values
 
@@ -504,9 +513,9 @@ def write_rows(rows: Sequence[Mapping[str, Level]], columns: Sequence[str], path
     if path.suffix.lower() != ".csv":
         raise StudyError(f"cannot write {path.name!r}: unknown file type {path.suffix!r}", hint="use .csv or .parquet")
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(file)
+        writer.writerow(map(escaped, columns))
+        writer.writerows([escaped(row.get(name, "")) for name in columns] for row in rows)
 
 
 def meaning_of(data: Dataset, columns: Sequence[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sparkcast.study import Configuration, Level, Observation, Plan, Study, Tria
 from sparkcast.study.application import TOTAL_TIME
 from sparkcast.study.arrivals import At, Poisson
 from sparkcast.study.derive import make_dataset, run_cost
+from sparkcast.study.spreadsheet import escaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,8 @@ def write_runs(summary: PlanSummary, path: Path) -> None:
     try:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(["run", *names])
-            writer.writerows([trial["position"], *(trial[name] for name in names)] for trial in summary.trials)
+            writer.writerow(["run", *map(escaped, names)])
+            writer.writerows([trial["position"], *(escaped(trial[name]) for name in names)] for trial in summary.trials)
     except OSError as error:
         raise StoreError(
             f"cannot write {str(path)!r}: {error.strerror or error}", hint="choose another location"

@@ -1,10 +1,11 @@
 """What the runs behind a model say of themselves: settings, outcomes, places, and how much each model has seen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sparkcast.learned.sample import TrainingRuns, note_on
-from sparkcast.study import Configuration, Dataset, Fingerprint, Outcome, Price, Vocabulary
+from sparkcast.study import Configuration, Dataset, Fingerprint, Level, Outcome, Price, Vocabulary
+from sparkcast.study.configuration import normal_level
 from sparkcast.study.space import Listed, Pool, Space
 
 
@@ -50,6 +51,13 @@ class About:
     def pool(self) -> Pool:
         """Where candidates come from."""
         return self.space or Listed(self.candidates)
+
+    def require_possible(self, settings: Mapping[str, Sequence[Level]]) -> None:
+        """Raise StudyError for a level that was never run, and that no run can have: 0 executors."""
+        for name, levels in settings.items():
+            measured = {seen.configuration.get(name) for seen in self.seen}
+            for level in (level for level in levels if normal_level(level) not in measured):
+                self.vocabulary.setting(name).require_possible(level)
 
 
 def seen_in(data: Dataset) -> tuple[ConfigurationRuns, ...]:

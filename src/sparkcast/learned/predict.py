@@ -135,6 +135,7 @@ def _asked(known: Knowledge, at: Configuration, response: str) -> tuple[Configur
             raise StudyError(f"{setting!r} is not a factor of {about.data!r}", hint=hint)
         if isinstance(value, float) and not math.isfinite(value):
             raise StudyError(f"{setting} = {value} is not a number", hint="give a finite number or a level")
+    about.require_possible({setting: [value] for setting, value in at.items()})
     if epochs not in at or epochs in about.factors:
         return at, False
     if about.fixed.includes(at.only([epochs])):

@@ -14,7 +14,7 @@ def is_event_log(path: Path) -> bool:
     """A log file, a rolling log (`eventlog_v2_...`), or a folder that holds logs."""
     try:
         if not path.is_dir():
-            return _begins_like_one(path)
+            return path.is_file() and _begins_like_one(path)  # whoever reads a pipe takes it away
         if path.name.startswith("eventlog_v2_"):
             return True
         inside = sorted(path.iterdir())[:_MOST_FILES]

@@ -41,6 +41,7 @@ class Situation:
 
 def advise(recommender: Recommender, known: Knowledge, question: Question, present: Situation) -> Recommendation:
     """The answer, what it means for jobs that run now, and whether the models still speak of the present."""
+    known.about.require_possible({name: [level] for name, level in question.fix.items()})
     fix = _with_load(recommender, question.fix, present.n_running)
     answer = recommender.ask(dataclasses.replace(question, fix=fix))
     return dataclasses.replace(
@@ -76,6 +77,7 @@ def pool_of(known: Knowledge, choices: Choices) -> Pool:
         if name not in (*about.factors, epochs):
             hint = did_you_mean(name, about.factors)
             raise StudyError(f"{name!r} is not a factor, so it has no other values", hint=hint)
+    about.require_possible(wanted)
     pool = about.pool()
     if isinstance(pool, Listed):  # what a table has: its levels, combined
         pool = crossed(pool, about.vocabulary)

@@ -314,26 +314,30 @@ _EXAMPLES = {
 }
 
 
+_SECTIONS: dict[str, type[_FileSection]] = {
+    "limits": _Limits,
+    "spark": _Spark,
+    "price": _Price,
+    "responses": _Response,
+    "arrivals": _Arrivals,
+    "design": _Design,
+}
+
+
 def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int]) -> StudyError:
     """Pydantic's first error as one sentence with the line, the key and a near miss."""
     first = error.errors()[0]
     if first["loc"][0] == "responses":  # a union again: what fits best goes wrong deepest
         same = [other for other in error.errors() if other["loc"][:2] == first["loc"][:2]]
         first = max(same, key=lambda other: len(other["loc"]))
-    keys = [str(part) for part in first["loc"] if _is_key(str(part), lines)]
+    keys = [str(part) for part in first["loc"] if _is_key(str(part), lines)] or [str(first["loc"][-1])]
     dotted = ".".join(keys)
     place = f"{path.name} line {_line_of(dotted, lines)}"
     top = keys[0] if keys else ""
     if first["type"] == "extra_forbidden":
-        parts: dict[str, type[_FileSection]] = {
-            "limits": _Limits,
-            "spark": _Spark,
-            "price": _Price,
-            "responses": _Response,
-            "arrivals": _Arrivals,
-        }
-        known = tuple((parts[top] if len(keys) > 1 else _StudyFile).model_fields)
-        return StudyError(f"{place}: unknown key {dotted!r}", hint=did_you_mean(keys[-1], known))
+        known = tuple((_SECTIONS[top] if len(keys) > 1 else _StudyFile).model_fields)
+        nested = _nested(dotted) if len(keys) == 1 else ""
+        return StudyError(f"{place}: unknown key {dotted!r}", hint=nested or did_you_mean(keys[-1], known))
     if first["type"] == "missing":
         missing = str(first["loc"][-1])
         return StudyError(
@@ -350,6 +354,17 @@ def _first_complaint(error: ValidationError, path: Path, lines: Mapping[str, int
     return StudyError(f"{place}: {dotted} = {_shortened(first['input'])}: {message}", hint=_EXAMPLES.get(top, ""))
 
 
+def _nested(key: str) -> str:
+    """How to write a key that was given with its path, such as `limits.trial` or a property of Spark; "" of others."""
+    section, _, rest = key.partition(".")
+    part = _SECTIONS.get(section)
+    if part is None or not rest:
+        return ""
+    if section == "spark" and rest not in part.model_fields:
+        return f'write it among the Spark properties: spark: {{conf: {{"{key}": ...}}}}'
+    return f"write it as {section}: {{{rest}: ...}}"
+
+
 def _shortened(value: object) -> str:
     try:
         shown = repr(value)
@@ -360,7 +375,7 @@ def _shortened(value: object) -> str:
 
 def _is_key(part: str, lines: Mapping[str, int]) -> bool:
     # Pydantic names the members of a union ("list[...]", "str") in an error's place; they are no keys of the file.
-    return any(part in key.split(".") for key in lines) or part in _StudyFile.model_fields
+    return any(f".{part}." in f".{key}." for key in lines) or part in _StudyFile.model_fields
 
 
 def _line_of(dotted: str, lines: Mapping[str, int]) -> int:

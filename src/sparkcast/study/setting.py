@@ -41,6 +41,18 @@ _UNITS = {
     Role.EPOCHS: "passes over the data",
     Role.JOBS: "number at once",
 }
+_NOUNS = {
+    Role.MACHINES: "the number of machines",
+    Role.CORES: "cores",
+    Role.TOTAL_CORES: "cores",
+    Role.MEMORY: "memory",
+    Role.DATA_SIZE: "the size of the data",
+    Role.FRACTION: "the share of the data",
+    Role.BATCH: "the batch size",
+    Role.EPOCHS: "the number of epochs",
+    Role.ITERATIONS: "the number of iterations",
+    Role.JOBS: "the number of jobs",
+}
 _LEAST_BYTES = 2**20  # No executor has less memory: a smaller bare number counts something else.
 
 
@@ -85,6 +97,15 @@ class Setting:
                 raise StudyError(f"{self.name} = {level!r} is not a string", hint=self.help)
         elif self.default is not None:
             self._check_number(level)
+
+    def require_possible(self, level: Level) -> None:
+        """Raise StudyError for a number that no run can have: nothing runs on 0 machines, or reads -1 bytes."""
+        number = as_number(level) if self.role in _NOUNS else None
+        if number is not None and number <= 0:
+            raise StudyError(
+                f"{self.name} = {level} is impossible: {_NOUNS[self.role]} must be above 0",
+                hint=f"give {self.name} a number above 0",
+            )
 
     def _check_number(self, level: Level) -> None:
         whole = isinstance(self.default, int)
