@@ -80,7 +80,9 @@ def run_forked(works: Sequence[Work], failure: FirstFailure, jobs: int, done: Ca
             done(work_done.key, _verdict(work_done, status))
 
 
-def measure(items: Sequence[pytest.Item], files: frozenset[str], failure: FirstFailure, folder: Path, jobs: int) -> None:
+def measure(
+    items: Sequence[pytest.Item], files: frozenset[str], failure: FirstFailure, folder: Path, jobs: int
+) -> None:
     """Writes `folder`/NUMBER for each test: a `CoveredTest`."""
     running: set[int] = set()
     waiting = list(enumerate(items))[::-1]

@@ -187,7 +187,11 @@ def _is_dunder(node: ast.Assign | ast.AnnAssign) -> bool:
 
 def _variants(node: ast.AST, field: str) -> Iterator[tuple[str, ast.AST]]:
     """What may stand there instead, each with the name of its operator."""
-    if isinstance(node, ast.expr) and field in ("test", "ifs") and not isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp):
+    if (
+        isinstance(node, ast.expr)
+        and field in ("test", "ifs")
+        and not isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp)
+    ):
         yield "condition", ast.UnaryOp(ast.Not(), node)
     if isinstance(node, ast.stmt):
         yield from _statements(node)

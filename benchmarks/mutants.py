@@ -30,12 +30,8 @@ from functools import partial
 from pathlib import Path
 from types import CodeType, FunctionType
 
-for _threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(_threads, "1")  # a process that forks has no threads
-
 import msgspec
 import pytest
-
 from _forked_tests import CoveredTest, FirstFailure, TimedTest, Verdict, Work, measure, run_forked
 from _mutations import Mutation, Source
 
@@ -222,10 +218,9 @@ class Suite:
         self._by_line: dict[tuple[str, int], set[str]] = defaultdict(set)
         self._killers: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for name, test in covered.items():
-            if test.passed and name in self._items:
-                for file, lines in test.lines.items():
-                    for line in lines:
-                        self._by_line[file, line].add(name)
+            for file, lines in test.lines.items():
+                for line in lines:
+                    self._by_line[file, line].add(name)
 
     def note_killer(self, mutant: Mutant, test: str) -> None:
         self._killers[mutant.described.file, mutant.described.function][test] += 1
@@ -265,26 +260,29 @@ def places_of(mutant: Mutant, all_sources: Sequence[Source]) -> list[tuple[str, 
 
 
 def covered_tests(items: Sequence[pytest.Item], failure: FirstFailure, jobs: int) -> dict[str, CoveredTest]:
-    """What each test covers, from the cache where neither it nor the package changed."""
+    """What each test covers, from the cache where neither it nor the rooms changed."""
     cache = _FOLDER / "coverage.json"
     kept = msgspec.json.decode(cache.read_bytes(), type=dict[str, CoveredTest]) if cache.exists() else {}
     support = [*(_ROOT / "tests").glob("*.py"), _ROOT / "conftest.py"]
-    package = _digest([*sorted(_PACKAGE.rglob("*.py")), *sorted(support)])
+    rooms = [path for room in _ROOMS for path in (_PACKAGE / room).rglob("*.py")]
+    package = _digest(sorted([*rooms, *support]))
     digests = {path: _digest([path]) for path in {item.path for item in items}}
     keys = {item.nodeid: f"{package} {digests[item.path]} {item.nodeid}" for item in items}
     missing = [item for item in items if keys[item.nodeid] not in kept]
     if missing:
         _say(f"measuring what {len(missing)} tests cover")
-    files = frozenset(str(path) for room in _ROOMS for path in (_PACKAGE / room).rglob("*.py"))
+    files = frozenset(map(str, rooms))
     with tempfile.TemporaryDirectory() as folder:
         measure(missing, files, failure, Path(folder), jobs)
         for number, item in enumerate(missing):
             out = Path(folder) / str(number)
             test = msgspec.json.decode(out.read_bytes(), type=CoveredTest) if out.exists() else None
-            kept[keys[item.nodeid]] = test or CoveredTest(0.0, False, {})
-    kept = {key: kept[key] for key in keys.values()}
-    cache.write_bytes(msgspec.json.encode(kept))
-    return {item.nodeid: kept[keys[item.nodeid]] for item in items}
+            if test is not None and test.passed:
+                kept[keys[item.nodeid]] = test
+            else:
+                _say(f"does not pass alone, and is not used: {item.nodeid}")
+    cache.write_bytes(msgspec.json.encode({key: kept[key] for key in keys.values() if key in kept}))
+    return {item.nodeid: kept[key] for item in items if (key := keys[item.nodeid]) in kept}
 
 
 def _digest(paths: Iterable[Path]) -> str:
@@ -306,6 +304,7 @@ class Hunt:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # once: it empties the folder
         everything = sources(_ROOMS)
         for source in everything:
             importlib.import_module(_module_name(source.path))
@@ -363,15 +362,24 @@ def print_report(report: Report) -> None:
     _say(_row("all", report.mutants))
     survived = [one for one in report.mutants if one.outcome == "survived"]
     for one in sorted(survived, key=lambda one: (one.file, one.line)):
-        _say(f"\n{one.file}:{one.line} {one.function}\n  - {one.before}\n  + {one.after}")
+        _say(
+            f"\n{one.file}:{one.line} {one.function}\n  - {{}}\n  + {{}}".format(
+                *_around_difference(one.before, one.after)
+            )
+        )
+
+
+def _around_difference(before: str, after: str, width: int = 110) -> tuple[str, str]:
+    pairs = zip(before, after, strict=False)
+    same = next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(before), len(after)))
+    start = max(0, same - width // 2)
+    return before[start : start + width], after[start : start + width]
 
 
 def _row(name: str, mutants: Sequence[Result]) -> str:
     count = Counter(one.outcome for one in mutants)
     share = 100 * (1 - count["survived"] / len(mutants))
-    return (
-        f"{name:42} {len(mutants):8} {count['killed']:8} {count['timeout']:8} {count['survived']:9} {share:6.1f}%"
-    )
+    return f"{name:42} {len(mutants):8} {count['killed']:8} {count['timeout']:8} {count['survived']:9} {share:6.1f}%"
 
 
 def _say(text: str) -> None:
@@ -384,19 +392,23 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=250, help="mutants of each room")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--also", nargs="*", default=[], metavar="TESTS", help="files or folders besides those of rooms")
+    parser.add_argument(
+        "--also", nargs="*", default=[], metavar="TESTS", help="files or folders besides those of rooms"
+    )
     parser.add_argument("--survivors", action="store_true", help="those of the last report again")
     options = parser.parse_args()
+    for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[threads] = "1"  # a process that forks has no threads
     os.chdir(_ROOT)
     _FOLDER.mkdir(exist_ok=True)
     failure = FirstFailure()
     hunt = Hunt(options, failure)
     tests = [f"tests/{room}" for room in _ROOMS] + [f"src/sparkcast/{room}" for room in _ROOMS] + options.also
-    arguments = "-q -m not=slow --doctest-modules --capture=sys --timeout=0 -p no:cacheprovider -p no:randomly".split()
+    options_of_pytest = "-q --doctest-modules --capture=sys --timeout=0 -p no:cacheprovider".split()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        arguments = [one.replace("not=slow", "not slow") for one in arguments]
-        code = pytest.main([*arguments, f"--basetemp={folder}/tests", *tests], plugins=[failure, hunt])
+        arguments = [*options_of_pytest, "-m", "not slow", f"--basetemp={folder}/tests", *tests]
+        code = pytest.main(arguments, plugins=[failure, hunt])
     if code or not hunt.results:
         sys.exit(int(code) or "no mutants")
     report = Report(options.seed, options.sample, time.monotonic() - begun, hunt.results)
