@@ -39,7 +39,8 @@ _ROOT = Path(__file__).resolve().parents[1]
 _PACKAGE = _ROOT / "src" / "sparkcast"
 _FOLDER = _ROOT / ".mutants"
 _ROOMS = ("queues", "recommend", "validate", "observe")
-_OTHERS_S = 10.0  # CPU time of other rooms' tests that a mutant is tried on
+_ALSO = ("tests/cli/test_queue.py", "tests/cli/test_recommend.py")  # what the rooms do, as people see it
+_MOST_S = 20.0  # CPU time of the tests, traced, that a mutant is tried on at most
 _EQUIVALENT = Path(__file__).with_name("mutants_equivalent.toml")
 
 
@@ -226,17 +227,20 @@ class Suite:
         self._killers[mutant.described.file, mutant.described.function][test] += 1
 
     def tests_for(self, mutant: Mutant, places: Iterable[tuple[str, int]]) -> list[TimedTest]:
-        """Those that cover one of the places, the most promising first."""
+        """Those that cover one of the places, the most promising first, as far as time allows."""
         names = {name for place in places for name in self._by_line.get(place, ())}
         killed = self._killers[mutant.described.file, mutant.described.function]
-        own = f"/{mutant.described.room}/"
-        ordered = sorted(names, key=lambda name: (-killed[name], own not in name, self._covered[name].seconds, name))
         kept, spent = [], 0.0
-        for name in ordered:
-            spent += 0.0 if own in name else self._covered[name].seconds
-            if spent <= _OTHERS_S:
+        for name in sorted(names, key=lambda name: (-killed[name], *self._distance(name, mutant.described))):
+            spent += self._covered[name].seconds
+            if spent <= _MOST_S or not kept:
                 kept.append(name)
         return self._timed(kept)
+
+    def _distance(self, test: str, mutant: Result) -> tuple[bool, bool, float, str]:
+        """The file's own tests come first, then those of its room; fast ones before slow ones."""
+        is_own_file = f"test_{Path(mutant.file).stem}.py" in test
+        return not is_own_file, f"/{mutant.room}/" not in test, self._covered[test].seconds, test
 
     def all_tests(self) -> list[TimedTest]:
         names = {name for test_names in self._by_line.values() for name in test_names}
@@ -298,8 +302,10 @@ def _digest(paths: Iterable[Path]) -> str:
 class Hunt:
     """A pytest plugin: in place of running the tests once, run them on every mutant."""
 
-    def __init__(self, options: argparse.Namespace, failure: FirstFailure) -> None:
-        self._options, self._failure = options, failure
+    def __init__(
+        self, options: argparse.Namespace, failure: FirstFailure, on_progress: Callable[[Sequence[Result]], None]
+    ) -> None:
+        self._options, self._failure, self._on_progress = options, failure, on_progress
         self.results: list[Result] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -310,7 +316,8 @@ class Hunt:
             importlib.import_module(_module_name(source.path))
         suite = Suite(session.items, covered_tests(session.items, self._failure, self._options.jobs))
         with tempfile.TemporaryDirectory() as folder:
-            self._check(suite, Path(folder))
+            if not self._options.survivors:
+                self._check(suite, Path(folder))
             self._run(suite, everything, Path(folder))
         return True
 
@@ -341,7 +348,8 @@ class Hunt:
                 suite.note_killer(mutant, verdict.killer)
             result = msgspec.structs.replace(mutant.described, outcome=verdict.outcome, killer=verdict.killer)
             self.results.append(result)
-            if len(self.results) % 100 == 0:
+            if len(self.results) % 50 == 0:
+                self._on_progress(self.results)
                 _say(f"{len(self.results)} of {len(works)} mutants in {time.monotonic() - begun:.0f} s")
 
         run_forked(works, self._failure, self._options.jobs, done)
@@ -393,7 +401,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument(
-        "--also", nargs="*", default=[], metavar="TESTS", help="files or folders besides those of rooms"
+        "--also", nargs="*", default=_ALSO, metavar="TESTS", help="files or folders besides those of rooms"
     )
     parser.add_argument("--survivors", action="store_true", help="those of the last report again")
     options = parser.parse_args()
@@ -402,19 +410,23 @@ def main() -> None:
     os.chdir(_ROOT)
     _FOLDER.mkdir(exist_ok=True)
     failure = FirstFailure()
-    hunt = Hunt(options, failure)
-    tests = [f"tests/{room}" for room in _ROOMS] + [f"src/sparkcast/{room}" for room in _ROOMS] + options.also
-    options_of_pytest = "-q --doctest-modules --capture=sys --timeout=0 -p no:cacheprovider".split()
     begun = time.monotonic()
+
+    def save(results: Sequence[Result]) -> Report:
+        report = Report(options.seed, options.sample, round(time.monotonic() - begun, 1), list(results))
+        name = "survivors.json" if options.survivors else "report.json"
+        (_FOLDER / name).write_bytes(msgspec.json.format(msgspec.json.encode(report)))
+        return report
+
+    hunt = Hunt(options, failure, save)
+    tests = [*(f"{folder}/{room}" for folder in ("tests", "src/sparkcast") for room in _ROOMS), *options.also]
+    options_of_pytest = "-q --doctest-modules --capture=sys --timeout=0 -p no:cacheprovider".split()
     with tempfile.TemporaryDirectory() as folder:
         arguments = [*options_of_pytest, "-m", "not slow", f"--basetemp={folder}/tests", *tests]
         code = pytest.main(arguments, plugins=[failure, hunt])
     if code or not hunt.results:
         sys.exit(int(code) or "no mutants")
-    report = Report(options.seed, options.sample, time.monotonic() - begun, hunt.results)
-    print_report(report)
-    if not options.survivors:
-        (_FOLDER / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report)))
+    print_report(save(hunt.results))
 
 
 if __name__ == "__main__":
