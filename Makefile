@@ -7,7 +7,7 @@ DEV_LOCKS = $(EXTRAS:%=requirements/%.lock)
 PYTEST = .venv/bin/python -m pytest --durations=15
 export PYTHONWARNINGS ?=
 
-.PHONY: demo test unit lint docs examples clean
+.PHONY: demo test unit lint docs examples mutants clean
 .DELETE_ON_ERROR:
 
 demo: .venv/run.done
@@ -32,8 +32,12 @@ docs: .venv/dev.done
 examples: .venv/dev.done
 	.venv/bin/python examples/run_papers.py
 
+# Which small wrong changes the tests notice: see CONTRIBUTING.md. Takes about a quarter of an hour.
+mutants: .venv/dev.done
+	.venv/bin/python benchmarks/mutants.py
+
 clean:
-	rm -rf .venv demo site papers.results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv demo site papers.results .mutants .pytest_cache .mypy_cache .ruff_cache
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
