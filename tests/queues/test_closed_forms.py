@@ -287,7 +287,7 @@ def test_other_numbers_that_cannot_be_are_refused() -> None:
         MMc(1.0, 0.0)
     with pytest.raises(StudyError, match="0 servers are not possible"):
         MMc(1.0, 0.1, 0)
-    with pytest.raises(StudyError, match="2 servers and 1 places are not possible"):
+    with pytest.raises(StudyError, match="2 servers and a system capacity of 1 are not possible"):
         MMcK(1.0, 1.0, 2, 1)
     with pytest.raises(StudyError, match="squared coefficient of variation of service times cannot be -1"):
         MG1(0.5, 1.0, -1.0)
