@@ -49,11 +49,6 @@ class ClusterShape:
     profiles: tuple[ProfileShape, ...]
     over_time: tuple[ExecutorCount, ...]
 
-    @property
-    def total_cores(self) -> int:
-        """Most at once."""
-        return max((level.cores for level in self.over_time), default=0)
-
 
 def cluster_shape(log: LogRead, span: Span, slots: tuple[Slots, ...]) -> ClusterShape:
     workers = [one for one in slots if one.executor.executor_id != "driver"]

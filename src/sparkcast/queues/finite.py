@@ -6,12 +6,10 @@ Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, section 2.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import poisson
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.queues import Measures, require_positive, require_share
-from sparkcast.queues.markovian import quantile
+from sparkcast.queues import Measures, require_positive
 
 _VALIDITY = "exact for exponential service times and Poisson arrivals only; here a rough estimate"
 
@@ -67,17 +65,3 @@ class MMcK:
             self.is_exact,
             "" if self.is_exact else _VALIDITY,
         )
-
-    def wait_tail(self, seconds: float) -> float:
-        """The probability that a job that was let in waits longer: as many services must end as stand before it."""
-        p = self.probabilities()
-        before = np.arange(self.servers, self.places)
-        ended = poisson.cdf(before - self.servers, max(0.0, seconds) * self.servers / self.service_time_s)
-        return float((p[before] * ended).sum() / (1 - p[-1]))
-
-    def wait_quantile(self, share: float) -> float:
-        require_share(share)
-        return 0.0 if self.wait_tail(0.0) <= 1 - share else quantile(self.wait_tail, share, self.service_time_s)
-
-    def response_quantile(self, share: float) -> float | None:
-        return None
