@@ -184,7 +184,7 @@ def _show_finding(number: int, finding: "Finding", wall_s: float) -> None:
 def _saving(finding: "Finding", wall_s: float) -> str:
     from sparkcast.units import show_seconds
 
-    verb = "cost" if finding.is_failure else "could save up to"
+    verb = "it cost" if finding.is_failure else "could save up to"
     if finding.cost_s:
         return f": {verb} {show_seconds(finding.cost_s)} ({show_percent(finding.cost_s / wall_s)})"
     if not finding.cost_core_hours:

@@ -10,7 +10,7 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _PROGRAMS = re.compile(
-    r"org\.apache\.spark\.repl\.|sparkr-shell|--name PySparkShell|thriftserver\.HiveThriftServer2|SparkConnectServer|"
+    r"org\.apache\.spark\.repl\.|sparkr-shell|-name PySparkShell|thriftserver\.HiveThriftServer2|SparkConnectServer|"
     r"livy\.(?:repl|rsc)\.|zeppelin|toree|almond|ipykernel|jupyter|kyuubi\.engine",
     re.IGNORECASE,
 )

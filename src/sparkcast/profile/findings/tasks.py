@@ -83,20 +83,9 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
     shortage = evidence.facts.shortage
     name = "executor-lost" if gone else "speculation" if copies * 2 > n_lost and not failed else "failed-tasks"
     name = name if shortage is None else "out-of-memory"
-    sentences = [] if shortage is None else [f"{shortage.what[0].upper()}{shortage.what[1:]}."]
-    if gone:
-        sentences.append(f"{of(len(gone), 'executor')} died ({_first_line(gone[0].executor.removed_reason)}).")
-    if failed:
-        sentences.append(f"{len(failed)} of {of(len(evidence.log.jobs), 'job')} failed.")
-    if n_lost:
-        sentences.append(
-            f"{of(n_lost, 'task')} wasted {show_seconds(evidence.seconds(Part.LOST))}{_reasons(evidence)}."
-        )
-    if without_s >= 0.1:
-        sentences.append(f"Slots were missing for {show_seconds(without_s)}.")
     yield Finding(
         name,
-        " ".join(sentences),
+        " ".join(_losses(evidence, gone, len(failed), n_lost, without_s)),
         _against_loss(name, evidence) if shortage is None else shortage.fix,
         cost,
         evidence.cores.lost,
@@ -111,6 +100,21 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
         is_failure=name != "speculation",
         is_news=bool(gone or failed or shortage),
     )
+
+
+def _losses(evidence: Evidence, gone: Sequence[Slots], n_failed: int, n_lost: int, without_s: float) -> Iterator[str]:
+    """What was lost, in sentences."""
+    if evidence.facts.shortage is not None:
+        what = evidence.facts.shortage.what
+        yield f"{what[0].upper()}{what[1:]}."
+    if gone:
+        yield f"{of(len(gone), 'executor')} died ({_first_line(gone[0].executor.removed_reason)})."
+    if n_failed:
+        yield f"{n_failed} of {of(len(evidence.log.jobs), 'job')} failed."
+    if n_lost:
+        yield f"{of(n_lost, 'task')} wasted {show_seconds(evidence.seconds(Part.LOST))}{_reasons(evidence)}."
+    if without_s >= 0.1:
+        yield f"Slots were missing for {show_seconds(without_s)}."
 
 
 def _against_loss(name: str, evidence: Evidence) -> str:
