@@ -139,6 +139,17 @@ def show_seconds(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min"
 
 
+def show_duration(seconds: float) -> str:
+    """A duration that somebody chose: a deadline.
+
+    >>> show_duration(120), show_duration(1800), show_duration(7.5), show_duration(5400)
+    ('120 s', '30 min', '7.5 s', '1 h 30 min')
+    """
+    if seconds < 600:
+        return f"{seconds:g} s"
+    return show_seconds(seconds) if seconds % 60 or seconds > 3600 else f"{seconds / 60:g} min"
+
+
 def show_percent(share: float, digits: int = 2, *, sign: bool = False) -> str:
     """A share of one in percent. What is nearly all, or next to nothing, is not rounded to it.
 

@@ -36,7 +36,11 @@ def test_the_answer_is_about_ten_lines_and_adds_up(
     assert run(monkeypatch, "pi.zstd") == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 14
-    assert lines[0].startswith("sparkcast pi (")
+    assert lines[0] == "sparkcast pi took 13.8 s; no change is worth making."
+    assert [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "] == (
+        ["App", "Work", "Time", "Core-hours"]
+    )
+    assert lines[-1] == "Next: add --details for all parts and stages."
     assert "before the first job" in " ".join(lines)
 
 
@@ -94,3 +98,47 @@ def test_a_folder_of_several_logs_asks_for_one(
 ) -> None:
     assert run(monkeypatch, ".") == 2
     assert "contains 3 files or rolling logs" in capsys.readouterr().err
+
+
+def test_an_application_that_failed_is_called_so_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = application()
+    end = next(event for event in events if event["Event"] == "SparkListenerJobEnd")
+    end["Job Result"] = {
+        "Result": "JobFailed",
+        "Exception": {"Message": "java.lang.OutOfMemoryError: Java heap space", "Stack Trace": []},
+    }
+    Path("failed.log").write_bytes(b"".join(as_lines(events)))
+    assert run(monkeypatch, "failed.log") == 0
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert "failed after 2.10 s: the driver ran out of heap memory (1.0 GiB)" in first
+    assert any("set spark.driver.memory=2g" in line for line in lines)
+    monkeypatch.setattr(sys, "argv", ["sparkcast", "report", "failed.log", "-o", "failed.html"])
+    with pytest.raises(SystemExit):
+        main()
+    header = Path("failed.html").read_text().split("<header>")[1].split("</header>")[0]
+    assert "failed" in header
+    assert "the driver ran out of heap memory" in header
+
+
+def test_an_empty_value_is_not_one_that_is_not_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, properties in (
+        ("empty.log", {"spark.jars": ""}),
+        ("unset.log", {}),
+        ("set.log", {"spark.jars": "a.jar"}),
+    ):
+        events = application()
+        events[2]["Spark Properties"] = properties
+        Path(name).write_bytes(b"".join(as_lines(events)))
+    assert run(monkeypatch, "empty.log", "set.log") == 0
+    assert "spark.jars (empty) -> a.jar" in capsys.readouterr().out
+    assert run(monkeypatch, "unset.log", "empty.log", "--details") == 0
+    told = capsys.readouterr().out
+    assert "(not set)" in told
+    assert "(empty)" in told
+    assert run(monkeypatch, "unset.log", "empty.log", "--json") == 0
+    [change] = json.loads(capsys.readouterr().out)["settings"]
+    assert (change["before"], change["after"]) == (None, "")

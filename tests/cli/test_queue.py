@@ -31,15 +31,15 @@ def test_plain_numbers_get_the_formula_the_simulation_and_the_capacity(call: Cal
     answer = call("queue", *NUMBERS, "--slo", "300s", "--price", "0.5", *SMALL)
     assert answer.code == 0
     for words in (
-        "4 servers, first come first served",
-        "6/min arrive (Poisson); stable below 8/min",
-        "M/M/4",
-        "the deadline of 300 s is met with 4",
+        "4 servers meet the 300 s deadline for 95% of all jobs.\n",
+        "6/min (Poisson)",
+        "4 servers, first come first served; utilization 75%; stable below 8/min",
+        "(M/M/4, exact; simulated ",
         "capacity by number of servers",
         "cost/job",
     ):
         assert words in answer.out
-    assert f"95% of jobs finish within {MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s" in answer.out
+    assert f"{MMc(0.1, 30.0, 4).response_quantile(0.95):.4g} s (exact)" in answer.out
 
 
 def test_json_has_everything(call: Call) -> None:
@@ -54,14 +54,15 @@ def test_without_a_rate_the_capacity_is_told(call: Call) -> None:
     answer = call("queue", "--service-time", "30s", "--servers", "4", "--slo", "300s", *SMALL)
     assert answer.code == 0
     assert "stable below 8/min" in answer.out
-    assert "within 300 s up to" in answer.out
+    assert answer.out.startswith("4 servers meet the 300 s deadline up to 7.361/min.")
+    assert "meets 300 s up to" in answer.out
 
 
 def test_runs_tell_times_and_slowdown(call: Call, runs: Path) -> None:
     answer = call("queue", runs, "--at", "executors=2", "--arrival-rate", "20/h", "--slo", "300s", *SMALL)
     assert answer.code == 0
-    assert "the cluster that was measured, all jobs at once" in answer.out
-    assert "a job takes 1 min 20 s alone" in answer.out
+    assert "as measured: all jobs run concurrently and slow each other down" in answer.out
+    assert "Service time  1 min 20 s" in answer.out
     assert "slowdown as measured (jobs at once × factor): 1 × 1, 2 × 1.25, 4 × 2.3" in answer.err
 
 
@@ -186,7 +187,7 @@ def test_a_job_is_admitted_shrunk_delayed_or_refused(call: Call) -> None:
     answer = call(*running, "--new", "time=60s,within=100s")
     assert answer.code == 5
     assert answer.out.startswith("refuse: no way to start the new job meets every deadline")
-    assert "BREAKS" in answer.out
+    assert "would miss its deadline" in answer.out
 
 
 def test_admission_by_runs(call: Call, runs: Path) -> None:
@@ -246,17 +247,17 @@ def test_runs_that_never_varied_the_number_of_jobs_cannot_tell(call: Call, tmp_p
     assert unknown.code == 2
 
 
-# ---------------------------------------------------------------- jobs of several sorts
+# ---------------------------------------------------------------- several job classes
 
 URGENT, LONG = "time=30s,share=0.7,priority=1", "time=2m,scv=0.2,share=0.3,width=2,priority=2"
 
 
-def test_jobs_of_several_sorts_are_told_apart_and_priorities_count(call: Call) -> None:
+def test_job_classes_are_told_apart_and_priorities_count(call: Call) -> None:
     given = ("queue", "--job", URGENT, "--job", LONG, "--servers", "4", "--arrival-rate", "2/min", *SMALL)
     answer = call(*given)
     assert answer.code == 0
     assert "4 servers, by priority" in answer.out
-    assert "by sort of job" in answer.out
+    assert "job class" in answer.out
     by_priority, in_order = (
         json.loads(call(*given, *more, "--json").out)["simulation"]["classes"]
         for more in ((), ("--discipline", "fifo"))
@@ -266,7 +267,7 @@ def test_jobs_of_several_sorts_are_told_apart_and_priorities_count(call: Call) -
     assert by_priority[0]["mean_wait_s"]["value"] < in_order[0]["mean_wait_s"]["value"]
 
 
-def test_sorts_of_jobs_can_be_settings_of_runs(call: Call, runs: Path) -> None:
+def test_job_classes_can_be_settings_of_runs(call: Call, runs: Path) -> None:
     sorts = ("--job", "executors=1,share=3", "--job", "executors=4,share=1")
     answer = call("queue", runs, *sorts, "--arrival-rate", "10/h", "--json", *SMALL)
     found = json.loads(answer.out)
@@ -283,15 +284,74 @@ def test_sorts_of_jobs_can_be_settings_of_runs(call: Call, runs: Path) -> None:
         (("--job", "time=30s,share=most"), "share = most is not a number"),
         (("--job", "time=30s,width=1.5"), "width is not an integer"),
         (("--job", "time=30s,width=0"), "holds 0 cores"),
-        (("--job", "time=30s,share=0.5", "--job", "time=60s"), "its share is missing, and other sorts have one"),
+        (("--job", "time=30s,share=0.5", "--job", "time=60s"), "its share is missing, and other classes have one"),
         (("--job", "time=30s,prority=1"), "prority=1: settings mean nothing without runs"),
         (("--job", "time=30s,priority=high"), "priority = high is not a number"),
         (("--job", "share=1"), "nothing says how long a job takes"),
-        (("--job", "time=30s", "--service-time", "3s"), "says the time and the settings of each sort itself"),
+        (("--job", "time=30s", "--service-time", "3s"), "gives the time and the settings of each job class itself"),
     ],
 )
-def test_a_bad_sort_of_jobs_gets_a_message(call: Call, options: tuple[str, ...], words: str) -> None:
+def test_a_bad_job_class_gets_a_message(call: Call, options: tuple[str, ...], words: str) -> None:
     answer = call("queue", *options, "--arrival-rate", "1/h", *SMALL)
     assert answer.code == 2
     assert words in answer.err
     assert "hint: " in answer.err
+
+
+# ---------------------------------------------------------------- stability, deadlines of classes, exact formulas
+
+NARROW, WIDE = "time=60s,share=0.5,width=1", "time=60s,share=0.5,width=5"
+
+
+def test_jobs_of_different_width_that_saturate_the_cluster_are_refused_with_the_rate_that_is_stable(call: Call) -> None:
+    """8 cores would do 2.67/min if none were ever idle; with a line that never ends they do 1.95/min."""
+    answer = call("queue", "--job", NARROW, "--job", WIDE, "--servers", "8", "--arrival-rate", "2.5/min", *SMALL)
+    assert answer.code == 5
+    assert "can do at most 1.9" in answer.err
+    assert "at least 10 servers" in answer.err
+
+
+def test_a_deadline_is_judged_for_each_job_class(call: Call) -> None:
+    given = ("queue", "--job", "time=10s,share=0.97", "--job", "time=5m,scv=0,share=0.03", "--servers", "4")
+    load = ("--arrival-rate", "2/min", "--slo", "200s", *SMALL)
+    answer = call(*given, *load)
+    assert answer.out.startswith("4 servers meet the 200 s deadline for 95% of all jobs, but 1 of 2 job classes")
+    assert "would miss it" in answer.out
+    assert "would miss its deadline even alone" in answer.err
+    found = json.loads(call(*given, *load, "--json").out)
+    assert (found["meets_slo"], found["servers_needed"]) == (True, None)
+    assert [one["meets_slo"] for one in found["simulation"]["classes"]] == [True, False]
+    assert found["capacities"][0]["most_rate"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "method", "mean_s"),
+    [
+        (("--scv", "0"), "M/D/1", 45.0),
+        (("--scv", "2"), "M/G/1", 75.0),
+        (("--scv", "2", "--discipline", "fair"), "M/G/1-PS", 60.0),
+        (("--servers", "2", "--scv", "0.5"), "simulated", None),
+    ],
+)
+def test_a_formula_that_is_exact_is_the_headline(
+    call: Call, options: tuple[str, ...], method: str, mean_s: float | None
+) -> None:
+    given = ("queue", "--service-time", "30s", "--arrival-rate", "1/min", *options, *SMALL)
+    found = json.loads(call(*given, "--json").out)
+    assert found["method"] == method
+    is_exact = found["mean_response_s"]["low"] == found["mean_response_s"]["high"]
+    assert is_exact == (mean_s is not None)
+    if mean_s is not None:
+        assert found["mean_response_s"]["value"] == pytest.approx(mean_s)
+        assert f"response time {mean_s:.4g} s" in call(*given).out
+
+
+def test_a_system_capacity_says_where_its_formula_is_not_exact(call: Call) -> None:
+    given = ("queue", *NUMBERS, "--places", "6", "--details", *SMALL)
+    assert "exact, 9.13% rejected" in call(*given).out
+    assert "approximation, 9.13% rejected" in call(*given, "--scv", "0.2").out
+    refused = call(
+        "queue", "--job", NARROW, "--job", WIDE, "--servers", "8", "--arrival-rate", "1/min", "--places", "9"
+    )
+    assert refused.code == 2
+    assert "different width" in refused.err

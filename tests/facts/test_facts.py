@@ -67,7 +67,7 @@ def test_the_job_that_starts_samplers_is_not_the_applications_work() -> None:
 def test_executors_are_counted_at_once_and_not_over_time() -> None:
     replaced = [Executor("1", "a", 2, 0, at(0), at(5), "lost"), Executor("2", "b", 2, 0, at(5))]
     shape = facts_of(log_of([T(0, 5), T(5, 10, executor="2")], end=10, executors=replaced)).shape
-    assert (shape.executors, shape.cores, shape.slots, shape.total_cores) == (1, 2, 2, 2)
+    assert (shape.executors, shape.cores, shape.slots) == (1, 2, 2)
     assert shape.mean_executors == pytest.approx(1)
     assert [(one.since_s, one.executors, one.cores) for one in shape.over_time] == [(0, 1, 2), (5, 1, 2), (10, 0, 0)]
 

@@ -169,3 +169,32 @@ def test_a_task_that_starts_as_another_ends_takes_its_slot_and_not_a_second_one(
     # From 20 s on, one slot of the two waits for the last task, and the two that were never used are idle.
     assert found.total[Part.SLOW_TASKS] == pytest.approx(10 / 4)
     assert found.total[Part.IDLE] == pytest.approx(30 * 2 / 4 + 5 / 4)
+
+
+def test_a_moment_without_a_task_belongs_to_the_stages_that_have_some_to_launch() -> None:
+    """Ten seconds until the first task, five of work, and five after the last one, which are the driver's."""
+    stages = [Stage(0, n_tasks=4, submitted_ms=at(0), completed_ms=at(20))]
+    jobs = [JobRecord(0, at(0), at(20), True, stage_ids=(0,))]
+    log = log_of([T(10, 15, index=i) for i in range(1, 5)], end=20, stages=stages, jobs=jobs)
+    found = attribute(log)
+    assert found.total[Part.TO_LAUNCH] == pytest.approx(10)
+    assert found.stages[0, 0][Part.TO_LAUNCH] == pytest.approx(10)
+    assert found.total[Part.DRIVER_ONLY] == pytest.approx(5)
+    assert found.total[Part.IDLE] == 0
+    assert sum(found.total.values()) == pytest.approx(20)
+
+
+def test_stages_that_wait_together_share_the_waiting() -> None:
+    stages = [Stage(n, n_tasks=1, submitted_ms=at(0), completed_ms=at(12 + n)) for n in range(2)]
+    jobs = [JobRecord(0, at(0), at(13), True, stage_ids=(0, 1))]
+    found = attribute(log_of([T(10, 12, 0), T(10, 13, 1)], end=13, stages=stages, jobs=jobs))
+    assert [found.stages[n, 0][Part.TO_LAUNCH] for n in range(2)] == pytest.approx([5, 5])
+
+
+def test_tasks_that_the_log_lacks_may_have_run() -> None:
+    """A stage that was cut short, or whose events were dropped: four tasks, one of which is logged."""
+    stages = [Stage(0, n_tasks=4, submitted_ms=at(0), completed_ms=at(30), failure="cancelled")]
+    jobs = [JobRecord(0, at(0), at(30), False, stage_ids=(0,))]
+    found = attribute(log_of([T(2, 5)], end=30, stages=stages, jobs=jobs))
+    assert found.total[Part.TO_LAUNCH] == pytest.approx(2)
+    assert found.total[Part.IDLE] >= 25

@@ -42,6 +42,7 @@ def test_the_fewest_servers_that_do() -> None:
     assert servers_needed(simulator(0.1), 300.0, 0.95) == 4
     assert MMc(0.1, 30.0, 4).response_quantile(0.95) <= 300.0  # and 3 are not stable
     needed = servers_needed(simulator(0.5), 100.0, 0.95)
+    assert needed is not None
     assert MMc(0.5, 30.0, needed).response_quantile(0.95) <= 100.0
     assert MMc(0.5, 30.0, needed - 1).response_quantile(0.95) > 100.0
 

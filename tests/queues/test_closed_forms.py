@@ -65,7 +65,6 @@ def test_one_server_at_80_percent_has_the_textbook_numbers() -> None:
     assert found.mean_wait_s == exactly(4.0)
     assert found.probability_of_waiting == exactly(0.8)
     assert queue.response_quantile(0.95) == exactly(5 * math.log(20))
-    assert queue.wait_quantile(0.95) == exactly(5 * math.log(0.8 / 0.05))
 
 
 def test_the_queue_of_marinos_2020_has_its_notebooks_numbers() -> None:
@@ -127,9 +126,6 @@ def test_more_load_waits_longer_and_more_servers_shorter(one: float, other: floa
 def test_a_quantile_is_where_the_tail_says(rho: float, service_s: float, c: int, share: float) -> None:
     queue = MMc(rho * c / service_s, service_s, c)
     assert queue.response_tail(queue.response_quantile(share)) == pytest.approx(1 - share, rel=1e-6, abs=1e-12)
-    wait = queue.wait_quantile(share)
-    assert (wait == 0) == (queue.wait_tail(0) <= 1 - share)
-    assert wait == 0 or queue.wait_tail(wait) == pytest.approx(1 - share, rel=1e-6, abs=1e-12)
 
 
 @given(loads, servers)
@@ -182,7 +178,6 @@ def test_many_places_are_as_good_as_any_number(rho: float, c: int) -> None:
     one, other = free.measures(), limited.measures()
     assert other.mean_jobs == pytest.approx(one.mean_jobs, rel=1e-8)
     assert other.probability_of_waiting == pytest.approx(one.probability_of_waiting, rel=1e-8)
-    assert limited.wait_quantile(0.99) == pytest.approx(free.wait_quantile(0.99), rel=1e-6, abs=1e-9)
 
 
 @given(st.floats(0.1, 3), st.integers(1, 8), st.integers(0, 20))
@@ -213,7 +208,6 @@ def test_the_mean_of_a_general_queue_follows_from_two_moments(rho: float, servic
 def test_processor_sharing_has_the_mean_of_exponential_first_come(rho: float, service_s: float) -> None:
     found, queue = MG1Sharing(rho / service_s, service_s), MMc(rho / service_s, service_s)
     assert found.measures().mean_response_s == exactly(queue.measures().mean_response_s)
-    assert found.mean_response_of(2 * service_s) == exactly(2 * found.measures().mean_response_s)
     assert holds_littles_law(found.measures())
 
 
@@ -287,7 +281,7 @@ def test_other_numbers_that_cannot_be_are_refused() -> None:
         MMc(1.0, 0.0)
     with pytest.raises(StudyError, match="0 servers are not possible"):
         MMc(1.0, 0.1, 0)
-    with pytest.raises(StudyError, match="2 servers and 1 places are not possible"):
+    with pytest.raises(StudyError, match="2 servers and a system capacity of 1 are not possible"):
         MMcK(1.0, 1.0, 2, 1)
     with pytest.raises(StudyError, match="squared coefficient of variation of service times cannot be -1"):
         MG1(0.5, 1.0, -1.0)

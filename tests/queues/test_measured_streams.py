@@ -150,7 +150,7 @@ def test_more_cores_bring_their_part_of_the_machine() -> None:
     assert four.response_s is not None
     assert four.response_s.value < two.response_s.value
     assert answer.servers_needed in (3, 4)
-    assert "bring their part of the machine" in answer.notes[-1]
+    assert "assumes capacity scales linearly with cores" in answer.notes[-1]
 
 
 def test_jobs_of_several_widths_share_the_measured_machine() -> None:

@@ -41,8 +41,8 @@ def queue(
             where `data` show how jobs launch, wait in line for cores and run. By default priority where the mix
             has priorities, then launching where it is known, fair where `data` show how much jobs slow each other down,
             else fifo.
-        overtake: Whether narrow jobs may pass wide ones that do not fit yet.
-        places: Jobs in the system at most, others are turned away; None: as many as come.
+        overtake: Backfill: small jobs may start before large ones that do not fit yet.
+        places: System capacity K: jobs in the system at most, others are rejected; None: as many as come.
         goal: The deadline that a percentile of the response times must meet, and numbers of servers to compare:
             `Goal(slo_s, percentile, compare, price_per_server_hour)`.
         effort: How much to simulate: `Effort(n_jobs, replications, seed, with_figures)`.
@@ -52,7 +52,8 @@ def queue(
         on_step: Called with what is simulated, steps done, and how many there are.
 
     Returns:
-        Formulas beside a simulation with intervals, the percentile, and what each number of servers can take.
+        Mean times (by a formula where one is exact, else simulated), the percentile, the deadline's verdict overall and
+        for each job class, and what each number of servers can take.
 
     Raises:
         StudyError: A rate, time or number that cannot be.

@@ -106,6 +106,13 @@ def tell(text: str, hang: str = "  ") -> None:
     _print(wrapped(_for_people(text), width(sys.stdout), hang), sys.stdout)
 
 
+def tell_labeled(lines: Sequence[tuple[str, str]]) -> None:
+    """Labels with what they stand for, in two columns on stdout."""
+    column = max(len(label) for label, _ in lines) + 2
+    for label, text in lines:
+        tell(f"  {label:{column}}{text}", hang=" " * column)
+
+
 def say(message: str) -> None:
     """A message for people, on stderr."""
     _print(wrapped(_for_people(message), width(sys.stderr)), sys.stderr)

@@ -1,12 +1,12 @@
 """Where the time of a run went: profile."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell, tell_labeled
 from sparkcast.units import show_level, show_percent
 
 if TYPE_CHECKING:
@@ -87,36 +87,72 @@ def _share(text: str) -> float:
 
 
 def _show(found: "Profile", details: bool) -> None:
-    _show_head(found)
+    tell(f"{_headline(found)}{_promise(found.findings)}.")
+    _say_partial(found)
+    tell_labeled(list(_labeled(found)))
     if details:
         _show_parts(found)
         _show_stages(found)
-    else:
-        tell(f"  {_main_parts(found)}", hang="  ")
-    cores = found.core_hours
-    tell(
-        f"  core-hours: {_hours(cores.paid)} paid, {_hours(cores.in_tasks)} held by tasks, {_hours(cores.cpu)} of CPU "
-        f"({cores.n_executors} executor{'' if cores.n_executors == 1 else 's'}, at most {cores.most_cores:g} cores)"
-    )
     shown = found.findings if details else found.findings[:_FEW_FINDINGS]
     for number, finding in enumerate(shown, 1):
         _show_finding(number, finding, found.wall_s)
-    if not found.findings:
-        tell("Healthy: nothing found that costs enough to be worth a change.")
     if not details:
         more = len(found.findings) - len(shown)
-        tell(f"{f'{more} more, ' if more > 0 else ''}all parts and stages: --details")
+        tell(f"Next: add --details for {f'{more} more findings and ' if more > 0 else ''}all parts and stages.")
 
 
-def _show_head(found: "Profile") -> None:
+def _headline(found: "Profile") -> str:
     from sparkcast.units import show_seconds
 
+    name, took = found.name or found.app_id, show_seconds(found.wall_s)
+    if found.outcome != "ok":
+        return f"{name} failed after {took}: {found.cause}"
+    if found.is_interactive:
+        return f"{name}, an interactive session, was open for {took}"
+    return f"{name} took {took}" if found.status == "ok" else f"{name} ran for {took} as far as the log goes"
+
+
+def _promise(findings: "Sequence[Finding]") -> str:
+    """What changes could bring, after the headline."""
+    saving = [one for one in findings if not one.is_failure]
+    if not findings:
+        return "; no change is worth making"
+    if not saving:
+        return ""
+    memory = [one for one in saving if one.name == "unused-memory"]
+    kinds = [
+        *(["time"] if any(one.cost_s for one in saving) else []),
+        *(["core-hours"] if any(not one.cost_s for one in saving if one not in memory) else []),
+        *(["memory"] if memory else []),
+    ]
+    changes = "one change" if len(saving) == 1 else f"{_NUMBERS.get(len(saving), len(saving))} changes"
+    return f"; {changes} could save {' and '.join(kinds)}"
+
+
+_NUMBERS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2))
+
+
+def _labeled(found: "Profile") -> "Iterator[tuple[str, str]]":
     attempt = f" attempt {found.attempt_id}" if found.attempt_id else ""
-    tell(
-        f"{found.name or found.app_id} ({found.app_id}{attempt}, Spark {found.spark_version}): "
-        f"{show_seconds(found.wall_s)}, {_n(found.n_jobs, 'job')}, {_n(found.n_tasks, 'task')} on "
-        f"{_n(found.n_slots, 'slot')}"
+    yield "App", f"{found.app_id}{attempt}, Spark {found.spark_version}"
+    cores = found.core_hours
+    cluster = "local mode" if found.is_local else _n(cores.n_executors, "executor")
+    yield "Work", f"{_n(found.n_jobs, 'job')}, {_n(found.n_tasks, 'task')} on {_n(found.n_slots, 'slot')} ({cluster})"
+    yield "Time", _main_parts(found)
+    yield (
+        "Core-hours",
+        (
+            f"{_hours(cores.paid)} allocated, {_hours(cores.in_tasks)} used by tasks{_of(cores.in_tasks, cores.paid)}, "
+            f"{_hours(cores.cpu)} on CPU{_of(cores.cpu, cores.paid)}"
+        ),
     )
+
+
+def _of(part: float, whole: float) -> str:
+    return f" ({show_percent(part / whole)})" if whole > 0 else ""
+
+
+def _say_partial(found: "Profile") -> None:
     if found.status != "ok":
         say(f"{found.status}: {found.reason}")
 
@@ -134,21 +170,27 @@ def _main_parts(found: "Profile") -> str:
     ranked = sorted(found.parts.items(), key=lambda part: -part[1])
     shown = [part for part in ranked[:_FEW_PARTS] if part[1] >= 0.01 * found.wall_s]
     rest = found.wall_s - sum(seconds for _, seconds in shown)
-    told = [f"{show_percent(seconds / found.wall_s)} {name}" for name, seconds in shown]
-    told += [f"{show_percent(rest / found.wall_s)} other"] if rest >= 0.005 * found.wall_s else []
+    told = [f"{100 * seconds / found.wall_s:.0f}% {name}" for name, seconds in shown]
+    told += [f"{100 * rest / found.wall_s:.0f}% other"] if rest >= 0.005 * found.wall_s else []
     return ", ".join(told)
 
 
 def _show_finding(number: int, finding: "Finding", wall_s: float) -> None:
+    tell(f"{number}. {finding.name}{_saving(finding, wall_s)}", hang="   ")
+    tell(f"   {finding.problem}", hang="")
+    tell(f"   Fix: {finding.fix}", hang="")
+
+
+def _saving(finding: "Finding", wall_s: float) -> str:
     from sparkcast.units import show_seconds
 
-    cost = (
-        f"{show_seconds(finding.cost_s)} ({show_percent(finding.cost_s / wall_s)})"
-        if finding.cost_s
-        else f"{_hours(finding.cost_core_hours)} core-hours"
-    )
-    tell(f"{number}. {finding.name}, {cost}: {finding.problem}", hang="   ")
-    tell(f"   fix: {finding.fix}", hang="  ")
+    verb = "it cost" if finding.is_failure else "could save up to"
+    if finding.cost_s:
+        return f": {verb} {show_seconds(finding.cost_s)} ({show_percent(finding.cost_s / wall_s)})"
+    if not finding.cost_core_hours:
+        return ""
+    like = "the equivalent of " if finding.name == "unused-memory" else ""
+    return f": could save {like}{_hours(finding.cost_core_hours)} core-hours"
 
 
 def _show_parts(found: "Profile") -> None:
@@ -160,7 +202,7 @@ def _show_parts(found: "Profile") -> None:
     table(
         "\nWhere the time went",
         ("part", "s", "share"),
-        [*rows, ("together", f"{total:.1f}", show_percent(total / found.wall_s, 3))],
+        [*rows, ("total", f"{total:.1f}", show_percent(total / found.wall_s, 3))],
     )
 
 
@@ -181,9 +223,7 @@ def _show_stages(found: "Profile") -> None:
     ]
     header = ("stage", "s", "duration (s)", "tasks", "median (s)", "longest (s)", "mostly", "name")
     more = len(found.stages) - len(ranked)
-    title = "Stages by their part of the time" + (
-        f" (the first {len(ranked)} of {len(found.stages)})" if more > 0 else ""
-    )
+    title = "Stages by share of run time" + (f" (the first {len(ranked)} of {len(found.stages)})" if more > 0 else "")
     table(title, header, rows, optional=("name", "duration (s)", "median (s)"))
 
 
@@ -200,7 +240,8 @@ def _show_comparison(found: "LogComparison", details: bool) -> None:
 
     before, after = found.before, found.after
     for one in (before, after):
-        _show_head(one)
+        tell(f"{_headline(one)} ({one.app_id}).")
+        _say_partial(one)
     word = "longer" if found.more_s >= 0 else "less"
     tell(f"The second takes {show_seconds(abs(found.more_s))} {word} ({show_percent(found.more_share, 3, sign=True)}).")
     _show_part_changes(found, details)
@@ -211,7 +252,7 @@ def _show_comparison(found: "LogComparison", details: bool) -> None:
     if gone or new:
         tell(f"findings: {', '.join([*(f'+ {name}' for name in new), *(f'- {name}' for name in gone)])}")
     if not details:
-        tell("everything that changed: --details")
+        tell("Next: add --details for everything that changed.")
 
 
 def _show_part_changes(found: "LogComparison", details: bool) -> None:
@@ -262,9 +303,14 @@ def _show_setting_changes(found: "LogComparison", details: bool) -> None:
         return
     shown = found.settings if details else found.settings[:_FEW_CHANGES]
     if details:
-        rows = [(one.name, one.before or "(not set)", one.after or "(not set)") for one in shown]
+        rows = [(one.name, _value(one.before), _value(one.after)) for one in shown]
         table("Settings that differ", ("setting", "first", "second"), rows)
         return
-    told = [f"{one.name} {one.before[:30] or '(not set)'} -> {one.after[:30] or '(not set)'}" for one in shown]
+    told = [f"{one.name} {_value(one.before)[:30]} -> {_value(one.after)[:30]}" for one in shown]
     more = len(found.settings) - len(shown)
     tell(f"  settings: {'; '.join(told)}" + (f"; {more} more" if more else ""))
+
+
+def _value(value: str | None) -> str:
+    """A property that is set to nothing is not one that is not set."""
+    return "(not set)" if value is None else value or "(empty)"

@@ -8,6 +8,8 @@ from sparkcast.eventlogs import Application, LogRead
 from sparkcast.facts.attribution import Attribution, attribute
 from sparkcast.facts.core_hours import CoreHours, core_hours
 from sparkcast.facts.failure import outcome_of
+from sparkcast.facts.interactive import is_interactive
+from sparkcast.facts.memory import MemoryShortage, memory_shortage
 from sparkcast.facts.shape import ClusterShape, cluster_shape
 from sparkcast.facts.span import Span
 from sparkcast.facts.stages import StageFacts, stages_of
@@ -46,6 +48,8 @@ class AppFacts:
     output: Volume
     outcome: Outcome
     cause: str
+    is_interactive: bool  # a shell, a notebook or a server: people decide when the next job starts
+    shortage: MemoryShortage | None  # what it ran out of, if anything, whether or not that failed it
     properties: Mapping[str, str]  # Spark's, with what sessions changed while it ran; without secrets
     stages: tuple[StageFacts, ...]
     timeline: Timeline
@@ -89,6 +93,8 @@ def facts_of(log: LogRead) -> AppFacts:
         output=output_of(log, is_lost),
         outcome=outcome,
         cause=redact_text(cause),
+        is_interactive=is_interactive(log),
+        shortage=memory_shortage(log),
         properties=redact({**log.environment.spark, **_session_changes(log)}),
         stages=stages_of(log, found),
         timeline=timeline_of(log, found.span),

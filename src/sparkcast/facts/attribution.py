@@ -1,8 +1,10 @@
 """Where the time went. It adds up because every moment is divided, never because something is left over.
 
-A moment at which no stage runs is the driver's. Any other moment is divided equally among the slots there are (or the
-tasks that run, should these be more): a slot with a task passes its piece on to what that task spent its time on; a
-free slot waits for slow tasks when a running stage has used it and has no more tasks to start; otherwise it is idle.
+A moment at which no stage runs is the driver's, and so is one at which all tasks of the running stages have ended. If
+no task runs although slots are free and stages have tasks to start, these wait to be launched. Any other moment is
+divided equally among the slots there are (or the tasks that run, should these be more): a slot with a task passes its
+piece on to what that task spent its time on; a free slot waits for stragglers when a running stage has used it and has
+no more tasks to start; otherwise it is idle.
 """
 
 from collections.abc import Sequence
@@ -114,9 +116,11 @@ class _Timeline:
         self.peaks = {key: tail.peak for key, tail in self._tails.items()}
         jobs = [(job.submitted_ms, job.completed_ms or span.end_ms) for job in log.jobs if job.submitted_ms]
         active = [interval for interval in self._stages.values() if interval is not None]
+        self._pending, unknown = self._launches(log, is_first, rows)
+        waiting = list(self._pending.values())
         steps = [
             np.array([span.start_ms, span.end_ms], dtype=np.int64),
-            *(self._clip(np.array(pairs, dtype=np.int64).ravel()) for pairs in (jobs, active)),
+            *(self._clip(np.array(pairs, dtype=np.int64).ravel()) for pairs in (jobs, active, waiting, unknown)),
             np.array([moment for one in slots for moment in (one.start_ms, one.end_ms)], dtype=np.int64),
             times.launch,
             times.finish,
@@ -126,8 +130,8 @@ class _Timeline:
         self._running = self._count(times.launch, times.finish)
         n_jobs = self._count(*_ends(jobs))
         self._n_active = self._count(*_ends(active))
-        waits = self._waits()
-        self._divide(n_slots, n_jobs, waits, span.first_job_ms or span.end_ms)
+        self._n_pending = np.round(self._count(*_ends(waiting)))
+        self._divide(n_slots, n_jobs, np.round(self._count(*_ends(unknown))) > 0, span.first_job_ms or span.end_ms)
 
     def _clip(self, moments: Integers) -> Integers:
         return np.clip(moments, self._span.start_ms, self._span.end_ms)
@@ -138,6 +142,28 @@ class _Timeline:
         end = stage.completed_ms or self._span.end_ms
         start, end = self._clip(np.array([stage.submitted_ms, max(end, stage.submitted_ms)], dtype=np.int64)).tolist()
         return start, end
+
+    def _launches(
+        self, log: LogRead, is_first: NDArray[np.bool_], rows: dict[StageKey, Integers]
+    ) -> tuple[dict[StageKey, tuple[int, int]], list[tuple[int, int]]]:
+        """By stage, from its submission to the start of its last task; and when tasks may run that the log lacks.
+
+        Tasks are logged when they end: those of a stage that was cut short may have run to its end.
+        """
+        pending, unknown = {}, []
+        for stage in log.stages:
+            interval = self._stages[stage.key]
+            if interval is None:
+                continue
+            start, end = interval
+            group = rows[stage.key]
+            first = self._times.launch[group[is_first[group]]]
+            last = min(max(int(first.max(initial=start)), start), end)
+            if last > start:
+                pending[stage.key] = (start, last)
+            if len(np.unique(log.tasks["index"][group])) < stage.n_tasks:
+                unknown.append((last, end))
+        return pending, unknown
 
     def _count(
         self, starts: Sequence[int] | Integers, ends: Sequence[int] | Integers, weights: Sequence[float] | None = None
@@ -151,7 +177,7 @@ class _Timeline:
         return np.cumsum(np.bincount(places, changes, minlength=len(self._at)).astype(np.float64))[:-1]
 
     def _waits(self) -> Seconds:
-        """How many slots wait for slow tasks of any stage, as far as the stages alone can tell."""
+        """How many slots wait for stragglers of any stage, as far as the stages alone can tell."""
         tails = list(self._tails.values())
         if not tails:
             return np.zeros(len(self._at) - 1)
@@ -159,13 +185,16 @@ class _Timeline:
         changes = np.concatenate([tail.changes for tail in tails])
         return np.maximum(self._steps(moments, changes), 0.0)
 
-    def _divide(self, n_slots: Seconds, n_jobs: Seconds, waits: Seconds, first_job_ms: int) -> None:
-        length = np.diff(self._at) / 1e3
+    def _divide(self, n_slots: Seconds, n_jobs: Seconds, unknown: NDArray[np.bool_], first_job_ms: int) -> None:
+        length, waits = np.diff(self._at) / 1e3, self._waits()
         # Without the events of a stage, a running task shows that the cluster is at work.
         at_work = (np.round(self._running) > 0) | ((np.round(n_jobs) > 0) & (np.round(self._n_active) > 0))
-        before = ~at_work & (self._at[:-1] < first_job_ms)
         room = np.maximum(n_slots, self._running)
-        has_room = at_work & (room > 0.5)
+        is_quiet = at_work & (room > 0.5) & (np.round(self._running) == 0) & ~unknown
+        to_launch = is_quiet & (self._n_pending > 0)
+        at_work &= ~is_quiet | to_launch  # all tasks have ended: the driver handles their results
+        before = ~at_work & (self._at[:-1] < first_job_ms)
+        has_room = at_work & (room > 0.5) & ~to_launch
         piece = np.divide(length, room, out=np.zeros_like(length), where=has_room)  # seconds for each slot
         free = np.maximum(room - self._running, 0.0)
         waiting = np.minimum(free, waits)
@@ -173,13 +202,17 @@ class _Timeline:
         self._task_s = self._sum(piece)
         self._wait_s = self._sum(np.divide(piece * waiting, waits, out=np.zeros_like(piece), where=waits > 0.5))
         active = np.round(self._n_active)
-        nobody = at_work & ~has_room
+        nobody = at_work & ~has_room & ~to_launch
+        self._launch_s = self._sum(
+            np.divide(length * to_launch, self._n_pending, out=np.zeros_like(piece), where=self._n_pending > 0)
+        )
         self._idle_s = self._sum(np.divide(piece * idle, active, out=np.zeros_like(piece), where=active > 0))
         self._nobody_s = self._sum(np.divide(length * nobody, active, out=np.zeros_like(piece), where=active > 0))
         self._sums = {
             Part.BEFORE_FIRST_JOB: float(length[before].sum()),
             Part.DRIVER_ONLY: float(length[~at_work & ~before].sum()),
             Part.NO_EXECUTORS: float(length[nobody].sum()),
+            Part.TO_LAUNCH: float(length[to_launch].sum()),
             Part.SLOW_TASKS: float((piece * waiting).sum()),
             Part.IDLE: float((piece * idle).sum()),
         }
@@ -207,6 +240,9 @@ class _Timeline:
             start, end = (np.array([moment], dtype=np.int64) for moment in interval)
             found[Part.IDLE] = float(self._between(self._idle_s, start, end)[0])
             found[Part.NO_EXECUTORS] = float(self._between(self._nobody_s, start, end)[0])
+        if key in self._pending:
+            start, end = (np.array([moment], dtype=np.int64) for moment in self._pending[key])
+            found[Part.TO_LAUNCH] = float(self._between(self._launch_s, start, end)[0])
         return {part: found.get(part, 0.0) for part in Part}
 
     def _of_tasks(self, rows: Integers) -> dict[Part, float]:

@@ -49,11 +49,6 @@ class ClusterShape:
     profiles: tuple[ProfileShape, ...]
     over_time: tuple[ExecutorCount, ...]
 
-    @property
-    def total_cores(self) -> int:
-        """Most at once."""
-        return max((level.cores for level in self.over_time), default=0)
-
 
 def cluster_shape(log: LogRead, span: Span, slots: tuple[Slots, ...]) -> ClusterShape:
     workers = [one for one in slots if one.executor.executor_id != "driver"]
@@ -123,7 +118,7 @@ def _profile(log: LogRead, profile_id: int, present: list[Slots]) -> ProfileShap
         profile_id,
         int(most_at_once((one.start_ms, one.end_ms, 1) for one in own)),
         _usual([one.executor.cores for one in own if one.executor.cores]),
-        heap or _size(log.environment.spark.get("spark.executor.memory", "")),
+        heap or memory_bytes(log.environment.spark.get("spark.executor.memory", "")),
         container_bytes(log, profile_id),
         task_cpus(log, profile_id),
     )
@@ -135,10 +130,10 @@ def _usual(numbers: list[int]) -> int:
 
 def _driver_heap(log: LogRead) -> int:
     """The driver runs the tasks of local mode."""
-    return _size(log.environment.spark.get("spark.driver.memory", "1g"))
+    return memory_bytes(log.environment.spark.get("spark.driver.memory", "1g"))
 
 
-def _size(text: str) -> int:
+def memory_bytes(text: str) -> int:
     """Bytes of a memory property: Spark takes a bare number as MiB."""
     try:
         return int(text) * _MIB if text.isdecimal() else parse_bytes(text or 0)

@@ -21,8 +21,8 @@ _OF_THE_RUN = (
 @dataclass(frozen=True, slots=True)
 class SettingChange:
     name: str
-    before: str  # "" where it is not set
-    after: str
+    before: str | None  # None where it is not set
+    after: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,7 @@ def compare(before: Profile, after: Profile) -> LogComparison:
 def setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[SettingChange, ...]:
     names = [name for name in sorted({*before, *after}) if not is_of_the_run(name)]
     return tuple(
-        SettingChange(name, before.get(name, ""), after.get(name, ""))
-        for name in names
-        if before.get(name) != after.get(name)
+        SettingChange(name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)
     )
 
 

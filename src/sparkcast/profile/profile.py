@@ -1,12 +1,15 @@
-"""One application: where its time went, what was paid, what could be better."""
+"""One application: how it ended, where its time went, what was allocated, what could be better."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts, CoreHours, StageFacts, facts_of
+from sparkcast.facts.failure import cause_line
 from sparkcast.profile.findings import Evidence, Finding, find
 from sparkcast.profile.thresholds import Thresholds
+from sparkcast.study import Outcome
+from sparkcast.study.redaction import redact_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,8 @@ class Profile:
     log: str
     status: str  # ok or partial
     reason: str  # why it is partial
+    outcome: str  # as the last job ended: ok, oom, lost or error; of a session, ok
+    cause: str  # why it failed, in one line
     app_id: str
     attempt_id: str
     name: str
@@ -27,6 +32,8 @@ class Profile:
     n_jobs: int
     n_tasks: int
     n_slots: float  # the most at once
+    is_local: bool  # the driver is the one executor
+    is_interactive: bool  # a shell, a notebook or a server
     findings: tuple[Finding, ...]
     stages: tuple[StageFacts, ...]
     settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
@@ -43,10 +50,14 @@ def profile_log(log: LogRead, thresholds: Thresholds | None = None) -> Profile:
 
 def profile_facts(log: LogRead, facts: AppFacts, thresholds: Thresholds | None = None) -> Profile:
     """Profile an application whose facts are known."""
+    # In a session people see what fails and go on: it has no result of its own.
+    has_failed = facts.outcome is not Outcome.OK and not facts.is_interactive
     return Profile(
         log=facts.log,
         status=facts.status,
         reason=facts.reason,
+        outcome=facts.outcome.value if has_failed else Outcome.OK.value,
+        cause=_cause(facts) if has_failed else "",
         app_id=facts.application.app_id,
         attempt_id=facts.application.attempt_id,
         name=facts.application.name,
@@ -58,7 +69,15 @@ def profile_facts(log: LogRead, facts: AppFacts, thresholds: Thresholds | None =
         n_jobs=facts.totals.jobs,
         n_tasks=facts.totals.tasks,
         n_slots=facts.shape.slots,
+        is_local=facts.shape.is_local,
+        is_interactive=facts.is_interactive,
         findings=find(Evidence(log, facts, thresholds or Thresholds())),
         stages=facts.stages,
         settings=facts.properties,
     )
+
+
+def _cause(facts: AppFacts) -> str:
+    if facts.shortage is not None:
+        return facts.shortage.what
+    return redact_text(cause_line(facts.cause))

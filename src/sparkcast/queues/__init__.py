@@ -36,17 +36,9 @@ class Measures:
 
 
 class Queue(Protocol):
-    """One way to describe a queue. Percentiles exist in closed form for few; others are simulated."""
+    """One way to describe a queue. Percentiles have a closed form for M/M/c only; others are simulated."""
 
     def measures(self) -> Measures: ...
-
-    def wait_quantile(self, share: float) -> float | None:
-        """Seconds that a share of jobs waits at most; None where there is no closed form."""
-        ...
-
-    def response_quantile(self, share: float) -> float | None:
-        """Seconds after which a share of jobs has ended; None where there is no closed form."""
-        ...
 
 
 def require_positive(value: float, what: str, unit: str = "") -> None:

@@ -11,7 +11,7 @@ A job later than the distribution expects once in a thousand times is held up by
 that is known then is how late it is: what is left is more than x times that with probability 1 / (1 + x).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Generic, Literal, Protocol, TypeVar
@@ -77,7 +77,7 @@ class Slowed:
 
 
 Known = TypeVar("Known", covariant=True)  # what is known of the times of a job: JobTimes, or others
-Asked = TypeVar("Asked", contravariant=True)
+Kind = TypeVar("Kind")  # the same, of all jobs of a future
 Share = TypeVar("Share", float, Floats)
 
 
@@ -134,12 +134,39 @@ class Decision:
     notes: tuple[str, ...] = ()
 
 
-class Future(Protocol[Asked]):
-    """What becomes of the jobs that run now."""
+# The new job, if any, and how many of the running ones must have ended before it starts, to the seconds from now until
+# each job ends (the new one last), by draw, and until the new one starts.
+Play = Callable[[AdmittedJob[Kind] | None, int], tuple[Floats, Floats]]
 
-    def ends(self, new: AdmittedJob[Asked] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
+
+@dataclass(frozen=True, slots=True)
+class Future(Generic[Kind]):
+    """What becomes of the jobs that run now, however they share the cluster: `play` is the way they do."""
+
+    running: tuple[AdmittedJob[Kind], ...]
+    play: Play[Kind]
+
+    def ends(self, new: AdmittedJob[Kind] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
         """When all end, and in how many seconds the new one starts once so many others have ended: the median."""
-        ...
+        jobs = (*self.running, *([new] if new else []))
+        if not jobs:
+            return (), 0.0
+        left, started = self.play(new, start_after)
+        return tuple(_end_of(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(started))
+
+    def decide(self, forms: Sequence[AdmittedJob[Kind]], *, confidence: float, may_delay: bool) -> Decision:
+        """The first way to let one of the forms of a new job in that breaks no deadline: now, or after others."""
+        require_share(confidence, "confidence")
+        without, _ = self.ends()
+        new, *smaller = forms
+        options = [_option("admit", self, without, new, 0, confidence)]
+        options += [_option("shrink", self, without, job, 0, confidence) for job in smaller]
+        if may_delay and not any(not option.breaks for option in options):
+            for ended in range(1, min(len(self.running), _LATEST) + 1):
+                options += [_option("delay", self, without, job, ended, confidence) for job in forms]
+        chosen = next((option for option in options if not option.breaks), None)
+        ranked = tuple(sorted(options, key=lambda option: (option is not chosen, len(option.breaks))))
+        return Decision("refuse" if chosen is None else chosen.what, chosen, without, ranked, confidence)
 
 
 def decide(
@@ -159,25 +186,8 @@ def decide(
     is known of them. `slots` is how many run at once; the others wait in line.
     """
     _check(running, new, slots, background)
-    future = _Future(tuple(running), slots, background, seed)
-    return choose(future, len(running), (new, *smaller), confidence=confidence, may_delay=may_delay)
-
-
-def choose(
-    future: Future[Known], n_running: int, forms: Sequence[AdmittedJob[Known]], *, confidence: float, may_delay: bool
-) -> Decision:
-    """The first way to let one of the forms of a new job in that breaks no deadline: now, or after others."""
-    require_share(confidence, "confidence")
-    without, _ = future.ends()
-    new, *smaller = forms
-    options = [_option("admit", future, without, new, 0, confidence)]
-    options += [_option("shrink", future, without, job, 0, confidence) for job in smaller]
-    if may_delay and not any(not option.breaks for option in options):
-        for ended in range(1, min(n_running, _LATEST) + 1):
-            options += [_option("delay", future, without, job, ended, confidence) for job in forms]
-    chosen = next((option for option in options if not option.breaks), None)
-    ranked = tuple(sorted(options, key=lambda option: (option is not chosen, len(option.breaks))))
-    return Decision("refuse" if chosen is None else chosen.what, chosen, without, ranked, confidence)
+    future = _shared_future(running, slots, background, seed)
+    return future.decide((new, *smaller), confidence=confidence, may_delay=may_delay)
 
 
 def forecast(
@@ -190,7 +200,7 @@ def forecast(
 ) -> tuple[End, ...]:
     """When the jobs that run now end. From now on `coming` more run, to stay: nothing else is known of them."""
     _check(running, None, slots, background)
-    return _Future(tuple(running), slots, background, seed, coming).ends()[0]
+    return _shared_future(running, slots, background, seed, coming).ends()[0]
 
 
 def left_when_held_up(late_s: float, share: Share) -> Share:
@@ -217,34 +227,23 @@ def _check(
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Future:
-    running: tuple[AdmittedJob[JobTimes], ...]
-    slots: int | None
-    background: int
-    seed: int
-    coming: int = 0  # from now on
+def _shared_future(
+    running: Sequence[AdmittedJob[JobTimes]], slots: int | None, background: int, seed: int, coming: int = 0
+) -> Future[JobTimes]:
+    """All jobs at once; from now on `coming` more run beside those in the background."""
+    now, beside = len(running) + background, background + coming
 
-    def ends(self, new: AdmittedJob[JobTimes] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
-        jobs = (*self.running, *([new] if new else []))
-        if not jobs:
-            return (), 0.0
-        done, totals = self._drawn(jobs)
-        left, started = _play(
-            done, totals, self.background + self.coming, self.slots, None if new is None else start_after
-        )
-        return tuple(end_of(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(started))
-
-    def _drawn(self, jobs: Sequence[AdmittedJob[JobTimes]]) -> tuple[Floats, Floats]:
-        """Draws x jobs: the share that is done, and (x numbers of jobs) the time that all of it takes."""
-        now = len(self.running) + self.background
-        most = self.background + self.coming + len(jobs)
+    def play(new: AdmittedJob[JobTimes] | None, start_after: int) -> tuple[Floats, Floats]:
+        jobs = (*running, *([new] if new else []))
+        most = beside + len(jobs)
         done, totals = np.zeros((DRAWS, len(jobs))), np.zeros((DRAWS, len(jobs), most + 1))
         for j, job in enumerate(jobs):
-            is_running = j < len(self.running)
-            shares = drawn_shares(self.seed, j if is_running else None)
+            is_running = j < len(running)
+            shares = drawn_shares(seed, j if is_running else None)
             totals[:, j, 1:], done[:, j] = _totals(job, shares, now if is_running else 1, most)
-        return done, totals
+        return _play(done, totals, beside, slots, None if new is None else start_after)
+
+    return Future(tuple(running), play)
 
 
 def drawn_shares(seed: int, place: int | None) -> Floats:
@@ -313,7 +312,7 @@ def _play(
     return ends, started
 
 
-def end_of(job: AdmittedJob[object], left: Floats) -> End:
+def _end_of(job: AdmittedJob[object], left: Floats) -> End:
     """From the seconds that it has left, by draw."""
     ends = job.elapsed_s + left
     low, middle, high = np.quantile(ends, [0.1, 0.5, 0.9]).tolist()
@@ -323,9 +322,9 @@ def end_of(job: AdmittedJob[object], left: Floats) -> End:
 
 def _option(
     what: Literal["admit", "shrink", "delay"],
-    future: Future[Known],
+    future: Future[Kind],
     without: Sequence[End],
-    new: AdmittedJob[Known],
+    new: AdmittedJob[Kind],
     start_after: int,
     confidence: float,
 ) -> Option:

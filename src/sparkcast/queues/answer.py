@@ -25,6 +25,7 @@ _FAN = (0.5, 0.75, 0.9, 0.95, 0.99)
 _DAY_POINTS = 288  # every five minutes
 _MOST_OF_A_DAY = 500_000  # jobs
 _LEAST_GIVEN = 20  # arrivals that happened
+_NEARLY_UNSTABLE = 0.98  # of the stable rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,11 @@ class QueueAnswer:
     slo_s: float | None
     closed_forms: tuple[Measures, ...] = ()
     simulation: Simulation | None = None
-    response_s: Estimate | None = None  # the percentile; exact where low equals high
-    meets_slo: bool | None = None
+    method: str = "simulated"  # what the mean times are from: "simulated", or the formula that is exact
+    mean_response_s: Estimate | None = None  # exact where low equals high, like the two below
+    mean_wait_s: Estimate | None = None
+    response_s: Estimate | None = None  # the percentile
+    meets_slo: bool | None = None  # of all jobs together; that of each class is with the simulation
     capacities: tuple[ServerCapacity, ...] = ()
     servers_needed: int | None = None
     curve: tuple[Point, ...] = ()
@@ -91,6 +95,7 @@ def answer(question: QueueQuestion, on_step: OnStep = lambda what, done, total: 
         forms = closed_forms(workload, cluster, question.places)
         simulation = None if question.places else _simulated(question, on_step)
         response = _response(question, simulation)
+    headline = next((one for one in forms if one.is_exact or simulation is None), None)
     can_resize = cluster.slowdown is None and question.places is None
     within = None if response is None or question.slo_s is None else response.value <= question.slo_s
     compared = tuple(
@@ -113,6 +118,8 @@ def answer(question: QueueQuestion, on_step: OnStep = lambda what, done, total: 
         question.slo_s,
         forms,
         simulation,
+        "simulated" if headline is None else headline.queue,
+        *_means(headline, simulation),
         response,
         within,
         compared,
@@ -120,8 +127,28 @@ def answer(question: QueueQuestion, on_step: OnStep = lambda what, done, total: 
         _curve(question, simulator, on_step),
         day(workload, cluster, question.seed) if question.with_figures and question.has_rate else (),
         cluster.slowdown is not None,
-        (*question.notes, *_notes(question, can_resize)),
+        (
+            *question.notes,
+            *_notes(question, can_resize),
+            *_hopeless(simulation, can_resize and needed is None),
+        ),
     )
+
+
+def _hopeless(simulation: Simulation | None, is_so: bool) -> tuple[str, ...]:
+    """The job classes that no number of servers makes fast enough."""
+    if simulation is None or not is_so:
+        return ()
+    late = [one for one in simulation.classes if one.meets_slo is False]
+    return tuple(f"{one.name} would miss its deadline even alone: no number of servers helps" for one in late)
+
+
+def _means(exact: Measures | None, simulation: Simulation | None) -> tuple[Estimate | None, Estimate | None]:
+    """The mean response and wait."""
+    if exact is not None:
+        response, wait = exact.mean_response_s, exact.mean_wait_s
+        return Estimate(response, response, response), Estimate(wait, wait, wait)
+    return (None, None) if simulation is None else (simulation.mean_response_s, simulation.mean_wait_s)
 
 
 def closed_forms(workload: JobMix, cluster: Cluster, places: int | None = None) -> tuple[Measures, ...]:
@@ -136,9 +163,10 @@ def _queues(workload: JobMix, cluster: Cluster, places: int | None) -> Sequence[
         return ()  # none is about jobs of different width or rank, or of several phases
     servers = cluster.cores // workload.widest
     if places is not None:
-        return (MMcK(rate, mean_s, servers, places),)
+        is_exponential = is_poisson and scv == 1
+        return (MMcK(rate, mean_s, servers, places, is_exact=is_exponential or (is_poisson and places == servers)),)
     if cluster.discipline == "fair":
-        if not is_poisson or cluster.slots is not None:
+        if not is_poisson or cluster.slots is not None or cluster.cores % workload.widest:
             return ()
         if servers == 1 and cluster.slowdown is None:
             return (MG1Sharing(rate, mean_s),)
@@ -175,7 +203,12 @@ def _check(question: QueueQuestion) -> None:
             hint=f"give at least {_LEAST_GIVEN} arrival times, or only their rate: `arrival_rate=12/3600`",
         )
     if question.places is not None and question.cluster.discipline != "fifo":
-        raise StudyError("places are limited only where jobs wait in line", hint="leave out `places=`, or ask for fifo")
+        raise StudyError("a system capacity needs jobs that wait in line", hint="remove `places=`, or use fifo")
+    if question.places is not None and not question.workload.is_uniform:
+        raise StudyError(
+            "there is no answer for a system capacity with jobs of different width",
+            hint="remove `places=`, or give all jobs the same width",
+        )
     if not question.has_rate and question.slo_s is None:
         raise StudyError(
             "neither an arrival rate nor a deadline is given",
@@ -184,7 +217,7 @@ def _check(question: QueueQuestion) -> None:
 
 
 def _simulated(question: QueueQuestion, on_step: OnStep) -> Simulation:
-    return simulate(
+    found = simulate(
         question.workload,
         question.cluster,
         n_jobs=question.n_jobs,
@@ -193,6 +226,13 @@ def _simulated(question: QueueQuestion, on_step: OnStep) -> Simulation:
         shares=tuple(sorted({*_FAN, question.share})),
         on_progress=lambda done, total: on_step("the queue", done, total),
     )
+    if question.slo_s is None:
+        return found
+    judged = (
+        replace(one, meets_slo=one.response_percentiles[question.share].value <= question.slo_s)
+        for one in found.classes
+    )
+    return replace(found, classes=tuple(judged))
 
 
 def _response(question: QueueQuestion, simulation: Simulation | None) -> Estimate | None:
@@ -250,15 +290,23 @@ def _at(times: Floats, values: Floats, moments: Array) -> Floats:
 
 def _notes(question: QueueQuestion, can_resize: bool) -> tuple[str, ...]:
     notes = []
-    if question.cluster.discipline == "priority" or not question.workload.is_uniform:
+    workload, cluster = question.workload, question.cluster
+    if cluster.discipline == "priority" or not workload.is_uniform:
         notes.append("there is no formula for jobs of different width or priority: all numbers are simulated")
+    if not cluster.is_packed(workload):
+        notes.append(
+            "the stable rate is simulated (accurate to about 1%): cores idle while a job waits for more than are free"
+        )
+    most = float("inf") if question.places else cluster.most_rate(workload)
+    if question.has_rate and workload.arrivals.rate > _NEARLY_UNSTABLE * most:
+        notes.append("the arrival rate is within 2% of the stable rate: simulated times are uncertain")
     if not can_resize and question.slo_s is not None and question.places is None:
         notes.append("the slowdown was measured on this cluster, so the effect of more servers is unknown")
-    if can_resize and question.cluster.machine is not None and (question.slo_s is not None or question.servers):
-        notes.append("other numbers of cores are taken to bring their part of the machine with them")
+    if can_resize and cluster.machine is not None and (question.slo_s is not None or question.servers):
+        notes.append("sparkcast assumes capacity scales linearly with cores")
     if question.places is not None:
         notes.append(
-            "with a limited number of places, the formula assumes exponential service and Poisson arrivals and "
-            "gives no percentiles of the response time"
+            "with a system capacity, the formula assumes exponential service and Poisson arrivals and gives no "
+            "percentiles of the response time"
         )
     return tuple(notes)

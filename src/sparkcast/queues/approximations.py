@@ -73,12 +73,6 @@ class GGc:
             return 1.0
         return whitt_factor(busy, self.arrival_scv, self.service_scv, self.servers)
 
-    def wait_quantile(self, share: float) -> float | None:
-        return None
-
-    def response_quantile(self, share: float) -> float | None:
-        return None
-
 
 def whitt_factor(busy: float, arrival_scv: float, service_scv: float, servers: int) -> float:
     """phi of Whitt 1993, equation 2.24.

@@ -1,13 +1,16 @@
-"""How many jobs a cluster can take: the largest arrival rate within a deadline, and the servers that a rate needs."""
+"""How many jobs a cluster can take: the highest arrival rate that meets the SLO, and the servers that a rate needs.
+
+The deadline counts for all jobs together and for each class of them.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sparkcast.errors import InfeasibleError
 from sparkcast.queues import require_positive, require_share
 from sparkcast.queues.arrivals import Renewal
 from sparkcast.queues.markovian import MMc
-from sparkcast.queues.simulate import Cluster, OnProgress, simulate
+from sparkcast.queues.simulate import Cluster, OnProgress, Simulation, simulate, stable_cores
 from sparkcast.queues.steady import Estimate
 from sparkcast.queues.times import Spread
 from sparkcast.queues.workload import JobMix
@@ -16,6 +19,7 @@ from sparkcast.units import show_level, show_seconds
 _STEPS = 20  # halvings: the rate is found to a millionth of what is stable
 _SIMULATED_STEPS = 10  # to a thousandth; simulation is not more exact
 _NEARLY_FULL = 0.995  # of the stable rate: nearer, no simulation is long enough
+_NEARLY_EMPTY = 1e-6  # of the stable rate
 _MOST_SERVERS = 100_000
 
 
@@ -25,7 +29,7 @@ class ServerCapacity:
 
     servers: int
     stable_rate: float  # jobs per second below which queues do not grow without end
-    most_rate: float | None  # with the percentile within the deadline; None where even a lone job is too slow
+    most_rate: float | None  # the highest that meets the SLO; None where even a lone job is too slow
     utilization: float | None  # at that rate
     response_s: Estimate | None = None  # the percentile at the rate that was asked for; None where it is not stable
     cost_per_hour: float | None = None
@@ -57,27 +61,37 @@ class Simulator:
     seed: int = 0
 
     def point(self, rate: float, shares: Sequence[float], servers: int | None = None) -> Point:
-        cluster = self.cluster if servers is None else _resized(self.cluster, servers)
-        found = simulate(
+        found = self.simulated(rate, shares, servers)
+        return Point(rate, found.utilization.value, found.mean_response_s, found.response_percentiles)
+
+    def simulated(self, rate: float, shares: Sequence[float], servers: int | None) -> Simulation:
+        return simulate(
             self.workload.at_rate(rate),
-            cluster,
+            self.cluster if servers is None else self.cluster.resized(servers),
             n_jobs=self.n_jobs,
             replications=self.replications,
             seed=self.seed,
             shares=tuple(shares),
         )
-        return Point(rate, found.utilization.value, found.mean_response_s, found.response_percentiles)
 
     def percentile(self, rate: float, share: float, servers: int | None = None) -> Estimate:
         """Exact where there is a closed form, else simulated."""
-        cluster = self.cluster if servers is None else _resized(self.cluster, servers)
+        cluster = self.cluster if servers is None else self.cluster.resized(servers)
         if (exact := closed_form(self.workload.at_rate(rate), cluster)) is not None:
             value = exact.response_quantile(share)
             return Estimate(value, value, value)
         return self.point(rate, (share,), servers).percentiles[share]
 
+    def is_within(self, rate: float, within_s: float, share: float, servers: int | None = None) -> bool:
+        """Whether the percentile is within the deadline, for all jobs together and for each class."""
+        if len(self.workload.classes) == 1:
+            return self.percentile(rate, share, servers).value <= within_s
+        found = self.simulated(rate, (share,), servers)
+        every = [found.response_percentiles, *(one.response_percentiles for one in found.classes)]
+        return all(percentiles[share].value <= within_s for percentiles in every)
+
     def stable_rate(self, servers: int | None = None) -> float:
-        return (self.cluster if servers is None else _resized(self.cluster, servers)).most_rate(self.workload)
+        return (self.cluster if servers is None else self.cluster.resized(servers)).most_rate(self.workload)
 
 
 def closed_form(workload: JobMix, cluster: Cluster) -> MMc | None:
@@ -91,20 +105,20 @@ def closed_form(workload: JobMix, cluster: Cluster) -> MMc | None:
 
 
 def largest_rate(simulator: Simulator, within_s: float, share: float, servers: int | None = None) -> float | None:
-    """The largest arrival rate with the percentile within so many seconds; None where a lone job takes longer."""
+    """The highest arrival rate that meets the SLO; None where a lone job takes longer."""
     require_positive(within_s, "the deadline", "s")
     require_share(share, "the percentile")
     stable = simulator.stable_rate(servers)
-    cluster = simulator.cluster if servers is None else _resized(simulator.cluster, servers)
+    cluster = simulator.cluster if servers is None else simulator.cluster.resized(servers)
     is_exact = closed_form(simulator.workload.at_rate(stable / 2), cluster) is not None
     low, high = 0.0, stable * (1 - 1e-9 if is_exact else _NEARLY_FULL)
 
     def is_within(rate: float) -> bool:
-        return simulator.percentile(rate, share, servers).value <= within_s
+        return simulator.is_within(rate, within_s, share, servers)
 
     if is_within(high):
         return high
-    if not is_within(stable * 1e-6):
+    if not is_within(stable * _NEARLY_EMPTY):
         return None
     for _ in range(_STEPS if is_exact else _SIMULATED_STEPS):
         middle = (low + high) / 2
@@ -112,25 +126,27 @@ def largest_rate(simulator: Simulator, within_s: float, share: float, servers: i
     return low
 
 
-def servers_needed(simulator: Simulator, within_s: float, share: float) -> int:
-    """The fewest servers with the percentile within so many seconds at the workload's own rate."""
+def servers_needed(simulator: Simulator, within_s: float, share: float) -> int | None:
+    """The fewest servers that meet the SLO at the workload's own rate; None where some class misses it even alone."""
     require_positive(within_s, "the deadline", "s")
     require_share(share, "the percentile")
     rate = simulator.workload.arrivals.rate
 
     def is_enough(servers: int) -> bool:
-        return rate < simulator.stable_rate(servers) and (simulator.percentile(rate, share, servers).value <= within_s)
+        return rate < simulator.stable_rate(servers) and simulator.is_within(rate, within_s, share, servers)
 
-    low = max(simulator.workload.widest - 1, 0)
-    high = max(1, simulator.workload.widest, int(rate * simulator.workload.mean_work) + 1)
+    high = stable_cores(simulator.workload, simulator.cluster)
+    low = high - 1
     while not is_enough(high):
         if high > _MOST_SERVERS or _alone(simulator, share, high) > within_s:
             alone = show_seconds(_alone(simulator, share, high))
             raise InfeasibleError(
-                f"no number of servers gets {show_level(share)} of the jobs done within {show_seconds(within_s)}: "
+                f"no number of servers finishes {show_level(share)} of the jobs within {show_seconds(within_s)}: "
                 f"alone on the cluster they take {alone}",
                 hint=f"allow at least {alone}, or make the jobs shorter",
             )
+        if not simulator.is_within(simulator.stable_rate(high) * _NEARLY_EMPTY, within_s, share, high):
+            return None
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
@@ -177,13 +193,8 @@ def _capacity(
 
 
 def _alone(simulator: Simulator, share: float, servers: int) -> float:
-    """The percentile of jobs that nobody disturbs."""
-    return simulator.percentile(simulator.stable_rate(servers) * 1e-6, share, servers).value
-
-
-def _resized(cluster: Cluster, servers: int) -> Cluster:
-    machine = None if cluster.machine is None else cluster.machine.with_cores(servers)
-    return replace(cluster, cores=servers, machine=machine)
+    """The percentile of jobs that run alone."""
+    return simulator.percentile(simulator.stable_rate(servers) * _NEARLY_EMPTY, share, servers).value
 
 
 def curve(

@@ -43,7 +43,7 @@ def parse_described(text: str) -> Described:
 
 @dataclass(frozen=True, slots=True)
 class DescribedClass:
-    """Jobs of one sort among those that arrive."""
+    """One class of the jobs that arrive."""
 
     text: str
     settings: Configuration
@@ -55,7 +55,7 @@ class DescribedClass:
 
 
 def parse_class(text: str) -> DescribedClass:
-    """What a line says of a sort of jobs.
+    """What a line says of a job class.
 
     >>> parse_class("time=30s,share=0.7,priority=1").share
     0.7
@@ -72,20 +72,20 @@ def parse_class(text: str) -> DescribedClass:
     return DescribedClass(text, settings, time_s, numbers.get("scv"), numbers.get("share"), **whole)
 
 
-def shares_of(sorts: Sequence[DescribedClass]) -> tuple[float, ...]:
-    """Of jobs of several sorts: as they say, or equal where none says anything.
+def shares_of(classes: Sequence[DescribedClass]) -> tuple[float, ...]:
+    """Of several job classes: as they say, or equal where none says anything.
 
     >>> shares_of([parse_class("time=30s"), parse_class("time=60s")])
     (1.0, 1.0)
     """
-    silent = next((one for one in sorts if one.share is None), None)
-    if silent is not None and any(one.share is not None for one in sorts):
-        raise _no_class(silent.text, "its share is missing, and other sorts have one")
-    return tuple(1.0 if one.share is None else one.share for one in sorts)
+    silent = next((one for one in classes if one.share is None), None)
+    if silent is not None and any(one.share is not None for one in classes):
+        raise _no_class(silent.text, "its share is missing, and other classes have one")
+    return tuple(1.0 if one.share is None else one.share for one in classes)
 
 
 def _no_class(text: str, why: str) -> StudyError:
-    return StudyError(f"{text!r} does not describe a sort of jobs: {why}", hint=f"write it like {CLASS_EXAMPLE}")
+    return StudyError(f"{text!r} does not describe a job class: {why}", hint=f"write it like {CLASS_EXAMPLE}")
 
 
 def _number(text: str, name: str, value: str) -> float:

@@ -1,4 +1,4 @@
-"""M/M/1/K and M/M/c/K: at most K jobs in the system, those in service among them; who finds no place is turned away.
+"""M/M/1/K and M/M/c/K: at most K jobs in the system, those in service among them; others are rejected.
 
 Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, section 2.5. Any load is stable.
 """
@@ -6,12 +6,12 @@ Gross, Shortle, Thompson and Harris, Fundamentals of Queueing Theory, section 2.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import poisson
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
-from sparkcast.queues import Measures, require_positive, require_share
-from sparkcast.queues.markovian import quantile
+from sparkcast.queues import Measures, require_positive
+
+_VALIDITY = "exact for exponential service times and Poisson arrivals only; here a rough estimate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,15 @@ class MMcK:
     service_time_s: float
     servers: int = 1
     places: int = 1  # K
+    is_exact: bool = True  # of other service times or arrivals it is an approximation
 
     def __post_init__(self) -> None:
         require_positive(self.arrival_rate, "the arrival rate", "jobs per second")
         require_positive(self.service_time_s, "the service time", "s")
         if self.servers < 1 or self.places < self.servers:
             raise StudyError(
-                f"{self.servers} servers and {self.places} places are not possible",
-                hint="places include the jobs in service, so there must be at least as many as servers",
+                f"{self.servers} servers and a system capacity of {self.places} are not possible",
+                hint="the system capacity includes the jobs in service: give at least the number of servers",
             )
 
     def probabilities(self) -> Floats:
@@ -61,18 +62,6 @@ class MMcK:
             float(p @ jobs),
             float(p[self.servers : -1].sum() / (1 - lost)),
             lost,
+            self.is_exact,
+            "" if self.is_exact else _VALIDITY,
         )
-
-    def wait_tail(self, seconds: float) -> float:
-        """The probability that a job that was let in waits longer: as many services must end as stand before it."""
-        p = self.probabilities()
-        before = np.arange(self.servers, self.places)
-        ended = poisson.cdf(before - self.servers, max(0.0, seconds) * self.servers / self.service_time_s)
-        return float((p[before] * ended).sum() / (1 - p[-1]))
-
-    def wait_quantile(self, share: float) -> float:
-        require_share(share)
-        return 0.0 if self.wait_tail(0.0) <= 1 - share else quantile(self.wait_tail, share, self.service_time_s)
-
-    def response_quantile(self, share: float) -> float | None:
-        return None

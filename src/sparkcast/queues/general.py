@@ -42,12 +42,6 @@ class MG1:
             busy,
         )
 
-    def wait_quantile(self, share: float) -> float | None:
-        return None
-
-    def response_quantile(self, share: float) -> float | None:
-        return None
-
 
 @dataclass(frozen=True, slots=True)
 class MG1Sharing:
@@ -68,16 +62,6 @@ class MG1Sharing:
         response_s = self.service_time_s / (1 - busy)
         jobs = busy / (1 - busy)
         return Measures("M/G/1-PS", self.arrival_rate, 1, busy, 0.0, response_s, 0.0, jobs)
-
-    def mean_response_of(self, service_time_s: float) -> float:
-        """E[T] of jobs of one length: in proportion to it."""
-        return service_time_s / (1 - self.arrival_rate * self.service_time_s)
-
-    def wait_quantile(self, share: float) -> float | None:
-        return 0.0
-
-    def response_quantile(self, share: float) -> float | None:
-        return None
 
 
 def require_scv(scv: float, what: str) -> None:

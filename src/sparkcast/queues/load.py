@@ -38,8 +38,8 @@ class Load:
     def __post_init__(self) -> None:
         if self.mix and (self.service_time_s is not None or self.scv is not None or self.at or self.width != 1):
             raise StudyError(
-                "a mix of jobs says the time and the settings of each sort itself",
-                hint="leave out `service_time_s=`, `scv=`, `width=` and `at=`, or leave out `mix=`",
+                "a mix of jobs gives the time and the settings of each job class itself",
+                hint="remove `service_time_s=`, `scv=`, `width=` and `at=`, or remove `mix=`",
             )
 
     @property
@@ -87,7 +87,7 @@ class Servers:
 
     number: int = 1  # jobs that run at once; of jobs with a width, cores
     discipline: str | None = None  # one of DISCIPLINES; None: the one that the runs show
-    overtake: bool = False  # whether narrow jobs may pass wide ones that do not fit yet
+    overtake: bool = False  # backfill: small jobs may start before large ones
     places: int | None = None  # jobs in the system at most, others are rejected; None: as many as come
 
 

@@ -79,21 +79,12 @@ class MMc:
             waits,
         )
 
-    def wait_tail(self, seconds: float) -> float:
-        """The probability to wait longer."""
-        return erlang_c(self.servers, self.load) * math.exp(-self._spare_rate * max(0.0, seconds))
-
     def response_tail(self, seconds: float) -> float:
         """The probability to be in the system longer: a service, after a wait with probability C."""
         t, mu = max(0.0, seconds), 1 / self.service_time_s
         slower, gap = min(mu, self._spare_rate), abs(self._spare_rate - mu)  # 0 where both exponentials are the same
         after = t if gap * t < 1e-12 else -math.expm1(-gap * t) / gap
         return math.exp(-mu * t) + erlang_c(self.servers, self.load) * mu * math.exp(-slower * t) * after
-
-    def wait_quantile(self, share: float) -> float:
-        require_share(share)
-        waits = erlang_c(self.servers, self.load)
-        return 0.0 if 1 - share >= waits else math.log(waits / (1 - share)) / self._spare_rate
 
     def response_quantile(self, share: float) -> float:
         require_share(share)

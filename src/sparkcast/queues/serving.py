@@ -6,7 +6,7 @@ processor sharing one clock of work done serves all jobs, so that an event costs
 """
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,36 +63,32 @@ def by_priority(stream: ArrivalDraw, cores: int, *, overtake: bool = False) -> S
     arrive, service = stream.arrive_s.tolist(), stream.service_s.tolist()
     width, priority = stream.width.tolist(), stream.priority.tolist()
     start = np.empty(len(stream))
-    waiting: list[tuple[int, int]] = []  # priority, number
+    waiting: dict[int, list[tuple[int, int]]] = {one: [] for one in set(width)}  # by width: priority, number
     running: list[tuple[float, int]] = []  # end, width
     free, coming, n = cores, 0, len(arrive)
-    while coming < n or waiting:
-        is_arrival = coming < n and (not running or arrive[coming] <= running[0][0])
-        if is_arrival:
+    while coming < n or running:
+        if coming < n and (not running or arrive[coming] <= running[0][0]):
             now = arrive[coming]
-            heapq.heappush(waiting, (priority[coming], coming))
+            heapq.heappush(waiting[width[coming]], (priority[coming], coming))
             coming += 1
         else:
             now, freed = heapq.heappop(running)
             free += freed
-        while waiting and (job := _next(waiting, width, free, overtake)) is not None:
+        while (job := _next(waiting, free, overtake)) is not None:
             start[job] = now
             free -= width[job]
             heapq.heappush(running, (now + service[job], width[job]))
     return Served(stream, start, start + stream.service_s)
 
 
-def _next(waiting: list[tuple[int, int]], width: list[int], free: int, overtake: bool) -> int | None:
+def _next(waiting: Mapping[int, list[tuple[int, int]]], free: int, overtake: bool) -> int | None:
     """The waiting job that starts now, which is taken out of the queue; None when none fits."""
-    if width[waiting[0][1]] <= free:
-        return heapq.heappop(waiting)[1]
-    if overtake and free:
-        fitting = min((entry for entry in waiting if width[entry[1]] <= free), default=None)
-        if fitting is not None:
-            waiting.remove(fitting)
-            heapq.heapify(waiting)
-            return fitting[1]
-    return None
+    first = min(
+        ((line[0], one) for one, line in waiting.items() if line and (one <= free or not overtake)), default=None
+    )
+    if first is None or first[1] > free:
+        return None
+    return heapq.heappop(waiting[first[1]])[1]
 
 
 def shared(stream: ArrivalDraw, slowdown: Slowdown, *, slots: int | None = None) -> Served:

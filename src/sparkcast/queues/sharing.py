@@ -51,9 +51,3 @@ class ProcessorSharing:
         busy = float(p @ np.minimum(np.arange(len(p)) / self.servers, 1.0))
         name = f"M/G/{self.servers}-PS"
         return Measures(name, self.arrival_rate, self.servers, busy, 0.0, jobs / self.arrival_rate, 0.0, jobs)
-
-    def wait_quantile(self, share: float) -> float | None:
-        return 0.0
-
-    def response_quantile(self, share: float) -> float | None:
-        return None

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -9,11 +11,13 @@ import numpy as np
 from sparkcast.arrays import Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_share, too_busy
+from sparkcast.queues.arrivals import Given, Renewal
 from sparkcast.queues.launching import Phases, SharedMachine
 from sparkcast.queues.serving import Served, as_launched, by_priority, first_come, shared
 from sparkcast.queues.slowdown import Shared, Slowdown
+from sparkcast.queues.stability import saturated_rate, searched_rate
 from sparkcast.queues.steady import Estimate, over_replications, warm_up
-from sparkcast.queues.workload import ArrivalDraw, JobMix
+from sparkcast.queues.workload import ArrivalDraw, JobClass, JobMix
 
 Discipline = Literal["fifo", "fair", "priority", "launching"]
 OnProgress = Callable[[int, int], None]  # replications done, of how many
@@ -29,7 +33,7 @@ class Cluster:
     discipline: Discipline = "fifo"
     slowdown: Slowdown | None = None  # of fair sharing; by default equal shares of the cores
     slots: int | None = None  # of fair sharing: jobs at once, others wait; None: as many as come
-    overtake: bool = False  # whether narrow jobs may pass wide ones that do not fit yet
+    overtake: bool = False  # backfill: small jobs may start before large ones that do not fit yet
     machine: SharedMachine | None = (
         None  # as measured; of jobs that launch, wait in line for cores and run ("launching")
     )
@@ -48,23 +52,43 @@ class Cluster:
         return self.slowdown or Shared(self.cores)
 
     def most_rate(self, workload: JobMix) -> float:
-        """The arrival rate below which queues do not grow without end."""
+        """The arrival rate below which queues do not grow without end: exact, or as a simulation shows."""
+        scv = 1.0 if isinstance(workload.arrivals, Given) else workload.arrivals.scv
+        return _most_rate(self, workload.classes, scv)
+
+    def is_packed(self, workload: JobMix) -> bool:
+        """Whether no core that could be used is idle while jobs wait, so that the stable rate needs no simulation."""
+        if self.machine is not None:
+            running = self.machine.cores // workload.widest
+            return workload.is_uniform and (self.machine.carried == inf or running >= self.machine.carried)
+        return self.discipline == "fair" or workload.is_uniform
+
+    def _most_work(self, workload: JobMix) -> float:
+        """Jobs per second when no core that could be used is idle."""
         if self.discipline == "fair":
             return self._fair_capacity() / workload.mean_s if self.slowdown else self.cores / workload.mean_work
+        cores = self.cores if not workload.is_uniform else self.cores - self.cores % workload.widest
         if self.machine is not None:
-            return _launching_capacity(workload, self.machine)
-        used = self.cores if not workload.is_uniform else self.cores - self.cores % workload.widest
-        return used / workload.mean_work
+            return _launching_capacity(workload, self.machine, cores)
+        return cores / workload.mean_work
 
     def _fair_capacity(self) -> float:
         limit = self.sharing.capacity
         return limit if self.slots is None else min(limit, self.slots / self.sharing(self.slots))
 
+    def resized(self, cores: int) -> "Cluster":
+        machine = None if self.machine is None else self.machine.with_cores(cores)
+        return replace(self, cores=cores, machine=machine)
+
     def serve(self, workload: JobMix, n_jobs: int, *, seed: int | tuple[int, ...] = 0) -> Served:
         """One run, from an empty cluster on."""
-        stream = workload.draw(np.random.default_rng(seed), n_jobs)
+        return self.serve_stream(workload, workload.draw(np.random.default_rng(seed), n_jobs))
+
+    def serve_stream(self, workload: JobMix, stream: ArrivalDraw) -> Served:
         if self.discipline == "fair":
-            return shared(stream, self.sharing, slots=self.slots)
+            # A measured slowdown counts jobs, whatever they hold; equal shares are shares of the cores.
+            load = stream if self.slowdown is None else replace(stream, width=np.ones(len(stream), dtype=int))
+            return replace(shared(load, self.sharing, slots=self.slots), stream=stream)
         if self.machine is not None:
             return as_launched(stream, _phases(workload), self.machine)
         if self.discipline == "fifo" and workload.is_uniform:
@@ -81,7 +105,19 @@ def _phases(workload: JobMix) -> list[Phases]:
     return found
 
 
-def _launching_capacity(workload: JobMix, machine: SharedMachine) -> float:
+@lru_cache(maxsize=1024)
+def _most_rate(cluster: Cluster, classes: tuple[JobClass, ...], arrival_scv: float) -> float:
+    workload = JobMix(Renewal(1.0, arrival_scv), classes)
+    most = cluster._most_work(workload)
+    if cluster.is_packed(workload) or workload.widest > cluster.cores:
+        return most
+    has_ranks = cluster.discipline == "priority" and len({one.priority for one in classes}) > 1
+    if cluster.machine is None and not has_ranks and not cluster.overtake:
+        return saturated_rate(workload, cluster.cores)
+    return searched_rate(workload, most, lambda stream: cluster.serve_stream(workload, stream))
+
+
+def _launching_capacity(workload: JobMix, machine: SharedMachine, cores: int) -> float:
     """Jobs per second when cores, or else the processors, are never idle."""
     total = sum(one.share for one in workload.classes)
     held = taken = 0.0  # core-seconds, and seconds with the machine to itself, of a job on average
@@ -89,18 +125,19 @@ def _launching_capacity(workload: JobMix, machine: SharedMachine) -> float:
         factor = one.share / total * one.times.mean_s / phases.alone_s
         held += factor * phases.width * phases.run_s
         taken += factor * phases.alone_s
-    return min(machine.cores / held, machine.carried / taken)
+    return min(cores / held, machine.carried / taken)
 
 
 @dataclass(frozen=True, slots=True)
 class ClassResult:
-    """What became of jobs of one sort."""
+    """What became of the jobs of one class."""
 
     name: str
     share: float  # of all jobs
     mean_response_s: Estimate
     mean_wait_s: Estimate
     response_percentiles: dict[float, Estimate] = field(default_factory=dict)
+    meets_slo: bool | None = None  # whether the percentile of this class meets the deadline; None without one
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +154,7 @@ class Simulation:
     probability_of_waiting: Estimate
     response_percentiles: dict[float, Estimate] = field(default_factory=dict)
     wait_percentiles: dict[float, Estimate] = field(default_factory=dict)
-    classes: tuple[ClassResult, ...] = ()  # of jobs of several sorts
+    classes: tuple[ClassResult, ...] = ()  # of jobs of several classes
 
 
 def simulate(
@@ -201,8 +238,24 @@ def require_stable_on(workload: JobMix, cluster: Cluster) -> None:
     require_fits(workload, cluster)
     most = cluster.most_rate(workload)
     if workload.arrivals.rate >= most:
-        needed = int(workload.arrivals.rate * workload.mean_work) + 1 if cluster.slowdown is None else None
+        needed = stable_cores(workload, cluster) if cluster.slowdown is None else None
         raise too_busy(workload.arrivals.rate, most, cluster.cores, needed)
+
+
+def stable_cores(workload: JobMix, cluster: Cluster) -> int:
+    """The fewest cores with which the queue does not grow without end."""
+    rate, least = workload.arrivals.rate, max(1, workload.widest)
+
+    def is_stable(cores: int) -> bool:
+        return rate < cluster.resized(cores).most_rate(workload)
+
+    low, high = least - 1, max(least, int(rate * workload.mean_work) + 1)
+    while not is_stable(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_stable(middle) else (middle, high)
+    return high
 
 
 def _numbers(served: Served, cut: int, cluster: Cluster, shares: Sequence[float]) -> list[float]:

@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
+from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
+from sparkcast.queues import admission
 from sparkcast.queues.admission import (
     DRAWS,
     AdmittedJob,
     Decision,
     End,
-    choose,
+    Future,
     drawn_shares,
-    end_of,
     left_when_held_up,
     require_names,
 )
@@ -43,7 +44,7 @@ def decide(
     """As `queues.admission.decide`, of jobs that wait for the cores of a machine."""
     require_names([*running, new, *smaller])
     future = _future(running, machine, seed)
-    return choose(future, len(running), (new, *smaller), confidence=confidence, may_delay=may_delay)
+    return future.decide((new, *smaller), confidence=confidence, may_delay=may_delay)
 
 
 def forecast(
@@ -66,28 +67,23 @@ class _Played:
     draw: int  # its number
 
 
-@dataclass(frozen=True, slots=True)
-class _LaunchFuture:
-    running: tuple[AdmittedJob[Phases], ...]
-    machine: SharedMachine
-    pasts: tuple[_Played, ...]
-    seed: int
+def _play_of(pasts: Sequence[_Played], machine: SharedMachine, shares: Floats) -> admission.Play[Phases]:
+    """Every past goes on, with the new job at its own quantile."""
 
-    def ends(self, new: AdmittedJob[Phases] | None = None, start_after: int = 0) -> tuple[tuple[End, ...], float]:
-        jobs = (*self.running, *([new] if new else []))
-        if not jobs:
-            return (), 0.0
-        left, submitted = np.zeros((len(self.pasts), len(jobs))), np.zeros(len(self.pasts))
-        shares = drawn_shares(self.seed, None)
-        for row, past in enumerate(self.pasts):
+    def play(new: AdmittedJob[Phases] | None, start_after: int) -> tuple[Floats, Floats]:
+        left, submitted = [], np.zeros(len(pasts))
+        for row, past in enumerate(pasts):
             coming = past.jobs
             if new is not None:
-                submitted[row] = _nth_end(coming, self.machine, start_after)
+                submitted[row] = _nth_end(coming, machine, start_after)
                 coming = (*coming, Launched(float(submitted[row]), _drawn(new.times, shares[past.draw])))
-            left[row] = [max(fate.ended_s, 0.0) for fate in launched(coming, self.machine)]
+            left.append([max(fate.ended_s, 0.0) for fate in launched(coming, machine)])
+        found = np.array(left)
         if new is not None:
-            left[:, -1] = np.maximum(left[:, -1], submitted)
-        return tuple(end_of(job, left[:, j]) for j, job in enumerate(jobs)), float(np.median(submitted))
+            found[:, -1] = np.maximum(found[:, -1], submitted)
+        return found, submitted
+
+    return play
 
 
 def _nth_end(jobs: Sequence[Launched], machine: SharedMachine, n: int) -> float:
@@ -96,7 +92,7 @@ def _nth_end(jobs: Sequence[Launched], machine: SharedMachine, n: int) -> float:
     return max(0.0, sorted(fate.ended_s for fate in launched(jobs, machine))[n - 1])
 
 
-def _future(running: Sequence[AdmittedJob[Phases]], machine: SharedMachine, seed: int) -> _LaunchFuture:
+def _future(running: Sequence[AdmittedJob[Phases]], machine: SharedMachine, seed: int) -> Future[Phases]:
     shares = [drawn_shares(seed, j).tolist() for j in range(len(running))]
     pasts = []
     for draw in range(DRAWS if running else 1):
@@ -110,7 +106,7 @@ def _future(running: Sequence[AdmittedJob[Phases]], machine: SharedMachine, seed
             pasts = _held_up(pasts, j, machine, shares[j])
     present = [sum(fate.ended_s > 0 for fate in launched(past.jobs, machine)) for past in pasts]
     kept = tuple(past for past, n in zip(pasts, present, strict=True) if n == max(present))
-    return _LaunchFuture(tuple(running), machine, kept, seed)
+    return Future(tuple(running), _play_of(kept, machine, drawn_shares(seed, None)))
 
 
 def _drawn(phases: Phases, share: float) -> Phases:

@@ -16,7 +16,7 @@ from sparkcast.queues.times import EmpiricalTimes, Times, mixture
 
 @dataclass(frozen=True, slots=True)
 class JobClass:
-    """Jobs of one sort."""
+    """Jobs of one class."""
 
     name: str
     times: Times  # alone on the cluster

@@ -18,6 +18,7 @@ class Part(StrEnum):
     BEFORE_FIRST_JOB = "before the first job"
     DRIVER_ONLY = "driver only"  # no stage runs: planning, collecting, the program's own code, and the end
     NO_EXECUTORS = "waiting for executors"  # a stage is ready, and there is nobody to run it
+    TO_LAUNCH = "waiting to launch"  # executors have free slots, stages have tasks to start, and none runs
     SCHEDULING = "scheduling"  # between launch and finish, but neither running nor (de)serializing
     SERIALIZATION = "deserialization"  # of tasks, and serialization of their results
     CPU = "CPU"
@@ -26,9 +27,9 @@ class Part(StrEnum):
     SHUFFLE_WRITE = "shuffle write"
     SPILL = "spill"  # estimated: Spark counts its bytes, not its time
     UNINSTRUMENTED = "I/O and other"  # run time that no metric explains: reading, writing, Python, waiting for the CPU
-    SLOW_TASKS = "waiting for slow tasks"  # slots that a stage has used and cannot use any more, until it ends
+    SLOW_TASKS = "straggler wait"  # slots that a stage has used and cannot use any more, until it ends
     IDLE = "idle slots"
-    LOST = "lost and repeated work"  # tasks that failed, were killed, or did again what had been done
+    LOST = "lost and repeated work"  # tasks that failed, were killed or were recomputed
 
     @property
     def response(self) -> str:

@@ -6,8 +6,8 @@ Costs do not overlap by intent: each family takes other parts of the attribution
 from collections.abc import Callable, Iterable
 
 from sparkcast.profile.findings.base import Evidence, Finding
-from sparkcast.profile.findings.cluster import idle_slots, never_used_executors, slow_start, unused_memory
-from sparkcast.profile.findings.driver import driver_bound, large_broadcast
+from sparkcast.profile.findings.cluster import idle_slots, launch_wait, never_used_executors, slow_start, unused_memory
+from sparkcast.profile.findings.driver import driver_bound, idle_session, large_broadcast
 from sparkcast.profile.findings.partitions import few_tasks, large_partitions, skew, small_partitions
 from sparkcast.profile.findings.reading import repeated_stages, small_files
 from sparkcast.profile.findings.tasks import gc_pressure, lost_work, python_workers, slow_host, spill
@@ -17,8 +17,8 @@ FAMILIES: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
     *(skew, few_tasks, small_partitions, large_partitions),
     *(spill, gc_pressure, lost_work, slow_host, python_workers),
     *(shuffle_bound, serializer, small_files, repeated_stages),
-    *(driver_bound, large_broadcast),
-    *(slow_start, idle_slots, never_used_executors, unused_memory),
+    *(driver_bound, idle_session, large_broadcast),
+    *(slow_start, launch_wait, idle_slots, never_used_executors, unused_memory),
 )
 
 __all__ = ["FAMILIES", "Evidence", "Finding", "find"]

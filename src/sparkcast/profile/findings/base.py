@@ -21,7 +21,7 @@ class Finding:
 
     name: str  # "skew", "spill", ...: stable, for programs
     problem: str  # a sentence with the numbers
-    fix: str  # the setting or the change
+    fix: str  # what to do: the setting or the change, as a sentence
     cost_s: float = 0.0
     cost_core_hours: float = 0.0
     evidence: Mapping[str, float] | None = None
@@ -102,6 +102,10 @@ class Evidence:
     def is_local(self) -> bool:
         return self.facts.shape.is_local
 
+    def by_place(self, *, cluster: str, local: str) -> str:
+        """Advice for a cluster, or for local mode, in which the driver is the one executor."""
+        return local if self.is_local() else cluster
+
 
 def part_of(stage: StageFacts, *parts: Part) -> float:
     return sum(stage.parts[part.value] for part in parts)
@@ -120,6 +124,12 @@ def named(stages: Sequence[StageFacts]) -> str:
     return (
         f"stages {', '.join(shown)} and {rest} more" if rest > 0 else f"stages {', '.join(shown[:-1])} and {shown[-1]}"
     )
+
+
+def stages_have(stages: Sequence[StageFacts]) -> str:
+    """The beginning of a sentence: `Stage 3 has`, or `42 stages have`."""
+    n = len({stage.stage_id for stage in stages})
+    return f"Stage {stages[0].stage_id} has" if n == 1 else f"{n} stages have"
 
 
 def ids(stages: Iterable[StageFacts]) -> tuple[int, ...]:

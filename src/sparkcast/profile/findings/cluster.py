@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sparkcast.profile.findings.base import GIB_PER_CORE, Evidence, Finding, of
+from sparkcast.facts.stages import StageFacts
+from sparkcast.profile.findings.base import GIB_PER_CORE, Evidence, Finding, costliest, ids, of, part_of
 from sparkcast.profile.findings.partitions import small_partitions, unfilled_stages
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_percent, show_seconds
@@ -13,7 +14,7 @@ _ROOM = 1.3  # what is advised of the highest use
 
 def slow_start(evidence: Evidence) -> Iterator[Finding]:
     """The application waits for its session, or jobs wait for executors."""
-    if not evidence.log.jobs:
+    if not evidence.log.jobs or evidence.is_local():
         return
     limits = evidence.thresholds
     before, waiting = _without_executors(evidence), evidence.seconds(Part.NO_EXECUTORS)
@@ -24,10 +25,10 @@ def slow_start(evidence: Evidence) -> Iterator[Finding]:
     if cost > 0:
         yield Finding(
             "slow-start",
-            f"before the first job there is no executor for {show_seconds(before)}; jobs wait "
-            f"{show_seconds(waiting)} for the first one, and those that come later cost {show_seconds(late)}",
-            "keep executors ready (spark.dynamicAllocation.minExecutors, a warm pool), smaller images and "
-            "fewer --packages",
+            f"No executor is available for {show_seconds(before)} before the first job. Jobs then wait "
+            f"{show_seconds(waiting)} for the first executor. Later executors cost {show_seconds(late)}.",
+            "keep executors ready (spark.dynamicAllocation.minExecutors, a warm pool), or use smaller images and "
+            "fewer packages.",
             cost,
             evidence={"before_first_job_s": before, "waiting_s": waiting, "missing_slots_s": late},
         )
@@ -67,14 +68,46 @@ def idle_slots(evidence: Evidence) -> Iterator[Finding]:
         return
     yield Finding(
         "idle-slots",
-        f"{show_percent(idle / working)} of the slots are free while stages run, "
-        f"{show_seconds(idle)} of the time in all",
-        "fewer executors or cores, spark.dynamicAllocation.enabled=true, a smaller spark.locality.wait, or "
-        "jobs in threads",
+        f"{show_percent(idle / working)} of the slots are free while stages run.",
+        evidence.by_place(
+            cluster="request fewer executors or cores, set spark.dynamicAllocation.enabled=true, lower "
+            "spark.locality.wait, or run jobs in threads.",
+            local="run jobs in threads, or use fewer cores: local[n] with a smaller n.",
+        ),
         idle,
         idle * evidence.cores.mean_cores / 3600,
         {"idle_share": idle / working},
     )
+
+
+def launch_wait(evidence: Evidence) -> Iterator[Finding]:
+    """Executors have free slots, stages have tasks, and the driver starts none of them."""
+    short = {stage_id for one in small_partitions(evidence) for stage_id in one.stage_ids}
+    stages = [stage for stage in evidence.stages if part_of(stage, Part.TO_LAUNCH) > 0 and stage.stage_id not in short]
+    if not stages:
+        return
+    worst = costliest(stages, lambda stage: part_of(stage, Part.TO_LAUNCH))
+    cost = sum(part_of(stage, Part.TO_LAUNCH) for stage in stages)
+    first = worst[0]
+    yield Finding(
+        "launch-wait",
+        f"For {show_seconds(cost)} executors have free slots and stages have tasks, but none runs. The costliest, "
+        f"{first.label}, waits {show_seconds(part_of(first, Part.TO_LAUNCH))}.",
+        f"{_against_waiting(first, evidence)}, or send less with each task (large closures and broadcasts), and check "
+        "the driver's CPU and garbage collection at that time.",
+        cost,
+        cost * evidence.cores.mean_cores / 3600,
+        {"waiting_s": cost, "stages": float(len(stages))},
+        ids(worst),
+    )
+
+
+def _against_waiting(stage: StageFacts, evidence: Evidence) -> str:
+    """The first tasks of an application wait for most of its executors; later ones for a place near their data."""
+    is_first = stage.started_s <= min(one.started_s for one in evidence.stages)
+    if is_first and not evidence.is_local():
+        return "lower spark.scheduler.maxRegisteredResourcesWaitingTime, if executors register slowly"
+    return "lower spark.locality.wait, if tasks wait for executors near their data"
 
 
 def never_used_executors(evidence: Evidence) -> Iterator[Finding]:
@@ -85,9 +118,8 @@ def never_used_executors(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "unused-executors",
             f"{cores.n_never_used} of {of(cores.n_executors, 'executor')} never ran a task: "
-            f"{cores.never_used:.2f} core-hours of "
-            f"{cores.paid:.2f}",
-            "ask for fewer (spark.executor.instances, spark.dynamicAllocation.maxExecutors)",
+            f"{cores.never_used:.2f} of {cores.paid:.2f} core-hours.",
+            "request fewer (spark.executor.instances, spark.dynamicAllocation.maxExecutors).",
             cost_core_hours=cores.never_used,
             evidence={"unused": float(cores.n_never_used), "core_hours": cores.never_used},
         )
@@ -110,9 +142,8 @@ def unused_memory(evidence: Evidence) -> Iterator[Finding]:
     gib_hours = sum((heap - enough) / 1024**3 * (one.end_ms - one.start_ms) / 3.6e6 for one in seen)
     yield Finding(
         "unused-memory",
-        f"executors have {show_bytes(heap)} of heap and never use more than {show_bytes(peak)}; what they do not "
-        f"need costs as much as {gib_hours / GIB_PER_CORE:.2g} core-hours",
-        f"spark.executor.memory={-int(-enough // 1024**3)}g",
+        f"Executors have {show_bytes(heap)} of heap but peak at {show_bytes(peak)}.",
+        f"set spark.executor.memory={-int(-enough // 1024**3)}g.",
         cost_core_hours=gib_hours / GIB_PER_CORE,
         evidence={"heap_bytes": heap, "peak_bytes": peak, "gib_hours": gib_hours},
     )

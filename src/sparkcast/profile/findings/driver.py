@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from sparkcast.profile.findings.base import Evidence, Finding, of
 from sparkcast.study.application import Part
-from sparkcast.units import show_bytes, show_percent, show_seconds
+from sparkcast.units import show_bytes, show_seconds
 
 
 def driver_bound(evidence: Evidence) -> Iterator[Finding]:
     """No stage runs, after the first job or before it with executors that wait."""
     limits, wall_s = evidence.thresholds, evidence.wall_s
-    if evidence.is_stream():  # waits for data, or for the time of its next batch
+    if evidence.is_stream() or evidence.facts.is_interactive:  # waits for data, for its next batch, or for people
         return
     first = _before_first_job(evidence)
     cost = max(evidence.seconds(Part.DRIVER_ONLY) - _broadcasting(evidence)[2], 0.0)
@@ -21,13 +21,31 @@ def driver_bound(evidence: Evidence) -> Iterator[Finding]:
     longest, when = _longest_gap(evidence)
     yield Finding(
         "driver-bound",
-        f"for {show_seconds(cost)} ({show_percent(cost / evidence.wall_s)} of the time) no stage runs, only the "
-        f"driver; the longest stretch is {show_seconds(longest)}, {show_seconds(when)} after the start",
-        "move that code into Spark, run independent jobs in threads, or release executors while it runs "
-        "(spark.dynamicAllocation.enabled=true)",
+        f"No stage runs for {show_seconds(cost)}: only the driver works. The longest stretch takes "
+        f"{show_seconds(longest)} and starts {show_seconds(when)} after the start.",
+        "move that code into Spark, or run independent jobs in threads."
+        + evidence.by_place(
+            cluster=" Release executors meanwhile with spark.dynamicAllocation.enabled=true.",
+            local="",
+        ),
         cost,
         cost * evidence.cores.mean_cores / 3600,
         {"share": cost / evidence.wall_s, "longest_s": longest, "longest_starts_s": when},
+    )
+
+
+def idle_session(evidence: Evidence) -> Iterator[Finding]:
+    """Executors that wait for people: a shell, a notebook or a server between two jobs."""
+    shape = evidence.facts.shape
+    if not evidence.facts.is_interactive or shape.is_local or shape.is_dynamic:
+        return
+    idle_s = evidence.seconds(Part.DRIVER_ONLY)
+    yield Finding(
+        "idle-session",
+        f"This is an interactive session. Its executors wait {show_seconds(idle_s)} for the next job.",
+        "set spark.dynamicAllocation.enabled=true, or stop the session when it is not used.",
+        cost_core_hours=idle_s * evidence.cores.mean_cores / 3600,
+        evidence={"idle_s": idle_s},
     )
 
 
@@ -57,9 +75,9 @@ def large_broadcast(evidence: Evidence) -> Iterator[Finding]:
         cost = collecting_s + sending_s
         yield Finding(
             "large-broadcast",
-            f"{of(len(sizes), 'broadcast')} of up to {show_bytes(max(sizes))}: collecting, building and sending takes "
-            f"{show_seconds(cost)}",
-            "lower spark.sql.autoBroadcastJoinThreshold, or drop the broadcast hint, and let Spark sort and merge",
+            f"{of(len(sizes), 'broadcast')} of up to {show_bytes(max(sizes))}: Spark takes {show_seconds(cost)} to "
+            "collect, build and send them.",
+            "lower spark.sql.autoBroadcastJoinThreshold, or remove the broadcast hint.",
             cost,
             evidence={"largest_bytes": max(sizes), "broadcasts": float(len(sizes))},
         )

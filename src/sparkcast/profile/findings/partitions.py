@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sparkcast.facts.stages import StageFacts
-from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
+from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of, stages_have
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_percent, show_seconds
 
@@ -13,7 +13,7 @@ _FEW_WAVES = 3.0  # tasks for each slot from which the last ones no longer matte
 
 
 def skew(evidence: Evidence) -> Iterator[Finding]:
-    """Slots wait for tasks that take longer than the others: each such stage, or many together that cost little."""
+    """Slots wait for stragglers: each stage with some, or many stages together that cost little."""
     uneven = [stage for stage in evidence.stages if is_skewed(stage, evidence)]
     for by_data in (True, False):
         stages = [stage for stage in uneven if _has_more_data(stage) == by_data]
@@ -29,9 +29,9 @@ def _one_skewed(stage: StageFacts, by_data: bool, evidence: Evidence) -> Finding
     cost = part_of(stage, Part.SLOW_TASKS)
     return Finding(
         "skew" if by_data else "slow-tasks",
-        f"{stage.label}: the slowest of {of(stage.n_tasks, 'task')} takes {show_seconds(stage.longest_task_s)}, the "
-        f"median {show_seconds(stage.median_task_s)} ({_why(stage, by_data)}); evenly spread, "
-        f"{show_seconds(cost)} less",
+        f"In {stage.label}, the slowest of {of(stage.n_tasks, 'task')} takes {show_seconds(stage.longest_task_s)}, the "
+        f"median {show_seconds(stage.median_task_s)} ({_why(stage, by_data)}). Balanced tasks would save up to "
+        f"{show_seconds(cost)}.",
         _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
         cost,
         evidence={
@@ -53,9 +53,9 @@ def _many_skewed(stages: list[StageFacts], by_data: bool, evidence: Evidence) ->
     first = worst[0]
     return Finding(
         "skew" if by_data else "slow-tasks",
-        f"{named(worst)}: a task takes much longer than the others; in {first.label}, "
-        f"{show_seconds(first.longest_task_s)} with a median of {show_seconds(first.median_task_s)} "
-        f"({_why(first, by_data)}). Evenly spread, {show_seconds(cost)} less in all",
+        f"{stages_have(worst)} a task that takes much longer than the others. In the costliest, {first.label}, it "
+        f"takes {show_seconds(first.longest_task_s)}, the median {show_seconds(first.median_task_s)} "
+        f"({_why(first, by_data)}). Balanced tasks would save up to {show_seconds(cost)}.",
         _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
         cost,
         evidence={"stages": float(len(stages)), "longest_task_s": first.longest_task_s},
@@ -90,15 +90,15 @@ def is_skewed(stage: StageFacts, evidence: Evidence) -> bool:
 
 def _against_skew(evidence: Evidence) -> str:
     if evidence.setting("spark.sql.adaptive.enabled", "true") == "false":
-        return "spark.sql.adaptive.enabled=true splits skewed partitions of joins; else add a salt to the key"
-    return "add a salt to the key, or lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes"
+        return "set spark.sql.adaptive.enabled=true, which splits skewed partitions of joins, or salt the key."
+    return "salt the key, or lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes."
 
 
 def _against_slow_tasks(evidence: Evidence) -> str:
-    look = "look at that task's host and log, and for records that take more work than others"
-    if evidence.setting("spark.speculation", "false") == "true":
-        return f"{look}; spark.speculation starts copies on other hosts only"
-    return f"{look}; spark.speculation=true starts a copy of it on another host"
+    look = "check that task's log and host, and look for records that take more work than others."
+    if evidence.is_local() or evidence.setting("spark.speculation", "false") == "true":
+        return look
+    return f"{look} spark.speculation=true starts a copy of it on another host."
 
 
 def few_tasks(evidence: Evidence) -> Iterator[Finding]:
@@ -111,11 +111,11 @@ def few_tasks(evidence: Evidence) -> Iterator[Finding]:
     first = worst[0]
     yield Finding(
         "few-tasks",
-        f"{named(worst)}: too few tasks to fill {of(slots, 'slot')} evenly ({first.label} has "
-        f"{of(first.n_tasks, 'task')} of "
-        f"{show_seconds(first.median_task_s)}); slots are free for {show_seconds(cost)} in all",
-        f"use more partitions: repartition(), {_SHUFFLE}, smaller spark.sql.files.maxPartitionBytes; or take "
-        "fewer cores",
+        f"{stages_have(worst)} too few tasks to keep {of(slots, 'slot')} busy. The costliest, {first.label}, has "
+        f"{of(first.n_tasks, 'task')} (median {show_seconds(first.median_task_s)}, longest "
+        f"{show_seconds(first.longest_task_s)}).",
+        f"raise {_SHUFFLE}, call repartition(), lower spark.sql.files.maxPartitionBytes, or "
+        + evidence.by_place(cluster="request fewer cores.", local="use fewer cores: local[n] with a smaller n."),
         cost,
         evidence={"tasks": first.n_tasks, "slots": slots, "stages": len(stages)},
         stage_ids=ids(worst),
@@ -156,18 +156,19 @@ def small_partitions(evidence: Evidence) -> Iterator[Finding]:
     cost = sum(_overhead(stage) for stage in stages) - kept
     yield Finding(
         "small-partitions",
-        f"{named(worst)}: {of(n_tasks, 'task')} of {show_seconds(worst[0].median_task_s)} (median), of which "
-        "starting and "
-        f"ending them takes {show_percent(sum(map(_overhead, stages)) / max(sum(map(_in_tasks, stages)), 1e-9))}: "
-        f"{show_seconds(cost)}",
-        f"fewer partitions: coalesce(), a smaller {_SHUFFLE}, or spark.sql.adaptive.coalescePartitions.enabled=true",
+        f"{stages_have(worst)} {of(n_tasks, 'task')} that take {show_seconds(worst[0].median_task_s)} (median). "
+        "Starting and ending them is "
+        f"{show_percent(sum(map(_overhead, stages)) / max(sum(map(_in_tasks, stages)), 1e-9))} of "
+        "that time.",
+        f"use fewer partitions: coalesce(), a smaller {_SHUFFLE}, or "
+        "spark.sql.adaptive.coalescePartitions.enabled=true.",
         cost,
         evidence={"tasks": n_tasks, "median_task_s": worst[0].median_task_s},
         stage_ids=ids(worst),
     )
 
 
-_OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE)
+_OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE, Part.TO_LAUNCH)
 _WORK = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 
@@ -191,10 +192,9 @@ def large_partitions(evidence: Evidence) -> Iterator[Finding]:
     if worst:
         yield Finding(
             "large-partitions",
-            f"{named(worst)}: a task reads {show_bytes(worst[0].median_bytes)} (median), with "
-            f"{show_seconds(sum(map(_size_cost, worst)))} "
-            "of garbage collection and waiting for the last ones",
-            f"more partitions: repartition(), a larger {_SHUFFLE}, smaller spark.sql.files.maxPartitionBytes",
+            f"Tasks of {named(worst)} read {show_bytes(worst[0].median_bytes)} each (median). That costs "
+            f"{show_seconds(sum(map(_size_cost, worst)))} of garbage collection and straggler wait.",
+            f"use more partitions: repartition(), a larger {_SHUFFLE}, or a smaller spark.sql.files.maxPartitionBytes.",
             sum(map(_size_cost, worst)),
             evidence={"median_bytes": worst[0].median_bytes, "tasks": worst[0].n_tasks},
             stage_ids=ids(worst),

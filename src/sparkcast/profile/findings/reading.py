@@ -36,9 +36,9 @@ def small_files(evidence: Evidence) -> Iterator[Finding]:
     cost = opening * (waiting + computing)
     yield Finding(
         "small-files",
-        f"{of(n_files, 'file')} of {show_bytes(n_bytes / n_files)} on average are read; opening them takes about "
-        f"{show_seconds(cost)}",
-        "write fewer, larger files (repartition before writing, OPTIMIZE or compaction of the table)",
+        f"The application reads {of(n_files, 'file')} of {show_bytes(n_bytes / n_files)} on average. Opening them "
+        f"takes about {show_seconds(cost)}.",
+        "write fewer, larger files: repartition before writing, or compact the table (OPTIMIZE).",
         cost,
         evidence={"files": n_files, "mean_bytes": n_bytes / n_files},
         stage_ids=ids(stages),
@@ -65,14 +65,14 @@ def _repeated(*groups: list[StageFacts]) -> Finding:
     first = largest[0]
     later = costliest((stage for stages in groups for stage in stages[1:]), lambda stage: stage.wall_s)
     cost = sum(stage.wall_s for stage in later)
-    data = f"read the same {show_bytes(first.input_bytes)} and " if first.input_bytes else ""
-    do = "does" if len(later) == 1 else "do"
-    others = "and others before" if len(groups) > 1 else f"({first.name.split(' at ')[0]})"
+    data = f" on the same {show_bytes(first.input_bytes)}" if first.input_bytes else ""
+    repeat = "repeats" if len(later) == 1 else "repeat"
+    others = "and other stages" if len(groups) > 1 else f"({first.name.split(' at ')[0]})"
+    which = named(later)
     return Finding(
         "repeated-stages",
-        f"{named(later)} {data.replace('read', 'reads') if do == 'does' else data}{do} the same as stage "
-        f"{first.stage_id} {others}: {show_seconds(cost)}",
-        "cache() or persist() what they share, or write it once",
+        f"{which[0].upper()}{which[1:]} {repeat} the work of stage {first.stage_id} {others}{data}.",
+        "cache() or persist() the shared data, or write it once.",
         cost,
         evidence={"times": float(len(largest)), "input_bytes": float(first.input_bytes)},
         stage_ids=ids([first, *later]),

@@ -10,7 +10,7 @@ from sparkcast.facts.attribution import Slots
 from sparkcast.facts.parts import Seconds
 from sparkcast.facts.shape import lost_executors
 from sparkcast.facts.stages import StageFacts
-from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
+from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of, stages_have
 from sparkcast.study.application import Part
 from sparkcast.study.redaction import redact_text
 from sparkcast.units import show_bytes, show_percent, show_seconds
@@ -29,9 +29,13 @@ def spill(evidence: Evidence) -> Iterator[Finding]:
     cost = sum(map(_spilling, stages))
     yield Finding(
         "spill",
-        f"{named(worst)}: {show_bytes(total)} spilled to disk, about {show_seconds(cost)} "
-        f"({show_bytes(worst[0].median_bytes)} read by a task, median)",
-        "more partitions (spark.sql.shuffle.partitions), more spark.executor.memory, or fewer cores per executor",
+        f"{show_bytes(total)} spilled to disk in {named(worst)}, where a task reads "
+        f"{show_bytes(worst[0].median_bytes)} (median).",
+        "use more partitions (spark.sql.shuffle.partitions), "
+        + evidence.by_place(
+            cluster="raise spark.executor.memory, or use fewer cores per executor.",
+            local="raise spark.driver.memory, or use fewer cores: local[n] with a smaller n.",
+        ),
         cost,
         evidence={"spilled_bytes": total, "median_bytes": worst[0].median_bytes},
         stage_ids=ids(worst),
@@ -54,8 +58,12 @@ def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
     of_run = cost / sum(part_of(stage, *_RUN) for stage in stages)
     yield Finding(
         "gc-pressure",
-        f"{named(worst)}: garbage collection takes {show_percent(of_run)} of the run time, {show_seconds(cost)}",
-        "more spark.executor.memory, or fewer cores per executor; cache less, or with a serialized storage level",
+        f"Garbage collection takes {show_percent(of_run)} of the tasks' run time in {named(worst)}.",
+        evidence.by_place(
+            cluster="raise spark.executor.memory, use fewer cores per executor, ",
+            local="raise spark.driver.memory, use fewer cores: local[n] with a smaller n, ",
+        )
+        + "or cache less.",
         cost,
         evidence={"share_of_run_time": of_run},
         stage_ids=ids(worst),
@@ -63,7 +71,7 @@ def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
 
 
 def lost_work(evidence: Evidence) -> Iterator[Finding]:
-    """Tasks that failed, were killed, or did again what had been done; executors that died."""
+    """Tasks that failed, were killed or were recomputed; executors that died; memory that ran out."""
     lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
     dead = lost_executors(evidence.log)
     gone = [one for one in evidence.attribution.slots if one.executor in dead]
@@ -73,15 +81,13 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
     n_lost, copies = int(lost.sum()), int((lost & tasks.flags("is_speculative")).sum())
     without_s = _missing_slots(evidence, gone)
     cost = evidence.seconds(Part.LOST) + without_s
+    shortage = evidence.facts.shortage
     name = "executor-lost" if gone else "speculation" if copies * 2 > n_lost and not failed else "failed-tasks"
-    died = f"{of(len(gone), 'executor')} died ({_first_line(gone[0].executor.removed_reason)}); " if gone else ""
-    missing = f", and its slots were missing for {show_seconds(without_s)}" if without_s >= 0.1 else ""
-    work = f"{of(n_lost, 'wasted task')}{_reasons(evidence)}, {show_seconds(evidence.seconds(Part.LOST))}"
-    ended = f"{len(failed)} of {of(len(evidence.log.jobs), 'job')} failed; " if failed else ""
+    name = name if shortage is None else "out-of-memory"
     yield Finding(
         name,
-        f"{died}{ended}{work}{missing}",
-        _FIXES[name],
+        " ".join(_losses(evidence, gone, len(failed), n_lost, without_s)),
+        _against_loss(name, evidence) if shortage is None else shortage.fix,
         cost,
         evidence.cores.lost,
         {
@@ -93,22 +99,39 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
         },
         tuple(np.unique(tasks["stage_id"][lost]).tolist()),
         is_failure=name != "speculation",
-        is_news=bool(gone or failed),
+        is_news=bool(gone or failed or shortage),
     )
 
 
-_FIXES = {
-    "speculation": "fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier",
-    "executor-lost": "find out why executors die: memory limits of containers "
-    "(spark.executor.memoryOverhead), spot machines",
-    "failed-tasks": "fix what fails: the executor logs have the stack trace",
-}
+def _losses(evidence: Evidence, gone: Sequence[Slots], n_failed: int, n_lost: int, without_s: float) -> Iterator[str]:
+    """What was lost, in sentences."""
+    if evidence.facts.shortage is not None:
+        what = evidence.facts.shortage.what
+        yield f"{what[0].upper()}{what[1:]}."
+    if gone:
+        yield f"{of(len(gone), 'executor')} died ({_first_line(gone[0].executor.removed_reason)})."
+    if n_failed:
+        yield f"{n_failed} of {of(len(evidence.log.jobs), 'job')} failed."
+    if n_lost:
+        yield f"{of(n_lost, 'task')} wasted {show_seconds(evidence.seconds(Part.LOST))}{_reasons(evidence)}."
+    if without_s >= 0.1:
+        yield f"Slots were missing for {show_seconds(without_s)}."
+
+
+def _against_loss(name: str, evidence: Evidence) -> str:
+    if name == "speculation":
+        return "start fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier."
+    if name == "executor-lost":
+        return "find out why executors die: memory limits of containers (spark.executor.memoryOverhead), spot machines."
+    return (
+        f"correct what fails; the {evidence.by_place(cluster='executor logs have', local='log has')} the stack trace."
+    )
 
 
 def _reasons(evidence: Evidence) -> str:
     """Why tasks were in vain, the most common reasons first."""
     lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
-    reasons = Counter("done again" if text == "Success" else text for text in tasks.text("end_reason")[lost].tolist())
+    reasons = Counter("recomputed" if text == "Success" else text for text in tasks.text("end_reason")[lost].tolist())
     details = Counter(text for text in tasks.text("end_detail")[lost].tolist() if text)
     told = [f"{count:,} {reason}" for reason, count in reasons.most_common(3)]
     told += [f"most often: {_first_line(details.most_common(1)[0][0])}"] if details else []
@@ -151,11 +174,10 @@ def slow_host(evidence: Evidence) -> Iterator[Finding]:
         more_s = float(took[here].sum()) * (1 - 1 / ratio)
         yield Finding(
             "slow-host",
-            f"host {tasks.words['host'][int(code)]}: its {of(int(here.sum()), 'task')} take {ratio:.1f} times "
-            "as long as the "
-            f"same stages' tasks elsewhere, {show_seconds(more_s)} of slots",
-            "look at that host (disk, neighbors, clock of the CPU); spark.excludeOnFailure.enabled or "
-            "speculation avoid it",
+            f"The {of(int(here.sum()), 'task')} on host {tasks.words['host'][int(code)]} take {ratio:.1f} times as "
+            "long as tasks of the same stages elsewhere.",
+            "check that host (disk, noisy neighbors, CPU frequency). spark.excludeOnFailure.enabled or speculation "
+            "avoid it.",
             more_s / evidence.n_slots,
             more_s / 3600,
             {"ratio": ratio, "tasks": float(here.sum())},
@@ -178,9 +200,8 @@ def python_workers(evidence: Evidence) -> Iterator[Finding]:
     worst = costliest(stages, lambda stage: part_of(stage, Part.UNINSTRUMENTED))
     yield Finding(
         "python-workers",
-        f"{named(worst)}: {show_seconds(cost)} in Python workers ({show_percent(cost / evidence.wall_s)} of the time), "
-        "mostly outside the JVM",
-        "Spark's own functions instead of Python ones; otherwise pandas_udf or mapInPandas with Arrow",
+        f"{stages_have(worst)} row-by-row Python functions, which take {show_seconds(cost)} outside the JVM.",
+        "use Spark's own functions, or pandas_udf and mapInPandas with Arrow.",
         cost,
         evidence={"share": cost / evidence.wall_s},
         stage_ids=ids(worst),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sparkcast.facts.stages import StageFacts
-from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, part_of
+from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, part_of, stages_have
 from sparkcast.profile.findings.tasks import is_python
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
@@ -21,10 +21,10 @@ def shuffle_bound(evidence: Evidence) -> Iterator[Finding]:
     wait, write = (evidence.seconds(part) for part in (Part.FETCH_WAIT, Part.SHUFFLE_WRITE))
     yield Finding(
         "shuffle-bound",
-        f"{named(worst)}: {show_seconds(cost)} for shuffles of {show_bytes(moved)} (waiting "
-        f"{show_seconds(wait)}, writing "
-        f"{show_seconds(write)})",
-        "move less: filter and aggregate earlier, broadcast small sides of joins; faster local disks and network",
+        f"{stages_have(worst)} shuffles, {show_bytes(moved)} in all: fetching takes {show_seconds(wait)}, writing "
+        f"{show_seconds(write)}.",
+        "move less: filter and aggregate earlier, broadcast small sides of joins"
+        + evidence.by_place(cluster=", or use faster local disks and networks.", local=", or use a faster local disk."),
         cost,
         evidence={"fetch_wait_s": wait, "shuffle_write_s": write, "shuffle_bytes": moved},
         stage_ids=ids(worst),
@@ -51,9 +51,8 @@ def serializer(evidence: Evidence) -> Iterator[Finding]:
         worst = costliest(stages, _shuffling)
         yield Finding(
             "serializer",
-            f"{named(worst)}: RDDs of {show_bytes(moved)} are shuffled by Java's serializer, up to "
-            f"{show_seconds(cost)}",
-            f"spark.serializer={_KRYO}",
+            f"Java's serializer shuffles RDDs of {show_bytes(moved)} in {named(worst)}.",
+            f"set spark.serializer={_KRYO}.",
             cost,
             evidence={"shuffle_bytes": moved},
             stage_ids=ids(worst),

@@ -21,6 +21,7 @@ _COLORS = {
     Part.BEFORE_FIRST_JOB: "#c7ccd3",
     Part.DRIVER_ONLY: GRAY,
     Part.NO_EXECUTORS: "#5d646e",
+    Part.TO_LAUNCH: "#8f7a5c",
     Part.SCHEDULING: "#b08f26",
     Part.SERIALIZATION: "#d9b84a",
     Part.CPU: GREEN,

@@ -29,7 +29,10 @@ _PART_GROUPS: dict[str, tuple[str, ...]] = {
     "CPU": (Part.CPU.response, Part.GC.response),
     "shuffle and spill": (Part.FETCH_WAIT.response, Part.SHUFFLE_WRITE.response, Part.SPILL.response),
     "I/O and other": (Part.UNINSTRUMENTED.response, Part.SCHEDULING.response, Part.SERIALIZATION.response),
-    "idle or waiting slots": (Part.NO_EXECUTORS.response, Part.SLOW_TASKS.response, Part.IDLE.response),
+    "idle or waiting slots": (
+        *(Part.NO_EXECUTORS.response, Part.TO_LAUNCH.response),
+        *(Part.SLOW_TASKS.response, Part.IDLE.response),
+    ),
     "lost work": (Part.LOST.response,),
     "exit": (EXIT,),
 }
@@ -217,13 +220,15 @@ def part_rows(data: Dataset) -> tuple[Row, ...]:
     """One row per configuration, one column per group of parts."""
     groups: dict[Configuration, list[Observation]] = {}
     for run in data.observations:
-        if run.ok and all(part in run.responses for part in PART_RESPONSES):
+        if run.ok and all(part in run.responses for part in PART_RESPONSES if part != Part.TO_LAUNCH.response):
             groups.setdefault(data.key(run), []).append(run)
     return tuple(
         {
             "configuration": short_settings(runs[0].configuration, data.factors),
             **{
-                label: fmean(sum(run.responses[part] for part in group) for run in runs)
+                label: fmean(
+                    sum(run.responses.get(part, 0.0) for part in group) for run in runs
+                )  # older runs lack a part
                 for label, group in _PART_GROUPS.items()
             },
             "runs": len(runs),
