@@ -12,7 +12,7 @@ import pandas as pd
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Observation
-from sparkcast.study.estimable import ToldApart, leaving
+from sparkcast.study.estimable import MIN_RESIDUAL_DF, ToldApart, leaving
 from sparkcast.study.formula import Formula, make_formula, read_formula, term_label, terms_of
 from sparkcast.study.matrix import Coding, model_matrix
 
@@ -90,6 +90,20 @@ def default_model(runs: CodedRuns, notes: list[str]) -> Formula:
             "replicates would help"
         )
     return make_formula(coding, names, pairs, bends=bends)
+
+
+def fewer_terms(runs: CodedRuns, formula: Formula, n_blocks: int) -> Formula:
+    """What is left of a formula when blocks, not runs, are counted: interactions leave it, then bends."""
+    if runs.matrix(formula).shape[1] + MIN_RESIDUAL_DF <= n_blocks:
+        return formula
+    terms = terms_of(formula)
+    shapes = [[t for t in terms if len(t) == 1], [t for t in terms if len(t) == 1 and not t[0].startswith("curve")]]
+    for kept in shapes:
+        internal = " + ".join(":".join(term) for term in kept)
+        smaller = Formula(" + ".join(term_label(":".join(t), runs.coding.factors) for t in kept), internal, formula.names)
+        if runs.matrix(smaller).shape[1] < n_blocks:
+            return smaller
+    return smaller
 
 
 def _drop_costliest(runs: CodedRuns, names: Sequence[str], bends: list[str], pairs: list[tuple[str, str]]) -> list[str]:

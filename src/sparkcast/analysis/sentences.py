@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.analysis import AnovaRow, AssumptionCheck, CheckResult, Effect, FactorVerdict, LevelMean
+from sparkcast.analysis.blocks import IN_A_ROW, Blocks
+from sparkcast.analysis.noise import Noise, UnequalNoise, block_noises
 from sparkcast.study import Kind, Vocabulary
+from sparkcast.study.estimable import MIN_RESIDUAL_DF
 from sparkcast.study.setting import SYSTEM
 from sparkcast.units import show_percent
 
@@ -36,6 +39,23 @@ class AnalysisResults:
     effects: Sequence[Effect]
     means: Sequence[LevelMean]
     words: Vocabulary
+    noises: Sequence[Noise] = ()  # what was tested against, where that is not equal and independent noise
+
+    @property
+    def why_untested(self) -> str:
+        """Why a term has no test."""
+        unknown = [noise for noise in block_noises(self.noises) if not noise.is_known]
+        if not unknown:
+            return "the model fits every run exactly, so nothing can be tested"
+        return f"{shared(unknown[0].blocks)}, so the noise between configurations is unknown"
+
+    @property
+    def why_unsettled(self) -> str:
+        """Why a term that does not stand out may still act; "" where it would have stood out."""
+        few = [noise for noise in block_noises(self.noises) if noise.df_between < MIN_RESIDUAL_DF]
+        if not few:
+            return ""
+        return f"{shared(few[0].blocks)}, and {few[0].blocks.count} blocks are too few to tell its effect from drift"
 
     def is_system(self, factor: str) -> bool:
         """Whether it is a setting of the cluster rather than of the learning."""
@@ -72,7 +92,7 @@ def holm(p: dict[str, float]) -> dict[str, float]:
 def _verdict(found: AnalysisResults, factor: str, corrected: dict[str, float]) -> FactorVerdict:
     own = next((row for row in found.joint if row.term == factor), None)
     if own is None or own.p is None:
-        why = "the model fits every run exactly, so nothing can be tested" if own else "it was not in the model"
+        why = found.why_untested if own else "it was not in the model"
         return FactorVerdict(factor, None, own.percent if own else 0.0, None, f"{factor}: not tested, {why}.")
     p = corrected[factor]
     mine = [row for row in found.by_share if factor in factors_of(row.term)]
@@ -87,6 +107,9 @@ def _verdict(found: AnalysisResults, factor: str, corrected: dict[str, float]) -
         share = show_percent(partners[0].percent / 100)
         label = f"{share} of the variation, {show_p(corrected[partners[0].term])} corrected"
         sentence = f"{factor} matters, but hardly on its own; {through} ({label})."
+    elif found.why_unsettled:
+        sentence = f"{factor}: not settled, {found.why_unsettled}."
+        return FactorVerdict(factor, None, own.percent, p, sentence)
     else:
         sentence = _no_effect(found, factor)
     return FactorVerdict(factor, p < SIGNIFICANCE or bool(partners), own.percent, p, sentence)
@@ -110,6 +133,13 @@ def _no_effect(found: AnalysisResults, factor: str) -> str:
     if found.words.response(found.response).kind is Kind.MONEY:
         return f"{change} {found.shown(effect.low)} to {found.shown(effect.high)}."
     return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
+
+
+def shared(blocks: Blocks) -> str:
+    """What the runs of a block share, in words."""
+    if blocks.name == IN_A_ROW:
+        return "the replicates of a configuration ran one after the other"
+    return f"runs of the same {blocks.name} may resemble each other"
 
 
 def _direction(found: AnalysisResults, factor: str) -> str:
@@ -175,7 +205,10 @@ def _idle(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     idle = [v.factor for v in verdicts if v.matters is False and not found.is_system(v.factor)]
     if idle:
         return f"No effect is distinguishable from noise for {', '.join(idle)}."
-    return "Nothing can be tested: there is no noise." if verdicts[0].matters is None else _all_act(found, verdicts)
+    open_ = [v.factor for v in verdicts if v.matters is None]
+    if not open_:
+        return _all_act(found, verdicts)
+    return f"Not settled for {', '.join(open_)}: {found.why_unsettled or found.why_untested}."
 
 
 def _all_act(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
@@ -196,13 +229,19 @@ def _trust(found: AnalysisResults, checks: Sequence[AssumptionCheck]) -> str:
         for other in (r.p_permutation if r.p_permutation is not None else r.p_robust,)
         if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
     ]
+    if any(isinstance(noise, UnequalNoise) for noise in found.noises):
+        swayed, agree = [], "the verdicts allow for unequal variances (HC3)"
+    elif block_noises(found.noises):
+        swayed, agree = [], "the verdicts allow for differences between blocks"
+    else:
+        agree = "robust tests agree"
     if not bad and not doubtful:
         untested = [check.name for check in checks if check.verdict is CheckResult.UNKNOWN]
         rest = f"; not tested: {', '.join(untested)}" if untested else ""
         return f"{explained}; the checks found no serious problem with these conclusions{rest}."
     against = [f"but {', '.join(bad)}"] if bad else []
     against += [f"possible problem: {', '.join(doubtful)}"] if doubtful else []
-    robust = f"be careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
+    robust = f"be careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else agree
     return "; ".join([explained, *against, robust]) + "."
 
 
