@@ -15,7 +15,7 @@ class AnovaRow:
     `effect_size` is partial eta squared with its 95 % interval: the share of the variation that is left after the
     other terms which this one explains. `p_robust` allows unequal variances (HC3), `p_permutation` any distribution;
     the latter is only computed where the residuals are not normal. `p_blocks` allows for blocks that differ: runs of
-    one day, or replicates that ran in a row.
+    one day, or replicates that ran in a row; `df_blocks` says how well such differences are known.
     """
 
     term: str
@@ -30,6 +30,7 @@ class AnovaRow:
     effect_low: float | None = None
     effect_high: float | None = None
     p_blocks: float | None = None
+    df_blocks: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from sparkcast.analysis.fit import Fit
 from sparkcast.analysis.noise import FTest, Noise, f_test, standard_error
 from sparkcast.arrays import Floats, Ints
 from sparkcast.study import Level, Observation
+from sparkcast.study.formula import term_label
 from sparkcast.study.matrix import Coding
 
 _MAX_LEVELS = 12  # beyond it, pairs of levels and cells of two factors fill pages that nobody reads
@@ -66,8 +67,8 @@ def _change(fit: Fit, term: str, noises: Sequence[Noise]) -> dict[str, Any]:
 
 
 def _sign(fit: Fit, term: str) -> int:
-    """Sum coding gives the first level +1, where a number has its lowest at -1."""
-    return math.prod(-1 if part.startswith("levels") else 1 for part in fit.model.parts[term])
+    """Sum coding and inverses give the first level +1, where a number has its lowest at -1."""
+    return math.prod(-1 if part.startswith(("levels", "inverse")) else 1 for part in fit.model.parts[term])
 
 
 def _per_unit(fit: Fit, term: str, slope: float) -> dict[str, Any]:
@@ -78,8 +79,8 @@ def _per_unit(fit: Fit, term: str, slope: float) -> dict[str, Any]:
         if kind == "levels":
             return {}  # they have no slope
         name = coding.factors[int(index)]
-        value = value * coding.curvature(name) if kind == "curve" else value / coding.half_range(name)
-        units.append(f"{name}²" if kind == "curve" else name)
+        value = value * coding.curvature(name) if kind == "curve" else value / coding.half_range(name, kind)
+        units.append(f"{name}²" if kind == "curve" else term_label(part, coding.factors))
     return {"coefficient": value, "unit": f"{fit.scale.label} per {' × '.join(units)}"}
 
 

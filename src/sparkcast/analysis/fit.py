@@ -18,7 +18,7 @@ from scipy.stats import f as f_distribution
 
 from sparkcast.analysis import RESIDUAL, AnovaRow
 from sparkcast.analysis.estimable import CodedRuns
-from sparkcast.analysis.noise import Noise, f_test, standard_error
+from sparkcast.analysis.noise import FTest, Noise, block_noises, f_test, standard_error
 from sparkcast.analysis.scale import PowerScale
 from sparkcast.arrays import Floats
 from sparkcast.study.formula import Formula, term_label
@@ -204,10 +204,13 @@ def anova_rows(fit: Fit, anova_type: int, *, permute: bool = False) -> tuple[Ano
 
 def with_noise(fit: Fit, rows: Sequence[AnovaRow], anova_type: int, noises: Sequence[Noise]) -> tuple[AnovaRow, ...]:
     """The rows with tests that allow for differences between blocks."""
-    return tuple(
-        row if row.p is None else replace(row, p_blocks=_p(fit, fit.model.tested_space(row.term, anova_type), noises))
-        for row in rows
-    )
+    found = []
+    for row in rows:
+        if row.p is not None:
+            test = _test(fit, fit.model.tested_space(row.term, anova_type), noises)
+            row = replace(row, p_blocks=test.p, df_blocks=test.df)
+        found.append(row)
+    return tuple(found)
 
 
 def joint_rows(
@@ -243,12 +246,14 @@ def _joint_row(fit: Fit, members: Sequence[AnovaRow], anova_type: int, noises: S
     if fit.is_exact:
         return row
     f = sum_sq / df / fit.noise**2
-    p = _p(fit, space, noises) if noises else float(f_distribution.sf(f, df, fit.residual_df))
-    return replace(row, f=f, p=p)
+    if not noises:
+        return replace(row, f=f, p=float(f_distribution.sf(f, df, fit.residual_df)))
+    test = _test(fit, space, noises)
+    return replace(row, f=f, p=test.p, df_blocks=test.df if block_noises(noises) else None)
 
 
-def _p(fit: Fit, space: Floats, noises: Sequence[Noise]) -> float | None:
-    return f_test(noises, fit.model.weights(space), fit.response).p
+def _test(fit: Fit, space: Floats, noises: Sequence[Noise]) -> FTest:
+    return f_test(noises, fit.model.weights(space), fit.response)
 
 
 def explained_sq(fit: Fit, terms: Sequence[str], others: Sequence[str]) -> float:

@@ -128,7 +128,9 @@ class FTest:
 
 def f_test(noises: Sequence[Noise], weights: Floats, response: Floats) -> FTest:
     """Whether weighted sums of the response differ from zero by more than noise explains: the least certain answer."""
-    return max((_f_test(noise, weights, response) for noise in noises), key=lambda found: 2.0 if found.p is None else found.p)
+    return max(
+        (_f_test(noise, weights, response) for noise in noises), key=lambda found: 2.0 if found.p is None else found.p
+    )
 
 
 def _f_test(noise: Noise, weights: Floats, response: Floats) -> FTest:

@@ -1,6 +1,7 @@
 """An analysis in sentences that cannot be misread."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,13 +50,12 @@ class AnalysisResults:
             return "the model fits every run exactly, so nothing can be tested"
         return f"{shared(unknown[0].blocks)}, so the noise between configurations is unknown"
 
-    @property
-    def why_unsettled(self) -> str:
+    def why_unsettled(self, row: AnovaRow) -> str:
         """Why a term that does not stand out may still act; "" where it would have stood out."""
-        few = [noise for noise in block_noises(self.noises) if noise.df_between < MIN_RESIDUAL_DF]
-        if not few:
+        if row.df_blocks is None or row.df_blocks >= MIN_RESIDUAL_DF:
             return ""
-        return f"{shared(few[0].blocks)}, and {few[0].blocks.count} blocks are too few to tell its effect from drift"
+        few = min(block_noises(self.noises), key=lambda noise: noise.df_between).blocks
+        return f"{shared(few)}, and {few.count} blocks are too few to tell its effect from drift"
 
     def is_system(self, factor: str) -> bool:
         """Whether it is a setting of the cluster rather than of the learning."""
@@ -107,8 +107,8 @@ def _verdict(found: AnalysisResults, factor: str, corrected: dict[str, float]) -
         share = show_percent(partners[0].percent / 100)
         label = f"{share} of the variation, {show_p(corrected[partners[0].term])} corrected"
         sentence = f"{factor} matters, but hardly on its own; {through} ({label})."
-    elif found.why_unsettled:
-        sentence = f"{factor}: not settled, {found.why_unsettled}."
+    elif why := found.why_unsettled(own):
+        sentence = f"{factor}: not settled, {why}."
         return FactorVerdict(factor, None, own.percent, p, sentence)
     else:
         sentence = _no_effect(found, factor)
@@ -116,8 +116,9 @@ def _verdict(found: AnalysisResults, factor: str, corrected: dict[str, float]) -
 
 
 def factors_of(term: str) -> set[str]:
-    """The settings in a term: `lr:batch_size` has two, `executors^2` one."""
-    return {part.removesuffix("^2") for part in term.split(":")}
+    """The settings in a term: `lr:batch_size` has two, `executors^2` and `log(executors)` one."""
+    shaped = (re.fullmatch(r"(?:log|sqrt)\((.+)\)|1/(.+)|(.+)\^2", part) or part for part in term.split(":"))
+    return {part if isinstance(part, str) else next(filter(None, part.groups())) for part in shaped}
 
 
 def _no_effect(found: AnalysisResults, factor: str) -> str:
@@ -171,8 +172,12 @@ def summarize(
 
 def _leading(found: AnalysisResults) -> str:
     corrected = holm({row.term: row.p for row in found.joint if row.p is not None})
-    # Without a test (an exact fit) every share above rounding error is an effect.
-    shown = [row for row in found.by_share if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
+    # Without any test (an exact fit) every share above rounding error is an effect.
+    untested = 0.0 if not corrected else 1.0
+    shown = [row for row in found.by_share if corrected.get(row.term, untested) < SIGNIFICANCE and row.percent > 1e-6]
+    if not shown and any(found.why_unsettled(row) for row in found.joint):
+        share = show_percent(found.by_share[0].percent / 100)
+        return f"{found.by_share[0].term} has the largest share of the variation of {found.response} ({share})."
     if not shown:
         return f"No setting shows an effect on {found.response} distinguishable from noise in these {found.n} runs."
     parts = [f"{row.term} ({show_percent(row.percent / 100)})" for row in shown[:4]]
@@ -190,6 +195,8 @@ def _strongest(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str
 
 def _system(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     own = {v.factor: v for v in verdicts if found.is_system(v.factor) and v.matters is not None}
+    if not own and (open_ := [v.factor for v in verdicts if found.is_system(v.factor)]):
+        return f"Cluster settings are not settled: {', '.join(open_)}."
     if not own:
         return "No cluster setting was tested."
     acting = [name for name, verdict in own.items() if verdict.matters]
@@ -203,12 +210,14 @@ def _system(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
 
 def _idle(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     idle = [v.factor for v in verdicts if v.matters is False and not found.is_system(v.factor)]
+    open_ = [v for v in verdicts if v.matters is None]
+    # All are open for the same reason, which the sentence of the first one tells.
+    more = (
+        f"Not settled for {', '.join(v.factor for v in open_)}: {open_[0].sentence.partition(', ')[2]}" if open_ else ""
+    )
     if idle:
-        return f"No effect is distinguishable from noise for {', '.join(idle)}."
-    open_ = [v.factor for v in verdicts if v.matters is None]
-    if not open_:
-        return _all_act(found, verdicts)
-    return f"Not settled for {', '.join(open_)}: {found.why_unsettled or found.why_untested}."
+        return " ".join(filter(None, [f"No effect is distinguishable from noise for {', '.join(idle)}.", more]))
+    return more or _all_act(found, verdicts)
 
 
 def _all_act(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
