@@ -1,9 +1,13 @@
 """Which settings matter, and can one trust that? Observations in, tables and sentences out; no side effects."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from sparkcast.study import Level, Response, Vocabulary
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RESIDUAL = "Residual"  # the row of an ANOVA table that no term explains
 
@@ -201,3 +205,9 @@ class Analysis:
     @property
     def meaning(self) -> Response:
         return self.vocabulary.response(self.response)
+
+    def frame(self) -> "pd.DataFrame":
+        """The ANOVA table."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(row) for row in self.rows]).set_index("term")

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.stats import f as f_distribution
 
 from sparkcast.analysis.fit import Fit
-from sparkcast.arrays import Floats
+from sparkcast.arrays import Ints
 from sparkcast.study import Fingerprint, Level, Observation
 from sparkcast.study.names import names_a_remark, names_runs, numbers_repeats
 from sparkcast.units import show_percent
@@ -60,15 +60,15 @@ def _of_machines(runs: Sequence[Observation]) -> Mapping[str, list[Level]]:
     }
 
 
-def _codes(cells: Sequence[Level]) -> Floats | None:
+def _codes(cells: Sequence[Level]) -> Ints | None:
     """The groups of a column; None where it has one only, or too many to say anything."""
     codes, groups = pd.factorize(pd.Series(cells, dtype=object).astype(str))
     return codes if 1 < len(groups) <= len(cells) / 3 else None
 
 
-def _explained(fit: Fit, codes: Floats) -> tuple[float, float]:
+def _explained(fit: Fit, codes: Ints) -> tuple[float, float]:
     """The share of the residual variation that a column's groups explain beyond the model, and p."""
-    groups = np.eye(int(codes.max()) + 1)[codes.astype(int)][:, 1:]
+    groups = np.eye(int(codes.max()) + 1)[codes][:, 1:]
     new = groups - fit.model.matrix @ (fit.model.inverse @ fit.model.reduce(groups))
     left, sizes, _ = np.linalg.svd(new, full_matrices=False)
     basis = left[:, sizes > 1e-7 * np.sqrt(len(new))]

@@ -156,11 +156,14 @@ def _twin(
     if _columns(coding, *pair) != 1:
         return ""
     column = runs.matrix(make_formula(coding, [], [pair], bends=()))[:, 1]
-    terms = [((name,), ()) for name in names] + [((), (other,)) for other in pairs]
-    for main, others in terms:
-        known = runs.matrix(make_formula(coding, list(main), list(others), bends=()))
+    for name in names:
+        known = runs.matrix(make_formula(coding, [name], bends=()))
         if known.shape[1] == 2 and _is_combination(column, known):
-            return ":".join(main or others[0])
+            return name
+    for other in pairs:
+        known = runs.matrix(make_formula(coding, [], [other], bends=()))
+        if known.shape[1] == 2 and _is_combination(column, known):
+            return ":".join(other)
     for name in bends:
         if _is_combination(column, runs.matrix(make_formula(coding, [], bends=[name]))):
             return f"{name}^2"

@@ -383,7 +383,7 @@ class _Reader:
         self, used: Container[str | None], numbers: Container[str], kept: Sequence[int]
     ) -> dict[str, list[str]]:
         """Columns beside the settings, as they are written: those that vary, of numbers those that group the runs."""
-        beside = {name: _picked(self.grid.cells(name), kept) for name in self.grid.header if name not in used}
+        beside = {name: _picked(list(self.grid.cells(name)), kept) for name in self.grid.header if name not in used}
         counts = {name: len(set(cells)) for name, cells in beside.items()}
         most = {name: len(kept) / 3 if name in numbers else len(kept) for name in beside}
         return {name: cells for name, cells in beside.items() if 1 < counts[name] <= most[name]}
