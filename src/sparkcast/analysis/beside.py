@@ -16,7 +16,6 @@ from sparkcast.units import show_percent
 _SURE = 0.01  # corrected for all the columns that are looked at
 _WORTH_TELLING = 0.2  # the share of what is left
 _MIN_RUNS = 8
-_PRINTS = {"spark": "the Spark release", "java": "the Java version", "python": "the Python version", "cpu": "the CPU"}
 
 
 def left_unexplained(fit: Fit, runs: Sequence[Observation]) -> str:
@@ -55,7 +54,7 @@ def _of_machines(runs: Sequence[Observation]) -> Mapping[str, list[Level]]:
     if None in prints:
         return {}
     return {
-        _PRINTS.get(field.name, f"the {field.name} of the environment"): [str(getattr(p, field.name)) for p in prints]
+        f"`{field.name}` of the environment": [str(getattr(p, field.name)) for p in prints]
         for field in fields(Fingerprint)
     }
 
