@@ -8,7 +8,7 @@ import numpy as np
 
 from sparkcast.analysis import Analysis, CheckResult, Proposal, Regression
 from sparkcast.analysis.assumptions import check_assumptions, grows_with_mean
-from sparkcast.analysis.blocks import Blocks, find_blocks
+from sparkcast.analysis.blocks import SharedBlocks, find_blocks
 from sparkcast.analysis.caveats import data_caveats, fit_caveats
 from sparkcast.analysis.effects import cell_means, effects, level_means, regressions, residual_points, tukey
 from sparkcast.analysis.estimable import CodedRuns, default_model, fewer_terms, written_model
@@ -87,7 +87,7 @@ class _Question:
     observations: tuple[Observation, ...]
     values: Floats
     settings: Ints  # a number per run: equal for replicates
-    blocks: tuple[Blocks, ...]  # of runs that share something nobody set
+    blocks: tuple[SharedBlocks, ...]  # of runs that share something nobody set
     model: DesignMatrix
     noise_model: DesignMatrix  # what the noise is judged by
     anova_type: int
@@ -146,7 +146,7 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
     )
 
 
-def _noise_model(model: DesignMatrix, settings: Ints, blocks: Sequence[Blocks]) -> DesignMatrix:
+def _noise_model(model: DesignMatrix, settings: Ints, blocks: Sequence[SharedBlocks]) -> DesignMatrix:
     """The model, or less of it where replicates share blocks and these are too few to show their own scatter.
 
     Then interactions count as noise: a difference between blocks looks just like them.

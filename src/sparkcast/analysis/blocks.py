@@ -16,7 +16,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class SharedBlocks:
     """Which runs share something that nobody set."""
 
     name: str  # a column, or IN_A_ROW
@@ -39,10 +39,10 @@ class Blocks:
         return within
 
 
-def find_blocks(runs: Sequence[Observation], settings: Ints) -> tuple[Blocks, ...]:
+def find_blocks(runs: Sequence[Observation], settings: Ints) -> tuple[SharedBlocks, ...]:
     """The blocks that columns name, and stretches of replicates; `settings` are equal numbers for replicates."""
     names = dict.fromkeys(name for run in runs for name in run.labels if names_a_block(name) or names_a_moment(name))
-    named = [Blocks(name, _coded([_block_of(run, name) for run in runs])) for name in names]
+    named = [SharedBlocks(name, _coded([_block_of(run, name) for run in runs])) for name in names]
     found = [*named, *_stretches(runs, settings)]
     return tuple(blocks for blocks in found if 1 < blocks.count < len(runs))
 
@@ -76,7 +76,7 @@ def _block_of(run: Observation, name: str) -> str:
     return day[0] if day else cell
 
 
-def _stretches(runs: Sequence[Observation], settings: Ints) -> list[Blocks]:
+def _stretches(runs: Sequence[Observation], settings: Ints) -> list[SharedBlocks]:
     """Replicates that ran one after the other, where that is the rule and not chance."""
     order = run_order(runs)
     if order is None:
@@ -90,7 +90,7 @@ def _stretches(runs: Sequence[Observation], settings: Ints) -> list[Blocks]:
         return []
     of = np.empty(len(settings), dtype=np.intp)
     of[in_time] = np.concatenate([[0], np.cumsum(~is_same)])
-    return [Blocks(IN_A_ROW, of)]
+    return [SharedBlocks(IN_A_ROW, of)]
 
 
 def _coded(cells: Sequence[str]) -> Ints:

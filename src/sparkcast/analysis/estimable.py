@@ -80,6 +80,25 @@ def default_model(runs: CodedRuns, notes: list[str]) -> Formula:
         is_small = _columns(coding, *pair) <= min(len(distinct), _MAX_COLUMNS)
         is_new = is_small and known.add(distinct.matrix(make_formula(coding, [], [pair], bends=()))[:, 1:])
         (pairs if is_new else aliased).append(pair)
+    notes += _alias_notes(distinct, aliased, names, bends, pairs)
+    dropped = _drop_costliest(runs, names, bends, pairs)
+    if dropped:
+        notes.append(
+            f"too few runs to estimate {', '.join(dropped)}; left out, so any effect ends up in the residuals; "
+            "replicates would help"
+        )
+    return make_formula(coding, names, pairs, bends=bends)
+
+
+def _alias_notes(
+    distinct: CodedRuns,
+    aliased: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    bends: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+) -> list[str]:
+    """What interactions that were left out look like."""
+    notes: list[str] = []
     twins = {pair: _twin(distinct, pair, names, bends, pairs) for pair in aliased}
     told = [f"{twin} or {':'.join(pair)}" for pair, twin in twins.items() if twin]
     if told:
@@ -92,13 +111,7 @@ def default_model(runs: CodedRuns, notes: list[str]) -> Formula:
             f"{_shown(mixed)} cannot be separated from other terms in these runs (aliased, or combinations "
             "are missing); left out, so any effect is attributed to those terms"
         )
-    dropped = _drop_costliest(runs, names, bends, pairs)
-    if dropped:
-        notes.append(
-            f"too few runs to estimate {', '.join(dropped)}; left out, so any effect ends up in the residuals; "
-            "replicates would help"
-        )
-    return make_formula(coding, names, pairs, bends=bends)
+    return notes
 
 
 def fewer_terms(runs: CodedRuns, formula: Formula, n_blocks: int) -> Formula:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy.stats import f as f_distribution
 
-from sparkcast.analysis.blocks import Blocks
+from sparkcast.analysis.blocks import SharedBlocks
 from sparkcast.arrays import Floats
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class UnequalNoise:
 
 @dataclass(frozen=True, slots=True)
 class BlockNoise:
-    """Blocks that may differ at random, by more than their runs do: the error strata of a split plot.
+    """SharedBlocks that may differ at random, by more than their runs do: the error strata of a split plot.
 
     Whether they do differ is not asked first. With few blocks that test would overlook too much, and half of the
     effects found after it would be noise.
@@ -64,7 +64,7 @@ class BlockNoise:
     against the scatter of runs within blocks.
     """
 
-    blocks: Blocks
+    blocks: SharedBlocks
     within: float  # the mean square of runs about their block
     between: float  # the mean square of blocks about the model
     df_within: int
@@ -72,7 +72,7 @@ class BlockNoise:
     spread: float  # the expected sum of squares of blocks about the model, for blocks of variance 1
 
     @classmethod
-    def of(cls, fit: "Fit", blocks: Blocks) -> "BlockNoise | None":
+    def of(cls, fit: "Fit", blocks: SharedBlocks) -> "BlockNoise | None":
         """None where each block is one run, or the model leaves nothing of any run within its block."""
         columns = blocks.centered(fit.model.matrix)
         left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
@@ -147,7 +147,7 @@ def standard_error(noises: Sequence[Noise], weights: Floats) -> tuple[float, flo
     return max((float(noise.covariance(column)[0, 0]) ** 0.5, noise.df(column)) for noise in noises)
 
 
-def noises_of(fit: "Fit", blocks: Sequence[Blocks]) -> tuple[Noise, ...]:
+def noises_of(fit: "Fit", blocks: Sequence[SharedBlocks]) -> tuple[Noise, ...]:
     """The noise of runs that share blocks; empty where none do."""
     if fit.is_exact:
         return ()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.analysis import AnovaRow, AssumptionCheck, CheckResult, Effect, FactorVerdict, LevelMean
-from sparkcast.analysis.blocks import IN_A_ROW, Blocks
+from sparkcast.analysis.blocks import IN_A_ROW, SharedBlocks
 from sparkcast.analysis.noise import Noise, UnequalNoise, block_noises
 from sparkcast.study import Kind, Vocabulary
 from sparkcast.study.estimable import MIN_RESIDUAL_DF
@@ -136,7 +136,7 @@ def _no_effect(found: AnalysisResults, factor: str) -> str:
     return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
 
 
-def shared(blocks: Blocks) -> str:
+def shared(blocks: SharedBlocks) -> str:
     """What the runs of a block share, in words."""
     if blocks.name == IN_A_ROW:
         return "the replicates of a configuration ran one after the other"
