@@ -225,32 +225,34 @@ def _all_act(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     return f"Every other setting shows an effect: {', '.join(others)}." if others else "No other setting was varied."
 
 
+def _robust_words(found: AnalysisResults) -> str:
+    """What other tests say, or what the verdicts allow for already."""
+    if any(isinstance(noise, UnequalNoise) for noise in found.noises):
+        return "the verdicts allow for unequal variances (HC3)"
+    if block_noises(found.noises):
+        return "the verdicts allow for differences between blocks"
+    swayed = [
+        r.term
+        for r in found.rows
+        for other in (r.p_permutation if r.p_permutation is not None else r.p_robust,)
+        if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
+    ]
+    return f"be careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
+
+
 def _trust(found: AnalysisResults, checks: Sequence[AssumptionCheck]) -> str:
     explained = f"The model explains {show_percent(found.r_squared)} of the variation"
     bad, doubtful = (
         [_VIOLATED[check.name] for check in checks if check.verdict is verdict]
         for verdict in (CheckResult.VIOLATED, CheckResult.DOUBTFUL)
     )
-    tests = [r for r in found.rows if r.p is not None]
-    swayed = [
-        r.term
-        for r in tests
-        for other in (r.p_permutation if r.p_permutation is not None else r.p_robust,)
-        if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
-    ]
-    if any(isinstance(noise, UnequalNoise) for noise in found.noises):
-        swayed, agree = [], "the verdicts allow for unequal variances (HC3)"
-    elif block_noises(found.noises):
-        swayed, agree = [], "the verdicts allow for differences between blocks"
-    else:
-        agree = "robust tests agree"
     if not bad and not doubtful:
         untested = [check.name for check in checks if check.verdict is CheckResult.UNKNOWN]
         rest = f"; not tested: {', '.join(untested)}" if untested else ""
         return f"{explained}; the checks found no serious problem with these conclusions{rest}."
     against = [f"but {', '.join(bad)}"] if bad else []
     against += [f"possible problem: {', '.join(doubtful)}"] if doubtful else []
-    robust = f"be careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else agree
+    robust = _robust_words(found)
     return "; ".join([explained, *against, robust]) + "."
 
 
