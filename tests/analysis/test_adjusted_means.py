@@ -39,8 +39,8 @@ def dataset(factors: tuple[str, ...], runs: list[tuple[tuple[Level, ...], float]
     return Dataset(
         factors,
         tuple(
-            Observation(dict(zip(factors, levels, strict=True)), {"time_s": value}, position=position)
-            for position, (levels, value) in enumerate(runs, start=1)
+            Observation(dict(zip(factors, levels, strict=True)), {"time_s": value})  # in an order that nobody noted
+            for levels, value in runs
         ),
     )
 

@@ -461,8 +461,11 @@ def test_a_saturated_model_says_how_many_runs_to_make() -> None:
 
 def test_factors_that_always_change_together_cannot_be_told_apart() -> None:
     data = dataset(("a", "b"), {(1, 1): (1, 2), (2, 2): (3, 5)})
-    with pytest.raises(NotEnoughDataError, match="always change together"):
-        analyze(data)
+    found = analyze(data)
+    assert [row.term for row in found.rows] == ["a", "Residual"]
+    assert any("`a` and `b` always change together" in warning for warning in found.warnings)
+    with pytest.raises(NotEnoughDataError, match="`a` and `b` always change together"):
+        analyze(data, formula="a + b")
     assert analyze(data, formula="a").rows[0].term == "a"
 
 

@@ -87,7 +87,7 @@ def test_what_needs_runs_refuses_a_model(verb: str, path: Path) -> None:
 
 def test_something_else_is_refused_by_its_type() -> None:
     with pytest.raises(StudyError, match=r"an object of type list is neither runs nor a model(.|\n)*pandas DataFrame"):
-        api.predict([1, 2], AT)  # type: ignore[arg-type]
+        api.predict([1, 2], AT)  # type: ignore[call-overload]
 
 
 # ---------------------------------------------------------------- how a frame is understood
@@ -177,3 +177,27 @@ def test_a_single_name_is_not_a_sequence_of_letters(path: Path) -> None:
     assert [learned.response for learned in api.fit(path, "time_s", model="ridge").responses] == ["time_s"]
     assert api.TableOptions("executors").factors == ("executors",)
     assert api.validate(path, models="ridge").scorecards[0].model == "ridge"
+
+
+@pytest.mark.parametrize("as_frame", [True, False])
+def test_many_settings_are_predicted_at_once_and_come_back_as_a_frame(as_frame: bool) -> None:
+    rows: list[dict[str, Any]] = [{"executors": 1, "batch_size": 64}, {"executors": 2, "batch_size": 96}]
+    found = api.predict(frame(), pd.DataFrame(rows) if as_frame else rows, model="ridge")
+    assert len(found) == 2
+    assert found[1].prediction == api.predict(frame(), rows[1], model="ridge").prediction
+    told = found.frame()
+    assert told[["executors", "batch_size"]].to_dict("records") == rows
+    assert (told["low"] < told["time_s"]).all()
+    assert (told["time_s"] < told["high"]).all()
+
+
+def test_an_empty_cell_of_a_frame_of_settings_is_not_given() -> None:
+    missing = pd.DataFrame({"executors": [1.0, None], "batch_size": [64, 96]})
+    with pytest.raises(StudyError, match="executors"):
+        api.predict(frame(), missing, model="ridge")
+
+
+def test_an_analysis_as_a_frame_is_its_table() -> None:
+    found = api.analyze(frame(), "time_s")
+    assert list(found.frame().index) == [row.term for row in found.rows]
+    assert found.frame()["percent"].sum() > 0

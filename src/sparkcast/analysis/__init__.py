@@ -1,9 +1,13 @@
 """Which settings matter, and can one trust that? Observations in, tables and sentences out; no side effects."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from sparkcast.study import Level, Response, Vocabulary
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RESIDUAL = "Residual"  # the row of an ANOVA table that no term explains
 
@@ -14,7 +18,8 @@ class AnovaRow:
 
     `effect_size` is partial eta squared with its 95 % interval: the share of the variation that is left after the
     other terms which this one explains. `p_robust` allows unequal variances (HC3), `p_permutation` any distribution;
-    the latter is only computed where the residuals are not normal.
+    the latter is only computed where the residuals are not normal. `p_blocks` allows for blocks that differ: runs of
+    one day, or replicates that ran in a row; `df_blocks` says how well such differences are known.
     """
 
     term: str
@@ -28,6 +33,8 @@ class AnovaRow:
     effect_size: float | None = None
     effect_low: float | None = None
     effect_high: float | None = None
+    p_blocks: float | None = None
+    df_blocks: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +205,9 @@ class Analysis:
     @property
     def meaning(self) -> Response:
         return self.vocabulary.response(self.response)
+
+    def frame(self) -> "pd.DataFrame":
+        """The ANOVA table."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(row) for row in self.rows]).set_index("term")

@@ -1,16 +1,19 @@
 """Analysis of variance: how much of a response's variation each setting explains, and whether to believe it."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sparkcast.analysis import Analysis, CheckResult, Proposal, Regression
 from sparkcast.analysis.assumptions import check_assumptions, grows_with_mean
+from sparkcast.analysis.blocks import SharedBlocks, find_blocks
 from sparkcast.analysis.caveats import data_caveats, fit_caveats
 from sparkcast.analysis.effects import cell_means, effects, level_means, regressions, residual_points, tukey
-from sparkcast.analysis.estimable import CodedRuns, default_model, written_model
-from sparkcast.analysis.fit import DesignMatrix, Fit, anova_rows, joint_rows, share_of
+from sparkcast.analysis.estimable import CodedRuns, default_model, fewer_terms, written_model
+from sparkcast.analysis.fit import DesignMatrix, Fit, anova_rows, joint_rows, share_of, with_noise
+from sparkcast.analysis.noise import block_noises, noises_of, unequal_noise
 from sparkcast.analysis.runs import usable_runs
 from sparkcast.analysis.scale import TRANSFORMS, PowerScale, make_scale, propose, proposed_scale
 from sparkcast.analysis.sentences import AnalysisResults, factor_verdicts, summarize
@@ -18,7 +21,7 @@ from sparkcast.arrays import Array, Floats, Ints
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Observation, Vocabulary
-from sparkcast.study.setting import SYSTEM
+from sparkcast.study.setting import SIZES, SYSTEM
 
 
 def analyze(
@@ -50,7 +53,8 @@ def analyze(
 def _analyze(data: Dataset, response: str, formula: str | None, anova_type: int, transform: str) -> Analysis:
     question = _ask(data, response, formula, anova_type)
     fit = question.fit(PowerScale(response))
-    df = fit.residual_df
+    rows, columns = question.noise_model.matrix.shape
+    df = rows - columns
     proposal = propose(response, question.values, question.spread, df) if not fit.is_exact else None
     if transform != "auto":
         scale = make_scale(transform, response, question.observations, question.spread, df)
@@ -83,7 +87,9 @@ class _Question:
     observations: tuple[Observation, ...]
     values: Floats
     settings: Ints  # a number per run: equal for replicates
+    blocks: tuple[SharedBlocks, ...]  # of runs that share something nobody set
     model: DesignMatrix
+    noise_model: DesignMatrix  # what the noise is judged by
     anova_type: int
     regressions: tuple[Regression, ...]
     notes: tuple[str, ...]
@@ -94,13 +100,14 @@ class _Question:
 
     def spread(self, response: Floats) -> float:
         """The sum of squares that the model leaves of any response."""
+        model = self.noise_model
         centered = response - response.mean()
-        reduced = self.model.reduce(centered)
+        reduced = model.reduce(centered)
         total, explained = float((centered**2).sum()), float((reduced**2).sum())
         if total - explained > 1e-6 * total:
             return total - explained
         # Of two nearly equal numbers the difference is rounding error, and may fall below zero.
-        return float(((centered - self.model.matrix @ (self.model.inverse @ reduced)) ** 2).sum())
+        return float(((centered - model.matrix @ (model.inverse @ reduced)) ** 2).sum())
 
     @property
     def order(self) -> list[int]:
@@ -118,22 +125,36 @@ def _ask(data: Dataset, response: str, formula: str | None, anova_type: int) -> 
             hint="choose another response, or vary a setting that affects it",
         )
     runs = CodedRuns.of(data.factors, observations)
+    groups: Array = runs.codes.groupby(list(data.factors), sort=False).ngroup().to_numpy()
+    blocks = find_blocks(observations, groups)
     notes: list[str] = []
     chosen = default_model(runs, notes) if formula is None else written_model(runs, formula, response)
     model = DesignMatrix(runs, chosen)
     notes += data_caveats(data, observations, response, model, anova_type)
-    groups: Array = runs.codes.groupby(list(data.factors), sort=False).ngroup().to_numpy()
     return _Question(
         response=response,
         observations=observations,
         values=values,
         settings=groups,
+        blocks=blocks,
         model=model,
+        noise_model=_noise_model(model, groups, blocks),
         anova_type=anova_type,
         regressions=regressions(data.factors, observations, response),
         notes=tuple(notes),
         words=data.vocabulary,
     )
+
+
+def _noise_model(model: DesignMatrix, settings: Ints, blocks: Sequence[SharedBlocks]) -> DesignMatrix:
+    """The model, or less of it where replicates share blocks and these are too few to show their own scatter.
+
+    Then interactions count as noise: a difference between blocks looks just like them.
+    """
+    nested = [one.count for one in blocks if len(np.unique(np.stack([one.of, settings]), axis=1).T) == one.count]
+    if not nested:
+        return model
+    return DesignMatrix(model.runs, fewer_terms(model.runs, model.formula, min(nested)))
 
 
 def _answer(
@@ -147,7 +168,12 @@ def _answer(
     not_normal = any(
         c.name == "normality" and c.verdict in (CheckResult.VIOLATED, CheckResult.DOUBTFUL) for c in checks
     )
+    is_unequal = any(c.name == "equal variance" and c.verdict is CheckResult.VIOLATED for c in checks)
+    judge = Fit(question.noise_model, fit.scale, fit.response)
+    noises = noises_of(judge, question.blocks) or unequal_noise(fit, is_unequal)
     rows = anova_rows(fit, question.anova_type, permute=not_normal)
+    if block_noises(noises):
+        rows = with_noise(fit, rows, question.anova_type, noises)
     found = AnalysisResults(
         response=response,
         is_log=fit.scale.is_log,
@@ -155,14 +181,16 @@ def _answer(
         r_squared=fit.r_squared,
         anova_type=question.anova_type,
         rows=rows,
-        joint=joint_rows(fit, rows, question.anova_type),
+        joint=joint_rows(fit, rows, question.anova_type, noises),
         system_percent=share_of(fit, [name for name in fit.model.formula.names if words.role(name) in SYSTEM]),
-        effects=effects(fit, rows),
-        means=level_means(fit),
+        effects=effects(fit, rows, question.anova_type, noises),
+        means=level_means(fit, noises),
+        noises=noises,
         words=words,
     )
     verdicts = factor_verdicts(found, question.model.formula.names)
-    doubts = fit_caveats(fit, question.observations, response, found.means, words)
+    choices = [name for name in fit.runs.coding.bendable if words.role(name) not in SIZES]
+    doubts = fit_caveats(fit, question.observations, words.response(response), found.means, noises, choices)
     return Analysis(
         response=response,
         formula=f"{fit.scale.label} ~ {question.model.formula.text}",
@@ -178,7 +206,7 @@ def _answer(
         factors=verdicts,
         checks=checks,
         cells=cell_means(fit),
-        comparisons=tukey(fit),
+        comparisons=tukey(fit, noises),
         regressions=question.regressions,
         residuals=residual_points(fit, order),
         proposal=proposal,

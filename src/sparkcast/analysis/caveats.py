@@ -9,12 +9,14 @@ import pandas as pd
 from scipy.stats import pearsonr, t
 
 from sparkcast.analysis import LevelMean
+from sparkcast.analysis.beside import left_unexplained
+from sparkcast.analysis.blocks import IN_A_ROW
 from sparkcast.analysis.estimable import CodedRuns
 from sparkcast.analysis.fit import DesignMatrix, Fit
+from sparkcast.analysis.noise import BlockNoise, Noise, block_noises
 from sparkcast.analysis.runs import left_out
-from sparkcast.analysis.sentences import SIGNIFICANCE
-from sparkcast.study import Dataset, Fingerprint, Observation, Response, Vocabulary
-from sparkcast.study.setting import SIZES
+from sparkcast.analysis.sentences import SIGNIFICANCE, shared
+from sparkcast.study import Dataset, Fingerprint, Observation, Response
 
 _MOSTLY = 0.5  # the share of the order's variation that a setting explains when it was changed once or twice
 _PRECISE = 5  # significant digits beyond which two equal measurements are no coincidence
@@ -37,20 +39,35 @@ def data_caveats(
 
 
 def fit_caveats(
-    fit: Fit, runs: Sequence[Observation], response: str, means: Sequence[LevelMean], words: Vocabulary
+    fit: Fit,
+    runs: Sequence[Observation],
+    response: Response,
+    means: Sequence[LevelMean],
+    noises: Sequence[Noise],
+    choices: Sequence[str],
 ) -> list[str]:
-    """One sentence per reason for doubt that shows only once a model is fitted."""
-    choices = [name for name in fit.runs.coding.bendable if words.role(name) not in SIZES]
+    """One sentence per reason for doubt that shows only once a model is fitted.
+
+    `choices` are the settings that one can choose, of which the best level may lie beyond those tried.
+    """
     found = [
-        _warm_up(fit, runs),
+        *map(_in_blocks, block_noises(noises)),
+        left_unexplained(fit, runs) or _warm_up(fit, runs),
         _outliers(fit, runs),
-        *_optimum_at_edge(fit, words.response(response), means, choices),
+        *_optimum_at_edge(fit, response, means, choices),
         "the model fits exactly, so there is no noise to test against (no F, no p)" if fit.is_exact else "",
         f"means are back-transformed from {fit.scale.label}, so they are not arithmetic means"
         if fit.scale.power != 1
         else "",
     ]
     return [sentence for sentence in found if sentence]
+
+
+def _in_blocks(noise: BlockNoise) -> str:
+    told = f"{shared(noise.blocks)}, so tests compare the {noise.blocks.count} blocks, not the runs"
+    if noise.blocks.name != IN_A_ROW:
+        return told
+    return f"{told}; randomize the order, or add a column `position` with the run order if the rows are only sorted"
 
 
 def _failed(data: Dataset, response: str) -> str:

@@ -22,8 +22,10 @@ from sparkcast.analysis import (
     ResidualPoint,
 )
 from sparkcast.analysis.fit import Fit
+from sparkcast.analysis.noise import FTest, Noise, f_test, standard_error
 from sparkcast.arrays import Floats, Ints
 from sparkcast.study import Level, Observation
+from sparkcast.study.formula import term_label
 from sparkcast.study.matrix import Coding
 
 _MAX_LEVELS = 12  # beyond it, pairs of levels and cells of two factors fill pages that nobody reads
@@ -32,23 +34,28 @@ _MAX_POINTS = 1000
 _ALIKE = 1e-3  # means that differ by a smaller share are told once
 
 
-def effects(fit: Fit, rows: Sequence[AnovaRow]) -> tuple[Effect, ...]:
+def effects(fit: Fit, rows: Sequence[AnovaRow], anova_type: int, noises: Sequence[Noise] = ()) -> tuple[Effect, ...]:
+    """`noises` are what to compare with instead of equal and independent noise."""
     found = []
     for row in rows:
         if row.term == RESIDUAL:
             continue
-        standardized = None if row.f is None else math.sqrt(max(row.f, 0.0))
-        critical = None if row.f is None else math.sqrt(float(f_distribution.isf(0.05, row.df, fit.residual_df)))
-        change = _change(fit, row.term) if row.df == 1 else {}
-        found.append(Effect(row.term, row.df, standardized, critical, row.p, **change))
+        test = FTest(row.f, row.p, fit.residual_df)
+        if noises and row.f is not None:
+            test = f_test(noises, fit.model.weights(fit.model.tested_space(row.term, anova_type)), fit.response)
+        standardized = None if test.f is None else math.sqrt(max(test.f, 0.0))
+        critical = None if test.f is None else math.sqrt(float(f_distribution.isf(0.05, row.df, test.df)))
+        change = _change(fit, row.term, noises) if row.df == 1 else {}
+        found.append(Effect(row.term, row.df, standardized, critical, test.p, **change))
     return tuple(found)
 
 
-def _change(fit: Fit, term: str) -> dict[str, Any]:
+def _change(fit: Fit, term: str, noises: Sequence[Noise]) -> dict[str, Any]:
     """Twice the coefficient, for from -1 to +1 are two units of a coded column."""
     column = fit.model.terms[term].start
-    slope, error = float(fit.coefficients[column]), fit.standard_error(column)
-    half = 2 * float(t.ppf(0.975, fit.residual_df)) * error if not fit.is_exact else 0.0
+    slope = float(fit.coefficients[column])
+    error, df = fit.standard_error(column, noises)
+    half = 2 * float(t.ppf(0.975, df)) * error if not fit.is_exact else 0.0
     change = _sign(fit, term) * 2 * slope
     return {
         "change": change,
@@ -60,8 +67,8 @@ def _change(fit: Fit, term: str) -> dict[str, Any]:
 
 
 def _sign(fit: Fit, term: str) -> int:
-    """Sum coding gives the first level +1, where a number has its lowest at -1."""
-    return math.prod(-1 if part.startswith("levels") else 1 for part in fit.model.parts[term])
+    """Sum coding and inverses give the first level +1, where a number has its lowest at -1."""
+    return math.prod(-1 if part.startswith(("levels", "inverse")) else 1 for part in fit.model.parts[term])
 
 
 def _per_unit(fit: Fit, term: str, slope: float) -> dict[str, Any]:
@@ -72,8 +79,8 @@ def _per_unit(fit: Fit, term: str, slope: float) -> dict[str, Any]:
         if kind == "levels":
             return {}  # they have no slope
         name = coding.factors[int(index)]
-        value = value * coding.curvature(name) if kind == "curve" else value / coding.half_range(name)
-        units.append(f"{name}²" if kind == "curve" else name)
+        value = value * coding.curvature(name) if kind == "curve" else value / coding.half_range(name, kind)
+        units.append(f"{name}²" if kind == "curve" else term_label(part, coding.factors))
     return {"coefficient": value, "unit": f"{fit.scale.label} per {' × '.join(units)}"}
 
 
@@ -85,7 +92,7 @@ class AdjustedMeans:
     there is nothing to adjust, they are the plain means.
     """
 
-    def __init__(self, fit: Fit, groups: Ints, targets: Floats) -> None:
+    def __init__(self, fit: Fit, groups: Ints, targets: Floats, noises: Sequence[Noise] = ()) -> None:
         """`groups` is the group of each run, from 0; `targets` has the row of the model each group is moved to."""
         n = len(groups)
         members = csr_array((np.ones(n), (groups, np.arange(n))), shape=(len(targets), n))
@@ -93,40 +100,52 @@ class AdjustedMeans:
         rows = members @ fit.model.matrix / self.sizes[:, None]
         self.raw: Floats = members @ fit.response / self.sizes
         self.means: Floats = self.raw + (targets - rows) @ fit.coefficients
-        self._noise = fit.noise
+        self._noise, self._df = fit.noise, fit.residual_df
+        self._noises = noises
+        self._weights: Floats = np.empty((0, 0))  # for each run and each group the weight of the response in its mean
+        if noises:
+            shares = members.toarray() / self.sizes[:, None]
+            self._weights = shares.T + fit.model.weights(fit.model.inverse.T @ (targets - rows).T)
         self._rows, self._targets = rows @ fit.model.inverse, targets @ fit.model.inverse
 
-    def errors(self) -> Floats:
-        """The standard error of each mean."""
+    def errors(self) -> tuple[Floats, Floats]:
+        """The standard error of each mean, and the degrees of freedom it is known by."""
+        if self._noises:
+            return self._noisy(self._weights)
         added = (self._targets**2).sum(axis=1) - (self._rows**2).sum(axis=1)
         return self._error(1 / self.sizes + added)
 
-    def error_between(self, i: Ints, j: Ints) -> Floats:
-        """The standard error of the difference of means, pair by pair."""
+    def errors_between(self, i: Ints, j: Ints) -> tuple[Floats, Floats]:
+        """The standard error of the difference of means, pair by pair, and the degrees of freedom it is known by."""
+        if self._noises:
+            return self._noisy(self._weights[:, i] - self._weights[:, j])
         added = ((self._targets[i] - self._targets[j]) ** 2).sum(axis=1)
         added -= ((self._rows[i] - self._rows[j]) ** 2).sum(axis=1)
         return self._error(1 / self.sizes[i] + 1 / self.sizes[j] + added)
 
-    def _error(self, variance: Floats) -> Floats:
-        errors: Floats = self._noise * np.sqrt(np.maximum(variance, 0.0))
-        return errors
+    def _error(self, variance: Floats) -> tuple[Floats, Floats]:
+        return self._noise * np.sqrt(np.maximum(variance, 0.0)), np.full(len(variance), float(self._df))
+
+    def _noisy(self, weights: Floats) -> tuple[Floats, Floats]:
+        found = np.array([standard_error(self._noises, column) for column in weights.T])
+        return found[:, 0], found[:, 1]
 
 
-def level_means(fit: Fit) -> tuple[LevelMean, ...]:
+def level_means(fit: Fit, noises: Sequence[Noise] = ()) -> tuple[LevelMean, ...]:
     """Adjusted means at each level, with intervals from the model's residual: other factors' effects are no noise.
 
     They are taken on the scale of the model and turned back, so after a log they are geometric means.
     """
     coding, scale = fit.runs.coding, fit.scale
-    quantile = float(t.ppf(0.975, fit.residual_df))
     found = []
     for name in fit.model.formula.names:
         codes = fit.runs.codes[name].to_numpy()
         groups, labels = _few_levels(codes, coding.levels[name])
         reference = fit.model.reference([name])
         targets = np.stack([reference[codes[groups == group]].mean(axis=0) for group in range(len(labels))])
-        by = AdjustedMeans(fit, groups, targets)
-        halves = quantile * by.errors()
+        by = AdjustedMeans(fit, groups, targets, noises)
+        errors, df = by.errors()
+        halves = t.ppf(0.975, df) * errors
         for label, mean, half, raw, size in zip(labels, by.means, halves, by.raw, by.sizes, strict=True):
             low, high = sorted((scale.back(mean - half), scale.back(mean + half)))
             found.append(LevelMean(name, label, scale.back(mean), low, high, int(size), _raw(fit, raw, mean)))
@@ -165,7 +184,7 @@ def cell_means(fit: Fit) -> tuple[CellMean, ...]:
     return tuple(cells)
 
 
-def tukey(fit: Fit) -> tuple[LevelComparison, ...]:
+def tukey(fit: Fit, noises: Sequence[Noise] = ()) -> tuple[LevelComparison, ...]:
     """All pairs of levels of each factor (Tukey-Kramer), by their adjusted means, with the noise of the model."""
     coding = fit.runs.coding
     if fit.is_exact:
@@ -175,13 +194,14 @@ def tukey(fit: Fit) -> tuple[LevelComparison, ...]:
         count = len(coding.levels[name])
         if count > _MAX_LEVELS:
             continue
-        by = AdjustedMeans(fit, fit.runs.codes[name].to_numpy(), fit.model.reference([name]))
-        # Beyond a thousand degrees of freedom the noise is known: one integral instead of two.
-        df = fit.residual_df if fit.residual_df < 1000 else math.inf
-        critical = _tukey_limit(count, df)
+        by = AdjustedMeans(fit, fit.runs.codes[name].to_numpy(), fit.model.reference([name]), noises)
         first, second = np.triu_indices(count, 1)
         difference = by.means[second] - by.means[first]
-        error = by.error_between(first, second) / math.sqrt(2)
+        error, known_by = by.errors_between(first, second)
+        error /= math.sqrt(2)
+        # Beyond a thousand degrees of freedom the noise is known: one integral instead of two.
+        df = float(known_by.min()) if known_by.min() < 1000 else math.inf
+        critical = _tukey_limit(count, df)
         p = np.clip(studentized_range.sf(np.abs(difference) / error, count, df), 0.0, 1.0)
         for i, j, d, e, value in zip(first, second, difference, error, p, strict=True):
             levels = coding.levels[name][i], coding.levels[name][j]

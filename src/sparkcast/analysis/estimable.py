@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,14 @@ import pandas as pd
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Observation
-from sparkcast.study.estimable import ToldApart, leaving
+from sparkcast.study.estimable import MIN_RESIDUAL_DF, ToldApart, leaving
 from sparkcast.study.formula import Formula, make_formula, read_formula, term_label, terms_of
-from sparkcast.study.matrix import Coding, model_matrix
+from sparkcast.study.matrix import Coding, model_columns, model_matrix
 
 # Below this share of its own length a column is a combination of others, up to rounding.
 _TOLERANCE = 1e-7
 _MAX_COLUMNS = 400  # of one interaction
+_MOST_TOLD = 6  # of aliases
 _MIN_FOR_IDENTIFIER = 8  # runs; in fewer, a category may well be different in each
 
 
@@ -63,6 +64,7 @@ def default_model(runs: CodedRuns, notes: list[str]) -> Formula:
                 f"{name} is different in every run: it looks like a run ID, not a setting",
                 hint=f"leave {name} out: `factors={[n for n in names if n != name] or '...'}`",
             )
+    names = _without_determined(runs, names, notes)
     distinct = _distinct(runs)
     for i in range(1, len(names) + 1):
         check_told_apart(distinct, make_formula(coding, names[:i], bends=()))
@@ -78,11 +80,7 @@ def default_model(runs: CodedRuns, notes: list[str]) -> Formula:
         is_small = _columns(coding, *pair) <= min(len(distinct), _MAX_COLUMNS)
         is_new = is_small and known.add(distinct.matrix(make_formula(coding, [], [pair], bends=()))[:, 1:])
         (pairs if is_new else aliased).append(pair)
-    if aliased:
-        notes.append(
-            f"{_shown(aliased)} cannot be separated from other terms in these runs (aliased, or combinations "
-            "are missing); left out, so any effect is attributed to those terms"
-        )
+    notes += _alias_notes(distinct, aliased, names, bends, pairs)
     dropped = _drop_costliest(runs, names, bends, pairs)
     if dropped:
         notes.append(
@@ -90,6 +88,46 @@ def default_model(runs: CodedRuns, notes: list[str]) -> Formula:
             "replicates would help"
         )
     return make_formula(coding, names, pairs, bends=bends)
+
+
+def _alias_notes(
+    distinct: CodedRuns,
+    aliased: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    bends: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+) -> list[str]:
+    """What interactions that were left out look like."""
+    notes: list[str] = []
+    twins = {pair: _twin(distinct, pair, names, bends, pairs) for pair in aliased}
+    told = [f"{twin} or {':'.join(pair)}" for pair, twin in twins.items() if twin]
+    if told:
+        notes.append(
+            f"the runs cannot tell apart {'; '.join(told[:_MOST_TOLD])}{_and_more(told)}: an effect of either is shown "
+            "as that of the first"
+        )
+    if mixed := [pair for pair in aliased if not twins[pair]]:
+        notes.append(
+            f"{_shown(mixed)} cannot be separated from other terms in these runs (aliased, or combinations "
+            "are missing); left out, so any effect is attributed to those terms"
+        )
+    return notes
+
+
+def fewer_terms(runs: CodedRuns, formula: Formula, n_blocks: int) -> Formula:
+    """What is left of a formula when blocks, not runs, are counted: interactions leave it, then bends."""
+    if runs.matrix(formula).shape[1] + MIN_RESIDUAL_DF <= n_blocks:
+        return formula
+    terms = terms_of(formula)
+    shapes = [[t for t in terms if len(t) == 1], [t for t in terms if len(t) == 1 and not t[0].startswith("curve")]]
+    for kept in shapes:
+        internal = " + ".join(":".join(term) for term in kept)
+        smaller = Formula(
+            " + ".join(term_label(":".join(t), runs.coding.factors) for t in kept), internal, formula.names
+        )
+        if runs.matrix(smaller).shape[1] < n_blocks:
+            return smaller
+    return smaller
 
 
 def _drop_costliest(runs: CodedRuns, names: Sequence[str], bends: list[str], pairs: list[tuple[str, str]]) -> list[str]:
@@ -116,14 +154,84 @@ def _distinct(runs: CodedRuns) -> CodedRuns:
 
 def _shown(pairs: Sequence[tuple[str, str]]) -> str:
     names = [":".join(pair) for pair in pairs]
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return ", ".join(names[:_MOST_TOLD]) + _and_more(names)
+
+
+def _and_more(told: Sequence[str]) -> str:
+    return f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+
+
+def _twin(
+    runs: CodedRuns, pair: tuple[str, str], names: Sequence[str], bends: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> str:
+    """The one term of a model that an interaction equals in these runs; "" where it is a mixture, or none."""
+    coding = runs.coding
+    if _columns(coding, *pair) != 1:
+        return ""
+    column = runs.matrix(make_formula(coding, [], [pair], bends=()))[:, 1]
+    for name in names:
+        known = runs.matrix(make_formula(coding, [name], bends=()))
+        if known.shape[1] == 2 and _is_combination(column, known):
+            return name
+    for other in pairs:
+        known = runs.matrix(make_formula(coding, [], [other], bends=()))
+        if known.shape[1] == 2 and _is_combination(column, known):
+            return ":".join(other)
+    for name in bends:
+        if _is_combination(column, runs.matrix(make_formula(coding, [], bends=[name]))):
+            return f"{name}^2"
+    return ""
+
+
+def _is_combination(column: Floats, known: Floats) -> bool:
+    rest = column - known @ np.linalg.lstsq(known, column, rcond=None)[0]
+    return float(np.linalg.norm(rest)) <= _TOLERANCE * max(1.0, float(np.linalg.norm(column)))
+
+
+def _without_determined(runs: CodedRuns, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
+    """The settings less those that another one determines, which `notes` names: `machine` determines `cloud`."""
+    kept = list(names)
+    for name in names:
+        others = [other for other in kept if other != name and determines(runs, other, name)]
+        if not others:
+            continue
+        # Of two that always change together the first stays; of a number with as many levels as the other, too.
+        both = [other for other in others if determines(runs, name, other)]
+        if both and kept.index(name) < kept.index(both[0]) and len(both) == len(others):
+            continue
+        kept.remove(name)
+        notes.append(_determined(runs, others[0], name))
+    return tuple(kept)
+
+
+def determines(runs: CodedRuns, first: str, second: str) -> bool:
+    """Whether each level of one setting occurs with one level of the other only.
+
+    A number drawn at random is another one in each configuration, which says nothing about the other settings.
+    """
+    levels = runs.codes[first].nunique()
+    if runs.coding.is_number(first) and _MIN_FOR_IDENTIFIER <= levels == len(runs.codes.drop_duplicates()):
+        return False
+    return levels == len(runs.codes[[first, second]].drop_duplicates())
+
+
+def _determined(runs: CodedRuns, first: str, second: str) -> str:
+    if determines(runs, second, first):
+        return (
+            f"`{first}` and `{second}` always change together, so their effects cannot be told apart; {second} is left "
+            f"out, and an effect of either is shown as that of {first}"
+        )
+    return (
+        f"`{first}` determines `{second}` (each {first} has one {second}), so {second} is left out: an effect of it is "
+        f"shown as that of {first}"
+    )
 
 
 def addable(runs: CodedRuns, formula: Formula, most: int = 3) -> list[str]:
     """Terms that a model lacks and the runs can tell apart from it, as one would write them: pairs, levels, triples."""
     coding, matrix = runs.coding, runs.matrix(formula)
     is_number = {name: coding.is_number(name) for name in coding.factors}
-    present = {frozenset(term_label(":".join(term), coding.factors).split(":")) for term in terms_of(formula)}
+    present = {frozenset(coding.factors[int(code.partition("_")[2])] for code in term) for term in terms_of(formula)}
     pairs, triples = (
         [":".join(names) for names in combinations(formula.names, size) if frozenset(names) not in present]
         for size in (2, 3)
@@ -173,10 +281,26 @@ def check_told_apart(runs: CodedRuns, formula: Formula) -> None:
     gram = matrix.T @ matrix
     if np.linalg.matrix_rank(gram, hermitian=True, tol=gram.max() * _TOLERANCE) < matrix.shape[1]:
         raise NotEnoughDataError(
-            f"the runs cannot separate the terms of {formula.text!r}: some settings always change together, or "
-            "combinations are missing",
+            f"the runs cannot separate the terms of {formula.text!r}: {_why_alike(runs, formula)}",
             hint="run the missing combinations, or use fewer terms in the formula",
         )
+
+
+def _why_alike(runs: CodedRuns, formula: Formula) -> str:
+    """The settings, or the terms, that cannot be told apart."""
+    for first, second in permutations(formula.names, 2):
+        if determines(runs, first, second):
+            together = determines(runs, second, first)
+            return (
+                f"`{first}` and `{second}` always change together" if together else f"`{first}` determines `{second}`"
+            )
+    places, matrix = model_columns(formula, runs.frame)
+    _, sizes, right = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), full_matrices=False)
+    involved = np.abs(right[sizes <= sizes.max() * _TOLERANCE**0.5]).max(axis=0, initial=0.0) > 1e-3
+    terms = [term_label(term, runs.coding.factors) for term, at in places.items() if involved[at].any()]
+    if len(terms) < 2:
+        return "some settings always change together, or combinations are missing"
+    return f"{', '.join(terms[:-1])} and {terms[-1]} always change together, or combinations are missing"
 
 
 def check_estimable(runs: CodedRuns, formula: Formula) -> None:

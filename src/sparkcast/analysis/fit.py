@@ -6,7 +6,7 @@ as small as the model, so that a table of 100,000 runs costs little more than on
 
 import math
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import cast
 
@@ -18,6 +18,7 @@ from scipy.stats import f as f_distribution
 
 from sparkcast.analysis import RESIDUAL, AnovaRow
 from sparkcast.analysis.estimable import CodedRuns
+from sparkcast.analysis.noise import FTest, Noise, block_noises, f_test, standard_error
 from sparkcast.analysis.scale import PowerScale
 from sparkcast.arrays import Floats
 from sparkcast.study.formula import Formula, term_label
@@ -94,6 +95,10 @@ class DesignMatrix:
             others = [name for name in names if name != term]
         return self.space_beyond([term], others)
 
+    def weights(self, space: Floats) -> Floats:
+        """For each run and each column of a space (times Q) the weight with which the response enters."""
+        return self.matrix @ (self.inverse @ space)
+
     def space_beyond(self, terms: Sequence[str], others: Sequence[str]) -> Floats:
         """What terms together add to others: orthonormal columns, times Q."""
         columns = np.hstack([self.triangle[:, self.terms[term]] for term in terms])
@@ -153,8 +158,11 @@ class Fit:
         """The standard deviation of one run about the model."""
         return math.sqrt(self.residual_sq / self.residual_df)
 
-    def standard_error(self, column: int) -> float:
-        return self.noise * float(np.linalg.norm(self.model.inverse[column]))
+    def standard_error(self, column: int, noises: Sequence[Noise] = ()) -> tuple[float, float]:
+        """Of one coefficient, with the degrees of freedom it is known by."""
+        if not noises:
+            return self.noise * float(np.linalg.norm(self.model.inverse[column])), self.residual_df
+        return standard_error(noises, self.model.weights(self.model.inverse[column][:, None]))
 
     @cached_property
     def standardized(self) -> Floats:
@@ -194,36 +202,58 @@ def anova_rows(fit: Fit, anova_type: int, *, permute: bool = False) -> tuple[Ano
     return (*rows, AnovaRow(RESIDUAL, float(fit.residual_df), fit.residual_sq, unexplained, None, None))
 
 
-def joint_rows(fit: Fit, rows: Sequence[AnovaRow], anova_type: int) -> tuple[AnovaRow, ...]:
-    """One row for each factor and each interaction, with the bend of a number counted with its trend."""
+def with_noise(fit: Fit, rows: Sequence[AnovaRow], anova_type: int, noises: Sequence[Noise]) -> tuple[AnovaRow, ...]:
+    """The rows with tests that allow for differences between blocks."""
+    found = []
+    for row in rows:
+        if row.p is not None:
+            test = _test(fit, fit.model.tested_space(row.term, anova_type), noises)
+            row = replace(row, p_blocks=test.p, df_blocks=test.df)
+        found.append(row)
+    return tuple(found)
+
+
+def joint_rows(
+    fit: Fit, rows: Sequence[AnovaRow], anova_type: int, noises: Sequence[Noise] = ()
+) -> tuple[AnovaRow, ...]:
+    """One row for each factor and each interaction, with the bend of a number counted with its trend.
+
+    `noises` are what to test against instead of equal and independent noise.
+    """
     terms: dict[frozenset[str], list[str]] = {}
     for term, factors in fit.model.factors.items():
         terms.setdefault(factors, []).append(term)
     own = {row.term: row for row in rows}
-    return tuple(
-        own[members[0]] if len(members) == 1 else _joint_row(fit, [own[term] for term in members], anova_type)
-        for members in terms.values()
-    )
+    return tuple(_joint_row(fit, [own[term] for term in members], anova_type, noises) for members in terms.values())
 
 
-def _joint_row(fit: Fit, members: Sequence[AnovaRow], anova_type: int) -> AnovaRow:
+def _joint_row(fit: Fit, members: Sequence[AnovaRow], anova_type: int, noises: Sequence[Noise]) -> AnovaRow:
     factors = fit.model.factors[members[0].term]
-    name = ":".join(name for name in fit.runs.coding.factors if name in factors)
-    if anova_type == 1:
-        sum_sq = sum(row.sum_sq for row in members)
+    terms = [row.term for row in members]
+    if anova_type == 1 or len(terms) == 1:
+        space = np.hstack([fit.model.tested_space(term, anova_type) for term in terms])
     else:
         others = [
             term
             for term, theirs in fit.model.factors.items()
             if theirs != factors and not (anova_type == 2 and theirs > factors)
         ]
-        sum_sq = explained_sq(fit, [row.term for row in members], others)
+        space = fit.model.space_beyond(terms, others)
+    sum_sq = float(((space.T @ fit.model.reduce(fit.response)) ** 2).sum())
     df = sum(row.df for row in members)
-    share = 100 * sum_sq / fit.total_sq
+    name = ":".join(name for name in fit.runs.coding.factors if name in factors)
+    row = AnovaRow(name, df, sum_sq, 100 * sum_sq / fit.total_sq, None, None)
     if fit.is_exact:
-        return AnovaRow(name, df, sum_sq, share, None, None)
+        return row
     f = sum_sq / df / fit.noise**2
-    return AnovaRow(name, df, sum_sq, share, f, float(f_distribution.sf(f, df, fit.residual_df)))
+    if not noises:
+        return replace(row, f=f, p=float(f_distribution.sf(f, df, fit.residual_df)))
+    test = _test(fit, space, noises)
+    return replace(row, f=f, p=test.p, df_blocks=test.df if block_noises(noises) else None)
+
+
+def _test(fit: Fit, space: Floats, noises: Sequence[Noise]) -> FTest:
+    return f_test(noises, fit.model.weights(space), fit.response)
 
 
 def explained_sq(fit: Fit, terms: Sequence[str], others: Sequence[str]) -> float:

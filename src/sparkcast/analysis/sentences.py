@@ -1,11 +1,15 @@
 """An analysis in sentences that cannot be misread."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sparkcast.analysis import AnovaRow, AssumptionCheck, CheckResult, Effect, FactorVerdict, LevelMean
+from sparkcast.analysis.blocks import IN_A_ROW, SharedBlocks
+from sparkcast.analysis.noise import Noise, UnequalNoise, block_noises
 from sparkcast.study import Kind, Vocabulary
+from sparkcast.study.estimable import MIN_RESIDUAL_DF
 from sparkcast.study.setting import SYSTEM
 from sparkcast.units import show_percent
 
@@ -36,6 +40,22 @@ class AnalysisResults:
     effects: Sequence[Effect]
     means: Sequence[LevelMean]
     words: Vocabulary
+    noises: Sequence[Noise] = ()  # what was tested against, where that is not equal and independent noise
+
+    @property
+    def why_untested(self) -> str:
+        """Why a term has no test."""
+        unknown = [noise for noise in block_noises(self.noises) if not noise.is_known]
+        if not unknown:
+            return "the model fits every run exactly, so nothing can be tested"
+        return f"{shared(unknown[0].blocks)}, so the noise between configurations is unknown"
+
+    def why_unsettled(self, row: AnovaRow) -> str:
+        """Why a term that does not stand out may still act; "" where it would have stood out."""
+        if row.df_blocks is None or row.df_blocks >= MIN_RESIDUAL_DF:
+            return ""
+        few = min(block_noises(self.noises), key=lambda noise: noise.df_between).blocks
+        return f"{shared(few)}, and {few.count} blocks are too few to tell its effect from drift"
 
     def is_system(self, factor: str) -> bool:
         """Whether it is a setting of the cluster rather than of the learning."""
@@ -72,7 +92,7 @@ def holm(p: dict[str, float]) -> dict[str, float]:
 def _verdict(found: AnalysisResults, factor: str, corrected: dict[str, float]) -> FactorVerdict:
     own = next((row for row in found.joint if row.term == factor), None)
     if own is None or own.p is None:
-        why = "the model fits every run exactly, so nothing can be tested" if own else "it was not in the model"
+        why = found.why_untested if own else "it was not in the model"
         return FactorVerdict(factor, None, own.percent if own else 0.0, None, f"{factor}: not tested, {why}.")
     p = corrected[factor]
     mine = [row for row in found.by_share if factor in factors_of(row.term)]
@@ -87,14 +107,18 @@ def _verdict(found: AnalysisResults, factor: str, corrected: dict[str, float]) -
         share = show_percent(partners[0].percent / 100)
         label = f"{share} of the variation, {show_p(corrected[partners[0].term])} corrected"
         sentence = f"{factor} matters, but hardly on its own; {through} ({label})."
+    elif why := found.why_unsettled(own):
+        sentence = f"{factor}: not settled, {why}."
+        return FactorVerdict(factor, None, own.percent, p, sentence)
     else:
         sentence = _no_effect(found, factor)
     return FactorVerdict(factor, p < SIGNIFICANCE or bool(partners), own.percent, p, sentence)
 
 
 def factors_of(term: str) -> set[str]:
-    """The settings in a term: `lr:batch_size` has two, `executors^2` one."""
-    return {part.removesuffix("^2") for part in term.split(":")}
+    """The settings in a term: `lr:batch_size` has two, `executors^2` and `log(executors)` one."""
+    shaped = (re.fullmatch(r"(?:log|sqrt)\((.+)\)|1/(.+)|(.+)\^2", part) or part for part in term.split(":"))
+    return {part if isinstance(part, str) else next(filter(None, part.groups())) for part in shaped}
 
 
 def _no_effect(found: AnalysisResults, factor: str) -> str:
@@ -110,6 +134,13 @@ def _no_effect(found: AnalysisResults, factor: str) -> str:
     if found.words.response(found.response).kind is Kind.MONEY:
         return f"{change} {found.shown(effect.low)} to {found.shown(effect.high)}."
     return f"{change} {effect.low:+.3g} to {effect.high:+.3g}."
+
+
+def shared(blocks: SharedBlocks) -> str:
+    """What the runs of a block share, in words."""
+    if blocks.name == IN_A_ROW:
+        return "the replicates of a configuration ran one after the other"
+    return f"runs of the same {blocks.name} may resemble each other"
 
 
 def _direction(found: AnalysisResults, factor: str) -> str:
@@ -141,8 +172,12 @@ def summarize(
 
 def _leading(found: AnalysisResults) -> str:
     corrected = holm({row.term: row.p for row in found.joint if row.p is not None})
-    # Without a test (an exact fit) every share above rounding error is an effect.
-    shown = [row for row in found.by_share if corrected.get(row.term, 0.0) < SIGNIFICANCE and row.percent > 1e-6]
+    # Without any test (an exact fit) every share above rounding error is an effect.
+    untested = 0.0 if not corrected else 1.0
+    shown = [row for row in found.by_share if corrected.get(row.term, untested) < SIGNIFICANCE and row.percent > 1e-6]
+    if not shown and any(found.why_unsettled(row) for row in found.joint):
+        share = show_percent(found.by_share[0].percent / 100)
+        return f"{found.by_share[0].term} has the largest share of the variation of {found.response} ({share})."
     if not shown:
         return f"No setting shows an effect on {found.response} distinguishable from noise in these {found.n} runs."
     parts = [f"{row.term} ({show_percent(row.percent / 100)})" for row in shown[:4]]
@@ -160,6 +195,8 @@ def _strongest(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str
 
 def _system(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     own = {v.factor: v for v in verdicts if found.is_system(v.factor) and v.matters is not None}
+    if not own and (open_ := [v.factor for v in verdicts if found.is_system(v.factor)]):
+        return f"Cluster settings are not settled: {', '.join(open_)}."
     if not own:
         return "No cluster setting was tested."
     acting = [name for name, verdict in own.items() if verdict.matters]
@@ -173,14 +210,34 @@ def _system(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
 
 def _idle(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     idle = [v.factor for v in verdicts if v.matters is False and not found.is_system(v.factor)]
+    open_ = [v for v in verdicts if v.matters is None]
+    # All are open for the same reason, which the sentence of the first one tells.
+    more = (
+        f"Not settled for {', '.join(v.factor for v in open_)}: {open_[0].sentence.partition(', ')[2]}" if open_ else ""
+    )
     if idle:
-        return f"No effect is distinguishable from noise for {', '.join(idle)}."
-    return "Nothing can be tested: there is no noise." if verdicts[0].matters is None else _all_act(found, verdicts)
+        return " ".join(filter(None, [f"No effect is distinguishable from noise for {', '.join(idle)}.", more]))
+    return more or _all_act(found, verdicts)
 
 
 def _all_act(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
     others = [v.factor for v in verdicts if not found.is_system(v.factor)]
     return f"Every other setting shows an effect: {', '.join(others)}." if others else "No other setting was varied."
+
+
+def _robust_words(found: AnalysisResults) -> str:
+    """What other tests say, or what the verdicts allow for already."""
+    if any(isinstance(noise, UnequalNoise) for noise in found.noises):
+        return "the verdicts allow for unequal variances (HC3)"
+    if block_noises(found.noises):
+        return "the verdicts allow for differences between blocks"
+    swayed = [
+        r.term
+        for r in found.rows
+        for other in (r.p_permutation if r.p_permutation is not None else r.p_robust,)
+        if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
+    ]
+    return f"be careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
 
 
 def _trust(found: AnalysisResults, checks: Sequence[AssumptionCheck]) -> str:
@@ -189,20 +246,13 @@ def _trust(found: AnalysisResults, checks: Sequence[AssumptionCheck]) -> str:
         [_VIOLATED[check.name] for check in checks if check.verdict is verdict]
         for verdict in (CheckResult.VIOLATED, CheckResult.DOUBTFUL)
     )
-    tests = [r for r in found.rows if r.p is not None]
-    swayed = [
-        r.term
-        for r in tests
-        for other in (r.p_permutation if r.p_permutation is not None else r.p_robust,)
-        if other is not None and r.p is not None and (r.p < SIGNIFICANCE) != (other < SIGNIFICANCE)
-    ]
     if not bad and not doubtful:
         untested = [check.name for check in checks if check.verdict is CheckResult.UNKNOWN]
         rest = f"; not tested: {', '.join(untested)}" if untested else ""
         return f"{explained}; the checks found no serious problem with these conclusions{rest}."
     against = [f"but {', '.join(bad)}"] if bad else []
     against += [f"possible problem: {', '.join(doubtful)}"] if doubtful else []
-    robust = f"be careful with {', '.join(swayed[:4])}: robust tests disagree" if swayed else "robust tests agree"
+    robust = _robust_words(found)
     return "; ".join([explained, *against, robust]) + "."
 
 

@@ -1,8 +1,8 @@
 """Answers from runs or a model: what matters, what to expect, what to choose."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from sparkcast.api.sources import data_of, response_name, source_of
 from sparkcast.data.options import TableOptions
@@ -11,10 +11,12 @@ from sparkcast.errors import StudyError
 from sparkcast.study import Dataset, Level, Price
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from sparkcast.analysis import Analysis
     from sparkcast.api.sources import Known, Runs
     from sparkcast.learned.knowledge import Knowledge
-    from sparkcast.learned.predict import PredictionAt
+    from sparkcast.learned.predict import PredictionAt, Predictions
     from sparkcast.recommend import Recommendation, RunningJob
     from sparkcast.recommend.advise import Choices
     from sparkcast.recommend.question import Question
@@ -81,6 +83,7 @@ def _require_varied(dataset: Dataset) -> None:
             )
 
 
+@overload
 def predict(
     data: "Known",
     at: Mapping[str, Level],
@@ -90,12 +93,38 @@ def predict(
     level: float = 0.9,
     extrapolate: bool = False,
     table: TableOptions | None = None,
-) -> "PredictionAt":
+) -> "PredictionAt": ...
+
+
+@overload
+def predict(
+    data: "Known",
+    at: "Sequence[Mapping[str, Level]] | DataFrame",
+    *,
+    response: str | None = None,
+    model: str = "auto",
+    level: float = 0.9,
+    extrapolate: bool = False,
+    table: TableOptions | None = None,
+) -> "Predictions": ...
+
+
+def predict(
+    data: "Known",
+    at: "Mapping[str, Level] | Sequence[Mapping[str, Level]] | DataFrame",
+    *,
+    response: str | None = None,
+    model: str = "auto",
+    level: float = 0.9,
+    extrapolate: bool = False,
+    table: TableOptions | None = None,
+) -> "PredictionAt | Predictions":
     """Predict a response, with an interval for the next run, at settings that need not have been run.
 
     Args:
         data: Runs or a model.
-        at: The settings. May have a different number of epochs than the runs if they report the response per epoch.
+        at: The settings; or many of them, as a list or a DataFrame with a row for each. May have a different number of
+            epochs than the runs if they report the response per epoch.
         response: What to predict; defaults to the time.
         model: See `list_plugs("models")`; a model file brings its own.
         level: Of the interval.
@@ -104,7 +133,8 @@ def predict(
 
     Returns:
         The median, the interval, the mean, the failure probability, and which models answered. It is a distribution:
-        `quantile(0.99)`, `probability(at_most=300)`, `interval(0.9)`, `sample(1000)`.
+        `quantile(0.99)`, `probability(at_most=300)`, `interval(0.9)`, `sample(1000)`. Of many settings, all of these in
+        their order, with `frame()`.
 
     Raises:
         StudyError: No such setting or response.
@@ -117,11 +147,22 @@ def predict(
     0.99
     """
     from sparkcast.learned.knowledge import knowledge_of
+    from sparkcast.learned.predict import Predictions
     from sparkcast.learned.predict import predict as answer
 
     known = knowledge_of(source_of(data, table, response=response), model)
     name = response_name(response) if response else usual_among(known)
-    return answer(known, at, response=name, level=level, extrapolate=extrapolate)
+    if isinstance(at, Mapping):
+        return answer(known, at, response=name, level=level, extrapolate=extrapolate)
+    rows = _rows_of(at)
+    return Predictions(tuple(answer(known, row, response=name, level=level, extrapolate=extrapolate) for row in rows))
+
+
+def _rows_of(at: "Sequence[Mapping[str, Level]] | DataFrame") -> Sequence[Mapping[str, Level]]:
+    """Settings by row; an empty cell of a DataFrame is a setting that is not given."""
+    if isinstance(at, Sequence):
+        return at
+    return [{str(name): level for name, level in row.items() if level == level} for row in at.to_dict("records")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,10 +116,13 @@ def _show_anova(result: "Analysis") -> None:
     is_permuted = any(row.p_permutation is not None for row in result.rows)
     header = ["term", "df", "sum of squares", "%", "F", "p", "robust p", "low to high (95%)", "η² (95%)"]
     rows = [_anova_cells(row, effects.get(row.term)) for row in _by_share(result.rows)]
-    if is_permuted:
-        header.insert(7, "permut. p")
-        for cells, row in zip(rows, _by_share(result.rows), strict=True):
-            cells.insert(7, _p(row.p_permutation))
+    more = {"permut. p": [row.p_permutation for row in _by_share(result.rows)]} if is_permuted else {}
+    if any(row.df_blocks is not None for row in result.rows):
+        more["block p"] = [row.p_blocks for row in _by_share(result.rows)]
+    for name, values in more.items():
+        header.insert(7, name)
+        for cells, value in zip(rows, values, strict=True):
+            cells.insert(7, _p(value))
     facts = f"type {result.anova_type}, p not corrected, {result.n} runs, R² {result.r_squared:.3f}"
     optional = ("robust p", "η² (95%)", "sum of squares", "permut. p")
     table(f"{_shortened(result.formula)}  ({facts})", header, rows, optional)

@@ -56,6 +56,8 @@ def _guess(column: Column) -> tuple[str, str]:
         return "", "empty"
     if column.form == DATE or (names.names_a_moment(name) and not names.is_usually_measured(name)):
         return "", "dates"
+    if names.names_a_block(name):
+        return "", "blocks"
     if names.is_usually_measured(name):
         return "response", ""
     if names.numbers_repeats(name) and column.is_number:

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -374,6 +374,7 @@ class _Reader:
         is_full = all(None not in column for column in numbers.values())
         values = zip(*numbers.values(), strict=True) if numbers else (() for _ in kept)
         rows = zip(zip(*levels.values(), strict=True), values, ended, strict=True)
+        beside = self._labels({*levels, ending}, numbers, kept)
         for place, (row, value, outcome) in enumerate(rows, start=1):
             seen[row] = seen.get(row, 0) + 1
             if row not in made:
@@ -381,8 +382,20 @@ class _Reader:
                 made[row] = Configuration.of_normal(given)
             pairs = zip(names, value, strict=True)
             measured_here = dict(pairs) if is_full else {name: number for name, number in pairs if number is not None}
-            found.append(Observation(made[row], measured_here, outcome, replicate=seen[row], position=place))
+            labels = {name: cells[place - 1] for name, cells in beside.items()}
+            found.append(
+                Observation(made[row], measured_here, outcome, replicate=seen[row], position=place, labels=labels)
+            )
         return tuple(found)
+
+    def _labels(
+        self, used: Container[str | None], numbers: Container[str], kept: Sequence[int]
+    ) -> dict[str, list[str]]:
+        """Columns beside the settings, as they are written: those that vary, of numbers those that group the runs."""
+        beside = {name: _picked(list(self.grid.cells(name)), kept) for name in self.grid.header if name not in used}
+        counts = {name: len(set(cells)) for name, cells in beside.items()}
+        most = {name: len(kept) / 3 if name in numbers else len(kept) for name in beside}
+        return {name: cells for name, cells in beside.items() if 1 < counts[name] <= most[name]}
 
     def _levels(self, name: str, kept: Sequence[int]) -> list[Level | None]:
         levels = {cell: normal_level(level) for cell, level in self._converted(name, False).items()}

@@ -2,8 +2,9 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import StudyError
@@ -28,6 +29,9 @@ from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration
 from sparkcast.study.configuration import Levels
 from sparkcast.study.environment import mixed_environments
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _QUANTILES = 40  # by which a mean is computed
 
@@ -76,6 +80,43 @@ class PredictionAt:
 
     def _repr_html_(self) -> str:
         return self.distribution.html(f"{self.prediction.response} at {self.configuration} (model {self.model})")
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """A response at many configurations, in the order they were given."""
+
+    items: tuple[PredictionAt, ...]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[PredictionAt]:
+        return iter(self.items)
+
+    def __getitem__(self, place: int) -> PredictionAt:
+        return self.items[place]
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each: its settings, the median, both ends of the interval, the mean, and the chance of failing."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    **one.configuration,
+                    one.prediction.response: one.prediction.value,
+                    "low": one.prediction.low,
+                    "high": one.prediction.high,
+                    "mean": one.mean,
+                    "failure_probability": one.failure_probability,
+                }
+                for one in self.items
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        return str(self.frame().to_html(index=False))
 
 
 def predict(

@@ -19,16 +19,19 @@ if TYPE_CHECKING:
 _MAX_LENGTH = 500
 _MAX_DEPTH = 20  # of brackets
 _MAX_TERMS = 1000
-_NAMES = ("name", "levels", "square")
+_NAMES = ("name", "levels", "square", "shaped", "inverse")
 _OPERAND_STARTS = (*_NAMES, "one", "open")
 _OPERAND_ENDS = (*_NAMES, "one", "power", "close")
-_ALLOWED = "allowed: factor names, C(name), I(name**2), + - : * ( ), ** with a power up to 9, and 1"
+_ALLOWED = (
+    "allowed: factor names, C(name), log(name), sqrt(name), I(1/name), I(name**2), + - : * ( ), ** with a power up to "
+    "9, and 1"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A right-hand side that only uses internal columns: `levels_0` (categories), `number_0` (a linear trend) and
-    `curve_0` (what bends it)."""
+    """A right-hand side that only uses internal columns: `levels_0` (categories), `number_0` (a linear trend),
+    `curve_0` (what bends it), and `log_0`, `sqrt_0` and `inverse_0` (a trend in another shape)."""
 
     text: str  # as people read it
     internal: str
@@ -59,8 +62,8 @@ def make_formula(
 def read_formula(text: str, response: str, factors: Sequence[str], is_number: Mapping[str, bool]) -> Formula:
     """A user's formula, `executors * C(batch_size)`, with or without `response ~` in front.
 
-    As in R, a bare numeric factor is a linear trend, `C(name)` its levels and `I(name**2)` its bend; a category is
-    always its levels.
+    As in R, a bare numeric factor is a linear trend, `C(name)` its levels and `I(name**2)` its bend; `log(name)`,
+    `sqrt(name)` and `I(1/name)` are trends in another shape; a category is always its levels.
     """
     left, tilde, right = (part.strip() for part in text.rpartition("~"))
     if tilde and left != response:
@@ -81,9 +84,12 @@ def term_label(internal: str, factors: Sequence[str]) -> str:
 
     >>> term_label("levels_0:number_1", ["executors", "jobs"]), term_label("curve_1", ["executors", "jobs"])
     ('executors:jobs', 'jobs^2')
+    >>> term_label("log_0:inverse_1", ["rows", "executors"])
+    'log(rows):1/executors'
     """
-    found = re.findall(r"(levels|number|curve)_(\d+)", internal)
-    return ":".join(factors[int(index)] + ("^2" if kind == "curve" else "") for kind, index in found)
+    written = {"curve": "{}^2", "log": "log({})", "sqrt": "sqrt({})", "inverse": "1/{}"}
+    found = re.findall(r"(levels|number|curve|log|sqrt|inverse)_(\d+)", internal)
+    return ":".join(written.get(kind, "{}").format(factors[int(index)]) for kind, index in found)
 
 
 def _levels(index: int) -> str:
@@ -91,7 +97,7 @@ def _levels(index: int) -> str:
 
 
 def _factors_of(token: re.Match[str]) -> tuple[str | None, ...]:
-    return token["name"], token["levels"], token["square"]
+    return token["name"], token["levels"], token["square"], token["shaped"], token["inverse"]
 
 
 def _internal(token: re.Match[str], index: Mapping[str, int], is_number: Mapping[str, bool]) -> str:
@@ -101,6 +107,10 @@ def _internal(token: re.Match[str], index: Mapping[str, int], is_number: Mapping
         if not is_number[token["square"]]:
             raise StudyError(f"{token['square']} is not numeric, so it has no square", hint=f"write {token['square']}")
         return f"curve_{index[token['square']]}"
+    if shaped := token["shaped"] or token["inverse"]:
+        if not is_number[shaped]:
+            raise StudyError(f"{shaped} is not numeric, so it has no {token[0].strip()}", hint=f"write {shaped}")
+        return f"{token['shape'] or 'inverse'}_{index[shaped]}"
     name = token["name"] or token["levels"]
     return _levels(index[name]) if name else token[0].strip()
 
@@ -110,6 +120,7 @@ def _tokens(text: str, factors: Sequence[str]) -> list[re.Match[str]]:
     known = "|".join(re.escape(name) for name in sorted(factors, key=len, reverse=True))
     pattern = re.compile(
         rf"\s*(?:C\s*\(\s*(?P<levels>{known})\s*\)|I\s*\(\s*(?P<square>{known})\s*\*\*\s*2\s*\)"
+        rf"|(?P<shape>log|sqrt)\s*\(\s*(?P<shaped>{known})\s*\)|I\s*\(\s*1\s*/\s*(?P<inverse>{known})\s*\)"
         rf"|(?P<name>(?:{known})(?!\w))|(?P<one>1(?![\w.]))"
         r"|(?P<power>\*\*\s*[1-9](?![\w.]))|(?P<operator>[+\-:*])|(?P<open>\()|(?P<close>\)))\s*"
     )
@@ -133,6 +144,9 @@ def _tokens(text: str, factors: Sequence[str]) -> list[re.Match[str]]:
 
 def _refusal(text: str, position: int, factors: Sequence[str]) -> StudyError:
     rest = text[position:].strip()
+    shape = re.match(r"(log2|log10|log|ln|sqrt|I)\s*\(", rest)
+    if shape:
+        return StudyError(f"formula {text!r} is rejected at {rest[:20]!r}", hint=_ALLOWED)
     word = re.match(r"\w+", rest)
     if word and not word[0].isdigit():
         return StudyError(

@@ -1,7 +1,7 @@
 """Settings as the columns of a linear model: what designs are judged by and analyses are fitted with."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from sparkcast.units import as_number
 if TYPE_CHECKING:
     import pandas as pd
 
+_SHAPES: dict[str, Callable[[Floats], Floats]] = {"log": np.log, "sqrt": np.sqrt, "inverse": np.reciprocal}
 _MAX_CELLS = 10**8  # of a model's columns: 800 MB
 
 
@@ -57,9 +58,10 @@ class Coding:
         """The numbers with three levels or more: only these can show an optimum between their ends."""
         return tuple(name for name in self.factors if len(self.levels[name]) > 2 and self.is_number(name))
 
-    def half_range(self, name: str) -> float:
-        """What one coded unit is in the factor's own unit."""
-        return (self.numbers[name][-1] - self.numbers[name][0]) / 2
+    def half_range(self, name: str, shape: str = "number") -> float:
+        """What one coded unit is in the factor's own unit, or in that of its logarithm, square root or inverse."""
+        ends = self._shaped(name, shape)
+        return float(ends.max() - ends.min()) / 2
 
     def frame(self, configurations: Sequence[Configuration]) -> "pd.DataFrame":
         """A pandas frame with, for factor i, `levels_i` (a category) and for numbers `number_i` and `curve_i`.
@@ -74,6 +76,8 @@ class Coding:
             columns[f"levels_{i}"] = pd.Categorical.from_codes(codes, categories=pd.RangeIndex(len(self.levels[name])))
             if self.is_number(name):
                 columns[f"number_{i}"], columns[f"curve_{i}"] = self.trend(name)[codes], self.bend(name)[codes]
+                if self.numbers[name][0] > 0:
+                    columns |= {f"{shape}_{i}": self.trend(name, shape)[codes] for shape in _SHAPES}
         return pd.DataFrame(columns)
 
     def codes(self, name: str, configurations: Sequence[Configuration]) -> Ints:
@@ -87,18 +91,22 @@ class Coding:
         name = self.factors[int(index)]
         if kind == "levels":
             return sum_contrasts(len(self.levels[name]))
-        return (self.trend(name) if kind == "number" else self.bend(name))[:, None]
+        return (self.bend(name) if kind == "curve" else self.trend(name, kind))[:, None]
 
     def curvature(self, name: str) -> float:
         """What one unit of `curve_i` is as a coefficient of the square in the factor's own unit."""
         centered = np.array(self.numbers[name]) - np.mean(self.numbers[name])
         return float(np.polynomial.polynomial.polyfit(centered, self.bend(name), 2)[2])
 
-    def trend(self, name: str) -> Floats:
-        """The coded value of each level of a number."""
-        numbers = np.array(self.numbers[name])
+    def trend(self, name: str, shape: str = "number") -> Floats:
+        """The coded value of each level of a number, or of its logarithm, square root or inverse."""
+        numbers = self._shaped(name, shape)
         centered: Floats = numbers - numbers.mean()
-        return centered / (self.half_range(name) or 1.0)
+        return centered / (self.half_range(name, shape) or 1.0)
+
+    def _shaped(self, name: str, shape: str) -> Floats:
+        numbers: Floats = np.array(self.numbers[name])
+        return _SHAPES[shape](numbers) if shape in _SHAPES else numbers
 
     def bend(self, name: str) -> Floats:
         """The square of each level, without what the trend explains of it, scaled to at most 1."""
@@ -131,6 +139,11 @@ def model_matrix(formula: Formula, frame: "pd.DataFrame") -> Floats:
 def model_columns(formula: Formula, frame: "pd.DataFrame") -> tuple[dict[str, slice], Floats]:
     """The places of each term's columns (the intercept's is 0), and the columns."""
     terms = terms_of(formula)
+    if unshaped := sorted({code for term in terms for code in term if code not in frame}):
+        raise StudyError(
+            f"formula {formula.text!r} has the {unshaped[0].partition('_')[0]} of a setting that is not always above 0",
+            hint="write the name of the setting by itself",
+        )
     parts = {code: _coded(frame[code]) for code in {code for term in terms for code in term}}
     places, width = {}, 1
     for term in terms:

@@ -143,6 +143,7 @@ _MOMENT = re.compile(
     r"(.*_)?(date|datetime|timestamp|day|when)|(start|started|end|ended|finish|finished|submit|submitted|created|begin)"
     r"(_?(time|date|at|on))?"
 )
+_BLOCK = re.compile(r"(block|session|night|week|weekday)(_?(id|no|nr|num|number))?")
 _REMARK = re.compile(r"(.*_)?(note|notes|comment|comments|remark|remarks|description|memo)")
 
 
@@ -213,6 +214,10 @@ def numbers_repeats(name: str) -> bool:
 
 def names_a_moment(name: str) -> bool:
     return _MOMENT.fullmatch(plain_name(name)) is not None
+
+
+def names_a_block(name: str) -> bool:
+    return _BLOCK.fullmatch(plain_name(name)) is not None
 
 
 def names_a_remark(name: str) -> bool:

@@ -158,6 +158,7 @@ class Observation:
     origin: LogOrigin | None = None  # of a run that was ingested
     requested: Configuration | None = None  # what its trial asked for, where the cluster gave something else
     leaves_open: bool = False  # its trial is to be run again: the cluster gave something else than this study controls
+    labels: Mapping[str, str] = field(default_factory=dict)  # what a table says of it beside settings and responses
 
     if TYPE_CHECKING:  # takes settings however they are written
 
@@ -181,6 +182,7 @@ class Observation:
             origin: LogOrigin | None = None,
             requested: Configuration | None = None,
             leaves_open: bool = False,
+            labels: Mapping[str, str] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
