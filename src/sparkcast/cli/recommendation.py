@@ -236,12 +236,12 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
 
 
 def _show_launch(launch: "Launch") -> None:
-    from sparkcast.recommend.formats import render
+    from sparkcast.recommend.formats.spark_submit import shell_parts
 
-    text, notes = render("spark-submit", launch)
-    tell(f"To start it{f', in {launch.directory}' if launch.directory else ''}:")
-    verbatim(text)
-    for note in notes:
+    if launch.properties or launch.program:
+        tell(f"To start it{f', in {launch.directory}' if launch.program else ', among the options of spark-submit'}:")
+        verbatim(" \\\n  ".join(shell_parts(launch)))
+    for note in launch.notes:
         tell(f"  ({note})")
 
 

@@ -9,7 +9,7 @@ from sparkcast.errors import StudyError
 from sparkcast.recommend import Launch
 from sparkcast.recommend.submit import INSTANCES, TOTAL_CORES, cluster_properties, is_property, missing_notes
 from sparkcast.study import Configuration, Role, Study, Vocabulary
-from sparkcast.study.environment import is_local, kind_of
+from sparkcast.study.environment import is_local
 from sparkcast.study.redaction import redact, redact_arguments, split_secrets
 from sparkcast.study.setting import SIZES
 from sparkcast.workloads import Submitted, SubmittedApplication, complete, properties_of, shape_of, workload_of
@@ -117,7 +117,9 @@ def launch_of_study(study: Study, settings: Configuration, spark: str = "") -> L
 
 def _unused(master: str) -> str:
     """A standalone master counts cores, YARN and Kubernetes count executors; what is not known keeps both."""
-    return {"spark": INSTANCES, "yarn": TOTAL_CORES, "k8s": TOTAL_CORES}.get(kind_of(master), "")
+    if master.startswith("spark://"):
+        return INSTANCES
+    return TOTAL_CORES if master.startswith(("yarn", "k8s://")) else ""
 
 
 def _options(program: SubmittedApplication, study: Study) -> tuple[dict[str, str], tuple[str, ...]]:

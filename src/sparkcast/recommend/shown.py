@@ -4,6 +4,7 @@ import re
 
 from sparkcast.recommend import Limit, Prediction
 from sparkcast.study import Kind, Response, Vocabulary
+from sparkcast.study.names import COST
 from sparkcast.units import show_level, show_money, show_percent, show_seconds
 
 _CORRECT = "share correct"  # what people say in percent; an AUC they do not
@@ -39,7 +40,7 @@ def show_range(response: Response, low: float, high: float) -> str:
 
 def show_prediction(response: Response, prediction: Prediction) -> str:
     """The median, and where the runs fall."""
-    verb = {Kind.TIME: "take", Kind.MONEY: "cost", Kind.SHARE: "reach"}.get(response.kind, "have")
+    verb = {Kind.TIME: "take", Kind.MONEY: COST, Kind.SHARE: "reach"}.get(response.kind, "have")
     runs = f"{show_level(prediction.level)} of runs {verb} {show_range(response, prediction.low, prediction.high)}"
     return f"{show_value(response, prediction.value)} median; {runs}"
 
@@ -74,5 +75,5 @@ def noun(response: Response) -> str:
     ('time', 'core-seconds', 'test auc')
     """
     if response.kind in (Kind.TIME, Kind.MONEY):
-        return "time" if response.kind is Kind.TIME else "cost"
+        return "time" if response.kind is Kind.TIME else COST
     return response.name.replace("_", "-" if response.name.endswith("_seconds") else " ")
