@@ -163,7 +163,8 @@ def _prose(tree: ast.AST) -> list[ast.AST]:
 SHELL_LINES = {
     "spark-submit and Spark's own scripts": """
         data/ingest/on_spark.py engines/_family.py engines/_submit.py engines/base.py engines/embedded.py
-        profile/findings/cluster.py recommend/submit.py search/loop.py study/redaction.py testing/workloads.py
+        profile/findings/cluster.py recommend/formats/emr.py recommend/formats/spark_submit.py recommend/launch.py
+        recommend/submit.py search/loop.py study/redaction.py testing/workloads.py
         workloads/_submit_line.py""",
     "a user's own job": "data/ingest/settings.py workloads/_command_block.py",
     "pip": "store/packing.py store/schema.py",

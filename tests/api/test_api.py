@@ -108,8 +108,8 @@ def test_recommend_leaves_out_what_is_too_far_and_says_how_many(tmp_path: Path) 
     wide = dataclasses.replace(learned, pool=Listed((*learned.about.candidates, Configuration(_at(executors=900)))))
     careful, bold = (api.recommend(wide, minimize="time_s", extrapolate=insist) for insist in (False, True))
     assert len(bold.candidates) == len(careful.candidates) + 4 == 16  # 900 executors with four batch sizes
-    assert "4 candidates left out as too far from what was measured" in careful.why
-    assert "too far" not in bold.why
+    assert "4 candidates: too far from what was measured" in careful.excluded
+    assert not bold.excluded
 
 
 def test_when_every_candidate_is_too_far_the_run_that_would_help_is_named() -> None:
@@ -129,9 +129,9 @@ def test_a_model_file_recommends_with_its_own_price_and_failures(tmp_path: Path)
     found = api.recommend(api.load_model(tmp_path / "m.sparkcast"), minimize="cost")
     time, cost = found.chosen.predicted("time_s"), found.chosen.predicted("cost")
     assert cost.value == pytest.approx(time.value / 3600 * int(found.chosen.configuration["executors"]) * 2 * 0.1)
-    assert "1 candidate left out after failing" in found.why
+    assert "1 candidate: failed every time" in found.excluded
     assert found.models == {"time_s": "ridge", "accuracy": "ridge"}
-    assert "--conf spark.executor.cores=2" in found.conf
+    assert found.launch.properties["spark.executor.cores"] == "2"
 
 
 def test_a_response_that_cannot_be_learned_is_noted_unless_it_was_asked_for() -> None:

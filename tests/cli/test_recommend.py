@@ -30,23 +30,27 @@ def ridge(*options: object) -> tuple[object, ...]:
 def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, runs: str) -> None:
     answer = call(*ridge("--within", "21s", "--fix", "jobs=1"))
     assert answer.code == 0, answer.err
-    first, why, *_ = answer.out.splitlines()
-    assert first.startswith("maximize accuracy: executors=8, batch_size=")
-    assert "met with probability" in why
-    assert "trade-off: " in answer.out
-    assert "s more buys executors=8, batch_size=" in answer.out
-    assert "--conf spark.executor.instances=8" in answer.out
-    assert "--conf spark.cores.max" not in answer.out
-    assert "also need spark.cores.max: 8 x the cores per executor" in answer.out
-    assert "job arguments:\n  --batch-size " in answer.out
-    assert "Pareto-optimal ones" in answer.out
-    assert "Pareto-optimal in time_s, accuracy (" in call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out
+    first, why, deadline, *_ = answer.out.splitlines()
+    assert first.startswith("Use executors=8, batch_size=")
+    assert why.startswith("  Why        highest predicted accuracy of the ")
+    assert deadline.startswith("  Deadline   21 s, met with ")
+    assert "\nTrade-off    a deadline of " in answer.out
+    assert " s allows executors=8, batch_size=" in answer.out
+    assert len(answer.out.splitlines()) <= 10
+    details = call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out
+    assert "\n--conf spark.executor.instances=8\n" in details
+    assert "--conf spark.cores.max" not in details
+    assert "also need spark.cores.max: 8 x the cores per executor" in details
+    # A table names no program, and what its columns are called is no option of anything.
+    assert "--batch-size" not in details
+    assert "not Spark properties, so set them yourself: batch_size=" in details
+    assert "Pareto-optimal in time_s, accuracy (" in details
 
 
 def test_json_has_every_part_of_the_answer(call: Call, runs: str) -> None:
     answer = call(*ridge("--within", "60s", "--budget", "0.5", "--price", "core_hour=1", "--json"))
     told = json.loads(answer.out)
-    assert {"chosen", "runner_up", "alternatives", "pareto", "nearest", "limits", "arguments", "staleness"} <= set(told)
+    assert {"chosen", "runner_up", "alternatives", "pareto", "nearest", "limits", "launch", "staleness"} <= set(told)
     assert [limit["response"] for limit in told["limits"]] == ["time_s", "cost"]
     assert told["chosen"]["probability"] >= 0.95
     assert told["staleness"]["verdict"] == "unknown"
@@ -127,9 +131,11 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--levels", "executors=8..1"], 2, "is not a range"),
         (["--levels", "cores=1..4"], 2, "'cores' is not a factor"),
         (["--min-accuracy", "95"], 2, "write 0.95"),
-        (["--min-accuracy", "0.999"], 5, "the highest accuracy reached"),
-        (["--within", "1s"], 5, "the shortest deadline met with probability 95% is"),
-        (["--within", "30s", "--fix", "executors=1"], 5, "without --fix executors=1"),
+        (["--min-accuracy", "0.999"], 5, "relax the limit to accuracy >= 0.9"),
+        (["--within", "1s"], 5, "relax the deadline to "),
+        (["--within", "30s", "--fix", "executors=1"], 5, "remove --fix executors=1: "),
+        (["--format", "yaml"], 2, "there is no format 'yaml'"),
+        (["--format", "emr", "--json"], 2, "--json and --format are both given"),
         (["--confidence", "1.5"], 2, "confidence 1.5 is not between 0 and 1"),
         (["--jobs-running", "many"], 2, "is not a number of jobs"),
         (["--jobs-running", "store"], 2, "only be counted for a study"),
@@ -179,10 +185,11 @@ def test_of_a_table_every_combination_of_the_measured_levels_is_considered(call:
 
 def test_the_answer_says_what_was_considered_and_how_to_change_that(call: Call, clusters: str) -> None:
     asked = ("recommend", clusters, "--model", "ridge", "--minimize", "time_s")
-    said = " ".join(call(*asked).out.split())
-    assert "chosen from 9 combinations of the measured levels, 8 of them measured" in said
+    said = " ".join(call(*asked, "--details").out.split())
+    assert "Considered 9 combinations of the measured levels, 8 of them measured" in said
     assert "--fix NAME=VALUE" in said
-    said = " ".join(call(*asked, "--fix", "nodes=4").out.split())
-    assert "chosen from 3 combinations of the measured levels with nodes=4, 2 of them measured" in said
-    said = " ".join(call(*asked, "--levels", "nodes=2..8").out.split())
-    assert "chosen from 21 combinations of the measured and the given levels, 8 of them measured" in said
+    said = " ".join(call(*asked, "--details", "--fix", "nodes=4").out.split())
+    assert "Considered 3 combinations of the measured levels with nodes=4, 2 of them measured" in said
+    said = " ".join(call(*asked, "--details", "--levels", "nodes=2..8").out.split())
+    assert "Considered 21 combinations of the measured and the given levels, 8 of them measured" in said
+    assert "9 runs cover 8 of 9 candidates; none failed" in call(*asked).out

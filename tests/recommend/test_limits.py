@@ -12,7 +12,8 @@ from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.curves import fit_curve
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Limit, Recommendation
-from sparkcast.recommend.choose import measured_epochs
+from sparkcast.recommend.lines import evidence
+from sparkcast.recommend.pool import measured_epochs
 from sparkcast.study import Configuration, Dataset, Epoch, Expression, Listed, Observation, Outcome, Price
 from sparkcast.study.space import Space
 from tests_support import ask as ask_of
@@ -85,7 +86,9 @@ def test_all_limits_hold_at_once() -> None:
     assert cost.high <= 0.17
     assert accuracy.low >= 0.93
     assert [limit.response for limit in found.limits] == ["time_s", "cost", "accuracy"]
-    assert found.why.count("met with probability") == 3
+    assert found.why == "the only candidate (of 16) that meets all limits"
+    assert len(found.chances) == 3
+    assert min(found.chances) == found.chosen.probability
 
 
 # ---------------------------------------------------------------- what a limit costs
@@ -97,7 +100,7 @@ def test_what_the_deadline_costs_is_the_least_time_with_which_something_better_f
     assert alternative.limit == Limit("time_s", 80.0)
     assert alternative.gain > 0
     assert alternative.needed > 80
-    assert alternative.text.startswith(f"{math.ceil(10 * (alternative.needed - 80)) / 10:.1f} s more buys executors=8")
+    assert alternative.text.startswith(f"a deadline of 1 min {math.ceil(alternative.needed) - 60} s allows executors=8")
     assert "points of accuracy" in alternative.text
     # With that deadline it is chosen, and with a little less it is not.
     later = ask(within_s=alternative.needed + 1e-6)
@@ -123,17 +126,17 @@ def refusal(**question: Any) -> InfeasibleError:
 
 def test_each_single_limit_that_would_help_is_named_with_its_value() -> None:
     error = refusal(within_s=80.0, budget=0.1, minimize="cost")
-    assert "the fastest, executors=8, batch_size=512, is predicted at" in error.problem
-    assert "deadline 1 min 20 s and budget 0.10 USD" in error.problem
-    deadline = float(error.hint.split("shortest deadline met with probability 95% is ")[1].split(" s,")[0])
-    budget = float(error.hint.split(" USD (`budget=` ")[1].split(")")[0])
+    assert "\n  closest: executors=8, batch_size=512 (predicted " in error.problem
+    assert "the 1 min 20 s deadline and the 0.10 USD budget" in error.problem
+    deadline = float(error.hint.split("`within_s=")[1].split("`")[0])
+    budget = float(error.hint.split("`budget=")[1].split("`")[0])
     assert ask(within_s=deadline, budget=0.1).chosen.probability >= 0.95
     assert ask(within_s=80.0, budget=budget).chosen.probability >= 0.95
 
 
 def test_a_fixed_setting_that_stands_in_the_way_is_named() -> None:
     error = refusal(within_s=60.0, fix={"executors": 1})
-    assert "without `fix={'executors': 1}`, executors=8, batch_size=" in error.hint
+    assert "remove `fix={'executors': 1}`: executors=8, batch_size=" in error.hint
     assert "qualifies" in error.hint
 
 
@@ -269,8 +272,8 @@ def test_what_is_likely_to_run_out_of_memory_is_not_recommended() -> None:
     found = recommend(with_failures(), MEMORY, price=Price(gib_hour=1.0), model="ridge", minimize="cost")
     assert found.chosen.failure_probability is not None
     assert found.chosen.failure_probability <= 0.1
-    assert "likely to fail" in found.why
-    assert "fails with probability" in found.why
+    assert any("likely to fail" in text for text in found.excluded)
+    assert "these settings fail with " in evidence(found)
     risky = recommend(
         with_failures(), MEMORY, price=Price(gib_hour=1.0), model="ridge", minimize="cost", max_failure=0.9
     )
@@ -333,7 +336,7 @@ def test_a_free_number_of_epochs_is_traded_against_the_batch_size() -> None:
     assert found.models == {"time_s": "curve", "accuracy": "curve"}
     assert found.chosen.configuration["executors"] == 4
     assert 1 <= int(found.chosen.configuration["epochs"]) < 10
-    assert f"--epochs {found.chosen.configuration['epochs']}" in found.arguments
+    assert any(f"epochs={found.chosen.configuration['epochs']}" in note for note in found.launch.notes)
     assert found.chosen.measured_runs == 0
     # What is chosen is the best of all pairs that meet the deadline, by the same curves.
     times, accuracies = fit_curve(data, "time_s"), fit_curve(data, "accuracy")

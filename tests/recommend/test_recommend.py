@@ -8,6 +8,7 @@ import pytest
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models import MODELS
 from sparkcast.recommend.evaluation import rows_run
+from sparkcast.recommend.lines import answer_lines, evidence
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
 from sparkcast.study.names import usual_vocabulary
@@ -99,13 +100,33 @@ def test_the_margin_is_what_the_confidence_needs_beyond_the_prediction() -> None
     assert fitted.probability_below([found.chosen.configuration], time.value + found.margin_s) == [pytest.approx(0.9)]
 
 
-def test_why_names_the_settings_the_margin_and_the_probability() -> None:
+def test_the_answer_says_why_how_sure_it_is_and_what_stands_behind_it() -> None:
     found = ask(within_s=25.0, fix={"executors": 3})
-    assert found.why.startswith("executors=3, batch_size=64: predicted 13.")
-    assert "margin needed for 95%; deadline 25.0 s met with probability >99%; accuracy 0.96" in found.why
-    assert found.why.endswith("this configuration was never run")
+    lines = dict(answer_lines(found))
+    assert lines["Why"] == "highest predicted accuracy of the 3 candidates that meet the deadline"
+    assert lines["Deadline"] == "25 s, met with >99% probability (95% required)"
+    assert lines["Time"].startswith("13.")
+    assert " s median; 90% of runs take 1" in lines["Time"]
+    assert lines["Accuracy"].startswith("96.5% median; 90% of runs reach 96")
+    assert "these settings were never run; closest run executors=4, batch_size=64, 0.21 of a " in lines["Evidence"]
     assert found.chosen.measured_runs == 0
     assert ask(within_s=25.0).chosen.measured_runs == 2
+
+
+@pytest.mark.parametrize("outcome", [Outcome.LOST, Outcome.TIMEOUT])
+def test_never_run_is_not_said_of_settings_with_runs_that_ended_without_a_result(outcome: Outcome) -> None:
+    data, tried = measured(), Configuration({"executors": 3, "batch_size": 64, "cores": 2})
+    known = Dataset(
+        data.factors, (*data.observations, Observation(tried, {}, outcome=outcome)), responses=data.responses
+    )
+    fix = {"executors": 3, "batch_size": 64}
+    if outcome is Outcome.TIMEOUT:
+        with pytest.raises(InfeasibleError, match="failed every time"):
+            recommend(known, GRID, model="ridge", fix=fix)
+        return
+    said = evidence(recommend(known, GRID, model="ridge", fix=fix))
+    assert "never run" not in said
+    assert "1 run of these settings ended without a result" in said
 
 
 def test_cost_is_time_times_what_the_executors_hold() -> None:
@@ -129,7 +150,8 @@ def test_memory_has_its_price_too() -> None:
     found = recommend(with_memory, GRID, minimize="cost", price=Price(gib_hour=0.01), model="ridge")
     time, cost = found.chosen.predicted("time_s"), found.chosen.predicted("cost")
     assert cost.value == pytest.approx(time.value / 3600 * int(found.chosen.configuration["executors"]) * 2 * 0.01)
-    assert "--conf spark.executor.memory=2g" in found.conf
+    # A table with `executors` speaks of Spark's executors, and so do its cores and memory.
+    assert found.launch.properties["spark.executor.memory"] == "2g"
 
 
 def test_a_measured_cost_needs_no_price() -> None:
@@ -145,11 +167,11 @@ def test_a_measured_cost_needs_no_price() -> None:
 
 
 def test_conf_lines_can_be_pasted() -> None:
-    assert ask(within_s=25.0).conf == (
-        "--conf spark.executor.cores=2",
-        "--conf spark.cores.max=8",
-        "--conf spark.executor.instances=4",
-    )
+    assert ask(within_s=25.0).launch.properties == {
+        "spark.executor.cores": "2",
+        "spark.cores.max": "8",
+        "spark.executor.instances": "4",
+    }
     words = usual_vocabulary(["memory", "batch_size"], [])
     assert conf_lines(Configuration({"memory": "4g", "batch_size": 64}), words) == ("--conf spark.executor.memory=4g",)
     assert conf_lines(Configuration(), words) == ()
@@ -160,9 +182,10 @@ def test_nothing_that_meets_the_deadline_is_an_error_with_the_nearest_alternativ
         ask(within_s=4.0)
     error = caught.value
     assert error.exit_code == 5
-    assert "the fastest, executors=4, batch_size=256, is predicted at 5.0" in error.problem
-    assert "meets it with probability <1%" in error.problem
-    nearest = float(error.hint.split("is ")[1].split(" s,")[0])
+    assert error.problem.startswith("no candidate meets the 4 s deadline with 95% probability\n  closest: ")
+    assert "executors=4, batch_size=256 (predicted 5.0" in error.problem
+    assert error.problem.endswith("meets it with <1% probability")
+    nearest = float(error.hint.split("`within_s=")[1].split("`")[0])
     assert ask(within_s=nearest).chosen.probability >= 0.95
     with pytest.raises(InfeasibleError):
         ask(within_s=nearest - 0.02)
@@ -175,7 +198,7 @@ def test_a_configuration_that_only_ever_failed_is_not_recommended() -> None:
     broken = Dataset(data.factors, (*others, Observation(best, {}, outcome=Outcome.OOM)), responses=data.responses)
     found = recommend(broken, GRID, within_s=25.0, model="ridge")
     assert {"executors": 4, "batch_size": 64} not in [c.configuration for c in found.candidates]
-    assert "1 candidate left out after failing" in found.why
+    assert "1 candidate: failed every time" in found.excluded
     with pytest.raises(InfeasibleError, match="failed every time they were run"):
         recommend(broken, [best], within_s=25.0, model="ridge")
     lost = Dataset(data.factors, (*others, Observation(best, {}, outcome=Outcome.LOST)), responses=data.responses)

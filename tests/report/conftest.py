@@ -19,7 +19,7 @@ from sparkcast.analysis import (
     Regression,
     ResidualPoint,
 )
-from sparkcast.recommend import Candidate, Limit, Prediction, Recommendation
+from sparkcast.recommend import Candidate, Launch, Limit, Prediction, Recommendation
 from sparkcast.study import (
     Configuration,
     Dataset,
@@ -250,7 +250,7 @@ def make_recommendation() -> Recommendation:
         candidates=tuple(ranked),
         why="the most accurate of the configurations that end within 36 s with 95% confidence",
         margin_s=3.4,
-        conf=("--num-executors 2", "--conf spark.executor.cores=1", "--conf spark.sparkcast.batchSize=128"),
+        launch=Launch({"spark.executor.instances": "2", "spark.executor.cores": "1"}, "train.py"),
         limits=(Limit("time_s", 36.0),),
         vocabulary=WORDS,
     )

@@ -82,7 +82,7 @@ def test_the_full_report_answers_first_and_says_where_it_comes_from(text: str) -
         "It meets the deadline of 36.0 s with 98% probability; 95% was required.",
         "measured a time of 29.4 s, inside the predicted 25.9 s to 31.6 s.",
         "2 configurations were ruled out.",
-        "spark-submit \\ --num-executors 2 \\ --conf spark.executor.cores=1",
+        "spark-submit \\ --conf spark.executor.instances=2 \\ --conf spark.executor.cores=1 \\ train.py",
         "12 runs succeeded.",
         "very strong evidence",
         "ernest predicts the time with a mean error of 4.3%",

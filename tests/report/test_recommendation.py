@@ -15,6 +15,7 @@ from sparkcast.recommend import (
     Alternative,
     Candidate,
     Considered,
+    Launch,
     Limit,
     Nearest,
     Prediction,
@@ -73,7 +74,6 @@ def recommended(front: Sequence[Candidate], *others: Candidate, **changes: Any) 
         candidates=(*front, *others),
         why="",
         margin_s=None,
-        conf=(),
         pareto=tuple(front),
         vocabulary=WORDS,
     )
@@ -452,9 +452,12 @@ def test_the_page_shows_the_front_the_arguments_the_warnings_and_the_chance_of_f
     asked = recommended(
         front,
         limits=ALL_LIMITS,
-        conf=("--conf spark.cores.max=4",),
-        conf_notes=("the memory has no unit",),
-        arguments=("--batch-size 512", "--name <b>"),
+        launch=Launch(
+            {"spark.cores.max": "4"},
+            "train.py",
+            ("--batch-size", "512", "--name", "<b>"),
+            notes=("no memory",),
+        ),
         staleness=Staleness("retrain", ("The cluster is another one.",)),
         n_candidates=5000,
     )
@@ -463,9 +466,9 @@ def test_the_page_shows_the_front_the_arguments_the_warnings_and_the_chance_of_f
     parts = [
         '<p class="verdict warning"><b aria-hidden="true">!</b> <span>Retrain before relying on this. The cluster is',
         '<figure id="candidates">',
-        "spark-submit \\\n  --conf spark.cores.max=4</code>",
-        '<p class="note">the memory has no unit</p>',
-        "--batch-size 512 \\\n--name &lt;b&gt;</code>",
+        "spark-submit \\\n  --conf spark.cores.max=4 \\\n  train.py \\\n  --batch-size 512",
+        "--name &#39;&lt;b&gt;&#39;</code>",
+        '<p class="note">no memory</p>',
         "Question: minimize time, meeting a deadline of 1 min 00 s, a budget of 0.25 and an accuracy of at least 0.900",
         '<figure id="pareto-front">',
         "meets the<br>limits</th>",
@@ -484,6 +487,6 @@ def test_a_page_of_a_plain_recommendation_has_neither_warnings_nor_empty_columns
     )
     text = render(replace(content, figures=()))
     assert "verdict warning" not in text
-    assert "Job arguments:" not in text
+    assert 'id="paste"' not in text
     assert ">fails</th>" not in text
     assert "meets the<br>" not in text

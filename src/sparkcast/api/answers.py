@@ -226,6 +226,7 @@ def recommend(
     from sparkcast.learned.knowledge import knowledge_of
     from sparkcast.recommend.advise import Choices, Situation, advise, pool_of
     from sparkcast.recommend.choose import Recommender
+    from sparkcast.recommend.launch import launch_of_study
     from sparkcast.recommend.question import Question
     from sparkcast.runs.environment import here
 
@@ -240,11 +241,17 @@ def recommend(
     source = source_of(data, table)
     known = knowledge_of(source, model)
     pool = pool_of(known, choices or Choices())
-    recommender = Recommender(known, pool, price=price or known.about.price, extrapolate=extrapolate)
+    given = () if choices is None else tuple(choices.levels)
+    recommender = Recommender(known, pool, price=price or known.about.price, extrapolate=extrapolate, given=given)
     present = present or Present()
     n_running, jobs = _running(source, present)
     recent = None if present.recent is None else data_of(present.recent).dataset
-    return advise(recommender, known, asked, Situation(n_running, jobs, here(known.about.fingerprints), recent))
+    found = advise(recommender, known, asked, Situation(n_running, jobs, here(known.about.fingerprints), recent))
+    study = source.study if isinstance(source, Data) else None
+    if study is None or not study.workload:
+        return found
+    settings = known.about.fixed | found.chosen.configuration
+    return replace(found, launch=launch_of_study(study, settings, recommender.spark))
 
 
 def _running(source: "Data | Knowledge", present: Present) -> "tuple[int | None, tuple[RunningJob, ...]]":

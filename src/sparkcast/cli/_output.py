@@ -27,6 +27,7 @@ _HAS_TOLD: ContextVar[bool] = ContextVar("_HAS_TOLD", default=False)  # a docume
 
 _PIPED = 100  # columns where there is no terminal
 _NARROWEST = 40
+_LABELS = 13  # columns before the text of a labeled line
 
 
 def require_free(path: Path, force: bool) -> None:
@@ -111,6 +112,13 @@ def tell_labeled(lines: Sequence[tuple[str, str]]) -> None:
     column = max(len(label) for label, _ in lines) + 2
     for label, text in lines:
         tell(f"  {label:{column}}{text}", hang=" " * column)
+
+
+def labeled(label: str, text: str, *, indent: int = 0) -> None:
+    """A line that begins with a label, on stdout; what runs over stands below its text."""
+    first = f"{' ' * indent}{label}".ljust(_LABELS - 1) + " "
+    lines = wrapped(as_options(text), width(sys.stdout) - len(first), "")
+    _print([first + lines[0], *(" " * len(first) + line for line in lines[1:])], sys.stdout)
 
 
 def say(message: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, options, say, shell, tell
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, labeled, say, tell, verbatim
 from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, reads_runs, understood
 from sparkcast.cli.prediction import (
     USUAL_MODEL,
@@ -17,15 +17,15 @@ from sparkcast.cli.prediction import (
     load_any,
     parse_fixed,
     response_name,
-    show_predicted,
 )
 from sparkcast.units import show_probability
 
 if TYPE_CHECKING:
-    from sparkcast.recommend import Candidate, Recommendation, RunningForecast, Staleness
+    from sparkcast.recommend import Launch, Recommendation, RunningForecast, Staleness
     from sparkcast.study import Level
 
 _MOST_SHOWN = 8  # of the Pareto front
+_MOST_LINES = 10  # of an answer
 
 
 def register(app: typer.Typer) -> None:
@@ -79,6 +79,14 @@ def recommend(
         str | None,
         typer.Option(help="Runs made since the model was trained (DATA), to check whether it is still valid."),
     ] = None,
+    as_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="Print only what starts the job: spark-submit, properties, sparkapplication, emr, databricks, "
+            "airflow or json.",
+        ),
+    ] = None,
     details: Details = False,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for the Pareto front and the candidates: PNG, SVG and Vega-Lite.")
@@ -102,6 +110,8 @@ def recommend(
     from sparkcast.study.derive import parse_price
     from sparkcast.units import parse_seconds
 
+    if as_format is not None:
+        _check_format(as_format, as_json)
     objective = maximize or minimize or ""
     wanted = [*(response or ()), *([objective] if "=" in objective else [])]
     loaded = load_any(data, reading, wanted, model, as_json)
@@ -128,10 +138,32 @@ def recommend(
         model=model,
         extrapolate=extrapolate,
     )
-    emit(result, as_json, lambda found: _show_recommendation(found, details), understood(loaded))
+    if as_format is None:
+        emit(result, as_json, lambda found: _show_recommendation(found, details), understood(loaded))
+    else:
+        _show_format(as_format, result)
     if figures is not None:
         written = api.write_recommendation_figures(result, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
+
+
+def _check_format(name: str, as_json: bool) -> None:
+    from sparkcast.errors import StudyError
+    from sparkcast.recommend.formats import require_format
+
+    require_format(name)
+    if as_json:
+        raise StudyError("--json and --format are both given", hint="--json has everything; --format only the command")
+
+
+def _show_format(name: str, result: "Recommendation") -> None:
+    """What goes into a file, on stdout; what to know of it, on stderr."""
+    from sparkcast.recommend.formats import render
+
+    text, notes = render(name, result.launch)
+    verbatim(text)
+    for note in (*notes, *result.notes):
+        say(f"note: {note}")
 
 
 def parse_levels(text: str) -> "tuple[str, tuple[Level, ...]]":
@@ -175,40 +207,42 @@ def _jobs_running(text: str | None) -> int | str | None:
 
 
 def _show_recommendation(result: "Recommendation", details: bool) -> None:
-    chosen = str(result.chosen.configuration)
-    tell(f"{result.objective}: {chosen}")
-    tell(f"  {result.why.removeprefix(f'{chosen}: ')}")
-    for prediction in result.chosen.predictions:
-        tell(f"  {show_predicted(prediction, result.vocabulary)}")
-    if result.nearest and result.nearest.distance > 0:
-        near = str(result.nearest.configuration)
-        tell(f"  closest measured: {near}, {result.nearest.distance:.2g} of the measured range away")
-    if result.no_failure:
-        tell(f"  {result.no_failure}")
-    if result.considered:
-        optimal = f"; --details lists {len(result.pareto)} Pareto-optimal ones" if len(result.pareto) > 1 else ""
-        how = f"--fix NAME=VALUE narrows them, --levels NAME=1..16 adds others{'' if details else optimal}"
-        tell(f"  chosen from {result.considered.text} ({how})")
-    if result.runner_up:
-        tell(f"runner-up: {result.runner_up.configuration} ({_short(result.runner_up, result)})")
-    if result.as_good:
-        tell(f"as good within the noise: {result.as_good.configuration} ({_short(result.as_good, result)})")
-    for alternative in result.alternatives[: None if details else 1]:
-        tell(f"trade-off: {alternative.text}")
+    from sparkcast.recommend.lines import answer_lines, other_lines
+
+    inner, outer = answer_lines(result), other_lines(result, details=details)
+    if not details:
+        if 1 + len(inner) + len(outer) < _MOST_LINES:
+            outer.append(("Next", "add --details for all candidates and the command to start"))
+    else:
+        inner += [("Excluded", text) for text in result.excluded]
+        if result.considered:
+            how = "--fix NAME=VALUE narrows them, --levels NAME=1..16 adds others"
+            inner.append(("Considered", f"{result.considered.text} ({how})"))
+    tell(f"Use {result.chosen.configuration}.")
+    for label, text in inner:
+        labeled(label, text, indent=2)
+    for label, text in outer:
+        labeled(label, text)
     if details:
         _show_front(result)
     for forecast in result.running:
         tell(_running_line(forecast))
-    if result.conf:
-        options("paste into spark-submit:", result.conf)
-    for note in result.conf_notes:
-        tell(f"  {note}")
-    if result.arguments:
-        shell("job arguments:", " ".join(result.arguments), below=True)
+    if details:
+        _show_launch(result.launch)
     for note in result.notes:
         say(f"note: {note}")
     if result.staleness:
         _show_staleness(result.staleness)
+
+
+def _show_launch(launch: "Launch") -> None:
+    from sparkcast.recommend.formats.spark_submit import shell_parts
+
+    if launch.properties or launch.program:
+        tell(f"To start it{f', in {launch.directory}' if launch.program else ', among the options of spark-submit'}:")
+        verbatim(" \\\n  ".join(shell_parts(launch)))
+    for note in launch.notes:
+        tell(f"  ({note})")
 
 
 def _show_staleness(staleness: "Staleness") -> None:
@@ -220,6 +254,8 @@ def _show_staleness(staleness: "Staleness") -> None:
 
 
 def _show_front(result: "Recommendation") -> None:
+    from sparkcast.recommend.lines import short_values
+
     front = result.tradeoffs
     if len(front) < 2:
         return
@@ -230,7 +266,7 @@ def _show_front(result: "Recommendation") -> None:
     tell(f"Pareto-optimal in {', '.join(responses)} ({len(front)}):")
     for candidate in front[:_MOST_SHOWN]:
         mark = "*" if candidate.configuration == result.chosen.configuration else " "
-        tell(f"  {mark} {candidate.configuration}: {_short(candidate, result)}")
+        tell(f"  {mark} {candidate.configuration}: {short_values(result, candidate)}")
     if len(front) > _MOST_SHOWN:
         tell(f"    and {len(front) - _MOST_SHOWN} more: --json or --figures DIR shows them")
     if n_alike := len(result.pareto) - len(front):
@@ -238,6 +274,7 @@ def _show_front(result: "Recommendation") -> None:
 
 
 def _running_line(forecast: "RunningForecast") -> str:
+    from sparkcast.recommend.shown import short_seconds
     from sparkcast.units import show_seconds
 
     job = forecast.job
@@ -248,10 +285,5 @@ def _running_line(forecast: "RunningForecast") -> str:
     if job.within_s is None or forecast.probability is None or forecast.probability_with_new is None:
         return line
     chances = f"{show_probability(forecast.probability)} -> {show_probability(forecast.probability_with_new)}"
-    verdict = " (WOULD MISS IT)" if forecast.would_miss else ""
-    return f"{line}; meets its deadline of {show_seconds(job.within_s)} with probability {chances}{verdict}"
-
-
-def _short(candidate: "Candidate", result: "Recommendation") -> str:
-    words = result.vocabulary
-    return ", ".join(f"{p.response} {words.response(p.response).shown(p.value)}" for p in candidate.predictions)
+    verdict = "would miss" if forecast.would_miss else "meets"
+    return f"{line}; it {verdict} its {short_seconds(job.within_s)} deadline (probability {chances})"

@@ -16,6 +16,7 @@ class ConfigurationRuns:
     configuration: Configuration
     ok: int
     failed: int
+    lost: int = 0  # with their machine or process, which says nothing about the settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,11 @@ class About:
 
 
 def seen_in(data: Dataset) -> tuple[ConfigurationRuns, ...]:
-    """Every configuration that was run, by its varied settings. A lost run says nothing about settings."""
+    """Every configuration that was run, by its varied settings."""
     counts: dict[Configuration, list[int]] = {}
     for run in data.observations:
-        count = counts.setdefault(data.key(run), [0, 0])
-        if run.outcome is not Outcome.LOST:
-            count[0 if run.ok else 1] += 1
+        count = counts.setdefault(data.key(run), [0, 0, 0])
+        count[0 if run.ok else 2 if run.outcome is Outcome.LOST else 1] += 1
     return tuple(ConfigurationRuns(key, *count) for key, count in counts.items())
 
 

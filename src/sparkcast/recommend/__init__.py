@@ -3,6 +3,7 @@
 A question and something that was learned go in (`advise`), a recommendation comes out. Nothing is run or read here.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,6 +15,7 @@ __all__ = [
     "Alternative",
     "Candidate",
     "Considered",
+    "Launch",
     "Limit",
     "Nearest",
     "Prediction",
@@ -41,6 +43,7 @@ class Candidate:
     probability: float  # of keeping to the limit that is kept to least likely; 1.0 when there is none
     measured_runs: int  # how often exactly this was run
     failure_probability: float | None = None  # None when no run has failed
+    other_runs: int = 0  # of exactly this that failed or were lost
     is_tradeoff: bool | None = None  # of the Pareto front: whether it is likely better in something than those kept
 
     def predicted(self, response: str) -> Prediction:
@@ -105,6 +108,9 @@ class Considered:
     measured: int  # of these
     is_sample: bool  # of combinations that are too many to look at all
     text: str  # the same for people
+    meeting: int = 0  # candidates that keep to all limits
+    runs: int = 0  # behind the answer, with those that failed,
+    failed: int = 0  # which these are
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +122,22 @@ class Staleness:
 
 
 @dataclass(frozen=True, slots=True)
+class Launch:
+    """What starts the job with the chosen settings. Without a program, only what Spark is told of them."""
+
+    properties: Mapping[str, str] = field(default_factory=dict)  # of Spark
+    program: str = ""  # as spark-submit takes it
+    arguments: tuple[str, ...] = ()  # of the program
+    options: Mapping[str, str] = field(default_factory=dict)  # of spark-submit, without dashes: class, py-files
+    switches: tuple[str, ...] = ()  # options without a value
+    environment: Mapping[str, str] = field(default_factory=dict)
+    master: str = ""
+    directory: str = ""  # in which paths of the program and its files begin
+    spark: str = ""  # its version in the runs
+    notes: tuple[str, ...] = ()  # what it does not say
+
+
+@dataclass(frozen=True, slots=True)
 class Recommendation:
     objective: str  # "maximize auc", "minimize cost"
     within_s: float | None
@@ -123,18 +145,21 @@ class Recommendation:
     models: dict[str, str]  # response -> model that predicted it
     chosen: Candidate
     runner_up: Candidate | None
-    candidates: tuple[Candidate, ...]  # the first of all that were considered, best first
+    candidates: tuple[Candidate, ...]  # the first of all that were considered, the chosen one and then best first
     why: str
     margin_s: float | None  # room the confidence needs between prediction and deadline
-    conf: tuple[str, ...]  # paste-ready spark-submit options
-    conf_notes: tuple[str, ...] = ()  # properties that no setting gives
-    arguments: tuple[str, ...] = ()  # paste-ready arguments of the job itself
+    launch: Launch = field(default_factory=Launch)  # to paste
     limits: tuple[Limit, ...] = ()
+    chances: tuple[float, ...] = ()  # of keeping to each limit
     n_candidates: int = 0  # of those considered, the ones that are supported by runs and not likely to fail
     considered: Considered | None = None
+    held: Configuration = field(default_factory=Configuration)  # amounts of data, at the largest measured
+    excluded: tuple[str, ...] = ()  # how many candidates, and why
     alternatives: tuple[Alternative, ...] = ()  # what each limit costs
     pareto: tuple[Candidate, ...] = ()  # Pareto-optimal in time, cost and quality; by time
-    as_good: Candidate | None = None  # not likely worse in the objective, and likely cheaper, or else faster
+    tie: Candidate | None = None  # predicted best, by less than the noise; the chosen one spends less, or was run
+    tie_spends: str = ""  # more than the chosen one: "2.1 times the cost"
+    untested: Candidate | None = None  # predicted better, but never run, and not near enough to runs to rely on that
     nearest: Nearest | None = None
     running: tuple[RunningForecast, ...] = ()
     staleness: Staleness | None = None

@@ -11,12 +11,13 @@ from sparkcast.learned.support import Extrapolating
 from sparkcast.models import MODELS, Fitted
 from sparkcast.queues.calibration import calibrated
 from sparkcast.recommend import Recommendation, RunningForecast, RunningJob, Staleness
-from sparkcast.recommend.choose import Recommender, measured_epochs
+from sparkcast.recommend.choose import Recommender
 from sparkcast.recommend.load import forecast_launching, forecast_running, jobs_factor
+from sparkcast.recommend.pool import measured_epochs
 from sparkcast.recommend.question import Question
 from sparkcast.recommend.staleness import drift, drift_within, most_jobs_in, staleness
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Dataset, Fingerprint, Level, Listed, Pool, Role
+from sparkcast.study import Configuration, Dataset, Fingerprint, Level, Listed, Pool
 from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.crossed import crossed
 
@@ -48,23 +49,13 @@ def advise(recommender: Recommender, known: Knowledge, question: Question, prese
         answer,
         running=_forecasts(recommender, known, present, answer.chosen.configuration, question.confidence),
         staleness=_staleness(recommender, known, present),
-        notes=(*answer.notes, *_notes(known, answer), *_amount_note(known, answer)),
+        notes=(*answer.notes, *_notes(known, answer)),
     )
 
 
 def _notes(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
     learned = {name: known.about.responses[name].note for name in answer.models if name in known.about.responses}
     return tuple(f"{name}: {note}" for name, note in learned.items() if note)
-
-
-def _amount_note(known: Knowledge, answer: Recommendation) -> tuple[str, ...]:
-    """How much data there is, is rarely up to the user: less of it is faster, but not an answer."""
-    sizes = [name for name in known.about.factors if known.about.vocabulary.role(name) is Role.DATA_SIZE]
-    for name in sizes:
-        found = {candidate.configuration[name] for candidate in answer.candidates if name in candidate.configuration}
-        if len(found) > 1 and not any(isinstance(level, str) for level in found):
-            return (f"{name} is an amount of data: `fix={ {name: max(found)} }` asks about a given one",)
-    return ()
 
 
 def pool_of(known: Knowledge, choices: Choices) -> Pool:

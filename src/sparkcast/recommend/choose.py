@@ -1,7 +1,7 @@
 """The best settings that keep to every limit with the wanted probability."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -15,17 +15,21 @@ from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
-from sparkcast.recommend.comparison import apart, is_likely, likely_better, noise_in
-from sparkcast.recommend.evaluation import Asked, CostTable, RunRecord, View, rows_like, rows_run, significant
-from sparkcast.recommend.explain import alternatives, infeasible, why
+from sparkcast.recommend.amounts import WholeData, whole_data
+from sparkcast.recommend.comparison import apart, likely_better, noise_in
+from sparkcast.recommend.evaluation import Asked, CostTable, RunRecord, View, rows_like, runs_at, significant
+from sparkcast.recommend.explain import alternatives, excluded, infeasible, spends, why
+from sparkcast.recommend.identifiable import untold_note
+from sparkcast.recommend.launch import launch_of_table
 from sparkcast.recommend.neighbors import MeasuredPoints
 from sparkcast.recommend.pareto import pareto_front
+from sparkcast.recommend.pool import candidates_of, having, is_repeated, nothing_left
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
 from sparkcast.recommend.resources import Resources, resources_of
 from sparkcast.recommend.small_samples import ENOUGH, few_note, is_by_errors, most_teaching
-from sparkcast.recommend.submit import conf_lines, conf_notes, job_arguments
+from sparkcast.recommend.ties import select
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration, Kind, Level, Price, Vocabulary, same_level
+from sparkcast.study import Configuration, Kind, Level, Price, Vocabulary
 from sparkcast.study.derive import hourly_columns
 from sparkcast.study.names import COST
 from sparkcast.study.space import Candidates, Pool
@@ -41,19 +45,27 @@ class Recommender:
     """
 
     def __init__(
-        self, knowledge: Knowledge, candidates: Pool, *, price: Price | None = None, extrapolate: bool = False
+        self,
+        knowledge: Knowledge,
+        candidates: Pool,
+        *,
+        price: Price | None = None,
+        extrapolate: bool = False,
+        given: Collection[str] = (),
     ) -> None:
+        """`given`: settings whose values to choose from somebody gave; also amounts of data are chosen then."""
         self._knowledge, self._pool, self._price, self._extrapolate = knowledge, candidates, price, extrapolate
+        self._given = given
         self.known = RunRecord.of(knowledge)
         self.words = self.known.words if price is None else self.known.words.in_currency(COST, price.currency)
         found = resources_of(self.known.words, self.known.factors, self.known.constants)
         self.resources = None if found is None or found.name in self.known.responses else found
-        self._runs = {seen.configuration: seen.ok for seen in self.known.seen}
+        self._runs = {seen.configuration: (seen.ok, seen.failed + seen.lost) for seen in self.known.seen}
         self._has_failures = any(seen.failed for seen in self.known.seen)
         self._n_ok = sum(seen.ok for seen in self.known.seen)
         self.measured = MeasuredPoints(self.known)
         self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
-        self._noises: dict[str, float] = {}
+        self._noises: dict[str, float | None] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
         self._views: dict[Configuration, View] = {}
 
@@ -63,10 +75,17 @@ class Recommender:
         return limits_of(question, self.words, tuple(known))
 
     def ask(self, question: Question) -> Recommendation:
-        asked = self._asked(*self._view(question.fix), question, self.limits(question))
+        limits = self.limits(question)
+        data = self._whole_data(question, limits)
+        whole = replace(question, fix={**question.fix, **data.settings})
+        asked = self._asked(*self._view(whole.fix), whole, limits)
         if not asked.meets.any():
             raise infeasible(asked, self._freed(question))
-        return _answer(self, asked)
+        return replace(_answer(self, asked), held=data.settings, notes=(*self.notes(asked), *data.notes))
+
+    def _whole_data(self, question: Question, limits: Sequence[Limit]) -> WholeData:
+        given = {*question.fix, *self._given}
+        return whole_data(self.known, given, self._objective(question, limits), limits, self.words)
 
     def _objective(self, question: Question, limits: Sequence[Limit]) -> Objective:
         return objective_of(
@@ -79,7 +98,9 @@ class Recommender:
 
     def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
-        asked = self._asked(*self._view(question.fix), question, self.limits(question))
+        limits = self.limits(question)
+        fix = {**self._whole_data(question, limits).settings, **question.fix}
+        asked = self._asked(*self._view(fix), replace(question, fix=fix), limits)
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
 
@@ -111,7 +132,7 @@ class Recommender:
             whole is not None
             and not whole.is_sample
             and fix
-            and (like := _having(whole.candidates, fix, self.known)).any()
+            and (like := having(whole.candidates, fix, self.known)).any()
         ):
             return whole, like
         key = Configuration(fix)
@@ -124,7 +145,7 @@ class Recommender:
 
     def view_of(self, candidates: Candidates, fix: Mapping[str, Level]) -> View:
         if not len(candidates):
-            raise _nothing_left(self._pool, fix)
+            raise nothing_left(self._pool, fix)
         broke = np.zeros(len(candidates), dtype=bool)
         proven = broke.copy()
         for seen in self.known.seen:
@@ -138,7 +159,10 @@ class Recommender:
                 f"all {len(candidates)} candidates failed every time they were run",
                 hint="try settings with more memory or time",
             )
-        return View(candidates, broke, proven)
+        ran = [(seen.configuration, seen.ok) for seen in self.known.seen]
+        n_runs = runs_at(candidates, ran, self.known.factors)
+        near = None if self._extrapolate or (n_runs > 0).all() else self.measured.is_near(candidates)
+        return View(candidates, broke, proven, n_runs=n_runs, near=near)
 
     def table(self, view: View, response: str) -> AnswerTable:
         if response not in view.tables:
@@ -215,13 +239,26 @@ class Recommender:
         known = {response: tables[response] for response in dict.fromkeys(order)}
         settings = {} if setting is None else {objective.response: setting}
         failure = self.failures(view)
-        asked = Asked(question, limits, objective, known, failure, view, wanted, words, settings, self._noise)
+        spending = self._spending(view, objective, tables)
+        asked = Asked(question, limits, objective, known, failure, view, wanted, words, settings, self._noise, spending)
         if not asked.allowed.any():
             raise NotEnoughDataError(
                 f"no candidate is close enough to what was measured for all of {', '.join(asked.tables)}",
                 hint="run more configurations; `extrapolate=True` answers anyway, with wide intervals",
             )
         return asked
+
+    def _spending(
+        self, view: View, objective: Objective, tables: Mapping[str, AnswerTable]
+    ) -> tuple[str, AnswerTable] | None:
+        """What is saved where candidates are equally good: money, else machines or cores by the time, else time."""
+        words, time = self.words, tables.get(self.words.time or "")
+        is_of_time = objective.response in (words.money, None if self.resources is None else self.resources.name)
+        if words.money is not None and words.money in tables and words.money != objective.response:
+            return words.money, tables[words.money]
+        if self.resources is not None and time is not None and not is_of_time and objective.response in tables:
+            return self.resources.name, self._resources_table(view, self.resources, time)
+        return None if time is None or words.time in (None, objective.response) else (words.time, time)
 
     def _learned(self, responses: Set[str], objective: Objective) -> Set[str]:
         """What models must tell for these: the time, where they are computed from it."""
@@ -231,7 +268,7 @@ class Recommender:
             responses = responses - {COST} | {self.words.required_time()}
         return responses
 
-    def _noise(self, response: str) -> float:
+    def _noise(self, response: str) -> float | None:
         """How much repeated runs scatter; what is computed from the time scatters like that."""
         name = response if response in self.known.responses else self.words.required_time()
         if name not in self._noises:
@@ -275,17 +312,26 @@ class Recommender:
         settings = listed.configurations()
         runs, marked = self._runs_of(listed, settings), marks or [None] * len(settings)
         parts = zip(settings, asked.predictions(at), chances, runs, failure, marked, strict=True)
-        return [Candidate(*part) for part in parts]
+        return [
+            Candidate(own, predictions, chance, ok, fails, others, mark)
+            for own, predictions, chance, (ok, others), fails, mark in parts
+        ]
 
-    def _runs_of(self, candidates: Candidates, settings: Sequence[Configuration]) -> list[int]:
-        """How often each was run, as it is: also for as many epochs."""
+    def _runs_of(self, candidates: Candidates, settings: Sequence[Configuration]) -> list[tuple[int, int]]:
+        """How often each was run with success and without, as it is: also for as many epochs."""
         factors, epochs = self.known.factors, self.known.epochs
         keys = settings if candidates.levels.keys() == {*factors} else [own.only(factors) for own in settings]
-        runs = [self._runs.get(key, 0) for key in keys]
+        runs = [self._runs.get(key, (0, 0)) for key in keys]
         if epochs not in candidates.levels or epochs in self.known.factors:
             return runs
-        whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
-        return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(epochs).tolist(), strict=True)]
+        whole = [is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
+        codes = candidates.position(epochs).tolist()
+        return [n if whole[code] else (0, 0) for n, code in zip(runs, codes, strict=True)]
+
+    @property
+    def spark(self) -> str:
+        """The version of Spark in the latest place where runs were made."""
+        return next((place.spark for place in reversed(self._knowledge.about.fingerprints) if place.spark), "")
 
     def no_failure(self) -> NoFailure | None:
         return None if self._has_failures or not self._n_ok else NoFailure(self._n_ok)
@@ -300,20 +346,22 @@ class Recommender:
 
     def considered(self, asked: Asked) -> Considered:
         view = asked.view
-        if view.measured is None:
-            ran = [seen.configuration for seen in self.known.seen if seen.ok]
-            view.measured = rows_run(view.candidates, ran, self.known.factors)
-        n, measured = int(asked.wanted.sum()), int((asked.wanted & view.measured).sum())
+        assert view.n_runs is not None
+        n, measured = int(asked.wanted.sum()), int((asked.wanted & (view.n_runs > 0)).sum())
         given = f" with {Configuration(asked.question.fix)}" if asked.question.fix else ""
         text = f"{n:,} {view.description}{given}, {measured:,} of them measured"
-        return Considered(n, measured, view.is_sample, text)
+        failed = sum(seen.failed for seen in self.known.seen)
+        return Considered(n, measured, view.is_sample, text, int(asked.meets.sum()), self._n_ok + failed, failed)
 
     def models(self, asked: Asked) -> dict[str, str]:
         is_by_epoch = asked.view.is_by_epoch(self.known)
         return {r: self._fitted[r, is_by_epoch][0] for r in asked.tables if (r, is_by_epoch) in self._fitted}
 
     def notes(self, asked: Asked) -> tuple[str, ...]:
-        """What to know of an answer that rests on few configurations."""
+        """What to know of an answer that rests on few configurations, or on fewer than there are settings."""
+        untold = untold_note(asked, self.known)
+        if untold is not None:
+            return (untold,)
         response, n = self._least_learned(asked)
         if response is None or n >= ENOUGH:
             return ()
@@ -349,14 +397,17 @@ def _check_shares(limits: Sequence[Limit], words: Vocabulary, largest: Callable[
 def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
     question = asked.question
     good = asked.order[asked.meets[asked.order]]
+    selected = select(asked, good)
+    row, tied = selected.row, selected.tie
+    good = np.concatenate([[row], good[good != row]])
     listed = good[: max(question.most, 2)]
     if len(good) < question.most:
         listed = np.concatenate([good, asked.nearest_misses(question.most - len(good))])
-    front = _front(asked)
-    row = int(good[0])
-    as_good = _as_good(asked, row)
-    marks = [*[None] * len(listed), *_apart(asked, front, row), *[None] * len(as_good)]
-    candidates = recommender.candidates(asked, [*listed.tolist(), *front, *as_good], marks)
+    front, far = _front(asked), _untested(asked, row)
+    untested = far if selected.untested is None else selected.untested
+    others = [at for at in (tied, untested) if at is not None]
+    marks = [*[None] * len(listed), *_apart(asked, front, row), *[None] * len(others)]
+    candidates = recommender.candidates(asked, [*listed.tolist(), *front, *others], marks)
     chosen = candidates[0]
     words, within_s, margin_s = recommender.words, None, None
     for limit in asked.limits:
@@ -364,7 +415,6 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
             response = words.response(limit.response)
             within_s = response.seconds(limit.value)
             margin_s = response.seconds(float(asked.kept_value(limit)[row] - asked.values[limit.response][row]))
-    settings = recommender.known.constants | chosen.configuration
     return Recommendation(
         objective=str(asked.objective),
         within_s=within_s,
@@ -373,22 +423,30 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         chosen=chosen,
         runner_up=candidates[1] if len(good) > 1 else None,
         candidates=tuple(candidates[: len(listed)]),
-        why=why(asked, row, chosen, margin_s, recommender.reasons(asked)),
+        why=why(asked, is_tie=tied is not None, reasons=recommender.reasons(asked)),
         margin_s=margin_s,
-        conf=conf_lines(settings, words),
-        conf_notes=conf_notes(settings, words),
-        arguments=job_arguments(settings, words),
+        launch=launch_of_table(recommender.known.constants | chosen.configuration, words, recommender.spark),
         limits=asked.limits,
+        chances=tuple(float(asked.chances(limit, np.array([row]))[0]) for limit in asked.limits),
         n_candidates=int(asked.kept.sum()),
         considered=recommender.considered(asked),
+        excluded=excluded(asked),
         alternatives=alternatives(asked, row, lambda at: recommender.candidates(asked, [at])[0]),
         pareto=tuple(candidates[len(listed) : len(listed) + len(front)]),
-        as_good=candidates[-1] if as_good else None,
+        tie=None if tied is None else candidates[len(listed) + len(front)],
+        tie_spends="" if tied is None else spends(asked, tied, row),
+        untested=None if untested is None else candidates[-1],
         nearest=recommender.measured.nearest(chosen.configuration),
         no_failure=recommender.no_failure(),
-        notes=recommender.notes(asked),
         vocabulary=words,
     )
+
+
+def _untested(asked: Asked, chosen: int) -> int | None:
+    """The best of those that are too far from all runs, if it is predicted better than the chosen one."""
+    better = asked.far & (asked.loss < asked.loss[chosen])
+    found = asked.order[np.logical_and.reduce([better, *asked.keeps.values()])[asked.order]]
+    return int(found[0]) if len(found) else None
 
 
 def _compared(asked: Asked) -> list[str]:
@@ -412,19 +470,6 @@ def _apart(asked: Asked, front: list[int], chosen: int) -> list[bool]:
     return apart(asked.view.better[key], than_chosen, front.index(chosen) if chosen in front else None)
 
 
-def _as_good(asked: Asked, chosen: int) -> list[int]:
-    """The cheapest or fastest that keeps to all limits and is not likely worse, if it is likely cheaper or faster."""
-    objective = asked.objective
-    spent = next((r for r in (asked.words.money, asked.time) if r in asked.tables and r != objective.response), None)
-    if spent is None:
-        return []
-    own, means = asked.means(objective.response), asked.means(spent)
-    is_worse = is_likely(own.score(np.array([chosen]), slice(None), is_more=objective.is_maximum))
-    rows = np.flatnonzero(asked.meets & ~is_worse)
-    best = rows[np.argmin(asked.values[spent][rows])]
-    return [int(best)] if is_likely(means.score(np.array([best]), chosen, is_more=False)).all() else []
-
-
 def _front(asked: Asked) -> list[int]:
     """The rows that are Pareto-optimal in time, cost and quality, by time; some of them if they are many."""
     words, compared = asked.words, _compared(asked)
@@ -440,79 +485,3 @@ def _front(asked: Asked) -> list[int]:
         some = np.unique(np.linspace(0, len(front) - 1, _MOST_OF_THE_FRONT).round().astype(int))
         asked.view.fronts[key] = front[some].tolist()
     return asked.view.fronts[key]
-
-
-# ---------------------------------------------------------------- candidates
-
-
-def candidates_of(pool: Pool, fix: Mapping[str, Level], known: RunRecord) -> Candidates:
-    """The candidates with the fixed settings, which may have values that no candidate has by itself."""
-    given = {name: value for name, value in fix.items() if not _is_repeated(known, name, value)}
-    for name, value in given.items():
-        if name in known.factors or (name == known.epochs and name in known.constants):
-            continue
-        if name in known.constants:
-            raise _never_varied(name, value, known.constants[name])
-        names = tuple(dict.fromkeys((*known.factors, *known.constants)))
-        raise StudyError(f"cannot fix {name!r}: there is no such setting", hint=did_you_mean(name, names))
-    return _as_known(pool.fixing(given).candidates(), known)
-
-
-def _as_known(candidates: Candidates, known: RunRecord) -> Candidates:
-    """The candidates by the settings that models know; others must be what every run had."""
-    kept = list(known.factors)
-    for name, levels in candidates.levels.items():
-        others = [level for level in levels if not _is_repeated(known, name, level)]
-        if name == known.epochs and others and name not in kept:
-            kept.append(name)
-        elif name not in kept and name in known.constants and others:
-            raise _never_varied(name, others[0], known.constants[name])
-    for name in kept:
-        if name not in candidates.levels:
-            raise StudyError(f"a candidate has no value for {name!r}", hint="give every varied setting")
-    return candidates if kept == list(candidates.levels) else candidates.only(kept)
-
-
-def measured_epochs(knowledge: Knowledge) -> tuple[int, ...]:
-    """1 to the longest run; raises NotEnoughDataError when no run tells its epochs."""
-    if knowledge.last_epoch < 1:
-        raise NotEnoughDataError(
-            "no run reports its epochs, so their number cannot be free",
-            hint="make the number of epochs a factor, or measure with a workload that reports every epoch",
-        )
-    return tuple(range(1, knowledge.last_epoch + 1))
-
-
-def _having(candidates: Candidates, fix: Mapping[str, Level], known: RunRecord) -> Bools:
-    """Which candidates have the fixed settings; none when one of these is not among their settings."""
-    given = {name: value for name, value in fix.items() if not _is_repeated(known, name, value)}
-    if not given.keys() <= candidates.levels.keys():
-        return np.zeros(len(candidates), dtype=bool)
-    return rows_like(candidates, given, tuple(given))
-
-
-def _is_repeated(known: RunRecord, name: str, value: Level) -> bool:
-    """Whether this only says what every run had."""
-    return name not in known.factors and name in known.constants and same_level(value, known.constants[name])
-
-
-def _never_varied(name: str, value: Level, seen: Level) -> NotEnoughDataError:
-    return NotEnoughDataError(
-        f"every run has {name} = {seen}, so nothing is known about {name} = {value}",
-        hint=f"run the study with {name} = {value} as an additional level",
-    )
-
-
-def _nothing_left(pool: Pool, fix: Mapping[str, Level]) -> InfeasibleError:
-    """No candidate is left: which fixed setting or which rule alone stands in the way."""
-    hints = [
-        f"leave out `fix={ {name: fix[name]} }`"
-        for name in fix
-        if len(pool.fixing({other: value for other, value in fix.items() if other != name}).candidates())
-    ]
-    relaxed = pool.fixing(fix).without_each_rule()
-    hints += [f"relax the rule {rule.text!r}" for rule, left in relaxed if len(left.candidates())]
-    given = f" with {Configuration(fix)}" if fix else ""
-    return InfeasibleError(
-        f"the rules leave no candidate{given}", hint=", or ".join(hints) or "relax more than one of the rules"
-    )

@@ -61,7 +61,8 @@ class View:
         default_factory=dict
     )  # of the front, who is likely better than whom in something
     failure: Floats | None = None
-    measured: Bools | None = None  # run with success
+    n_runs: Ints | None = None  # that succeeded, of each candidate
+    near: Bools | None = None  # to some run, all settings together
     description: str = "candidates"
     is_sample: bool = False
     fronts: dict[object, list[int]] = field(default_factory=dict)  # the rows that nothing beats, by what is compared
@@ -125,8 +126,9 @@ class Asked:
         view: View,
         wanted: Bools,
         words: Vocabulary,
-        settings: Mapping[str, Floats] | None = None,
-        noise: Callable[[str], float] = lambda _: 0.0,
+        settings: Mapping[str, Floats],
+        noise: Callable[[str], float | None],
+        spending: tuple[str, AnswerTable] | None,
     ) -> None:
         self.question, self.limits, self.objective, self.tables = question, limits, objective, tables
         self.view, self.failure, self.wanted, self.words, self._noise = view, failure, wanted, words, noise
@@ -137,9 +139,15 @@ class Asked:
         )
         # ... nor likely to.
         safe = True if failure is None else (failure <= question.max_failure) | view.proven
-        self.kept = self.allowed & safe
+        supported = self.allowed & safe
+        # Far from all runs the model alone speaks: of many such points the best is mostly a lucky one.
+        near = supported if view.near is None else supported & view.near
+        self.kept = near if near.any() else supported
+        self.far = supported & ~self.kept
         self._intervals: dict[str, tuple[Floats, Floats]] = {}
-        self.values = {response: table.values for response, table in tables.items()} | dict(settings or {})
+        self.values = {response: table.values for response, table in tables.items()} | dict(settings)
+        self.spent = None if spending is None else spending[0]  # what breaks ties
+        self._compared = {**tables, **({} if spending is None else {spending[0]: spending[1]})}
         # Probabilities of all candidates would take longer than everything else: a quantile tells as well who keeps.
         self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in limits}
         self.meets = np.logical_and.reduce([self.kept, *self.keeps.values()])
@@ -176,11 +184,12 @@ class Asked:
         """What is known of the mean of a response, or of the setting that is the objective, at every candidate."""
         known = self.view.means
         if response not in known:
-            is_setting = response not in self.tables
+            table, n_runs = self._compared.get(response), self.view.n_runs
+            assert n_runs is not None
             known[response] = (
                 exact(self.values[response])
-                if is_setting
-                else means_of(self.tables[response], self.words.response(response), self._noise(response))
+                if table is None
+                else means_of(table, self.words.response(response), self._noise(response), n_runs)
             )
         return known[response]
 
@@ -220,22 +229,31 @@ def significant(values: Floats, digits: int = 3) -> Floats:
 
 def rows_run(candidates: Candidates, configurations: Sequence[Levels], names: Sequence[str]) -> Bools:
     """Which candidates have these settings of one of the configurations."""
+    return runs_at(candidates, [(configuration, 1) for configuration in configurations], names) > 0
+
+
+def runs_at(candidates: Candidates, ran: Sequence[tuple[Levels, int]], names: Sequence[str]) -> Ints:
+    """How often each candidate was run; `ran`: settings, and how often these were."""
     codes = {name: {level: code for code, level in enumerate(candidates.levels[name])} for name in names}
-    known = [
-        [codes[name][normal_level(configuration[name])] for name in names]
-        for configuration in configurations
-        if all(normal_level(configuration[name]) in codes[name] for name in names)
-    ]
+    known = {
+        tuple(codes[name][normal_level(settings[name])] for name in names): n
+        for settings, n in ran
+        if n and all(normal_level(settings[name]) in codes[name] for name in names)
+    }
     if not known or not names:
-        return np.full(len(candidates), bool(known))
+        return np.full(len(candidates), sum(known.values()))
     places = [list(candidates.levels).index(name) for name in names]
-    both = np.concatenate([np.array(known, dtype=candidates.codes.dtype), candidates.codes[:, places]])
+    both = np.concatenate([np.array(list(known), dtype=candidates.codes.dtype), candidates.codes[:, places]])
     sizes = [len(candidates.levels[name]) for name in names]
     if prod(sizes) < 2**62:  # one number for each row
         which = both.astype(np.int64) @ np.array([prod(sizes[i + 1 :]) for i in range(len(sizes))])
     else:
         which = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
-    return np.isin(which[len(known) :], which[: len(known)])
+    own, others = which[: len(known)], which[len(known) :]
+    order = np.argsort(own)
+    at = np.minimum(np.searchsorted(own[order], others), len(own) - 1)
+    counts = np.array(list(known.values()))[order]
+    return np.where(own[order][at] == others, counts[at], 0)
 
 
 def rows_like(candidates: Candidates, configuration: Levels, names: Sequence[str]) -> Bools:

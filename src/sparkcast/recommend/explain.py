@@ -10,48 +10,71 @@ from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit, Relaxed
 from sparkcast.recommend.comparison import is_likely
 from sparkcast.recommend.evaluation import Asked
-from sparkcast.recommend.question import Objective, show_limit
-from sparkcast.study import Kind, Response, Vocabulary
-from sparkcast.units import show_level, show_money, show_percent, show_probability, show_seconds
+from sparkcast.recommend.question import Objective
+from sparkcast.recommend.shown import noun, short_seconds, show_bound, show_value
+from sparkcast.study import Configuration, Kind, Response, Vocabulary
+from sparkcast.units import show_level, show_money, show_percent, show_probability
 
+_SAME = 1.02  # a ratio that is not worth a word
 _SURE = 0.995  # what is more likely is shown without its probability
 
 
-def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reasons: Sequence[str] = ()) -> str:
-    objective, confidence, at = asked.objective, asked.question.confidence, np.array([row])
-    parts = []
-    if asked.time is not None:
-        parts.append(f"predicted {_seconds(asked, chosen.predicted(asked.time).value)}")
-    if margin_s is not None:
-        parts.append(f"{show_seconds(max(margin_s, 0.0))} margin needed for {show_level(confidence)}")
-    for limit in asked.limits:
-        parts.append(
-            f"{show_limit(limit, asked.words)} met with probability {show_probability(asked.chances(limit, at)[0])}"
-        )
-    if objective.response != asked.time and objective.response in asked.tables:
-        parts.append(
-            f"{objective.response} {_shown(asked.words, objective, chosen.predicted(objective.response).value)}"
-        )
-    if not chosen.measured_runs:
-        parts.append("this configuration was never run")
-    if chosen.failure_probability is not None:
-        parts.append(f"fails with probability {show_probability(chosen.failure_probability)}")
-    if n_failed := int((asked.wanted & asked.view.broke).sum()):
-        parts.append(f"{_candidates(n_failed)} left out after failing")
-    if n_unsafe := int((asked.allowed & ~asked.kept).sum()):
-        parts.append(f"{_candidates(n_unsafe)} left out as likely to fail")
-    if n_beyond := int((asked.wanted & ~asked.view.broke & ~asked.allowed).sum()):
-        parts.append(f"{_candidates(n_beyond)} left out as too far from what was measured")
-    return f"{chosen.configuration}: {'; '.join([*parts, *reasons])}"
+def why(asked: Asked, *, is_tie: bool, reasons: Sequence[str] = ()) -> str:
+    """What sets the chosen settings apart from all others."""
+    objective, response = asked.objective, asked.words.response(asked.objective.response)
+    best = "highest" if objective.is_maximum else "shortest" if response.kind is Kind.TIME else "lowest"
+    predicted = "predicted " if objective.response in asked.tables else ""
+    meeting = _meeting(asked)
+    if int(asked.meets.sum()) == 1:
+        return ". ".join([f"the only {meeting.partition(' ')[2]}", *reasons])
+    first = f"{best} {predicted}{noun(response)} of the {meeting}"
+    if is_tie:
+        first = f"ties for the {first}, and {_saved(asked)}"
+    return ". ".join([first, *reasons])
 
 
-def _seconds(asked: Asked, time: float) -> str:
-    assert asked.time is not None
-    return show_seconds(asked.words.response(asked.time).seconds(time))
+def _meeting(asked: Asked) -> str:
+    """The candidates that were to choose from."""
+    n, kept = int(asked.wanted.sum()), int(asked.meets.sum())
+    total = f" (of {n:,})" if kept < n else ""
+    if not asked.limits:
+        return f"{_candidates(kept)}{total}"
+    kinds = [asked.words.response(limit.response).kind for limit in asked.limits if limit.is_upper]
+    one = {Kind.TIME: "the deadline", Kind.MONEY: "the budget"}.get(kinds[0], "the limit") if kinds else "the limit"
+    return f"{_candidates(kept)}{total} that meet{'s' * (kept == 1)} {one if len(asked.limits) == 1 else 'all limits'}"
+
+
+def _saved(asked: Asked) -> str:
+    if asked.spent is None:
+        return "was run"
+    response = asked.words.response(asked.spent)
+    kinds = {Kind.TIME: "takes less time", Kind.MONEY: "costs less"}
+    return kinds.get(response.kind, f"uses fewer {noun(response)}")
+
+
+def spends(asked: Asked, row: int, than: int) -> str:
+    """How much more a candidate spends than another: "2.1 times the cost"; "" where that is next to nothing."""
+    if asked.spent is None:
+        return ""
+    means = asked.means(asked.spent)
+    ratio = math.exp(means.center[row] - means.center[than])
+    times = f"{ratio:.2g}" if ratio >= 1.2 else f"{ratio:.3g}"
+    return f"{times} times the {noun(asked.words.response(asked.spent))}" if ratio > _SAME else ""
+
+
+def excluded(asked: Asked) -> tuple[str, ...]:
+    """How many candidates were not to choose from, and why."""
+    counts = {
+        "failed every time": asked.wanted & asked.view.broke,
+        "likely to fail": asked.allowed & ~asked.kept & ~asked.far,
+        "too far from what was measured": asked.wanted & ~asked.view.broke & ~asked.allowed,
+        "combinations unlike any run": asked.far,
+    }
+    return tuple(f"{_candidates(int(rows.sum()))}: {reason}" for reason, rows in counts.items() if rows.any())
 
 
 def _candidates(n: int) -> str:
-    return f"{n} candidate{'' if n == 1 else 's'}"
+    return f"{n:,} candidate{'' if n == 1 else 's'}"
 
 
 # ---------------------------------------------------------------- what a limit costs
@@ -86,32 +109,33 @@ def _alternative(asked: Asked, limit: Limit, needed: float, chosen: int, row: in
     values = asked.values[asked.objective.response]
     gain = float(values[row] - values[chosen]) * (1 if asked.objective.is_maximum else -1)
     chance = asked.means(asked.objective.response).probability(row, chosen, is_more=asked.objective.is_maximum)
-    settings = str(candidate.configuration)
     gained = _show_gain(asked.objective, asked.words, values[chosen], values[row])
-    gained += "" if chance > _SURE else f", with probability {show_probability(chance)}"
-    text = f"{_show_change(limit, needed, asked.words.response(limit.response))} buys {settings}: {gained}"
-    return Alternative(limit, needed, candidate, gain, text, chance)
+    gained += "" if chance > _SURE else f", with {show_probability(chance)} probability"
+    allows = f"{_show_needed(limit, needed, asked.words.response(limit.response))} allows"
+    return Alternative(limit, needed, candidate, gain, f"{allows} {candidate.configuration}: {gained}", chance)
 
 
-def _show_change(limit: Limit, needed: float, response: Response) -> str:
-    change = abs(needed - limit.value)
+def _show_needed(limit: Limit, needed: float, response: Response) -> str:
+    """A limit that is just met."""
     if response.kind is Kind.TIME and limit.is_upper:
-        return f"{show_seconds(math.ceil(10 * response.seconds(change)) / 10)} more"
+        return f"a deadline of {short_seconds(_rounded_up(response.seconds(needed)))}"
     if response.kind is Kind.MONEY and limit.is_upper:
-        return f"{show_money(change, response.unit)} more"
-    return f"{change:.3g} {'more' if limit.is_upper else 'less'} {limit.response}"
+        return f"a budget of {show_money(needed, response.unit, up=True)}"
+    rounded = math.ceil(needed * 1e4) / 1e4 if limit.is_upper else math.floor(needed * 1e4) / 1e4
+    return f"a limit of {limit.response} {'<=' if limit.is_upper else '>='} {rounded:g}"
+
+
+def _rounded_up(seconds: float) -> float:
+    """A deadline to write down: rounding it down would make it one that is not met."""
+    return math.ceil(seconds * 100) / 100 if seconds < 10 else math.ceil(seconds)
 
 
 def _show_gain(objective: Objective, words: Vocabulary, now: float, then: float) -> str:
-    change = then - now
-    if words.response(objective.response).kind is Kind.SHARE and now <= 1:
-        return f"{100 * change:+.2g} points of {objective.response}"
+    response, change = words.response(objective.response), then - now
+    if response.kind is Kind.SHARE and abs(now) <= 1:
+        return f"{100 * change:+.2g} points of {noun(response)}"
     percent = f" ({show_percent(change / abs(now), sign=True)})" if now else ""
-    return f"{objective.response} {_shown(words, objective, now)} -> {_shown(words, objective, then)}{percent}"
-
-
-def _shown(words: Vocabulary, objective: Objective, value: float) -> str:
-    return words.response(objective.response).shown(value)
+    return f"{noun(response)} {show_value(response, now)} -> {show_value(response, then)}{percent}"
 
 
 # ---------------------------------------------------------------- nothing fits
@@ -119,15 +143,23 @@ def _shown(words: Vocabulary, objective: Objective, value: float) -> str:
 
 def infeasible(asked: Asked, freed: Sequence[tuple[str, Candidate]]) -> InfeasibleError:
     """Says how near it gets, and what alone would make it possible."""
-    hints = _relaxations(asked) + [_freed_text(asked, name, chosen) for name, chosen in freed]
+    hints = _relaxations(asked) + [_freed_text(asked, name, chosen) for name, chosen in freed] + _untested_text(asked)
     alone = f"relaxing a single limit is not enough: {_each_alone(asked)}"
     nearest = (*_relaxed(asked), *(chosen.configuration for _, chosen in freed))
     return InfeasibleError(_problem(asked), hint="; or ".join(hints) or alone, nearest=nearest)
 
 
+def _untested_text(asked: Asked) -> list[str]:
+    """The best of those that are too far from all runs, where its prediction keeps to all limits."""
+    rows = np.flatnonzero(np.logical_and.reduce([asked.far, *asked.keeps.values()]))
+    if not len(rows):
+        return []
+    best = rows[np.argmin(asked.loss[rows])]
+    return [f"run {_settings(asked, int(best))}, which is predicted to qualify but is unlike any run"]
+
+
 def _problem(asked: Asked) -> str:
     question = asked.question
-    wanted = " and ".join(show_limit(limit, asked.words) for limit in asked.limits)
     rows = np.flatnonzero(asked.kept)
     if not len(rows):
         assert asked.failure is not None  # nothing else takes candidates away that are allowed
@@ -137,16 +169,26 @@ def _problem(asked: Asked) -> str:
             f"{show_probability(float(np.min(asked.failure[asked.allowed])))}"
         )
     best = _nearest_row(asked, rows)
-    configuration = _settings(asked, best)
+    wanted = " and ".join(f"the {show_bound(limit, asked.words)}" for limit in asked.limits)
     it = "it" if len(asked.limits) == 1 else "all of these"
-    chance = f"meets {it} with probability {show_probability(asked.probability(np.array([best]))[0])}"
-    if asked.time is not None:
-        fastest = (
-            f"the fastest, {configuration}, is predicted at {_seconds(asked, float(asked.values[asked.time][best]))}"
-        )
-    else:
-        fastest = f"the closest is {configuration}: it"
-    return f"no candidate meets {wanted} with probability {show_level(question.confidence)}; {fastest} and {chance}"
+    time = "" if asked.time is None else f" (predicted {_shown(asked, asked.time, best)})"
+    chance = f"{_settings(asked, best)}{time} meets {it} with {_chance(asked, best)} probability"
+    return (
+        f"no candidate meets {wanted} with {show_level(question.confidence)} probability{_with_fixed(asked)}\n"
+        f"  closest: {chance}"
+    )
+
+
+def _with_fixed(asked: Asked) -> str:
+    return f" at {Configuration(asked.question.fix)}" if asked.question.fix else ""
+
+
+def _shown(asked: Asked, response: str, row: int) -> str:
+    return show_value(asked.words.response(response), float(asked.values[response][row]))
+
+
+def _chance(asked: Asked, row: int) -> str:
+    return show_probability(float(asked.probability(np.array([row]))[0]))
 
 
 def _nearest_row(asked: Asked, rows: Ints) -> int:
@@ -166,7 +208,6 @@ def _relaxations(asked: Asked) -> list[str]:
             one.limit,
             asked.words.response(one.limit.response),
             one.needed,
-            asked.question.confidence,
             str(one.configuration),
         )
         for one in _relaxed(asked)
@@ -192,23 +233,22 @@ def _relaxed(asked: Asked) -> list[Relaxed]:
     return found
 
 
-def _relaxed_text(limit: Limit, response: Response, needed: float, confidence: float, settings: str) -> str:
-    kept = f"with probability {show_level(confidence)} is"
+def _relaxed_text(limit: Limit, response: Response, needed: float, settings: str) -> str:
     if response.kind is Kind.TIME and limit.is_upper:
-        return f"the shortest deadline met {kept} {_round_up(response.seconds(needed))} s, by {settings}"
+        seconds = _rounded_up(response.seconds(needed))
+        return f"relax the deadline to {short_seconds(seconds)} (`within_s={seconds:g}`), which {settings} meets"
     if response.kind is Kind.MONEY and limit.is_upper:
-        least = (
-            f"{show_money(needed, response.unit, up=True)} (`budget=` {show_money(needed, up=True).replace(',', '')})"
-        )
-        return f"the smallest budget met {kept} {least}, by {settings}"
-    if limit.is_upper:
-        return f"the lowest {limit.response} met {kept} {math.ceil(needed * 1e4) / 1e4:g}, by {settings}"
-    return f"the highest {limit.response} reached {kept} {math.floor(needed * 1e4) / 1e4:g}, by {settings}"
+        amount = show_money(needed, up=True).replace(",", "")
+        shown = show_money(needed, response.unit, up=True)
+        return f"raise the budget to {shown} (`budget={amount}`), which {settings} meets"
+    rounded = math.ceil(needed * 1e4) / 1e4 if limit.is_upper else math.floor(needed * 1e4) / 1e4
+    bound = f"{limit.response} {'<=' if limit.is_upper else '>='} {rounded:g}"
+    return f"relax the limit to {bound} (`limits=[{bound!r}]`), which {settings} meets"
 
 
 def _freed_text(asked: Asked, name: str, chosen: Candidate) -> str:
     value = asked.question.fix[name]
-    return f"without `fix={ {name: value} }`, {chosen.configuration} qualifies"
+    return f"remove `fix={ {name: value} }`: {chosen.configuration} qualifies"
 
 
 def _each_alone(asked: Asked) -> str:
@@ -219,11 +259,6 @@ def _each_alone(asked: Asked) -> str:
         if len(rows):
             needed = asked.kept_value(limit)[rows]
             best = float(np.min(needed) if limit.is_upper else np.max(needed))
-            alone = show_limit(Limit(limit.response, best, limit.is_upper), asked.words)
-            parts.append(f"{alone} is possible on its own")
+            alone = show_bound(Limit(limit.response, best, limit.is_upper), asked.words)
+            parts.append(f"a {alone} is possible on its own")
     return "; ".join(parts) or "run more configurations"
-
-
-def _round_up(seconds: float) -> str:
-    """A deadline to write down: rounding it down would make it one that is not met."""
-    return f"{math.ceil(seconds * 100) / 100:.2f}" if seconds < 10 else f"{math.ceil(seconds)}"

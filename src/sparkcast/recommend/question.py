@@ -10,7 +10,7 @@ from sparkcast.recommend import Limit
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Kind, Level, Response, Vocabulary
 from sparkcast.study.names import COST
-from sparkcast.units import parse_seconds, show_money, show_seconds
+from sparkcast.units import parse_seconds
 
 _LIMIT = re.compile(r"\s*(?P<name>[^<>=]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<value>[^<>=]+?)\s*")
 _WRITE_IT = "write it like 'auc >= 0.9' or 'time_s <= 300s'"
@@ -164,17 +164,3 @@ def limits_of(question: Question, words: Vocabulary, known: Sequence[str]) -> tu
         name = next(name for name, is_upper in sides if sides.count((name, is_upper)) > 1)
         raise StudyError(f"{name} has two limits on the same side", hint="give only one")
     return limits
-
-
-def show_limit(limit: Limit, words: Vocabulary) -> str:
-    """A limit for people.
-
-    >>> show_limit(Limit("minutes", 5.0), Vocabulary(responses=(Response("minutes", kind=Kind.TIME, unit="min"),)))
-    'deadline 5 min 00 s'
-    """
-    response = words.response(limit.response)
-    if response.kind is Kind.TIME and limit.is_upper:
-        return f"deadline {show_seconds(response.seconds(limit.value))}"
-    if response.kind is Kind.MONEY and limit.is_upper:
-        return f"budget {show_money(limit.value, response.unit)}"
-    return f"{limit.response} {'at most' if limit.is_upper else 'at least'} {limit.value:.4g}"

@@ -42,8 +42,8 @@ class Resources:
         product = " x ".join((*self.settings, "time"))
         alike = "; machines of all types count the same" if self.counts_alike else ""
         return (
-            f"neither an accuracy nor a price is known, so the fewest {self.name.replace('_', '-')} ({product}) are "
-            f"chosen, not the shortest time: `minimize={time!r}` does that{alike}"
+            f"Neither an accuracy nor a price is known, so the fewest {self.name.replace('_', '-')} ({product}) win; "
+            f"`minimize={time!r}` asks for the shortest time{alike}"
         )
 
 

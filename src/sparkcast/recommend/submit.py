@@ -1,10 +1,11 @@
-"""Settings as people paste them: options of spark-submit, and arguments of the job."""
+"""The settings of a cluster in Spark's own names."""
 
 import shlex
 
 from sparkcast.study import Configuration, Role, Vocabulary
-from sparkcast.study.setting import CLUSTER
 from sparkcast.units import as_number, shortest_size
+
+INSTANCES, TOTAL_CORES = "spark.executor.instances", "spark.cores.max"
 
 
 def conf_lines(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
@@ -14,21 +15,21 @@ def conf_lines(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
     >>> conf_lines(Configuration({"executors": 2, "cores": 4}), usual_vocabulary(["executors", "cores"], []))
     ('--conf spark.executor.cores=4', '--conf spark.cores.max=8', '--conf spark.executor.instances=2')
     """
-    properties = _cluster_properties(settings, words)
+    properties = cluster_properties(settings, words)
     # A memory was read above, with its unit.
     properties |= {
         name: str(level)
         for name, level in settings.items()
-        if _is_property(name) and words.role(name) is not Role.MEMORY
+        if is_property(name) and words.role(name) is not Role.MEMORY
     }
     return tuple(f"--conf {shlex.quote(f'{name}={value}')}" for name, value in properties.items())
 
 
-def conf_notes(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
-    """The properties that lines to paste would need, but that no setting gives."""
-    lines = conf_lines(settings, words)
+def missing_notes(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
+    """The properties that Spark would need, but that no setting gives."""
+    properties = {**cluster_properties(settings, words), **settings}
     notes = []
-    if _sets("spark.executor.instances", lines) and not _sets("spark.cores.max", lines):
+    if INSTANCES in properties and TOTAL_CORES not in properties:
         executors = settings[str(words.first(Role.MACHINES, among=settings))]
         notes.append(f"standalone clusters also need spark.cores.max: {executors} x the cores per executor")
     memory = words.first(Role.MEMORY, among=settings)
@@ -40,7 +41,7 @@ def conf_notes(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _cluster_properties(settings: Configuration, words: Vocabulary) -> dict[str, str]:
+def cluster_properties(settings: Configuration, words: Vocabulary) -> dict[str, str]:
     """Where machines have a type, they are machines of a cloud and not executors: Spark is told nothing of them."""
     if words.first(Role.MACHINE_TYPE, among=settings):
         return {}
@@ -48,8 +49,8 @@ def _cluster_properties(settings: Configuration, words: Vocabulary) -> dict[str,
     numbers = {
         "spark.executor.cores": cores,
         # A standalone cluster counts cores, YARN and Kubernetes count executors.
-        "spark.cores.max": executors * cores if executors and cores else None,
-        "spark.executor.instances": executors,
+        TOTAL_CORES: executors * cores if executors and cores else None,
+        INSTANCES: executors,
     }
     properties = {name: f"{number:g}" for name, number in numbers.items() if number}
     memory = words.first(Role.MEMORY, among=settings)
@@ -58,34 +59,10 @@ def _cluster_properties(settings: Configuration, words: Vocabulary) -> dict[str,
     return properties
 
 
-def _sets(name: str, lines: tuple[str, ...]) -> bool:
-    return any(line.startswith(f"--conf {name}=") for line in lines)
-
-
-def _is_property(name: str) -> bool:
+def is_property(name: str) -> bool:
     return name.startswith("spark.")
 
 
 def _number(settings: Configuration, words: Vocabulary, role: Role) -> float | None:
     name = words.first(role, among=settings)
     return None if name is None else as_number(settings[name])
-
-
-def job_arguments(settings: Configuration, words: Vocabulary) -> tuple[str, ...]:
-    """The settings that are not the cluster's, as arguments of the job.
-
-    >>> job_arguments(Configuration({"batch_size": 64, "data_path": ""}), Vocabulary())
-    ('--batch-size 64',)
-    >>> from sparkcast.study import Setting
-    >>> job_arguments(Configuration({"arg1": 10}), Vocabulary((Setting("arg1", argument="{}"),)))
-    ('10',)
-    """
-    # A job that says how it takes its settings declares them in that order.
-    known = [setting.name for setting in words.settings if setting.argument]
-    order = sorted(settings, key=lambda name: known.index(name) if name in known else len(known))
-    own = {name: settings[name] for name in order if words.role(name) not in CLUSTER and settings[name] != ""}
-    return tuple(
-        (words.setting(name).argument or f"--{name.replace('_', '-')} {{}}").replace("{}", shlex.quote(str(value)))
-        for name, value in own.items()
-        if not _is_property(name)
-    )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StoreError
+from sparkcast.recommend.formats.spark_submit import shell_parts
 from sparkcast.report import words
 from sparkcast.report.document import ReportContent, describe
 from sparkcast.report.figures import Figure, FigureSection, application_figures
@@ -187,6 +188,7 @@ def _environment() -> "Environment":
         "check_sentence": words.check_sentence,
         "describe": describe,
         "details": words.recommendation_details,
+        "shell_parts": shell_parts,
         "doubts": words.recommendation_doubts,
         "evidence": words.evidence,
         "f_value": words.show_f,

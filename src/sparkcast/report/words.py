@@ -74,8 +74,16 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
         lines.append(measured)
     if recommendation.runner_up:
         lines.append(f"Runner-up: {recommendation.runner_up.configuration}.")
-    if recommendation.as_good:
-        lines.append(f"As good within the noise, and likely cheaper or faster: {recommendation.as_good.configuration}.")
+    if recommendation.tie:
+        more = f", at {recommendation.tie_spends}" if recommendation.tie_spends else ""
+        lines.append(f"Tie: {recommendation.tie.configuration} is as good within the noise{more}.")
+    if recommendation.untested:
+        lines.append(
+            f"{recommendation.untested.configuration} is predicted to be better, but was never run: run it to find out."
+        )
+    if recommendation.held:
+        lines.append(f"For {recommendation.held}, the largest measured.")
+    lines += [f"Excluded: {text}." for text in recommendation.excluded]
     if unharmed := unharmed_sentence(recommendation.running):
         lines.append(unharmed)
     return tuple(lines)

@@ -1,0 +1,67 @@
+"""How much data there is, is not a choice: less of it is faster, but answers another question."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sparkcast.errors import StudyError
+from sparkcast.recommend import Limit
+from sparkcast.recommend.evaluation import RunRecord
+from sparkcast.recommend.question import Objective
+from sparkcast.study import Configuration, Level, Role, Vocabulary
+from sparkcast.units import as_number
+
+
+@dataclass(frozen=True, slots=True)
+class WholeData:
+    """The amounts of data that a question leaves open, each at the largest that was measured."""
+
+    settings: Configuration = field(default_factory=Configuration)
+    notes: tuple[str, ...] = ()
+
+
+def whole_data(
+    known: RunRecord, given: Collection[str], objective: Objective, limits: Sequence[Limit], words: Vocabulary
+) -> WholeData:
+    """`given`: settings that the question fixes, or gives values to choose from."""
+    decisive = {objective.response, *(limit.response for limit in limits)}
+    # A share of the data is what an accuracy is bought with.
+    roles = (Role.DATA_SIZE,) if words.quality in decisive else (Role.DATA_SIZE, Role.FRACTION)
+    names = [name for name in known.factors if words.role(name) in roles and name not in {*given, *decisive}]
+    held: dict[str, Level] = {}
+    notes = []
+    for name in names:
+        ran = [seen for seen in known.seen if seen.ok and seen.configuration.includes(held)]
+        if not ran:
+            continue
+        held[name] = _largest(name, [seen.configuration[name] for seen in ran])
+        failed = [seen.configuration[name] for seen in known.seen if seen.failed and not seen.ok]
+        larger = [level for level in failed if _number(level) > _number(held[name])]
+        if larger:
+            notes.append(f"{name}={_largest(name, larger)} was run as well, but every run of it failed")
+    return WholeData(Configuration(held), tuple(notes))
+
+
+def _largest(name: str, levels: Sequence[Level]) -> Level:
+    different = tuple(dict.fromkeys(levels))
+    if len(different) > 1 and any(as_number(level) is None for level in different):
+        raise StudyError(
+            f"{name} is an amount of data, and the largest of {', '.join(map(str, different))} cannot be told",
+            hint=f"say which one you have: `fix={ {name: different[-1]} }`",
+        )
+    return max(different, key=_number)
+
+
+def _number(level: Level) -> float:
+    number = as_number(level)
+    return float("-inf") if number is None else number
+
+
+def shown_amounts(held: Mapping[str, Level]) -> str:
+    """What was held, and how to ask about another amount.
+
+    >>> shown_amounts({"rows": 90000})
+    "rows=90000, the largest measured; `fix={'rows': ...}` asks about another amount"
+    """
+    [*names] = held
+    other = f"`fix={{{names[0]!r}: ...}}`"
+    return f"{Configuration(held)}, the largest measured; {other} asks about another amount"
