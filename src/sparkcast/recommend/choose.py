@@ -26,7 +26,7 @@ from sparkcast.recommend.small_samples import ENOUGH, few_note, is_by_errors, mo
 from sparkcast.recommend.submit import conf_lines, conf_notes, job_arguments
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, Price, Vocabulary, same_level
-from sparkcast.study.derive import hourly_columns
+from sparkcast.study.derive import billed, hourly_columns
 from sparkcast.study.names import COST
 from sparkcast.study.space import Candidates, Pool
 
@@ -56,6 +56,13 @@ class Recommender:
         self._noises: dict[str, float] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
         self._views: dict[Configuration, View] = {}
+        # What the price is paid for is a time of its own, of which only costs are told.
+        self._billed: str | None = None
+        self._bills = knowledge
+        if price is not None:
+            runs, self._billed = billed(knowledge.runs, price)
+            if self._billed not in self.known.responses:
+                self._bills = Knowledge(runs, knowledge.model)
 
     def limits(self, question: Question) -> tuple[Limit, ...]:
         """Of the responses known here."""
@@ -154,14 +161,20 @@ class Recommender:
     def fitted(self, response: str, is_by_epoch: bool) -> tuple[str, Fitted]:
         key = (response, is_by_epoch)
         if key not in self._fitted:
-            name, found = (self._knowledge.curve_of if is_by_epoch else self._knowledge.model_of)(response)
+            known = self._knower(response)
+            name, found = (known.curve_of if is_by_epoch else known.model_of)(response)
             if self._extrapolate:
                 categories = categories_of([seen.configuration for seen in self.known.seen], self.known.factors)
                 found = Extrapolating(found, self.words.response(response), categories)
             self._fitted[key] = (name, found)
         return self._fitted[key]
 
+    def _knower(self, response: str) -> Knowledge:
+        return self._bills if response == self._billed else self._knowledge
+
     def _require(self, response: str) -> None:
+        if response == self._billed:
+            return
         if response == COST and response not in self.known.responses:
             raise StudyError("the cost is unknown without a price", hint=_PRICE_HINT)
         if response not in self.known.responses:
@@ -171,7 +184,7 @@ class Recommender:
         """Say what is wrong with the question before anybody waits for a model."""
         _check_shares(limits, self.words, self._largest)
         for response in sorted(set(responses) - view.tables.keys()):  # what was answered before was asked rightly
-            domain = None if self._extrapolate else self._knowledge.domain_of(response)
+            domain = None if self._extrapolate else self._knower(response).domain_of(response)
             if domain is None or (~view.broke & is_near(domain, view.candidates)).any():
                 continue
             if (error := domain.beyond(view.first_left().only(self.known.factors))) is not None:
@@ -200,13 +213,10 @@ class Recommender:
         self._check(view, limits, must)
         tables = {response: self.table(view, response) for response in sorted(must)}
         for told in (words.time, words.quality):  # worth telling wherever it is known
-            if told is not None and told not in {*tables, *self._hopeless}:
-                try:
-                    tables[told] = self.table(view, told)
-                except (NotEnoughDataError, StudyError):
-                    self._hopeless.add(told)
-        if self._price is not None and words.time in tables:
-            tables[COST] = self._cost_table(view, words.time, tables[words.time])
+            if told is not None and told not in tables and (answers := self._told(view, told)) is not None:
+                tables[told] = answers
+        if self._billed is not None and words.time in tables and (is_paid := self._told(view, self._billed)) is not None:
+            tables[COST] = self._cost_table(view, self._billed, is_paid)
         if resources is not None and objective.response == resources.name:
             tables[resources.name] = self._resources_table(view, resources, tables[words.required_time()])
         _check_shares(limits, words, lambda response: float(tables[response].values.max()))
@@ -223,12 +233,21 @@ class Recommender:
             )
         return asked
 
+    def _told(self, view: View, response: str) -> AnswerTable | None:
+        """What is known of a response that no question needs."""
+        if response not in self._hopeless:
+            try:
+                return self.table(view, response)
+            except (NotEnoughDataError, StudyError):
+                self._hopeless.add(response)
+        return None
+
     def _learned(self, responses: Set[str], objective: Objective) -> Set[str]:
-        """What models must tell for these: the time, where they are computed from it."""
+        """What models must tell for these: the time, or what is paid for, where they are computed from it."""
         if self.resources is not None and objective.response == self.resources.name:
             responses = responses - {objective.response} | {self.words.required_time()}
         if self._price is not None and COST in responses:
-            responses = responses - {COST} | {self.words.required_time()}
+            responses = responses - {COST} | {self._billed or self.words.required_time()}
         return responses
 
     def _noise(self, response: str) -> float:
@@ -263,7 +282,7 @@ class Recommender:
         if view.per_second is None:
             hourly = hourly_columns(view.candidates, self.known.constants, self._price, self.words)
             view.per_second = hourly / 3600
-        return CostTable(time, view.per_second * self.words.response(name).seconds(1.0))
+        return CostTable(time, view.per_second * self._bills.about.vocabulary.response(name).seconds(1.0))
 
     def candidates(
         self, asked: Asked, rows: Sequence[int], marks: Sequence[bool | None] | None = None

@@ -39,6 +39,7 @@ class Response:
     kind: Kind = Kind.OTHER
     better: Better | None = None  # of a share more, of anything else less, unless said
     unit: str = ""
+    span: str = ""  # of a time: what it counts from and to, for people; "" where nobody knows
 
     def __post_init__(self) -> None:
         if self.better is None:

@@ -94,6 +94,10 @@ class Vocabulary:
             (*other.responses, *(r for r in self.responses if r.name not in responses)),
         )
 
+    def meaning_by_time(self, name: str | None) -> "Vocabulary":
+        """With this response as the time of a run, whatever other times there are."""
+        return self if name is None else self.declaring(Vocabulary(responses=(self.response(name),)))
+
     def only(self, names: Iterable[str]) -> "Vocabulary":
         kept = set(names)
         return Vocabulary(
@@ -137,7 +141,14 @@ class Vocabulary:
                 for s in self.settings
             ],
             "responses": [
-                {"name": r.name, "kind": r.kind.value, "better": r.better, "unit": r.unit} for r in self.responses
+                {
+                    "name": r.name,
+                    "kind": r.kind.value,
+                    "better": r.better,
+                    "unit": r.unit,
+                    **({"span": r.span} if r.span else {}),
+                }
+                for r in self.responses
             ],
         }
 
