@@ -162,7 +162,7 @@ def test_runs_of_a_study_are_found_by_its_own_command_line(study: Path) -> None:
         "jobs": 1,
     }
     # By the price of the study, as its measured runs.
-    assert first.responses["cost"] == pytest.approx(first.responses["core_hours"])  # as profile counts what is paid
+    assert first.responses["cost"] == pytest.approx(2 * first.responses["core_hours"])  # as profile counts what is paid
     assert {log.taken for log in ingest(study.parent / "logs", study).logs} == {"unchanged"}
 
 

@@ -87,7 +87,8 @@ def recommend(
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
     response: Annotated[
-        list[str] | None, typer.Option(help="For a table: a column that is a response. Repeatable.")
+        list[str] | None,
+        typer.Option(help="A response to tell of; of a table, a column. A time is what --within is about. Repeatable."),
     ] = None,
     reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
@@ -98,6 +99,8 @@ def recommend(
     Example: sparkcast recommend mnist.yaml --within 60s --maximize accuracy
     """
     from sparkcast import api
+    from sparkcast.data.sources import timed_by
+    from sparkcast.errors import StudyError
     from sparkcast.recommend.load import parse_running
     from sparkcast.study.derive import parse_price
     from sparkcast.units import parse_seconds
@@ -105,6 +108,10 @@ def recommend(
     objective = maximize or minimize or ""
     wanted = [*(response or ()), *([objective] if "=" in objective else [])]
     loaded = load_any(data, reading, wanted, model, as_json)
+    if isinstance(loaded, api.Data):
+        loaded = timed_by(loaded, response or ())
+    elif response:
+        raise StudyError("a model file has its responses, so --response does not apply", hint="leave out --response")
     result = api.recommend(
         loaded,
         api.Question(
@@ -180,6 +187,8 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
     tell(f"  {result.why.removeprefix(f'{chosen}: ')}")
     for prediction in result.chosen.predictions:
         tell(f"  {show_predicted(prediction, result.vocabulary)}")
+    if result.beside:
+        tell(f"  {show_predicted(result.beside, result.vocabulary)}")
     if result.nearest and result.nearest.distance > 0:
         near = str(result.nearest.configuration)
         tell(f"  closest measured: {near}, {result.nearest.distance:.2g} of the measured range away")

@@ -60,7 +60,8 @@ def summarize_plan(
         study.price is not None and times and study.arrivals is None
     ):  # of streams, jobs overlap by nobody knows how much
         price = sum(
-            time_cost(s, t.configuration, study.price, study.vocabulary) for s, t in zip(times, plan.trials, strict=True)
+            time_cost(s, t.configuration, study.price, study.vocabulary)
+            for s, t in zip(times, plan.trials, strict=True)
         )
     return PlanSummary(
         study=study.name,

@@ -14,7 +14,7 @@ from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
-from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
+from sparkcast.recommend import Candidate, Considered, Limit, Prediction, Recommendation
 from sparkcast.recommend.comparison import apart, is_likely, likely_better, noise_in
 from sparkcast.recommend.evaluation import Asked, CostTable, RunRecord, View, rows_like, rows_run, significant
 from sparkcast.recommend.explain import alternatives, infeasible, why
@@ -215,7 +215,11 @@ class Recommender:
         for told in (words.time, words.quality):  # worth telling wherever it is known
             if told is not None and told not in tables and (answers := self._told(view, told)) is not None:
                 tables[told] = answers
-        if self._billed is not None and words.time in tables and (is_paid := self._told(view, self._billed)) is not None:
+        if (
+            self._billed is not None
+            and words.time in tables
+            and (is_paid := self._told(view, self._billed)) is not None
+        ):
             tables[COST] = self._cost_table(view, self._billed, is_paid)
         if resources is not None and objective.response == resources.name:
             tables[resources.name] = self._resources_table(view, resources, tables[words.required_time()])
@@ -305,6 +309,19 @@ class Recommender:
             return runs
         whole = [_is_repeated(self.known, epochs, level) for level in candidates.levels[epochs]]
         return [n if whole[code] else 0 for n, code in zip(runs, candidates.position(epochs).tolist(), strict=True)]
+
+    def beside(self, asked: Asked, row: int) -> Prediction | None:
+        """The other time of a candidate, where it is known."""
+        words = self._knowledge.about.vocabulary
+        other = None if asked.time is None else words.time_beside(asked.time, self.known.responses)
+        if other is None or other in asked.tables or asked.view.is_by_epoch(self.known):
+            return None
+        level, table = asked.question.quantile_level, self._told(asked.view, other)
+        if table is None or not asked.view.supported[other][row]:
+            return None
+        own = table.take(np.array([row]))
+        (low,), (high,) = own.interval(level)
+        return Prediction(other, float(own.values[0]), float(low), float(high), level)
 
     def no_failure(self) -> NoFailure | None:
         return None if self._has_failures or not self._n_ok else NoFailure(self._n_ok)
@@ -406,6 +423,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         nearest=recommender.measured.nearest(chosen.configuration),
         no_failure=recommender.no_failure(),
         notes=recommender.notes(asked),
+        beside=recommender.beside(asked, row),
         vocabulary=words,
     )
 

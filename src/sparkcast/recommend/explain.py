@@ -21,7 +21,9 @@ def why(asked: Asked, row: int, chosen: Candidate, margin_s: float | None, reaso
     objective, confidence, at = asked.objective, asked.question.confidence, np.array([row])
     parts = []
     if asked.time is not None:
-        parts.append(f"predicted {_seconds(asked, chosen.predicted(asked.time).value)}")
+        # Said once in a sentence: a deadline says it too.
+        span = "" if margin_s is not None else f" {asked.words.response(asked.time).span}".rstrip()
+        parts.append(f"predicted {_seconds(asked, chosen.predicted(asked.time).value)}{span}")
     if margin_s is not None:
         parts.append(f"{show_seconds(max(margin_s, 0.0))} margin needed for {show_level(confidence)}")
     for limit in asked.limits:

@@ -174,7 +174,7 @@ def show_limit(limit: Limit, words: Vocabulary) -> str:
     """
     response = words.response(limit.response)
     if response.kind is Kind.TIME and limit.is_upper:
-        return f"deadline {show_seconds(response.seconds(limit.value))}"
+        return f"deadline {show_seconds(response.seconds(limit.value))} {response.span}".rstrip()
     if response.kind is Kind.MONEY and limit.is_upper:
         return f"budget {show_money(limit.value, response.unit)}"
     return f"{limit.response} {'at most' if limit.is_upper else 'at least'} {limit.value:.4g}"

@@ -70,6 +70,15 @@ class Response:
             )
         return float(value)
 
+    @property
+    def described(self) -> str:
+        """Its name, and of a time what it counts.
+
+        >>> Response("total_s", kind=Kind.TIME, span="from submission to exit").described
+        'total_s (from submission to exit)'
+        """
+        return f"{self.name} ({self.span})" if self.span else self.name
+
     def shown(self, value: float) -> str:
         """A value in a line of text: money with its currency, anything else in four digits.
 
