@@ -168,9 +168,8 @@ def test_machines_are_paid_for_from_submission_to_exit() -> None:
     words = usual_vocabulary(["machine_type"], [TIME, TOTAL_TIME])
     price, run = Price(machine_hours={"big": 36.0}), {TIME: 60.0, TOTAL_TIME: 100.0, CORE_HOURS: 5.0}
     assert run_cost(run, {"machine_type": "big"}, price, words) == pytest.approx(1.0)
-    assert run_cost({TIME: 60.0}, {"machine_type": "big"}, price, words.only([TIME, "machine_type"])) == pytest.approx(
-        0.6
-    )
+    alone = words.only([TIME, "machine_type"])
+    assert run_cost({TIME: 60.0}, {"machine_type": "big"}, price, alone) == pytest.approx(0.6)
     assert run_cost({}, {"machine_type": "big"}, price, words) is None
 
 

@@ -24,6 +24,7 @@ from sparkcast.learned.support import (
 from sparkcast.learned.tabulate import table_at
 from sparkcast.models import Fitted
 from sparkcast.models.auto import Combined
+from sparkcast.models.base import FEW
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration
 from sparkcast.study.configuration import Levels
@@ -115,8 +116,9 @@ def predict(
 
 
 def _unrepeated(known: Knowledge, response: str) -> str:
+    """What to know of a few runs without replicates; many show their noise around any model."""
     runs = known.runs.successful(response)
-    if len({*map(known.runs.key, runs)}) < len(runs):
+    if len(runs) > FEW or len({*map(known.runs.key, runs)}) < len(runs):
         return ""
     return "no configuration was run twice, so the noise of single runs is assumed, not measured"
 

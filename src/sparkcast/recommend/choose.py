@@ -215,12 +215,9 @@ class Recommender:
         for told in (words.time, words.quality):  # worth telling wherever it is known
             if told is not None and told not in tables and (answers := self._told(view, told)) is not None:
                 tables[told] = answers
-        if (
-            self._billed is not None
-            and words.time in tables
-            and (is_paid := self._told(view, self._billed)) is not None
-        ):
-            tables[COST] = self._cost_table(view, self._billed, is_paid)
+        if self._billed is not None and words.time in tables:
+            answers = self._told(view, self._billed)
+            tables |= {} if answers is None else {COST: self._cost_table(view, self._billed, answers)}
         if resources is not None and objective.response == resources.name:
             tables[resources.name] = self._resources_table(view, resources, tables[words.required_time()])
         _check_shares(limits, words, lambda response: float(tables[response].values.max()))

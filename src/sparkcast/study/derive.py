@@ -39,9 +39,9 @@ def run_cost(responses: Mapping[str, float], configuration: Levels, price: Price
     if held is not None:
         return held
     name = _paid_time(responses, words)
-    return (
-        None if name is None else time_cost(words.response(name).seconds(responses[name]), configuration, price, words)
-    )
+    if name is None:
+        return None
+    return time_cost(words.response(name).seconds(responses[name]), configuration, price, words)
 
 
 def held_cost(responses: Mapping[str, float], price: Price) -> float | None:
