@@ -43,7 +43,7 @@ def model(learned: bytes, runs: Path) -> Path:
 def test_fit_says_what_was_learned(call: Call, runs: Path) -> None:
     answer = call("fit", "runs.csv", "--model", "ridge")
     assert answer.code == 0
-    assert "time_s: model ridge, trained on 16 runs of 8 configurations; typical error on held-out runs" in answer.out
+    assert "time_s: model ridge, trained on 16 runs of 8 configurations; mean error on held-out runs" in answer.out
     assert "accuracy: model ridge" in answer.out
     assert not list(runs.parent.glob("*.sparkcast"))
 
@@ -53,7 +53,7 @@ def test_fit_of_one_response_learns_that_one(call: Call, runs: Path) -> None:
     told = json.loads(answer.out)
     assert [learned["response"] for learned in told["responses"]] == ["accuracy", "price"]
     assert told["saved"] is None
-    assert told["responses"][0]["typical_error"] >= 0
+    assert told["responses"][0]["mean_error"] >= 0
 
 
 def test_auto_tells_its_choice_and_the_scores_of_its_candidates(call: Call, runs: Path) -> None:

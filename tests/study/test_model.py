@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast.study import Configuration, Factor, Level, Price, Study, Trial, differences
-from sparkcast.study.derive import run_cost
+from sparkcast.study.derive import time_cost
 from sparkcast.study.names import usual_vocabulary
 
 STUDY = Study("s", "pi", (Factor("executors", (1, 2)), Factor("samples", (10, 20))))
@@ -31,4 +31,4 @@ def test_a_trial_keeps_its_key_whatever_the_order_of_its_settings(names: list[st
 def test_a_run_costs_its_executors_cores_and_memory_for_its_time() -> None:
     settings: dict[str, Level] = {"executors": 2, "cores": 4, "memory": "8g"}
     price, words = Price(core_hour=0.1, gib_hour=0.01), usual_vocabulary(settings, ["time_s"])
-    assert run_cost(1800, settings, price, words) == pytest.approx(0.5 * 2 * (0.4 + 0.08))
+    assert time_cost(1800, settings, price, words) == pytest.approx(0.5 * 2 * (0.4 + 0.08))

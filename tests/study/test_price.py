@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sparkcast.errors import StudyError
 from sparkcast.learned.saved import SavedModel, load, save
 from sparkcast.study import Candidates, Dataset, Expression, Level, Observation, Price
-from sparkcast.study.derive import hourly, hourly_columns, parse_price, run_cost
+from sparkcast.study.derive import hourly, hourly_columns, parse_price, time_cost
 from sparkcast.study.file import parse_study
 from sparkcast.study.names import usual_vocabulary
 from sparkcast.workloads import resolve
@@ -100,7 +100,7 @@ def test_the_price_of_many_is_the_price_of_each(
 )
 def test_an_hour_costs_what_the_run_holds(configuration: dict[str, Level], price: Price, money: float) -> None:
     assert hourly(configuration, price, WORDS) == pytest.approx(money)
-    assert run_cost(1800, configuration, price, WORDS) == pytest.approx(money / 2)
+    assert time_cost(1800, configuration, price, WORDS) == pytest.approx(money / 2)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_the_order_of_the_table_goes_across_roles(names: list[str], role: tuple[
 
 def test_responses_have_a_usual_kind_too() -> None:
     words = usual_vocabulary([], ["auc", "total_s", "accuracy", "cost", "time_s", "throughput"])
-    assert (words.time, words.money, words.quality) == ("time_s", "cost", "accuracy")
+    assert (words.time, words.money, words.quality) == ("total_s", "cost", "accuracy")
     assert words.response("throughput").better == "more"
     assert words.response("auc").kind is Kind.SHARE
 

@@ -103,7 +103,7 @@ def test_levels_reach_the_job_as_they_are_written(tmp_path: Path) -> None:
 
 def test_a_response_of_the_block_is_asked_for_without_naming_it_again(tmp_path: Path) -> None:
     study = read(tmp_path, ("  application", "  responses: {accuracy: 'AUC = ([0-9.]+)'}\n  application"))
-    assert [response.name for response in study.responses] == ["time_s", "accuracy"]
+    assert [response.name for response in study.responses] == ["total_s", "time_s", "accuracy"]
     assert study.vocabulary.quality == "accuracy"
     assert program(study).promised == ("accuracy",)
 

@@ -55,7 +55,7 @@ def _show(result: "Analysis", details: bool) -> None:
     if details:
         _show_all(result)
     _show_warnings(result.warnings, _MOST_WARNINGS if not details else len(result.warnings))
-    tell("In short")
+    tell(f"In short: {result.meaning.described}" if result.meaning.span else "In short")
     for sentence in result.summary:
         tell(f"  {sentence}")
     if not details:

@@ -36,7 +36,7 @@ ResponseName = Annotated[
     str | None,
     typer.Option(
         "--response",
-        help="What to explain or predict; for a CSV also 'cost = time_s / accuracy'. Default: the time.",
+        help="What to explain or predict; or 'cost = time_s / accuracy'. Default: the time.",
         show_default=False,
     ),
 ]
@@ -238,7 +238,7 @@ def export(
     ] = "table",
     response: Annotated[
         list[str] | None,
-        typer.Option(help="For a table: a column to keep as a response, or 'cost = time_s / accuracy'. Repeatable."),
+        typer.Option(help="A response to keep as one, or 'cost = time_s / accuracy'. Repeatable."),
     ] = None,
     force: Force = False,
     reading: TableArguments = AS_IT_STANDS,
@@ -391,7 +391,7 @@ def _show_verdict(result: "Validation") -> None:
     cards = sorted(result.scorecards, key=lambda card: card.model != USUAL_MODEL)
     for card in cards[:1]:
         tell(
-            f"{card.model} predicts {result.response} of held-out runs with a mean error of "
+            f"{card.model} predicts {result.meaning.described} of held-out runs with a mean error of "
             f"{show_percent(card.mape / 100, 3)}; {show_percent(card.coverage)} of them are inside its "
             f"{show_level(result.level)} intervals"
         )
@@ -441,9 +441,16 @@ def _show_kept(result: "Validation", details: bool) -> None:
         table("", ["promised", f"observed, of {counted}"], rows)
     else:
         told = ", ".join(f"{show_level(one.promised)} observed {show_percent(one.share)}" for one in kept)
-        tell(f"promised versus observed, {model} over {counted}: {told}")
+        tell(f"upper limits, promised versus observed, {model} over {counted}: {told}{_below(result, cards[0])}")
     if (sentence := broken_promise(model, kept)) is not None:
         tell(sentence)
+
+
+def _below(result: "Validation", card: "Scorecard") -> str:
+    """Why limits may hold where intervals do not: they have no lower end."""
+    n_below = sum(run.actual < run.low for run in card.runs)
+    share = show_percent(n_below / len(card.runs))
+    return f" ({share} of the runs are below their {show_level(result.level)} interval)" if n_below else ""
 
 
 def _scorecard_row(card: "Scorecard") -> list[str]:
@@ -466,25 +473,24 @@ def _scorecard_row(card: "Scorecard") -> list[str]:
 
 def _show_fit(result: "FitResult", details: bool) -> None:
     for learned in result.responses:
-        _show_learned(learned, details)
+        _show_learned(learned, result.model.about.vocabulary, details)
     for note in result.notes:
         say(note)
 
 
-def _show_learned(learned: "FittedResponse", details: bool) -> None:
+def _show_learned(learned: "FittedResponse", words: "Vocabulary", details: bool) -> None:
+    missed = _missed(learned.mean_error)
     tell(
-        f"{learned.response}: model {learned.model}, trained on {learned.runs} runs of {learned.configurations} "
-        f"configurations; {_missed(learned)}"
+        f"{words.response(learned.response).described}: model {learned.model}, trained on {learned.runs} runs of "
+        f"{learned.configurations} configurations{f'; {missed}' if missed else ''}"
     )
     for choice in learned.choices:
         _show_scores(choice, details)
 
 
-def _missed(learned: "FittedResponse") -> str:
-    """One number, so that no two contradict each other: the mean of left-out configurations, else the median."""
-    if learned.choices and learned.choices[0].error is not None:
-        return f"mean error on held-out runs {show_percent(learned.choices[0].error / 100, 3)}"
-    return f"typical error on held-out runs {show_percent(learned.typical_error / 100, 3)}"
+def _missed(error: float | None) -> str:
+    """The one error that is quoted: of single runs of configurations that were left out, as `validate` computes it."""
+    return "" if error is None else f"mean error on held-out runs {show_percent(error / 100, 3)}"
 
 
 def _show_scores(choice: "Scores", details: bool) -> None:
@@ -507,10 +513,13 @@ def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
     told = show_predicted(result.prediction, words)
     mean = words.response(result.prediction.response).shown(result.mean)
     tell(f"{result.configuration}: {told}; mean {mean}  (model {result.model})")
+    if result.beside is not None:
+        tell(f"  {show_predicted(result.beside, words)}")
+    missed = _missed(result.left_out_error)
     if result.question:
-        error = result.left_out_error
-        missed = "" if error is None else f"; mean error there on held-out runs {show_percent(error / 100, 3)}"
-        tell(f"  {result.question}: predicted by {', '.join(result.answered_by)}{missed}")
+        tell(f"  {result.question}: predicted by {', '.join(result.answered_by)}{f'; {missed}' if missed else ''}")
+    elif missed:
+        tell(f"  {missed}")
     if result.failed_runs and result.failure_probability is not None:
         tell(f"  fails with probability {show_probability(result.failure_probability)}")
     if result.no_failure is not None:
@@ -520,5 +529,7 @@ def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
 
 
 def show_predicted(p: "Prediction", words: "Vocabulary") -> str:
-    value, low, high = map(words.response(p.response).shown, (p.value, p.low, p.high))
-    return f"{p.response} {value} (median), {show_level(p.level)} of runs between {low} and {high}"
+    response = words.response(p.response)
+    value, low, high = map(response.shown, (p.value, p.low, p.high))
+    span = f" {response.span}" if response.span else ""
+    return f"{p.response} {value} (median){span}, {show_level(p.level)} of runs between {low} and {high}"

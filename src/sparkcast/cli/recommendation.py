@@ -95,7 +95,8 @@ def recommend(
     model: ModelName = USUAL_MODEL,
     extrapolate: Extrapolate = False,
     response: Annotated[
-        list[str] | None, typer.Option(help="For a table: a column that is a response. Repeatable.")
+        list[str] | None,
+        typer.Option(help="A response to tell of; of a table, a column. A time is what --within is about. Repeatable."),
     ] = None,
     reading: TableArguments = AS_IT_STANDS,
     as_json: Json = False,
@@ -106,6 +107,8 @@ def recommend(
     Example: sparkcast recommend mnist.yaml --within 60s --maximize accuracy
     """
     from sparkcast import api
+    from sparkcast.data.sources import timed_by
+    from sparkcast.errors import StudyError
     from sparkcast.recommend.load import parse_running
     from sparkcast.study.derive import parse_price
     from sparkcast.units import parse_seconds
@@ -115,6 +118,10 @@ def recommend(
     objective = maximize or minimize or ""
     wanted = [*(response or ()), *([objective] if "=" in objective else [])]
     loaded = load_any(data, reading, wanted, model, as_json)
+    if isinstance(loaded, api.Data):
+        loaded = timed_by(loaded, response or ())
+    elif response:
+        raise StudyError("a model file has its responses, so --response does not apply", hint="leave out --response")
     result = api.recommend(
         loaded,
         api.Question(

@@ -28,7 +28,7 @@ def report(
     within: Annotated[str | None, typer.Option(help="A deadline to recommend settings for, e.g. 60s.")] = None,
     response: Annotated[
         list[str] | None,
-        typer.Option(help="For a CSV: a column to report on, or 'cost = time_s / accuracy'. Repeatable."),
+        typer.Option(help="A response to report on, or 'cost = time_s / accuracy'. Repeatable."),
     ] = None,
     reading: TableArguments = AS_IT_STANDS,
     force: Force = False,
@@ -40,16 +40,20 @@ def report(
     Example: sparkcast report mnist.yaml -o report.html --within 60s
     """
     from sparkcast import api
-    from sparkcast.data.sources import file_behind
+    from sparkcast.data.sources import file_behind, timed_by
+    from sparkcast.errors import StudyError
     from sparkcast.observe.recognize import is_event_log
     from sparkcast.units import parse_seconds
 
     require_free(output, force)
     data = str(file_behind(data))
     if is_event_log(Path(data)):
+        if within is not None or response:
+            option = "--response" if response else "--within"
+            raise StudyError(f"{option} is not for one event log", hint=f"leave out {option}")
         api.report_log(data, output)
         emit(Written(output), as_json, lambda written: say(f"wrote {written.path}"))
         return
-    loaded = load(data, reading, response or (), as_json)
+    loaded = timed_by(load(data, reading, response or (), as_json), response or ())
     api.report(loaded, output, within_s=None if within is None else parse_seconds(within))
     emit(Written(output), as_json, lambda written: say(f"wrote {written.path}"), understood(loaded))

@@ -142,7 +142,10 @@ def _show_best(result: "TuneResult", best: "Tried") -> None:
     response = words.response(result.objective.split()[1])
     tell(f"{result.objective}: {best.configuration}")
     runs = "1 run" if best.replicates == 1 else f"the mean of {best.replicates} runs"
-    time = "" if response.name == words.time or best.time_s is None else f", {show_seconds(best.time_s)}"
+    span = f" {words.response(words.time or '').span}".rstrip()
+    time = span if response.name == words.time else ""
+    if response.name != words.time and best.time_s is not None:
+        time = f", {show_seconds(best.time_s)}{span}"
     tell(f"  {show_value(response, best.value)}{time} ({runs})")
     first = result.first
     if first is not None and first.configuration != best.configuration and first.value:

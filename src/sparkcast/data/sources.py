@@ -140,7 +140,26 @@ def load_data(source: "Source | DataFrame", *, table: TableOptions | None = None
     needed = tuple(dict.fromkeys(name for response in wanted for name in response.needs))
     options = replace(table, responses=needed)
     loaded = _loaded(source, options, study) if isinstance(source, str | Path) else _frame_data(source, options)
-    return replace(loaded, dataset=derive_responses(loaded.dataset, wanted))
+    dataset = derive_responses(loaded.dataset, wanted)
+    if wanted and loaded.understood is None:  # of a table, what its columns are has been decided by these names
+        dataset = _about(dataset, [response.name for response in wanted])
+    return replace(loaded, dataset=dataset)
+
+
+def _about(dataset: Dataset, responses: Sequence[str]) -> Dataset:
+    """The runs with only these responses to tell of."""
+    for name in responses:
+        if name not in dataset.measured:
+            hint = did_you_mean(name, dataset.measured)
+            raise StudyError(f"{dataset.name} has no response {name!r}", hint=hint)
+    return replace(dataset, responses=tuple(dict.fromkeys(responses)))
+
+
+def timed_by(data: Data, responses: Sequence[str]) -> Data:
+    """With the first time among these responses as the time of a run, which deadlines are about."""
+    words = data.dataset.vocabulary
+    time = next((name for name in responses if words.response(name).kind is Kind.TIME), None)
+    return replace(data, dataset=replace(data.dataset, vocabulary=words.meaning_by_time(time)))
 
 
 def _loaded(source: Source, options: TableOptions, study: str | None) -> Data:

@@ -61,10 +61,13 @@ def told_settings(data: Dataset, units: dict[str, str]) -> tuple[tuple[str, str]
 def told_responses(data: Dataset, assumed: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Kind and unit of the responses; `assumed` are times whose unit nobody said."""
     told = []
+    times = [name for name in data.responses if data.vocabulary.response(name).kind is Kind.TIME]
     for name in data.responses:
         response = data.vocabulary.response(name)
         kind = "" if response.kind is Kind.OTHER else response.kind.value
         unit = "assumed to be seconds; see `time_unit=`" if name in assumed else response.unit
         unit = "" if response.kind is Kind.SHARE and unit.startswith("share") else unit
-        told.append((name, ", ".join(part for part in (kind, unit) if part)))
+        others = [other for other in times if other != name] if name == data.vocabulary.time else []
+        chosen = f"taken as the time of a run; or `roles={ {others[0]: 'time'} }`" if others else ""
+        told.append((name, ", ".join(part for part in (kind, unit, chosen) if part)))
     return tuple(told)

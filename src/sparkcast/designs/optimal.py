@@ -18,7 +18,7 @@ from sparkcast.designs.feasible import feasible
 from sparkcast.designs.run_time import RunTime
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.study import Configuration, Role, Study, Vocabulary
-from sparkcast.study.derive import run_cost
+from sparkcast.study.derive import time_cost
 from sparkcast.study.formula import Formula, make_formula, read_formula
 from sparkcast.study.matrix import Coding, model_matrix
 from sparkcast.study.setting import SIZES
@@ -120,7 +120,7 @@ class Optimal:
                 "study has no price",
                 hint="add price: {core_hour: 0.05}, or write a time: budget: 2h",
             )
-        cost = run_cost(seconds, configuration, study.price, study.vocabulary)
+        cost = time_cost(seconds, configuration, study.price, study.vocabulary)
         if cost <= 0:
             raise StudyError(
                 f"{study.where('price')}at the study's price every run is free", hint="price: {core_hour: 0.05}"

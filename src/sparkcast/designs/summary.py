@@ -14,7 +14,7 @@ from sparkcast.errors import NotEnoughDataError, StoreError, StudyError
 from sparkcast.study import Configuration, Level, Observation, Plan, Study, Trial
 from sparkcast.study.application import TOTAL_TIME
 from sparkcast.study.arrivals import At, Poisson
-from sparkcast.study.derive import make_dataset, run_cost
+from sparkcast.study.derive import make_dataset, time_cost
 from sparkcast.study.spreadsheet import escaped
 
 
@@ -61,7 +61,8 @@ def summarize_plan(
         study.price is not None and times and study.arrivals is None
     ):  # of streams, jobs overlap by nobody knows how much
         price = sum(
-            run_cost(s, t.configuration, study.price, study.vocabulary) for s, t in zip(times, plan.trials, strict=True)
+            time_cost(s, t.configuration, study.price, study.vocabulary)
+            for s, t in zip(times, plan.trials, strict=True)
         )
     return PlanSummary(
         study=study.name,

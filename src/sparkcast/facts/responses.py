@@ -4,6 +4,7 @@ from sparkcast.facts.application import AppFacts
 from sparkcast.study import Price
 from sparkcast.study.application import (
     CORE_HOURS,
+    GIB_HOURS,
     INPUT_BYTES,
     INPUT_RECORDS,
     LAUNCH,
@@ -13,6 +14,7 @@ from sparkcast.study.application import (
     TOTAL_TIME,
     Part,
 )
+from sparkcast.study.derive import held_cost
 from sparkcast.study.names import COST
 
 
@@ -21,8 +23,8 @@ def responses_of(facts: AppFacts, price: Price | None = None) -> dict[str, float
     span, totals = facts.span, facts.totals
     if span.time_s is None:
         return {}
-    held = facts.core_hours
-    cost = {} if price is None else {COST: price.core_hour * held.paid + price.gib_hour * held.gib_hours}
+    held = {CORE_HOURS: facts.core_hours.paid, GIB_HOURS: facts.core_hours.gib_hours}
+    cost = None if price is None else held_cost(held, price)
     return {
         TIME: span.time_s,
         TOTAL_TIME: span.total_s,
@@ -38,8 +40,8 @@ def responses_of(facts: AppFacts, price: Price | None = None) -> dict[str, float
         INPUT_BYTES: float(facts.input.bytes),
         INPUT_RECORDS: float(facts.input.records),
         OUTPUT_BYTES: float(facts.output.bytes),
-        CORE_HOURS: held.paid,
-        **cost,
+        **held,
+        **({} if cost is None else {COST: cost}),
         LAUNCH: span.launch_s,
         **{part.response: facts.parts[part] for part in Part},
     }

@@ -26,6 +26,7 @@ class ResponseBelief(Answering):
     posterior: Posterior
     voices: tuple[PointPredictions, ...] = ()
     weights: tuple[float, ...] = ()
+    left_out_error: float | None = None  # mean of single runs of configurations that it had not seen, in percent
 
     def answers(self, x: Floats) -> Quantiles:
         own = self.posterior.quantiles(x)

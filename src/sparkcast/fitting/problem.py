@@ -66,6 +66,19 @@ class Problem:
         """The typical value of each configuration, in the unit of the response."""
         return self.scale.back(self.y)
 
+    def run_error(self, said: Floats) -> float | None:
+        """The mean error of single runs in percent, as `validate` computes it, of what is said of their configurations.
+
+        None where nothing is said, and where all runs are 0, which has no percentage.
+        """
+        missed = [
+            100 * abs(value - answer) / abs(value)
+            for answer, values in zip(said.tolist(), self.values, strict=True)
+            for value in values
+            if value and math.isfinite(answer)
+        ]
+        return fmean(missed) if missed else None
+
     def subset(self, rows: Sequence[int]) -> "Problem":
         """The same question with fewer configurations to learn from, and so perhaps a smaller measured range."""
         kept = list(rows)

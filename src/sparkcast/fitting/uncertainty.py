@@ -158,6 +158,7 @@ class FittedPoints(Answering):
     scale: ResponseScale
     errors: Errors
     forms: Forms = _NO_FORMS
+    left_out_error: float | None = None  # mean of single runs of configurations that it had not seen, in percent
 
     def answers(self, x: Floats) -> "Answers":
         """What is said of settings that are numbers already, to be asked for levels and limits."""
@@ -209,7 +210,8 @@ def fit(problem: Problem, learn: Learner) -> FittedPoints:
 def around(problem: Problem, points: PointPredictions, left_out: Floats, forms: Forms = _NO_FORMS) -> FittedPoints:
     """Put the distribution around `points`. `left_out`: what a model without it says of each configuration, or NaN."""
     errors = errors_of(problem, left_out)
-    return FittedPoints(points, problem.response, problem.domain, problem.scale, errors, forms)
+    missed = problem.run_error(left_out)
+    return FittedPoints(points, problem.response, problem.domain, problem.scale, errors, forms, missed)
 
 
 def errors_of(problem: Problem, left_out: Floats, widths: Floats | None = None) -> Errors:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import median
 from typing import Any, TypeVar
 
 from sparkcast.analysis.runs import usable_runs
@@ -26,7 +25,7 @@ class Scores:
 
     question: str
     protocol: str
-    errors: dict[str, float]  # mean absolute error on left-out configurations in percent, best first
+    errors: dict[str, float]  # mean error of runs of left-out configurations in percent, best first
     answered_by: tuple[str, ...]
     error: float | None  # of their common answer, like the others; None when nothing could be left out
 
@@ -39,7 +38,7 @@ class FittedResponse:
     model: str
     runs: int
     configurations: int
-    typical_error: float  # percent; half of the runs of left-out configurations were nearer
+    mean_error: float | None  # of runs of left-out configurations in percent, as in `validate`; None where unknown
     choices: tuple[Scores, ...] = ()
 
 
@@ -126,15 +125,12 @@ def _searched(dataset: Dataset, response: str, model: str, search: GridSearch, n
 def _summary(learned: SavedModel, response: str) -> FittedResponse:
     dataset, (model, fitted) = learned.sample(response).runs, learned.model_of(response)
     runs = dataset.successful(response)
-    at = list(dict.fromkeys(map(dataset.key, runs)))
-    # Inside the measured range, half the width of this interval is the median error of left-out configurations.
-    answers = zip(fitted.predict(at), fitted.interval(at, level=0.5), strict=True)
-    errors = [50 * (high - low) / abs(value) for value, (low, high) in answers if value]
     choices = tuple(
         Scores(choice.question, choice.protocol, dict(choice.scores), choice.answering, choice.error)
         for choice in getattr(fitted, "choices", ())
     )
-    return FittedResponse(response, model, len(runs), len(at), median(errors) if errors else 0.0, choices)
+    error = choices[0].error if choices else getattr(fitted, "left_out_error", None)
+    return FittedResponse(response, model, len(runs), len({*map(dataset.key, runs)}), error, choices)
 
 
 def or_note(notes: list[str], compute: Callable[..., T], *arguments: Any) -> T | None:

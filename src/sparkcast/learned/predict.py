@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sparkcast.arrays import Floats
-from sparkcast.errors import StudyError
+from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import AnswerTable
 from sparkcast.fitting.distribution import Distribution
 from sparkcast.fitting.encoding import Domain
@@ -25,6 +25,7 @@ from sparkcast.learned.support import (
 from sparkcast.learned.tabulate import table_at
 from sparkcast.models import Fitted
 from sparkcast.models.auto import Combined
+from sparkcast.models.base import FEW
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration
 from sparkcast.study.configuration import Levels
@@ -56,10 +57,12 @@ class PredictionAt:
     failure_probability: float | None = None
     failed_runs: int = 0  # from which that was learned; without any it is a rule of thumb, and ...
     no_failure: NoFailure | None = None  # ... what is known is a bound
-    question: str | None = None  # of auto: where the settings lie, who answers there, and how far off these were
+    question: str | None = None  # of auto: where the settings lie, and who answers there
     answered_by: tuple[str, ...] = ()
-    left_out_error: float | None = None  # percent
+    left_out_error: float | None = None  # mean of single runs of left-out configurations in percent, as in `validate`
     notes: tuple[str, ...] = ()  # what to know of the runs behind it
+    span: str = ""  # of a time: what it counts from and to
+    beside: Prediction | None = None  # the other time that people may mean: from submission to exit, or of Spark jobs
     distribution: Distribution = field(kw_only=True, repr=False, compare=False)  # of the next run
 
     def quantile(self, share: float) -> float:
@@ -138,16 +141,44 @@ def predict(
     asking = Extrapolating(fitted, meaning, categories) if extrapolate else fitted
     distribution = Distribution(table_at(asking, [asked]))
     [mean] = _means(distribution.table)
-    notes = (mixed_environments(about.fingerprints), about.responses[response].note)
+    notes = (mixed_environments(about.fingerprints), about.responses[response].note, _unrepeated(known, response))
     prediction = Prediction(response, distribution.median, *distribution.interval(level), level)
     told = tuple(note for note in notes if note)
     found = PredictionAt(Configuration(at), name, prediction, mean, notes=told, distribution=distribution)
+    beside = None if is_by_epoch else _beside(known, asked, response, level, categories if extrapolate else None)
+    missed = getattr(fitted, "left_out_error", None)
+    found = dataclasses.replace(found, left_out_error=missed, span=meaning.span, beside=beside)
     if isinstance(fitted, Combined):
         chosen = fitted.choice_for(like_known(asked, categories)[0])
         found = dataclasses.replace(
             found, question=chosen.question, answered_by=chosen.answering, left_out_error=chosen.error
         )
     return found if known.feasibility is None else _with_failures(found, known.feasibility, about.factors)
+
+
+def _unrepeated(known: Knowledge, response: str) -> str:
+    """What to know of a few runs without replicates; many show their noise around any model."""
+    runs = known.runs.successful(response)
+    if len(runs) > FEW or len({*map(known.runs.key, runs)}) < len(runs):
+        return ""
+    return "no configuration was run twice, so the noise of single runs is assumed, not measured"
+
+
+def _beside(
+    known: Knowledge, at: Configuration, response: str, level: float, beyond: Categories | None
+) -> Prediction | None:
+    """The other time of the same run, where it can be predicted too."""
+    words = known.about.vocabulary
+    other = words.time_beside(response, known.responses)
+    if other is None:
+        return None
+    try:
+        fitted = known.model_of(other)[1]
+        asking = fitted if beyond is None else Extrapolating(fitted, words.response(other), beyond)
+        distribution = Distribution(table_at(asking, [at]))
+    except NotEnoughDataError:
+        return None
+    return Prediction(other, distribution.median, *distribution.interval(level), level)
 
 
 def mean_of(fitted: Fitted, at: Sequence[Levels]) -> list[float]:

@@ -75,7 +75,7 @@ class Choice:
 
     question: str
     protocol: str  # how they were scored, in the words of `sparkcast validate`
-    scores: tuple[tuple[str, float], ...]  # mean absolute error in percent, best first
+    scores: tuple[tuple[str, float], ...]  # mean error of single runs in percent, best first
     answering: tuple[str, ...]
     error: float | None  # of their common answer, like the scores; None when nothing could be left out
     distribution: Answering
@@ -208,13 +208,12 @@ def _weights(problem: Problem, tested: Problem, link: Link, said: Sequence[Float
 def _led_choice(
     question: str, protocol: str, names: Sequence[str], tested: Problem, said: Sequence[Floats], belief: ResponseBelief
 ) -> Choice:
-    errors = [_error(tested, values) for values in said]
     return Choice(
         question=question,
         protocol=protocol,
-        scores=tuple(sorted(zip(names, errors, strict=True), key=lambda score: score[1])),
+        scores=_ranked(names, tested, said),
         answering=tuple(names),
-        error=_error(tested, together(belief.posterior.link, said, belief.weights)),
+        error=tested.run_error(together(belief.posterior.link, said, belief.weights)),
         distribution=belief,
     )
 
@@ -311,9 +310,9 @@ def _choose_inside(problem: Problem, members: Members, left_out: Sequence[Floats
     return Choice(
         question=INSIDE,
         protocol=_protocol(problem),
-        scores=_ranked(members, errors),
+        scores=_ranked([name for name, _ in members], problem, left_out),
         answering=tuple(members[i][0] for i in used),
-        error=_error(problem, median),
+        error=problem.run_error(median),
         distribution=around(problem, points, median),
     )
 
@@ -341,15 +340,20 @@ def _good_enough(errors: Sequence[float]) -> list[int]:
 
 
 def _error(tested: Problem, said: Floats) -> float:
-    """In percent; in percent of the largest value where 0 has no percentage."""
+    """By which models are compared: of the mean of each configuration, in which their noise does not hide them.
+
+    In percent; in percent of the largest value where 0 has no percentage.
+    """
     actual = np.abs(tested.target)
     size = actual if (actual > 0).all() else np.full(len(actual), actual.max() or 1.0)
     return float(100 * np.mean(np.abs(said - tested.target) / size))
 
 
-def _ranked(members: Members, errors: Sequence[float]) -> tuple[tuple[str, float], ...]:
-    scores = [(name, error) for (name, _), error in zip(members, errors, strict=True)]
-    return tuple(sorted(scores, key=lambda score: score[1]))
+def _ranked(names: Sequence[str], tested: Problem, said: Sequence[Floats]) -> tuple[tuple[str, float], ...]:
+    """The errors that people are told of, which are those of runs."""
+    scores = [(name, tested.run_error(answers)) for name, answers in zip(names, said, strict=True)]
+    known = [(name, error) for name, error in scores if error is not None]
+    return tuple(sorted(known, key=lambda score: score[1]))
 
 
 # ---------------------------------------------------------------- beyond the measured range
@@ -408,9 +412,9 @@ def _choose_outside(problem: Problem, members: Members, inside: Choice, step: Ex
     return Choice(
         question=str(step),
         protocol=f"extrapolate:{step.factor}",
-        scores=_ranked(able, errors),
+        scores=_ranked([name for name, _ in able], tested, [said[name] for name, _ in able]),
         answering=tuple(name for name, _ in used),
-        error=_error(tested, median),
+        error=tested.run_error(median),
         distribution=replace(
             inside.distribution,
             points=MedianOfModels(tuple(fitted.points for _, fitted in used)),

@@ -165,6 +165,7 @@ class Recommendation:
     staleness: Staleness | None = None
     no_failure: NoFailure | None = None  # where no run has failed, what that says of the next one
     notes: tuple[str, ...] = ()  # what to know of the models behind it
+    beside: Prediction | None = None  # the other time of the chosen one: from submission to exit, or of its Spark jobs
     vocabulary: Vocabulary = field(default_factory=Vocabulary, repr=False)  # what the names in it mean
 
     @property

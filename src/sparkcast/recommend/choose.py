@@ -14,7 +14,7 @@ from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
 from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
-from sparkcast.recommend import Candidate, Considered, Limit, Recommendation
+from sparkcast.recommend import Candidate, Considered, Limit, Prediction, Recommendation
 from sparkcast.recommend.amounts import WholeData, whole_data
 from sparkcast.recommend.comparison import apart, likely_better, noise_in
 from sparkcast.recommend.evaluation import Asked, CostTable, RunRecord, View, rows_like, runs_at, significant
@@ -30,7 +30,7 @@ from sparkcast.recommend.small_samples import ENOUGH, few_note, is_by_errors, mo
 from sparkcast.recommend.ties import select
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, Price, Vocabulary
-from sparkcast.study.derive import hourly_columns
+from sparkcast.study.derive import billed, hourly_columns
 from sparkcast.study.names import COST
 from sparkcast.study.space import Candidates, Pool
 
@@ -68,6 +68,13 @@ class Recommender:
         self._noises: dict[str, float | None] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
         self._views: dict[Configuration, View] = {}
+        # What the price is paid for is a time of its own, of which only costs are told.
+        self._billed: str | None = None
+        self._bills = knowledge
+        if price is not None:
+            runs, self._billed = billed(knowledge.runs, price)
+            if self._billed not in self.known.responses:
+                self._bills = Knowledge(runs, knowledge.model)
 
     def limits(self, question: Question) -> tuple[Limit, ...]:
         """Of the responses known here."""
@@ -178,14 +185,20 @@ class Recommender:
     def fitted(self, response: str, is_by_epoch: bool) -> tuple[str, Fitted]:
         key = (response, is_by_epoch)
         if key not in self._fitted:
-            name, found = (self._knowledge.curve_of if is_by_epoch else self._knowledge.model_of)(response)
+            known = self._knower(response)
+            name, found = (known.curve_of if is_by_epoch else known.model_of)(response)
             if self._extrapolate:
                 categories = categories_of([seen.configuration for seen in self.known.seen], self.known.factors)
                 found = Extrapolating(found, self.words.response(response), categories)
             self._fitted[key] = (name, found)
         return self._fitted[key]
 
+    def _knower(self, response: str) -> Knowledge:
+        return self._bills if response == self._billed else self._knowledge
+
     def _require(self, response: str) -> None:
+        if response == self._billed:
+            return
         if response == COST and response not in self.known.responses:
             raise StudyError("the cost is unknown without a price", hint=_PRICE_HINT)
         if response not in self.known.responses:
@@ -195,7 +208,7 @@ class Recommender:
         """Say what is wrong with the question before anybody waits for a model."""
         _check_shares(limits, self.words, self._largest)
         for response in sorted(set(responses) - view.tables.keys()):  # what was answered before was asked rightly
-            domain = None if self._extrapolate else self._knowledge.domain_of(response)
+            domain = None if self._extrapolate else self._knower(response).domain_of(response)
             if domain is None or (~view.broke & is_near(domain, view.candidates)).any():
                 continue
             if (error := domain.beyond(view.first_left().only(self.known.factors))) is not None:
@@ -224,13 +237,11 @@ class Recommender:
         self._check(view, limits, must)
         tables = {response: self.table(view, response) for response in sorted(must)}
         for told in (words.time, words.quality):  # worth telling wherever it is known
-            if told is not None and told not in {*tables, *self._hopeless}:
-                try:
-                    tables[told] = self.table(view, told)
-                except (NotEnoughDataError, StudyError):
-                    self._hopeless.add(told)
-        if self._price is not None and words.time in tables:
-            tables[COST] = self._cost_table(view, words.time, tables[words.time])
+            if told is not None and told not in tables and (answers := self._told(view, told)) is not None:
+                tables[told] = answers
+        if self._billed is not None and words.time in tables:
+            answers = self._told(view, self._billed)
+            tables |= {} if answers is None else {COST: self._cost_table(view, self._billed, answers)}
         if resources is not None and objective.response == resources.name:
             tables[resources.name] = self._resources_table(view, resources, tables[words.required_time()])
         _check_shares(limits, words, lambda response: float(tables[response].values.max()))
@@ -260,12 +271,21 @@ class Recommender:
             return self.resources.name, self._resources_table(view, self.resources, time)
         return None if time is None or words.time in (None, objective.response) else (words.time, time)
 
+    def _told(self, view: View, response: str) -> AnswerTable | None:
+        """What is known of a response that no question needs."""
+        if response not in self._hopeless:
+            try:
+                return self.table(view, response)
+            except (NotEnoughDataError, StudyError):
+                self._hopeless.add(response)
+        return None
+
     def _learned(self, responses: Set[str], objective: Objective) -> Set[str]:
-        """What models must tell for these: the time, where they are computed from it."""
+        """What models must tell for these: the time, or what is paid for, where they are computed from it."""
         if self.resources is not None and objective.response == self.resources.name:
             responses = responses - {objective.response} | {self.words.required_time()}
         if self._price is not None and COST in responses:
-            responses = responses - {COST} | {self.words.required_time()}
+            responses = responses - {COST} | {self._billed or self.words.required_time()}
         return responses
 
     def _noise(self, response: str) -> float | None:
@@ -300,7 +320,7 @@ class Recommender:
         if view.per_second is None:
             hourly = hourly_columns(view.candidates, self.known.constants, self._price, self.words)
             view.per_second = hourly / 3600
-        return CostTable(time, view.per_second * self.words.response(name).seconds(1.0))
+        return CostTable(time, view.per_second * self._bills.about.vocabulary.response(name).seconds(1.0))
 
     def candidates(
         self, asked: Asked, rows: Sequence[int], marks: Sequence[bool | None] | None = None
@@ -332,6 +352,19 @@ class Recommender:
     def spark(self) -> str:
         """The version of Spark in the latest place where runs were made."""
         return next((place.spark for place in reversed(self._knowledge.about.fingerprints) if place.spark), "")
+
+    def beside(self, asked: Asked, row: int) -> Prediction | None:
+        """The other time of a candidate, where it is known."""
+        words = self._knowledge.about.vocabulary
+        other = None if asked.time is None else words.time_beside(asked.time, self.known.responses)
+        if other is None or other in asked.tables or asked.view.is_by_epoch(self.known):
+            return None
+        level, table = asked.question.quantile_level, self._told(asked.view, other)
+        if table is None or not asked.view.supported[other][row]:
+            return None
+        own = table.take(np.array([row]))
+        (low,), (high,) = own.interval(level)
+        return Prediction(other, float(own.values[0]), float(low), float(high), level)
 
     def no_failure(self) -> NoFailure | None:
         return None if self._has_failures or not self._n_ok else NoFailure(self._n_ok)
@@ -438,6 +471,7 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         untested=None if untested is None else candidates[-1],
         nearest=recommender.measured.nearest(chosen.configuration),
         no_failure=recommender.no_failure(),
+        beside=recommender.beside(asked, row),
         vocabulary=words,
     )
 

@@ -36,7 +36,8 @@ class RunRecord:
         names = {*about.factors, *about.fixed, *known.responses}
         # A deadline is about the time, also where no model knows it: then that model is what is missing.
         time = about.vocabulary.of_kind(Kind.TIME, among=names) or about.vocabulary.time
-        words = about.vocabulary.only(names | ({time} if time else set()))
+        beside = about.vocabulary.time_beside(time or "", known.responses)
+        words = about.vocabulary.only(names | {name for name in (time, beside) if name})
         return cls(about.factors, about.fixed, about.seen, known.responses, words)
 
     @property

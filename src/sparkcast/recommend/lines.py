@@ -15,10 +15,12 @@ def answer_lines(result: Recommendation) -> list[Line]:
     """About the chosen settings."""
     words, chosen = result.vocabulary, result.chosen
     told = [(words.response(p.response), p) for p in chosen.predictions]
+    beside = result.beside
     return [
         ("Why", f"{result.why}"),
         *[_limit_line(result, limit, chance) for limit, chance in zip(result.limits, result.chances, strict=True)],
         *[(_label(response), show_prediction(response, prediction)) for response, prediction in told],
+        *([("Other time", show_prediction(words.response(beside.response), beside))] if beside else []),
         *([("Data", shown_amounts(result.held))] if result.held else []),
         ("Evidence", evidence(result)),
     ]
@@ -50,7 +52,8 @@ def _limit_line(result: Recommendation, limit: Limit, chance: float) -> Line:
     response = result.vocabulary.response(limit.response)
     met = f"met with {show_probability(chance)} probability ({show_level(result.confidence)} required)"
     if response.kind is Kind.TIME and limit.is_upper:
-        return "Deadline", f"{short_seconds(response.seconds(limit.value))}, {met}"
+        span = response.span and f" {response.span}"
+        return "Deadline", f"{short_seconds(response.seconds(limit.value))}{span}, {met}"
     if response.kind is Kind.MONEY and limit.is_upper:
         return "Budget", f"{show_value(response, limit.value)}, {met}"
     return "Limit", f"{limit.response} {'<=' if limit.is_upper else '>='} {limit.value:.4g}, {met}"

@@ -42,7 +42,7 @@ def show_prediction(response: Response, prediction: Prediction) -> str:
     """The median, and where the runs fall."""
     verb = {Kind.TIME: "take", Kind.MONEY: COST, Kind.SHARE: "reach"}.get(response.kind, "have")
     runs = f"{show_level(prediction.level)} of runs {verb} {show_range(response, prediction.low, prediction.high)}"
-    return f"{show_value(response, prediction.value)} median; {runs}"
+    return f"{show_value(response, prediction.value)} median{response.span and f' {response.span}'}; {runs}"
 
 
 def show_bound(limit: Limit, words: Vocabulary) -> str:
@@ -53,7 +53,7 @@ def show_bound(limit: Limit, words: Vocabulary) -> str:
     """
     response = words.response(limit.response)
     if response.kind is Kind.TIME and limit.is_upper:
-        return f"{short_seconds(response.seconds(limit.value))} deadline"
+        return f"{short_seconds(response.seconds(limit.value))} deadline{response.span and f' {response.span}'}"
     if response.kind is Kind.MONEY and limit.is_upper:
         return f"{show_value(response, limit.value)} budget"
     return f"limit {limit.response} {'<=' if limit.is_upper else '>='} {limit.value:.4g}"

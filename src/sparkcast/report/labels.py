@@ -53,7 +53,9 @@ def plain_name(word: Word) -> str:
     ('time', 'batch size')
     """
     ending = next((ending for ending in _ENDINGS if word.name.endswith(ending)), "") if word.unit else ""
-    return _words(word.name.removesuffix(ending) or word.name)
+    plain = _words(word.name.removesuffix(ending) or word.name)
+    # Of several times of a run, "total" alone is no noun.
+    return f"{plain} time" if isinstance(word, Response) and word.span and "time" not in plain else plain
 
 
 def show_value(word: Word, value: float | None) -> str:

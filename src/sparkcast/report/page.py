@@ -43,7 +43,7 @@ def render(content: ReportContent) -> str:
         headline=words.headline(content),
         outcomes=words.outcomes(content.plan),
         lead=lead_figure(content.figures),
-        measured=listing([plain_name(content.data.vocabulary.response(name)) for name in content.data.responses]),
+        measured=listing([words.spanned(content.data.vocabulary.response(name)) for name in content.data.responses]),
         sections={section.value: [f for f in content.figures if f.section is section] for section in FigureSection},
         most_rows=_MOST_ROWS,
     )

@@ -43,7 +43,8 @@ def headline(content: ReportContent) -> str:
 def recommendation_sentence(recommendation: Recommendation) -> str:
     chosen, words = recommendation.chosen, recommendation.vocabulary
     values = [
-        f"{plain_name(words.response(p.response))} {show_value(words.response(p.response), p.value)}"
+        f"{plain_name(words.response(p.response))} {show_value(words.response(p.response), p.value)} "
+        f"{words.response(p.response).span}".rstrip()
         for p in chosen.predictions
     ]
     return f"Use {chosen.configuration}: expect {listing(values)}."
@@ -53,7 +54,9 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
     """How sure that is: intervals, limits and what they cost, the reason, what was measured, the runner-up."""
     chosen, words = recommendation.chosen, recommendation.vocabulary
     told = [(words.response(p.response), p) for p in chosen.predictions]
-    lines = [f"The next run's {plain_name(response)} is {interval(response, p)}." for response, p in told]
+    if recommendation.beside is not None:
+        told.append((words.response(recommendation.beside.response), recommendation.beside))
+    lines = [f"The next run's {spanned(response)} is {interval(response, p)}." for response, p in told]
     if recommendation.limits:
         lines.append(kept_sentence(recommendation))
     if chosen.failure_probability is not None:
@@ -87,6 +90,11 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
     if unharmed := unharmed_sentence(recommendation.running):
         lines.append(unharmed)
     return tuple(lines)
+
+
+def spanned(response: Response) -> str:
+    """A response in a sentence; of a time, what it counts."""
+    return f"{plain_name(response)} {response.span}".rstrip()
 
 
 def recommendation_warnings(recommendation: Recommendation) -> tuple[str, ...]:
@@ -349,7 +357,7 @@ def floor_words(validation: Validation) -> str:
 
 def trust_sentence(validation: Validation) -> str:
     """The best model's error on unseen configurations, beside a blind guess and beside the noise floor."""
-    name = plain_name(validation.meaning)
+    name = spanned(validation.meaning)
     if not validation.scorecards:
         return f"No model of the {name} could be tested."
     best = validation.scorecards[0]

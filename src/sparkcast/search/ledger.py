@@ -235,9 +235,9 @@ class SearchLedger:
 
     def _cost(self, step: LedgerEntry) -> float | None:
         price = self._study.price
-        if price is None or step.time_s is None:
+        if price is None or step.observation is None or not step.observation.ok:
             return None
-        return run_cost(step.time_s, step.configuration, price, self._study.vocabulary)
+        return run_cost(step.observation.responses, step.configuration, price, self._study.vocabulary)
 
     # ------------------------------------------------------------ in words
 

@@ -28,7 +28,7 @@ from sparkcast.search.options import (
 )
 from sparkcast.store import Store
 from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial, Vocabulary
-from sparkcast.study.derive import run_cost
+from sparkcast.study.derive import time_cost
 from sparkcast.study.redaction import redact
 from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
@@ -276,7 +276,7 @@ class _Tuning:
         if price is None:
             return 0.0
         n_jobs = shape_of(self._site.workload, configuration).jobs
-        return n_jobs * run_cost(1.0, configuration, price, self._study.vocabulary)
+        return n_jobs * time_cost(1.0, configuration, price, self._study.vocabulary)
 
     def _spent(self) -> tuple[float, float | None]:
         """Wall time of the search's runs, those that were lost or cut short too, and what they cost."""

@@ -13,7 +13,7 @@ from sparkcast.registry import did_you_mean
 from sparkcast.runs.site import Site
 from sparkcast.search.base import Search
 from sparkcast.study import Configuration, Dataset, Observation, Study, same_level
-from sparkcast.study.derive import derive_responses, make_dataset, run_cost
+from sparkcast.study.derive import derive_responses, make_dataset, time_cost
 from sparkcast.study.names import COST
 from sparkcast.units import require_seed
 
@@ -216,7 +216,7 @@ def _per_second(study: Study, objective: Objective, candidates: Sequence[Configu
     if objective.response == words.time:
         return (words.response(words.time).from_seconds(1.0),) * len(candidates)
     if objective.response == COST and study.price is not None:
-        return tuple(run_cost(1.0, candidate, study.price, words) for candidate in candidates)
+        return tuple(time_cost(1.0, candidate, study.price, words) for candidate in candidates)
     if (held := _resources(study)) is not None and objective.response == held.name:
         return tuple(held.held_by(candidate, words) for candidate in candidates)
     return None

@@ -1,7 +1,7 @@
 """Responses that follow from measured ones: formulas of the study, and money."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from statistics import fmean
@@ -12,12 +12,13 @@ import numpy as np
 from sparkcast.arrays import Array, Floats
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
+from sparkcast.study.application import BILLED_TIME, CORE_HOURS, GIB_HOURS, TOTAL_TIME
 from sparkcast.study.configuration import Configuration, Level, Levels
 from sparkcast.study.expression import Expression
 from sparkcast.study.model import DOLLARS, Price, Study
 from sparkcast.study.names import COST
 from sparkcast.study.observation import Dataset, Observation
-from sparkcast.study.response import Response
+from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role
 from sparkcast.study.space import Candidates
 from sparkcast.study.vocabulary import Vocabulary
@@ -29,9 +30,65 @@ _GIVE_A_PRICE = (
 _Read = Callable[[str, Callable[[Level], float]], Floats | float]  # a setting, and the amount behind a level of it
 
 
-def run_cost(time_s: float, configuration: Levels, price: Price, words: Vocabulary) -> float:
-    """What a run costs while it works. Memory that is not among the settings costs nothing."""
+def run_cost(responses: Mapping[str, float], configuration: Levels, price: Price, words: Vocabulary) -> float | None:
+    """What a run cost: the cores and memory that its executors held, as `profile` counts them.
+
+    Machines, and runs of which only a time is known, are paid for from submission to exit. None without a time.
+    """
+    held = held_cost(responses, price)
+    if held is not None:
+        return held
+    name = _paid_time(responses, words)
+    if name is None:
+        return None
+    return time_cost(words.response(name).seconds(responses[name]), configuration, price, words)
+
+
+def held_cost(responses: Mapping[str, float], price: Price) -> float | None:
+    """The price of what executors held; None where it is not priced, or not known."""
+    if price.machine_hours or price.hour is not None or CORE_HOURS not in responses:
+        return None
+    if price.gib_hour and GIB_HOURS not in responses:  # as in runs of earlier versions
+        return None
+    return price.core_hour * responses[CORE_HOURS] + price.gib_hour * responses.get(GIB_HOURS, 0.0)
+
+
+def time_cost(time_s: float, configuration: Levels, price: Price, words: Vocabulary) -> float:
+    """What so much time costs with these settings. Memory that is not among the settings costs nothing."""
     return time_s / 3600 * hourly(configuration, price, words)
+
+
+def _paid_time(measured: Collection[str], words: Vocabulary) -> str | None:
+    """The time that is paid for, where nothing else is known: from submission to exit, or else the time of a run."""
+    is_total = TOTAL_TIME in measured and words.response(TOTAL_TIME).kind is Kind.TIME
+    return TOTAL_TIME if is_total else words.time if words.time in measured else None
+
+
+def billed(runs: Dataset, price: Price) -> tuple[Dataset, str | None]:
+    """Runs, and the time of theirs that costs their price per hour: a cost is predicted as that time is.
+
+    That makes a predicted cost what a measured one is. None where no run has a time.
+    """
+    words = runs.vocabulary
+    if not any(held_cost(run.responses, price) is not None for run in runs.observations):
+        return runs, _paid_time(runs.measured, words)
+    made = tuple(_billed(run, price, words) for run in runs.observations)
+    told = words.declaring(Vocabulary(responses=(Response(BILLED_TIME, kind=Kind.TIME),)))
+    return replace(runs, observations=made, vocabulary=told), BILLED_TIME
+
+
+def _billed(run: Observation, price: Price, words: Vocabulary) -> Observation:
+    cost, rate = _job_cost(run, price, words), time_cost(1.0, run.configuration, price, words)
+    if cost is None or not rate:
+        return run
+    return replace(run, responses={**run.responses, BILLED_TIME: cost / rate})
+
+
+def _job_cost(run: Observation, price: Price, words: Vocabulary) -> float | None:
+    """What a run cost; of several jobs, what one of them cost in the mean."""
+    jobs = [run_cost(job.responses, job.configuration, price, words) for job in run.jobs]
+    costs = [cost for cost in jobs if cost is not None]
+    return fmean(costs) if costs else run_cost(run.responses, run.configuration, price, words)
 
 
 def hourly(configuration: Levels, price: Price, words: Vocabulary) -> float:
@@ -178,7 +235,11 @@ def make_dataset(study: Study, observations: tuple[Observation, ...]) -> Dataset
         names[COST] = None
     derived = tuple(replace(o, responses=_derived(study, o)) if o.ok else o for o in observations)
     factors = tuple(factor.name for factor in study.factors)
-    return Dataset(factors, derived, study.name, tuple(names), study.vocabulary)
+    measured = {name for observation in observations for name in observation.responses}
+    words = study.vocabulary
+    if (time := words.of_kind(Kind.TIME, among=measured)) is not None and words.time not in measured:
+        words = words.meaning_by_time(time)  # runs of earlier versions have fewer
+    return Dataset(factors, derived, study.name, tuple(names), words)
 
 
 def parse_response(text: str) -> Response:
@@ -219,11 +280,7 @@ def _with_formulas(observation: Observation, responses: Sequence[Response]) -> M
 
 def _derived(study: Study, observation: Observation) -> Mapping[str, float]:
     values, words = dict(observation.responses), study.vocabulary
-    if study.price is not None and words.time is not None and words.time in values:
-        time = words.response(words.time)
-        jobs = [(job.configuration, job.responses.get(time.name)) for job in observation.jobs]
-        each = [(settings, value) for settings, value in jobs if value is not None]
-        each = each or [(observation.configuration, values[time.name])]
-        costs = [run_cost(time.seconds(value), settings, study.price, words) for settings, value in each]
-        values[COST] = fmean(costs)  # of one job
+    cost = None if study.price is None else _job_cost(observation, study.price, words)
+    if cost is not None:
+        values[COST] = cost
     return _with_formulas(replace(observation, responses=values), study.responses)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.errors import StudyError
-from sparkcast.study.application import STARTUP_TIME, TIME, TOTAL_TIME
+from sparkcast.study.application import RUN_TIMES, TIME
 from sparkcast.study.arrivals import Arrivals, MixPart
 from sparkcast.study.configuration import Configuration, Level, normal_level, repeated
 from sparkcast.study.expression import Expression
@@ -187,10 +187,12 @@ class Study:
         settings = (*(factor.name for factor in self.factors), *self.fixed)
         responses = [response.name for response in self.responses] + ([COST] if self.price is not None else [])
         told = Vocabulary(responses=tuple(r for r in self.responses if r.kind is not Kind.OTHER))
-        words = completed(self.vocabulary, settings, (*responses, TIME, TOTAL_TIME, STARTUP_TIME))
+        declared = Vocabulary(responses=RUN_TIMES).declaring(self.vocabulary)
+        words = completed(declared, settings, responses)
         if self.price is not None and not any(r.name == COST and r.formula is not None for r in self.responses):
             words = words.in_currency(COST, self.price.currency)
-        object.__setattr__(self, "vocabulary", words.declaring(told).assigning(in_usual_units(self.roles)))
+        words = words.declaring(told).meaning_by_time(declared.time)
+        object.__setattr__(self, "vocabulary", words.assigning(in_usual_units(self.roles)))
 
     def where(self, *keys: str) -> str:
         """The place of a key in the study file, for messages: "mnist.yaml line 4: " or ""."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from sparkcast.study.application import MOVED, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME
+from sparkcast.study.application import CORE_HOURS, GIB_HOURS, MOVED, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
 from sparkcast.study.vocabulary import Vocabulary
@@ -30,6 +30,7 @@ IMBALANCE, NODE_IMBALANCE = "imbalance", "node_imbalance"
 METRICS = (
     *PART_RESPONSES,
     *MOVED,
+    GIB_HOURS,
     BUSY_CORE_TIME,
     IOWAIT_CORE_TIME,
     DISK_BYTES,
@@ -106,14 +107,16 @@ _RESPONSES = (
     *(Response(name, unit="core-seconds") for name in (BUSY_CORE_TIME, IOWAIT_CORE_TIME)),
     *(Response(name, unit="bytes") for name in (DISK_BYTES, NETWORK_BYTES)),
     *(Response(name, unit="share of the mean") for name in (IMBALANCE, NODE_IMBALANCE)),
+    Response(CORE_HOURS, kind=Kind.COUNT, better="less", unit="core-hours"),
+    Response(GIB_HOURS, kind=Kind.COUNT, better="less", unit="GiB-hours"),
 )
 # Columns of a table of runs that are no settings, when nobody says which ones are.
 MEASURED = tuple(response.name for response in _RESPONSES)
 # What other people call the same, less a unit at its end. Of several times the earlier ones count first.
 _TIMES = (
-    "time duration runtime run_time elapsed elapsed_time wall_time walltime wall_clock wall_clock_time execution_time "
-    "exec_time job_time job_duration run_duration total_time total_duration training_time train_time completion_time "
-    "makespan took time_taken seconds minutes hours"
+    "total_time total_duration total_runtime time duration runtime run_time elapsed elapsed_time wall_time walltime "
+    "wall_clock wall_clock_time execution_time exec_time job_time job_duration run_duration training_time train_time "
+    "completion_time makespan took time_taken seconds minutes hours"
 ).split()
 _SHARES = (
     "acc test_accuracy test_acc val_accuracy val_acc validation_accuracy auc roc_auc test_auc val_auc f1 f1_score "
@@ -259,7 +262,7 @@ def _setting(name: str, role: Role) -> Setting:
     return Setting(name, role=role, unit=_ending(name, _SIZE_UNITS) if role is Role.MEMORY else "")
 
 
-_OURS = (TIME, TOTAL_TIME, STARTUP_TIME, COST)
+_OURS = (TOTAL_TIME, TIME, STARTUP_TIME, COST)
 _FIRST = (*_OURS, *_TIMES, *_MONEY, "accuracy", *_SHARES, "throughput", "loss", *_LOSSES)
 _ORDER = (*_FIRST, *(name for name in MEASURED if name not in _FIRST))
 _RANKS = {name: rank for rank, name in enumerate(_ORDER)}

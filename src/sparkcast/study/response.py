@@ -39,6 +39,7 @@ class Response:
     kind: Kind = Kind.OTHER
     better: Better | None = None  # of a share more, of anything else less, unless said
     unit: str = ""
+    span: str = ""  # of a time: what it counts from and to, for people; "" where nobody knows
 
     def __post_init__(self) -> None:
         if self.better is None:
@@ -68,6 +69,15 @@ class Response:
                 hint="a response must be a number",
             )
         return float(value)
+
+    @property
+    def described(self) -> str:
+        """Its name, and of a time what it counts.
+
+        >>> Response("total_s", kind=Kind.TIME, span="from submission to exit").described
+        'total_s (from submission to exit)'
+        """
+        return f"{self.name} ({self.span})" if self.span else self.name
 
     def shown(self, value: float) -> str:
         """A value in a line of text: money with its currency, anything else in four digits.

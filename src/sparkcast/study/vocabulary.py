@@ -11,6 +11,7 @@ from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
+from sparkcast.study.application import TIME, TOTAL_TIME, WORK_TIME
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
 
@@ -66,6 +67,12 @@ class Vocabulary:
         """The response that is the time of a run."""
         return self.of_kind(Kind.TIME)
 
+    def time_beside(self, name: str, among: Iterable[str]) -> str | None:
+        """Beside a time of a Spark application, the other that people think of: all of its life, or its Spark jobs."""
+        other = {TOTAL_TIME: TIME, TIME: TOTAL_TIME, WORK_TIME: TOTAL_TIME}.get(name)
+        is_known = bool(self.response(name).span) and other is not None and other in among
+        return other if is_known and other is not None and self.response(other).span else None
+
     @property
     def money(self) -> str | None:
         return self.of_kind(Kind.MONEY)
@@ -93,6 +100,10 @@ class Vocabulary:
             (*other.settings, *(s for s in self.settings if s.name not in settings)),
             (*other.responses, *(r for r in self.responses if r.name not in responses)),
         )
+
+    def meaning_by_time(self, name: str | None) -> "Vocabulary":
+        """With this response as the time of a run, whatever other times there are."""
+        return self if name is None else self.declaring(Vocabulary(responses=(self.response(name),)))
 
     def only(self, names: Iterable[str]) -> "Vocabulary":
         kept = set(names)
@@ -137,7 +148,14 @@ class Vocabulary:
                 for s in self.settings
             ],
             "responses": [
-                {"name": r.name, "kind": r.kind.value, "better": r.better, "unit": r.unit} for r in self.responses
+                {
+                    "name": r.name,
+                    "kind": r.kind.value,
+                    "better": r.better,
+                    "unit": r.unit,
+                    **({"span": r.span} if r.span else {}),
+                }
+                for r in self.responses
             ],
         }
 

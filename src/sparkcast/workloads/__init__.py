@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Kind, Level, MixPart, Response, Role, Setting, Study, Vocabulary
-from sparkcast.study.application import TIME
+from sparkcast.study.application import TIME, TOTAL_TIME
 from sparkcast.study.arrivals import ARRIVAL_RATE
 from sparkcast.study.configuration import Levels, same_level
 from sparkcast.study.derive import machine_hour, machine_type_setting
+from sparkcast.study.names import RESPONSE_TIME
 from sparkcast.study.redaction import is_secret, redact_text
 from sparkcast.workloads.base import (
     CLUSTER_SETTINGS,
@@ -168,8 +169,9 @@ def resolve(study: Study) -> Study:
         study = replace(study, mix=_completed_mix(study, fixed, known))
         fixed = fixed.only([name for name in fixed if name in known]).without(*_mixed(study))
         fixed |= study.fixed.only([ARRIVAL_RATE])
-    resolved = replace(study, fixed=fixed, responses=_responses(study, workload), vocabulary=vocabulary_of(workload))
-    _check_roles(resolved, replace(resolved, roles={}, vocabulary=vocabulary_of(workload)).vocabulary)
+    words = _words(study, workload)
+    resolved = replace(study, fixed=fixed, responses=_responses(study, workload, words), vocabulary=words)
+    _check_roles(resolved, replace(resolved, roles={}, vocabulary=words).vocabulary)
     check_price(resolved)
     properties_of(resolved, {name: values[0] for name, values in levels.items()})
     return resolved
@@ -255,15 +257,23 @@ def _property(name: str, known: Mapping[str, Setting]) -> Setting:
     return Setting(name, help="Spark property")
 
 
-def _responses(study: Study, workload: Workload) -> tuple[Response, ...]:
+def _words(study: Study, workload: Workload) -> Vocabulary:
+    """What the names of a workload mean. In a stream, the time from submission to exit is that of a job, not of all."""
+    words = vocabulary_of(workload)
+    if study.arrivals is None or words.time != TOTAL_TIME:
+        return words
+    span = f"{words.response(TOTAL_TIME).span}, in the mean of the jobs"
+    return words.declaring(Vocabulary(responses=(Response(RESPONSE_TIME, kind=Kind.TIME, span=span),)))
+
+
+def _responses(study: Study, workload: Workload, own: Vocabulary) -> tuple[Response, ...]:
     """As the study names them; where it names none, the time of its workload, whatever it is called.
 
     And what the study asks of its workload itself.
     """
-    own = vocabulary_of(workload)
     named = study.responses
-    if named == (Response(TIME),) and own.time is not None and TIME not in own.names:
-        named = (own.response(own.time),)
+    if named == (Response(TIME),) and own.time not in (None, TIME):
+        named = tuple(response for response in own.responses if response.name in (own.time, TIME))
     known = {response.name for response in named}
     return (*named, *(own.response(name) for name in getattr(workload, "asked", ()) if name not in known))
 

@@ -15,16 +15,16 @@ from sparkcast.study import (
     Response,
     Vocabulary,
 )
-from sparkcast.study.application import CORE_HOURS, FROM_THE_LOG, PART_RESPONSES, TIME, TOTAL_TIME, WORK_TIME
+from sparkcast.study.application import CORE_HOURS, FROM_THE_LOG, PART_RESPONSES, TIME, TOTAL_TIME, WORK, WORK_TIME
 from sparkcast.study.configuration import Levels
 from sparkcast.study.names import COST
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, is_property
-from sparkcast.workloads.base import ACCURACY, THROUGHPUT, WORK
+from sparkcast.workloads.base import ACCURACY, THROUGHPUT
 
 _TOLD = (
-    TIME,
     TOTAL_TIME,
+    TIME,
     WORK_TIME,
     CORE_HOURS,
     COST,
