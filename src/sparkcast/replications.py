@@ -168,12 +168,16 @@ def replicate(paper: str, part: str | None = None, data: Path | None = None) -> 
         sections=sections,
         mistakes=tuple(mistakes),
         notes=tuple(dict.fromkeys(notes)),
-        counts={verdict: measured.count(verdict) for verdict in Agreement},
+        counts=_counts(measured),
         agrees=Agreement.DIFFERS not in (*measured, *synthetic),
         headlines=tuple(headline for findings in found for headline in findings.headlines),
         left_out=tuple(left_out),
-        synthetic_counts={verdict: synthetic.count(verdict) for verdict in Agreement} if synthetic else {},
+        synthetic_counts=_counts(synthetic) if synthetic else {},
     )
+
+
+def _counts(verdicts: list[Agreement]) -> dict[Agreement, int]:
+    return {verdict: verdicts.count(verdict) for verdict in Agreement}
 
 
 def _verdicts(sections: Iterable[Section]) -> list[Agreement]:
