@@ -7,7 +7,8 @@ Printed numbers are kept as text, for their digits are the tolerance.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from enum import StrEnum
 from pathlib import Path
@@ -56,7 +57,7 @@ class Row:
 
     item: str
     quantity: str
-    printed: str  # with the digits it was printed with; "" where there is none
+    printed: str  # with the digits it was printed with; "" where there is none; see `Section.is_printed`
     expected: float | None
     ours: float | None  # None where the paper is only repeated
     difference: float | None  # ours less the expected
@@ -67,9 +68,11 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Section:
     title: str
-    source: str  # where the printed numbers stand
+    source: str  # where the numbers to compare with come from
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()  # why rows differ or could not be held against anything
+    is_printed: bool = True  # whether a paper prints them; else somebody else computed them, or there are none
+    is_synthetic: bool = False  # whether ours come from generated runs, which agree with nothing that was measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +111,11 @@ class Replicated:
     sections: tuple[Section, ...]
     mistakes: tuple[Mistake, ...]
     notes: tuple[str, ...]
-    counts: dict[Agreement, int]
+    counts: dict[Agreement, int]  # of measured and printed figures
     agrees: bool  # no number differs
     headlines: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # parts that need the authors' measurements
+    synthetic_counts: dict[Agreement, int] = field(default_factory=dict)  # of generated runs; empty without any
 
 
 class PaperPart(Protocol):
@@ -152,7 +156,8 @@ def replicate(paper: str, part: str | None = None, data: Path | None = None) -> 
     found = list(done.values())
     sections = tuple(section for findings in found for section in findings.sections)
     mistakes = sorted((m for findings in found for m in findings.mistakes), key=lambda mistake: mistake.number)
-    verdicts = [row.verdict for section in sections for row in section.rows]
+    measured = _verdicts(section for section in sections if not section.is_synthetic)
+    synthetic = _verdicts(section for section in sections if section.is_synthetic)
     notes = [note for findings in found for note in findings.notes]
     notes += [f"part {name} was left out: {needs.problem}: {needs.hint}" for name, needs in left_out.items()]
     return Replicated(
@@ -163,11 +168,20 @@ def replicate(paper: str, part: str | None = None, data: Path | None = None) -> 
         sections=sections,
         mistakes=tuple(mistakes),
         notes=tuple(dict.fromkeys(notes)),
-        counts={verdict: verdicts.count(verdict) for verdict in Agreement},
-        agrees=Agreement.DIFFERS not in verdicts,
+        counts=_counts(measured),
+        agrees=Agreement.DIFFERS not in (*measured, *synthetic),
         headlines=tuple(headline for findings in found for headline in findings.headlines),
         left_out=tuple(left_out),
+        synthetic_counts=_counts(synthetic) if synthetic else {},
     )
+
+
+def _counts(verdicts: list[Agreement]) -> dict[Agreement, int]:
+    return {verdict: verdicts.count(verdict) for verdict in Agreement}
+
+
+def _verdicts(sections: Iterable[Section]) -> list[Agreement]:
+    return [row.verdict for section in sections for row in section.rows]
 
 
 def compare(item: str, quantity: str, printed: str, ours: float, *, digits: int = MOST_DIGITS) -> Row:

@@ -8,7 +8,9 @@ import typer
 from sparkcast.cli._output import Details, Json, Verbose, emit, table, tell
 
 if TYPE_CHECKING:
-    from sparkcast.replications import CorrectedFigure, Mistake, Replicated, Row, Section
+    from collections.abc import Mapping
+
+    from sparkcast.replications import Agreement, CorrectedFigure, Mistake, Replicated, Row, Section
 
 _FEW = 5  # rows that differ, without --details
 
@@ -35,8 +37,6 @@ def replicate(
 
 
 def _show(result: "Replicated", details: bool) -> None:
-    from sparkcast.replications import Agreement
-
     tell(result.title)
     for headline in result.headlines:
         tell(f"- {headline}", hang="  ")
@@ -50,8 +50,16 @@ def _show(result: "Replicated", details: bool) -> None:
         if result.left_out:
             tell(f"left out, because they need the measurements (--data DIR): {', '.join(result.left_out)}")
         tell("--details shows all tables, mistakes and notes")
-    agree, differ, shown = (result.counts[verdict] for verdict in Agreement)
-    tell(f"{result.paper} ({', '.join(result.parts)}): {agree} agree, {differ} differ, {shown} only shown")
+    tell(f"{result.paper} ({', '.join(result.parts)}): {_counted(result.counts)}")
+    if result.synthetic_counts:
+        tell(f"on synthetic runs, which say nothing of a real cluster: {_counted(result.synthetic_counts)}")
+
+
+def _counted(counts: "Mapping[Agreement, int]") -> str:
+    from sparkcast.replications import Agreement
+
+    agree, differ, shown = (counts[verdict] for verdict in Agreement)
+    return f"{agree} agree, {differ} differ, {shown} only shown"
 
 
 def _show_all(result: "Replicated") -> None:
@@ -69,21 +77,31 @@ def _show_all(result: "Replicated") -> None:
 def _show_differing(result: "Replicated") -> None:
     from sparkcast.replications import Agreement
 
-    rows = [row for section in result.sections for row in section.rows if row.verdict is Agreement.DIFFERS]
+    differing = [
+        (section, row) for section in result.sections for row in section.rows if row.verdict is Agreement.DIFFERS
+    ]
+    rows = [row for _, row in differing]
     if rows:
-        header = ("item", "quantity", "printed", "ours", "difference")
-        title = "Differs from the paper" + (f" ({_FEW} of {len(rows)})" if len(rows) > _FEW else "")
+        is_printed = all(section.is_printed for section, _ in differing)
+        header = ("item", "quantity", _column(is_printed), "ours", "difference")
+        against = "the paper" if is_printed else "the paper, or from independent calculations"
+        title = f"Differs from {against}" + (f" ({_FEW} of {len(rows)})" if len(rows) > _FEW else "")
         table(title, header, [_cells(row)[:5] for row in rows[:_FEW]], optional=("difference",))
 
 
 def _show_section(section: "Section") -> None:
     rows = [_cells(row) for row in section.rows]
-    header = ("item", "quantity", "printed", "ours", "difference", "verdict", "compared by")
-    table(f"{section.title}  (printed: {section.source})", header, rows, optional=("compared by", "difference"))
+    column = _column(section.is_printed)
+    header = ("item", "quantity", column, "ours", "difference", "verdict", "compared by")
+    table(f"{section.title}  ({column}: {section.source})", header, rows, optional=("compared by", "difference"))
     for note in section.notes:
         tell(f"- {note}", hang="   ")
     if section.notes:
         tell("")
+
+
+def _column(is_printed: bool) -> str:
+    return "printed" if is_printed else "reference"
 
 
 def _cells(row: "Row") -> list[str]:

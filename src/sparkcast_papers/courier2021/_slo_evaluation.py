@@ -202,7 +202,13 @@ def summary_section(asked: Sequence[Asked], known: Dataset, said: Mapping[str, S
     names = {OURS: f"ours ({model})", COURIERS: f"{COURIERS}, same runs", BOOSTED_3: f"{BOOSTED_3}, same runs"}
     rows = [*_printed_errors(runs), *(row for who, name in names.items() for row in _errors(name, said[who], runs))]
     rows += _met(asked)
-    return Section("Final evaluation: errors where it was run, and SLOs met", _OTHERS, tuple(rows), _why(asked, known))
+    return Section(
+        "Final evaluation: errors where it was run, and SLOs met",
+        _OTHERS,
+        tuple(rows),
+        _why(asked, known),
+        is_printed=False,
+    )
 
 
 def _printed_errors(runs: Sequence[Observation]) -> list[Row]:

@@ -69,7 +69,8 @@ def _f(analysis: Analysis) -> dict[str, float]:
 
 def _f_tests(title: str, source: str, analysis: Analysis, printed: Mapping[str, str]) -> Section:
     found = _f(analysis)
-    return Section(title, source, tuple(compare(term, "F", printed[term], found[term]) for term in _printed.TERMS))
+    rows = tuple(compare(term, "F", printed[term], found[term]) for term in _printed.TERMS)
+    return Section(title, source, rows, is_printed=source != _OTHERS)
 
 
 def _table_3(cells: Analysis) -> Section:
@@ -101,7 +102,9 @@ def _stale_rows(first: Analysis, repaired: Analysis, flagged: tuple[int, ...]) -
         f"not named: {', '.join(missed)}; such times were recovered as 2 · mean - other run and differ from the "
         "previous row by 0.0001 s, the error of that recovery, where the authors' own numbers are equal",
     )
-    return Section("Times copied from the previous run", "flags in the file", rows, notes[: 1 + bool(missed)])
+    return Section(
+        "Times copied from the previous run", "flags in the file", rows, notes[: 1 + bool(missed)], is_printed=False
+    )
 
 
 def _named_stale(analysis: Analysis) -> tuple[int, ...]:

@@ -92,7 +92,7 @@ def _evaluation(evaluated: Dataset) -> Section:
         "Section 5.3 has a different one is unknown. One of the times was entered by hand because its log "
         "could not be read",
     )
-    return Section("Final evaluation: MSE of time", _OTHERS, tuple(rows), notes)
+    return Section("Final evaluation: MSE of time", _OTHERS, tuple(rows), notes, is_printed=False)
 
 
 def _rounding(evaluated: Dataset) -> float:
@@ -216,7 +216,7 @@ def _proper_r2() -> Section:
         f"all models were tested on the same rows, so MSE / (1 - R²) is the variance of their times: {implied}; "
         f"only Table 4 implies a different one, {float(mse) / (1 - float(r2)):.0f}",
     )
-    return Section("R² of Table 4, from the paper's own MSE", _OTHERS, tuple(rows), notes)
+    return Section("R² of Table 4, from the paper's own MSE", _OTHERS, tuple(rows), notes, is_printed=False)
 
 
 def _swapped(runs: Dataset | None = None) -> Mistake:

@@ -111,7 +111,9 @@ class Models(PaperPart):
             f"{len(_OTHER_SEEDS)} forests of {self._fewer} trees that differ only in their seed have an MSE "
             f"between {min(by_chance):.0f} and {max(by_chance):.0f} here",
         )
-        return Section("Replicate 1, the authors' split: MSE and R² of time", _OTHERS, tuple(rows), notes)
+        return Section(
+            "Replicate 1, the authors' split: MSE and R² of time", _OTHERS, tuple(rows), notes, is_printed=False
+        )
 
 
 def require(data: Path | None) -> Path:
@@ -161,7 +163,9 @@ def _medians(found: Mapping[str, Sequence[Score]], n_splits: int, trees: int) ->
         f"{_printed.LAWS}: the paper's inversion; {', '.join(OURS)}: models of sparkcast, of which operational-laws "
         "is the same law with times that cannot be negative, and closed-network has CPU and disk in a closed network",
     )
-    return Section(f"Replicate 1, median of {n_splits} splits by configuration", _OTHERS, tuple(rows), notes)
+    return Section(
+        f"Replicate 1, median of {n_splits} splits by configuration", _OTHERS, tuple(rows), notes, is_printed=False
+    )
 
 
 def _median(name: str, mse: float) -> Row:
@@ -175,7 +179,7 @@ def _medians_without_stale(found: Mapping[str, Sequence[Score]], n_splits: int, 
         middle = typical(each)
         rows += [show(name, "MSE", middle.mse), show(name, "MAPE, %", middle.mape)]
     title = f"Replicate 1 without the {n_stale} stale rows, median of {n_splits} splits by configuration"
-    return Section(title, NO_NUMBERS, tuple(rows))
+    return Section(title, NO_NUMBERS, tuple(rows), is_printed=False)
 
 
 def _final_evaluation(runs: Dataset, learned: Dataset) -> Section:
@@ -190,7 +194,7 @@ def _final_evaluation(runs: Dataset, learned: Dataset) -> Section:
         "training clusters, and do not transfer to another one (mistake 6)",
         "Courier and boosting: predictions of the authors' own models, both for the right network",
     )
-    return Section("Final evaluation, 5 jobs three times each", NO_NUMBERS, tuple(rows), notes)
+    return Section("Final evaluation, 5 jobs three times each", NO_NUMBERS, tuple(rows), notes, is_printed=False)
 
 
 def _asked(model: str, learned: Dataset, runs: Dataset) -> list[Row]:

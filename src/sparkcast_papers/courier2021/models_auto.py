@@ -43,4 +43,4 @@ def _section(title: str, runs: Dataset, seeds: Sequence[int]) -> Section:
         middle = typical(each)
         rows += [show(name, "MSE", middle.mse), show(name, "R²", middle.r2), show(name, "MAPE, %", middle.mape)]
     notes = ("auto retrains every model in each split, so there are few splits: too few to rank models",)
-    return Section(f"{title}, with auto", NO_NUMBERS, tuple(rows), notes)
+    return Section(f"{title}, with auto", NO_NUMBERS, tuple(rows), notes, is_printed=False)

@@ -141,13 +141,15 @@ class Slo(PaperPart):
             "be met",
         )
         title = f"{len(draws.jobs)} SLOs from N({MEAN_S}, {DEVIATION_S}) s, the job in question never seen"
-        return Section(title, NO_NUMBERS, tuple(rows), notes)
+        return Section(title, NO_NUMBERS, tuple(rows), notes, is_printed=False)
 
     def _easy_section(self, learned: Sequence[Learned], jobs: Jobs, draws: Draws) -> Section:
         found = outcomes_of(learned, jobs, draws)
         rows = [row for name in found if name not in (RANDOM, ORACLE) for row in outcome_rows(name, found[name])]
         notes = ("not a test: the models are scored on the runs they were trained on, as in the paper's evaluation",)
-        return Section("The same SLOs, easy: every job is in the training data", NO_NUMBERS, tuple(rows), notes)
+        return Section(
+            "The same SLOs, easy: every job is in the training data", NO_NUMBERS, tuple(rows), notes, is_printed=False
+        )
 
 
 def _bar(found: Outcome) -> str:

@@ -129,7 +129,7 @@ def _table(title: str, analysis: Analysis, printed: Mapping[str, str]) -> Sectio
             rows.append(compare(found.term, "F", second, found.f))
         rows.append(compare(found.term, "%", percent, found.percent))
     rows.append(compare("model", "R²", printed["R²"], analysis.r_squared))
-    return Section(f"ANOVA type I, {title}", _OTHERS, tuple(rows))
+    return Section(f"ANOVA type I, {title}", _OTHERS, tuple(rows), is_printed=False)
 
 
 def _log(analysis: Analysis) -> Section:
@@ -141,4 +141,6 @@ def _log(analysis: Analysis) -> Section:
     rows += [compare(term, "%", printed, shares[term]) for term, printed in _printed.LOG_SHARES.items()]
     rows.append(compare("residuals", "Shapiro-Wilk W", _printed.LOG_W, normality.statistic))
     rows.append(compare("residuals", "p of W", _printed.LOG_P, normality.p))
-    return Section("What analyze does by default: log(cost), all pairs, all 32 rows", _OTHERS, tuple(rows))
+    return Section(
+        "What analyze does by default: log(cost), all pairs, all 32 rows", _OTHERS, tuple(rows), is_printed=False
+    )

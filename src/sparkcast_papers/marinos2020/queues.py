@@ -72,7 +72,7 @@ def _printed_queues() -> Section:
 def _notebook(mu: float) -> Section:
     four = m_m_c(mu, 4)
     rows = tuple(compare("M/M/4", name, printed, four[name]) for name, printed in _printed.M_M_4_NOTEBOOK.items())
-    return Section("The same queue in the authors' notebook", "their notebook", rows)
+    return Section("The same queue in the authors' notebook", "their notebook", rows, is_printed=False)
 
 
 def _right_queues(means: dict[int, float]) -> Section:
@@ -82,7 +82,9 @@ def _right_queues(means: dict[int, float]) -> Section:
         for name, value in m_m_c(1 / means[nodes], servers).items()
     ]
     note = "times are in units of cost, as the paper has them; p_Q and E[N] depend on the utilization alone"
-    return Section("The same queues with mu from means", "the paper has no such numbers", tuple(rows), (note,))
+    return Section(
+        "The same queues with mu from means", "the paper has no such numbers", tuple(rows), (note,), is_printed=False
+    )
 
 
 def best_cost(accuracy: float = _printed.BEST_ACCURACY) -> float:

@@ -32,7 +32,8 @@ def section(origin: Runs | str, title: str, source: str, rows: Sequence[Row], no
     words = origin if isinstance(origin, str) else origin.origin
     is_synthetic = isinstance(origin, str) or origin.is_synthetic
     told = [dataclasses.replace(row, rule=f"synthetic; {row.rule}") if is_synthetic else row for row in rows]
-    return Section(f"{title} [{words}]", source, tuple(told), tuple(notes))
+    is_printed = "independently" not in source
+    return Section(f"{title} [{words}]", source, tuple(told), tuple(notes), is_printed, is_synthetic)
 
 
 def _judged(row: Row, is_right: bool, rule: str) -> Row:

@@ -31,7 +31,7 @@ def _rows(data: Path) -> Section:
     rows.append(compare(K_MEANS, "rows", "528", len(runs.observations)))
     rows.append(compare(K_MEANS, "data sizes", "4", len(runs.levels("data_size"))))
     rows.append(compare(K_MEANS, "numbers of cores", str(len(SPARK_BENCH_CORES)), len(runs.levels("cores"))))
-    return Section("Public measurements", "the tables' own description", tuple(rows))
+    return Section("Public measurements", "the tables' own description", tuple(rows), is_printed=False)
 
 
 def _sizes() -> Section:
@@ -60,7 +60,7 @@ def _cores() -> Section:
         inside = sum(case.interpolates for case in cases)
         rows.append(show(name, f"of {len(cases)} cases test only between training cores", inside))
     beyond = [_beyond(number, case) for number, case in enumerate(SPARK_BENCH, start=1) if not case.interpolates]
-    return Section("Cores", "the library's first public release", tuple(rows), tuple(beyond))
+    return Section("Cores", "the library's first public release", tuple(rows), tuple(beyond), is_printed=False)
 
 
 def _beyond(number: int, case: Case) -> str:

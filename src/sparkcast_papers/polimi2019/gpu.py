@@ -69,7 +69,7 @@ def _summary(tables: list[Table]) -> Section:
         "an error of 30 % itself counts as one of 30 % or more, as in the authors' code",
         "penalty and columns of the other log ridge, and which constant it was, are not recorded: shown, not compared",
     )
-    return Section("CNN training, mean errors of the cells", _OTHERS, tuple(rows), notes)
+    return Section("CNN training, mean errors of the cells", _OTHERS, tuple(rows), notes, is_printed=False)
 
 
 def _beside_the_slide(each: Table, slide: Mapping[tuple[str, str], str]) -> Section:

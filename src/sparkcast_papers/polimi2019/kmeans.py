@@ -39,7 +39,7 @@ def _at_new_cores(runs: Dataset) -> Section:
         "means would do (mistake 4)",
         "beyond case 0 the decision tree cannot interpolate between its training cores",
     )
-    return Section("K-means, cores never run: MAPE", _OTHERS, tuple(rows), notes)
+    return Section("K-means, cores never run: MAPE", _OTHERS, tuple(rows), notes, is_printed=False)
 
 
 def _at_new_sizes(splits: Sequence[Split]) -> Section:
@@ -48,7 +48,7 @@ def _at_new_sizes(splits: Sequence[Split]) -> Section:
         "techniques: the grids are reduced and the random splits differ from those behind the printed numbers, "
         "so they are not compared; Ernest has neither and must agree",
     )
-    return Section("K-means, data sizes never run: MAPE", _OTHERS, tuple(rows), notes)
+    return Section("K-means, data sizes never run: MAPE", _OTHERS, tuple(rows), notes, is_printed=False)
 
 
 def _rows(splits: Sequence[Split]) -> list[Row]:
@@ -79,7 +79,13 @@ def _bars(splits: Sequence[Split]) -> Section:
         "finds that "
         "bend in the times of the jobs",
     )
-    return Section("K-means, data sizes never run: ours compared with the best technique", _OTHERS, tuple(rows), notes)
+    return Section(
+        "K-means, data sizes never run: ours compared with the best technique",
+        _OTHERS,
+        tuple(rows),
+        notes,
+        is_printed=False,
+    )
 
 
 def _present(*models: str) -> list[str]:
