@@ -230,7 +230,8 @@ class Suite:
         """Those that cover one of the places, the most promising first, as far as time allows."""
         names = {name for place in places for name in self._by_line.get(place, ())}
         killed = self._killers[mutant.described.file, mutant.described.function]
-        kept, spent = [], 0.0
+        kept: list[str] = []
+        spent = 0.0
         for name in sorted(names, key=lambda name: (-killed[name], *self._distance(name, mutant.described))):
             spent += self._covered[name].seconds
             if spent <= _MOST_S or not kept:
@@ -303,7 +304,7 @@ class Hunt:
     """A pytest plugin: in place of running the tests once, run them on every mutant."""
 
     def __init__(
-        self, options: argparse.Namespace, failure: FirstFailure, on_progress: Callable[[Sequence[Result]], None]
+        self, options: argparse.Namespace, failure: FirstFailure, on_progress: Callable[[Sequence[Result]], object]
     ) -> None:
         self._options, self._failure, self._on_progress = options, failure, on_progress
         self.results: list[Result] = []

@@ -46,7 +46,7 @@ PYTHON = Launch(
 )
 JAVA = Launch(PROPERTIES, "s3://b/app.jar", ("100",), {"class": "org.example.Train", "name": "Train", "jars": "x.jar"})
 BARE = Launch(PROPERTIES)
-WORDS = st.text(st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), min_size=1, max_size=12)
+WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12)
 NAMES = st.from_regex(r"spark\.[a-z]{1,6}(\.[a-zA-Z]{1,6}){0,2}", fullmatch=True)
 
 
@@ -361,6 +361,6 @@ def test_of_a_table_only_what_its_columns_call_sparks_becomes_a_property(
 
 
 def test_a_switch_is_written_as_spark_writes_it() -> None:
-    columns = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": 200}
+    columns: dict[str, str | int] = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": 200}
     found = launch_of_table(Configuration(columns), usual_vocabulary(columns, ())).properties
     assert found == {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "200"}
