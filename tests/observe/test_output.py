@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkcast.facts.totals import totals_of
-from sparkcast.observe.eventlog import read_only_log
+from sparkcast.observe.eventlog import read_run_logs
 from sparkcast.observe.outcome import ExitReport
 from sparkcast.observe.output import OutputGrowth, read_output
 from sparkcast.observe.run import RanJob, Run, observe
@@ -49,8 +49,7 @@ def test_the_span_of_the_jobs_is_read_from_the_log(tmp_path: Path) -> None:
         {"Event": "SparkListenerJobStart", "Job ID": 2, "Submission Time": 3000},
     ]
     (tmp_path / "app-1").write_text("".join(json.dumps(event) + "\n" for event in events))
-    log = read_only_log(tmp_path)
-    assert log is not None
+    [log] = read_run_logs(tmp_path)
     totals = totals_of(log)
     assert (totals.first_job_s, totals.last_job_s, totals.master) == (1.5, 9.0, "local[2]")
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
-from sparkcast.facts import AppFacts
-from sparkcast.facts.responses import responses_of
+from sparkcast.facts.joined import JoinedFacts, join_totals
 from sparkcast.facts.totals import totals_of
-from sparkcast.observe.eventlog import read_facts, read_only_log, stage_spans, task_imbalance
+from sparkcast.observe.eventlog import read_facts, read_run_logs, stage_spans, task_imbalance
 from sparkcast.observe.got import settings_got
 from sparkcast.observe.outcome import ExitReport, classify
 from sparkcast.observe.output import read_output
@@ -118,27 +117,27 @@ class _ObservedJob:
     report: JobReport
     responses: Mapping[str, float]
     tasks: TaskTotals | None = None
-    facts: AppFacts | None = None
+    facts: JoinedFacts | None = None
     stages: tuple[StageSpan, ...] = ()
     imbalance: float | None = None  # of the time in tasks, among executors
     notes: tuple[str, ...] = ()
 
 
 def _observe_job(run: Run, folder: Path, end: ExitReport) -> _ObservedJob:
-    log = read_only_log(folder / "eventlog")
-    facts = read_facts(log)
-    tasks = facts.totals if facts is not None else None if log is None else totals_of(log)
+    logs = read_run_logs(folder / "eventlog")
+    facts = read_facts(logs)
+    tasks = join_totals([totals_of(log) for log in logs])
     if run.program is None:
         report = read_report(folder / "report.jsonl")
     else:
         cluster = run.fingerprint.cluster if run.fingerprint else ""
         report = read_output(folder, run.program, tasks, end.exit_code, cluster=cluster)
-    measured = {} if facts is None or report.failure else responses_of(facts)
+    measured = {} if facts is None or report.failure else facts.responses()
     responses, notes = _joined(measured, report.responses)
     outcome, cause = classify(end, replace(report, responses=responses), tasks, _tail(folder / "driver.log"))
-    if log is None:
-        return _ObservedJob(outcome, cause, report, responses, notes=notes)
-    return _ObservedJob(outcome, cause, report, responses, tasks, facts, stage_spans(log), task_imbalance(log), notes)
+    if facts is not None and (different := facts.different_shapes):
+        notes = (*notes, f"its {len(facts.applications)} Spark applications had different executors: {different}")
+    return _ObservedJob(outcome, cause, report, responses, tasks, facts, stage_spans(logs), task_imbalance(logs), notes)
 
 
 def _joined(measured: Mapping[str, float], reported: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -192,7 +191,7 @@ def _started_at(job: _ObservedJob) -> float | None:
     return (job.tasks.first_job_s if job.tasks else None) or job.report.started_at
 
 
-def _outside_the_application(facts: AppFacts, run: Run) -> dict[str, float]:
+def _outside_the_application(facts: JoinedFacts, run: Run) -> dict[str, float]:
     """The time before and after the application's own life, as its launcher saw it: with it, the parts add up."""
     launch_s = max(facts.span.start_ms / 1e3 - run.launched_at, 0.0)
     return {LAUNCH: launch_s, EXIT: run.ended_at - run.launched_at - launch_s - facts.span.wall_s}
