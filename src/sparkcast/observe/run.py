@@ -137,6 +137,7 @@ def _observe_job(run: Run, folder: Path, end: ExitReport) -> _ObservedJob:
     outcome, cause = classify(end, replace(report, responses=responses), tasks, _tail(folder / "driver.log"))
     if facts is not None and (different := facts.different_shapes):
         notes = (*notes, f"its {len(facts.applications)} Spark applications had different executors: {different}")
+    notes = (*notes, *report.missing)
     return _ObservedJob(outcome, cause, report, responses, tasks, facts, stage_spans(logs), task_imbalance(logs), notes)
 
 
@@ -144,9 +145,14 @@ def _joined(measured: Mapping[str, float], reported: Mapping[str, float]) -> tup
     """What the event log shows and what the job said of itself. Times mean the same in every run, so the log's win."""
     if not measured:  # a run without an event log: its own word is all there is
         return dict(reported), ()
-    own = {WORK_TIME if name == TIME else name: value for name, value in reported.items()}
+    own = own_responses(reported)
     note = f"the job reports a {TIME} of its own: it is stored as {WORK_TIME}, since {TIME} is measured by sparkcast"
     return {**own, **measured}, (note,) if TIME in reported else ()
+
+
+def own_responses(reported: Mapping[str, float]) -> dict[str, float]:
+    """What a job reports, by the names under which it is stored beside what its event log shows."""
+    return {WORK_TIME if name == TIME else name: value for name, value in reported.items()}
 
 
 def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artifacts: str) -> JobRun:

@@ -221,7 +221,8 @@ class Session:
             last = observations[-1]
             raise RunError(
                 f"the first {_GIVE_UP_AFTER} trials failed, the last with: {last.cause}",
-                hint=f"the full log is {self._folder / last.artifacts / 'driver.log'}",
+                hint=f"the full log is {self._folder / last.artifacts / 'driver.log'}; when the cause is gone, repeat "
+                "them with `api.run(STUDY, retry=['error'])`",
             )
 
     def _prepare_data(self, trial: Trial) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
+from sparkcast.runs.reread import reread
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings, SearchTable
@@ -112,6 +113,7 @@ class _Tuning:
 
     def run(self, folder: Path, store: Store, *, resume: bool, allow_changed: bool) -> TuneResult:
         study = self._study
+        reread(study, store, folder)
         store.register(study, Plan(study.design.kind, study.design.seed, ()), allow_changed=allow_changed)
         store.close_interrupted(study.name)
         definition = definition_of(study, self._options, len(self._candidates))
