@@ -23,8 +23,18 @@ from sparkcast.study import (
     Sharing,
     TaskTotals,
     Trial,
+    Utilization,
 )
-from sparkcast.study.application import EXIT, LAUNCH, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME, WORK_TIME
+from sparkcast.study.application import (
+    CPU_TIME,
+    EXIT,
+    LAUNCH,
+    PART_RESPONSES,
+    STARTUP_TIME,
+    TIME,
+    TOTAL_TIME,
+    WORK_TIME,
+)
 from sparkcast.study.names import IMBALANCE
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.study.streams import stream_responses
@@ -59,6 +69,7 @@ class Run:
     program: SubmittedApplication | None = None  # that was submitted in place of sparkcast's driver
     sharing: Sharing | None = None  # of several jobs
     roles: Mapping[str, Role] = field(default_factory=dict)  # of the settings of its trial
+    own_cpu_s: float | None = None  # of all its processes, where they ran on the machine that was sampled
     uncontrolled: frozenset[Role] = frozenset()  # what no run of the study can decide: the number of executors locally
 
 
@@ -79,6 +90,9 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
     responses: dict[str, float] = {}
     if worst.outcome is Outcome.OK:
         responses = {**_metrics(jobs, run, series), **_mean_responses(jobs, run), **stream_responses(each, cores)}
+    used = utilization(
+        series, run.launched_at, run.ended_at, own_cpu_s=run.own_cpu_s, wanted_cores=_wanted_cores(run, jobs)
+    )
     got = settings_got(run.trial.configuration, run.roles, jobs[0].facts) if len(jobs) == 1 else {}
     observation = Observation(
         configuration={**run.trial.configuration, **got},
@@ -88,7 +102,7 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
         replicate=run.trial.replicate,
         position=run.trial.position,
         curve=jobs[0].report.curve,
-        utilization=utilization(series, run.launched_at, run.ended_at),
+        utilization=used,
         tasks=jobs[0].tasks,
         fingerprint=run.fingerprint,
         started_at=run.launched_at,
@@ -99,7 +113,25 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
         requested=run.trial.configuration if got else None,
         leaves_open=any(run.roles[name] not in run.uncontrolled for name in got),
     )
-    return Observed(observation, series, tuple(note for job in jobs for note in job.notes))
+    notes = [note for job in jobs for note in job.notes]
+    return Observed(observation, series, (*notes, *([_crowded(used)] if used and used.is_crowded else [])))
+
+
+def _crowded(used: Utilization) -> str:
+    return (
+        f"other work kept {used.other_cores:.1f} of {used.cores} cores busy meanwhile, so its times are too long; "
+        f"{CPU_TIME} hardly depends on that"
+    )
+
+
+def _wanted_cores(run: Run, jobs: "list[_ObservedJob]") -> float:
+    """What its executors and, on the machine that was sampled, its drivers could use; 0 where nobody knows."""
+    held = [
+        job.facts.shape.total_cores if job.facts is not None else ran.cores
+        for ran, job in zip(run.jobs, jobs, strict=True)
+    ]
+    drivers = 0 if run.own_cpu_s is None else len(jobs)
+    return 0.0 if not all(held) else float(sum(cores or 0 for cores in held) + drivers)
 
 
 def _metrics(jobs: "list[_ObservedJob]", run: Run, series: RunSeries) -> dict[str, float]:

@@ -290,6 +290,7 @@ class Session:
             ended_at=time.time(),
             hosts=with_nodes(sampler.series(), folders, is_local=is_local(facts.description)),
             fingerprint=fingerprint(facts, self._data[trial.key]),
+            own_cpu_s=sampler.own_cpu_s if is_local(facts.description) else None,
             program=program,
             sharing=Sharing(facts.policy, facts.cores, self._study.spark.conf.get("spark.scheduler.mode", "FIFO")),
             roles={setting.name: setting.role for setting in self._study.vocabulary.settings},
