@@ -266,7 +266,7 @@ def _cluster_notes(line: SubmitLine) -> dict[str, str]:
         notes["cores"] = "of one executor per worker; on several workers, fewer cores and more executors"
     elif kind_of(line.master) == "yarn" and _ALL_CORES in given:
         notes["cores"] = "cores per executor: YARN ignores --total-executor-cores"
-    elif kind_of(line.master) == "spark" and not {_ALL_CORES, _SHAPE["cores"]} & {*given}:
+    elif line.master.startswith("spark://") and not {_ALL_CORES, _SHAPE["cores"]} & {*given}:
         notes["cores"] = "your line takes all cores of the cluster; say here what it should have"
     if _is_dynamic(given):
         notes["executors"] = "the most: dynamic allocation is on, and Spark decides; turn it off to vary executors"
