@@ -9,15 +9,15 @@ from eventlogs_support import CODECS, as_lines, real_lines, task_end
 from eventlogs_support import REAL_LOG as LOG
 from profile_support import START, T, at, log_of
 from sparkcast.eventlogs import Executor, JobRecord, Stage
+from sparkcast.facts.joined import join_totals
 from sparkcast.facts.totals import totals_of
-from sparkcast.observe.eventlog import read_only_log, stage_spans, task_imbalance
+from sparkcast.observe.eventlog import read_run_logs, stage_spans, task_imbalance
 from sparkcast.study import TaskTotals
 from sparkcast.study.names import SAMPLER_GROUP
 
 
 def read_task_totals(path: Path) -> TaskTotals | None:
-    log = read_only_log(path)
-    return None if log is None else totals_of(log)
+    return join_totals([totals_of(log) for log in read_run_logs(path)])
 
 
 def test_a_real_log_is_summed_up() -> None:
@@ -104,17 +104,17 @@ def test_a_folder_without_a_log_has_no_totals(tmp_path: Path) -> None:
 
 def test_stages_come_in_order_and_one_without_an_end_lasts_to_the_end_of_the_log() -> None:
     stages = [Stage(1, 0, "reduce", submitted_ms=at(5)), Stage(0, 1, "map", submitted_ms=at(1), completed_ms=at(4))]
-    spans = stage_spans(log_of([T(1, 4)], end=9, stages=[*stages, Stage(2, 0, "never submitted")]))
+    spans = stage_spans([log_of([T(1, 4)], end=9, stages=[*stages, Stage(2, 0, "never submitted")])])
     assert [(span.stage_id, span.attempt, span.name) for span in spans] == [(0, 1, "map"), (1, 0, "reduce")]
     assert [(span.started_ms, span.ended_ms) for span in spans] == [(at(1), at(4)), (at(5), at(9))]
 
 
 def test_imbalance_counts_executors_without_tasks_too() -> None:
     two = [Executor("1", "a", 4, 0, at(0)), Executor("2", "b", 4, 0, at(0))]
-    assert task_imbalance(log_of([T(0, 3), T(0, 3, executor="2")], end=5, executors=two)) == pytest.approx(0)
-    assert task_imbalance(log_of([T(0, 3), T(0, 1, executor="2")], end=5, executors=two)) == pytest.approx(0.5)
-    assert task_imbalance(log_of([T(0, 3)], end=5, executors=two)) == pytest.approx(1)
-    assert task_imbalance(log_of([], end=5, executors=two)) is None
+    assert task_imbalance([log_of([T(0, 3), T(0, 3, executor="2")], end=5, executors=two)]) == pytest.approx(0)
+    assert task_imbalance([log_of([T(0, 3), T(0, 1, executor="2")], end=5, executors=two)]) == pytest.approx(0.5)
+    assert task_imbalance([log_of([T(0, 3)], end=5, executors=two)]) == pytest.approx(1)
+    assert task_imbalance([log_of([], end=5, executors=two)]) is None
 
 
 def test_the_job_that_starts_samplers_is_not_the_first_one() -> None:

@@ -156,6 +156,7 @@ def test_dynamic_allocation_is_off_unless_the_user_says_otherwise(study: Path, t
     [line] = api.dry_run(study, conf={"spark.dynamicAllocation.enabled": "true"})
     assert "spark.dynamicAllocation.enabled=true" in line
     assert off not in line
+    assert "spark.executor.instances" not in line  # it would begin with the most it may have
     [line] = _lines(tmp_path, "2", "spark.ui.enabled false\n")
     assert off in line
     [line] = _lines(tmp_path, "2", "spark.dynamicAllocation.enabled true\n")

@@ -1,6 +1,8 @@
 """Passwords, tokens and keys reach the job, and nothing that stays or is shown."""
 
 import json
+import re
+import shlex
 import sqlite3
 import sys
 from collections.abc import Mapping
@@ -16,7 +18,7 @@ from sparkcast.engines.conf import merge_conf, parse_conf_option, read_propertie
 from sparkcast.errors import StudyChangedError, StudyError
 from sparkcast.runs.session import Progress
 from sparkcast.study import SparkOptions
-from sparkcast.study.redaction import REDACTED, redact, redact_text
+from sparkcast.study.redaction import REDACTED, SECRET, redact, redact_text
 
 # Plays spark-submit: notes what it was given, then reports as the driver would.
 _SUBMIT = """\
@@ -259,3 +261,17 @@ def test_passwords_and_keys_are_secret_by_their_names(name: str) -> None:
 @pytest.mark.parametrize("name", ["spark.sql.shuffle.partitions", "spark.key", "spark.executorEnv.CWD", "spark.pwdx"])
 def test_other_properties_are_no_secrets(name: str) -> None:
     assert redact({name: "seen"}) == {name: "seen"}
+
+
+def test_the_rule_that_spark_is_given_hides_secrets_and_not_the_command_line_that_has_it(tmp_path: Path) -> None:
+    """Spark hides a value when the rule matches its name or the value itself, and the driver's command is a value."""
+    (tmp_path / "s.yaml").write_text(STUDY.partition("  conf:")[0])
+    (line,) = api.dry_run(tmp_path / "s.yaml")
+    rule = next(word for word in shlex.split(line) if word.startswith("spark.redaction.regex=")).partition("=")[2]
+    assert rule in " ".join(shlex.split(line))
+    assert re.search(rule, " ".join(shlex.split(line))) is None
+    for name in (*SECRETS, "my.TOKEN", "db.passwd", "x.pwd", "fs.azure.account.key", "api_key", "ssl.passphrase"):
+        if re.search(SECRET, name):
+            assert re.search(rule, name), name
+    for name in ("spark.ui.port", "spark.executor.memory", "sun.java.command"):
+        assert re.search(rule, name) is None

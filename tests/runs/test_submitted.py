@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,9 @@ from sparkcast import api
 from sparkcast.designs import make_plan
 from sparkcast.engines import SparkJob, Submission
 from sparkcast.engines._family import Family
+from sparkcast.errors import StudyChangedError, StudyError
 from sparkcast.runs import site
-from sparkcast.runs.campaign import run_campaign
+from sparkcast.runs.campaign import CampaignResult, retried_outcomes, run_campaign
 from sparkcast.study import Observation, Outcome
 from sparkcast.study.file import parse_study
 from sparkcast.workloads import resolve
@@ -89,13 +91,106 @@ def test_a_program_is_run_as_it_is_and_what_it_tells_is_read(tmp_path: Path, mon
         assert (printed.parent / "driver.log").read_text() == "to be read\n"
 
 
-def test_a_promise_that_is_not_kept_is_an_error_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = STUDY.replace("[0.5, 0.75]", "0.5").replace("'AUC = (.+)'", "'accuracy (.+)'")
-    [observation] = run(tmp_path, monkeypatch, text=text)
-    assert observation.outcome is Outcome.ERROR
-    first, *rest = observation.cause.splitlines()
-    assert first == "no auc: the pattern 'accuracy (.+)' matches nothing that the job printed"
-    assert "AUC = 0.5" in rest
+WRONG = STUDY.replace("'AUC = (.+)'", "'accuracy (.+)'")
+
+
+def campaign(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, *, program: str = PROGRAM, **options: Any
+) -> tuple[CampaignResult, list[str]]:
+    (folder / "job.py").write_text(program)
+    (folder / "s.yaml").write_text(text)
+    study = api.load_study(folder / "s.yaml")
+    monkeypatch.setattr(site, "engine_for", lambda options: WithoutSpark())
+    seen: list[str] = []
+    result = run_campaign(
+        study,
+        make_plan(study),
+        folder / "s.results",
+        on_progress=lambda progress: seen.append(progress.text) if progress.is_note else None,
+        **options,
+    )
+    return result, seen
+
+
+def test_a_pattern_that_matches_nothing_costs_no_run_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, seen = campaign(tmp_path, monkeypatch, WRONG)
+    assert [run.outcome for run in result.new] == [Outcome.OK, Outcome.OK]
+    assert all("auc" not in run.responses and run.responses["time_s"] > 2 for run in result.new)
+    assert (result.finished, result.failed, result.missing) == (2, 0, {"auc": 2})
+    assert "trial 1: no auc: the pattern 'accuracy (.+)' matches nothing that the job printed" in seen
+    assert any(text.startswith("run 1 of 2: score=") and " s, no auc" in text for text in seen)
+
+
+def test_a_metric_is_shown_from_the_first_run_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, seen = campaign(tmp_path, monkeypatch, STUDY)
+    assert [
+        text for text in seen if re.fullmatch(r"run 1 of 2: score=0\.\d+, replicate 1: 2\.\d+ s, auc 0\.\d+.*", text)
+    ]
+
+
+def test_when_only_the_pattern_is_corrected_the_stored_output_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign(tmp_path, monkeypatch, WRONG)
+    (tmp_path / "s.yaml").write_text(STUDY)
+    for _ in range(2):  # what was found is kept
+        runs = api.load_data(tmp_path / "s.yaml").dataset.observations
+        assert [run.responses["auc"] for run in runs] == [run.configuration["score"] for run in runs]
+        assert all(run.responses["time_s"] > 2 and run.responses["loss"] == 2 for run in runs)
+        assert all(job.responses["auc"] == run.responses["auc"] for run in runs for job in run.jobs)
+    [line] = (tmp_path / "s.results" / runs[0].artifacts / "readings.jsonl").read_text().splitlines()
+    assert json.loads(line)["responses"] == {"auc": "AUC = (.+)"}
+    assert json.loads(line)["changes"]["auc"] == [None, runs[0].responses["auc"]]
+
+
+def test_run_reads_stored_output_again_and_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign(tmp_path, monkeypatch, WRONG)
+    result, seen = campaign(tmp_path, monkeypatch, STUDY)
+    assert (result.finished, result.new, result.missing) == (2, (), {})
+    assert seen == ["the output of 2 stored runs was read again: auc in 2 of 2"]
+
+
+def test_a_number_that_the_old_pattern_found_does_not_stay_when_the_new_one_finds_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign(tmp_path, monkeypatch, STUDY)
+    (tmp_path / "s.yaml").write_text(WRONG)
+    runs = api.load_data(tmp_path / "s.yaml").dataset.observations
+    assert all("auc" not in run.responses and run.responses["loss"] == 2 for run in runs)
+
+
+def test_any_other_change_of_the_study_is_still_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign(tmp_path, monkeypatch, WRONG)
+    with pytest.raises(StudyChangedError, match="arguments"):
+        campaign(tmp_path, monkeypatch, STUDY.replace("$HOME", "$PWD"))
+
+
+FAILING = "import sys\nif sys.argv[1] == '0.5': raise ValueError('no rows')\n" + PROGRAM
+
+
+def test_what_failed_is_repeated_on_request_and_its_failure_does_not_count_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, _ = campaign(tmp_path, monkeypatch, STUDY, program=FAILING)
+    assert (result.finished, result.failed, result.planned) == (2, 1, 2)
+    kept, _ = campaign(tmp_path, monkeypatch, STUDY, retry={Outcome.TIMEOUT})
+    assert (kept.new, kept.failed) == ((), 1)
+    result, _ = campaign(tmp_path, monkeypatch, STUDY, retry={Outcome.ERROR})
+    assert [run.configuration["score"] for run in result.new] == [0.5]
+    assert (result.finished, result.failed) == (2, 0)
+    runs = api.load_data(tmp_path / "s.yaml").dataset.observations
+    assert [run.outcome for run in runs] == [Outcome.OK, Outcome.OK]
+    again, _ = campaign(tmp_path, monkeypatch, STUDY, retry={Outcome.ERROR})
+    assert again.new == ()
+
+
+def test_outcomes_to_repeat_are_named(tmp_path: Path) -> None:
+    assert retried_outcomes(["failed"]) == {Outcome.ERROR, Outcome.TIMEOUT, Outcome.OOM, Outcome.LOST}
+    with pytest.raises(StudyError, match="no outcome") as caught:
+        retried_outcomes(["eror"])
+    assert "error" in caught.value.hint
 
 
 def test_a_program_that_fails_shows_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

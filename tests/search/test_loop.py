@@ -152,6 +152,56 @@ def test_what_run_measured_is_told_and_not_run_again(monkeypatch: pytest.MonkeyP
     assert len(measured(folder)) == 8
 
 
+@pytest.mark.parametrize("searcher", ["guided", "cherrypick", "random", "exhaustive"])
+@pytest.mark.parametrize("replicates", [1, 2])
+def test_the_answer_is_never_worse_than_the_best_in_the_store(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, searcher: str, replicates: int
+) -> None:
+    def odd(given: Settings) -> Mapping[str, float]:
+        """What no law of scaling foretells: one combination is fast for no reason."""
+        is_fast = (given["executors"], given["samples"]) == (2, 4000)
+        return {"time_s": 93.0 if is_fast else 165.0 + float(given["samples"]) / 1000}
+
+    study = dataclasses.replace(STUDY, design=DesignChoice(replicates=replicates))
+    engine = PlayedEngine(odd)
+    monkeypatch.setattr(site, "engine_for", lambda options: engine)
+    run_campaign(study, make_plan(study), folder)
+    n_before = len(engine.ran)
+    result = search(monkeypatch, folder, TuneOptions(searcher, TIME, seed=1), engine=engine, study=study)
+    assert result.best is not None
+    assert (result.best.value, result.best.replicates) == (93.0, replicates)
+    assert result.best.configuration == Configuration({"executors": 2, "samples": 4000})
+    assert (result.runs, result.already_measured, len(engine.ran)) == (0, n_before, n_before)
+
+
+@pytest.mark.parametrize("searcher", ["guided", "cherrypick", "random", "exhaustive"])
+def test_a_search_begins_with_all_that_is_known_of_some_candidates(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, searcher: str
+) -> None:
+    half = dataclasses.replace(STUDY, factors=(STUDY.factors[0], Factor("samples", (1000, 3000))))
+    engine = PlayedEngine(by_samples)
+    monkeypatch.setattr(site, "engine_for", lambda options: engine)
+    run_campaign(half, make_plan(half), folder)
+    told = heard(monkeypatch, searcher, "tell")
+    result = search(monkeypatch, folder, TuneOptions(searcher, TIME, seed=1), engine=engine, allow_changed=True)
+    assert {one.configuration["samples"] for one in told[:4]} == {1000, 3000}
+    assert result.best is not None
+    assert result.best.value <= min(run.responses["time_s"] for run in measured(folder))
+    assert len(engine.ran) == len({(run["executors"], run["samples"]) for run in engine.ran})  # nothing twice
+
+
+def test_a_new_run_may_win_over_settings_with_more_runs(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    known = dataclasses.replace(
+        STUDY, factors=(STUDY.factors[0], Factor("samples", (1000, 2000))), design=DesignChoice(replicates=3)
+    )
+    engine = PlayedEngine(by_samples)
+    monkeypatch.setattr(site, "engine_for", lambda options: engine)
+    run_campaign(known, make_plan(known), folder)
+    result = search(monkeypatch, folder, TuneOptions("exhaustive", TIME), engine=engine, allow_changed=True)
+    assert result.best is not None
+    assert (result.best.configuration["samples"], result.best.replicates) == (3000, 1)
+
+
 def test_what_tune_measured_is_not_run_again_by_run(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     search(monkeypatch, folder, budget=Budget(3))
     engine = PlayedEngine(by_samples)

@@ -289,3 +289,47 @@ def test_a_value_that_holds_a_secret_is_no_setting_and_the_file_says_so(words: l
 
 def test_a_line_without_secrets_gets_no_warning() -> None:
     assert "holds a secret" not in study_of_line(["spark-submit", "job.py", "--max-tokens", "512", "s3://bucket/x"])
+
+
+@pytest.mark.parametrize(
+    ("options", "executors", "cores"),
+    [
+        ("--master spark://h:7077 --total-executor-cores 2", 1, 2),
+        ("--total-executor-cores 2", 1, 2),
+        ("--master spark://h:7077 --total-executor-cores 8 --executor-cores 2", 4, 2),
+        ("--master spark://h:7077 --total-executor-cores 8 --num-executors 4", 4, 2),
+        ("--conf spark.cores.max=6", 1, 6),
+        ("--master yarn --total-executor-cores 8 --num-executors 4", 4, 1),  # YARN takes no notice of it
+        ("--master yarn --total-executor-cores 8", 1, 1),
+        ("--master local[3]", 1, 3),
+    ],
+)
+def test_cores_in_all_are_divided_as_spark_divides_them(
+    tmp_path: Path, options: str, executors: int, cores: int
+) -> None:
+    study = study_of("spark-submit", *options.split(), "a.py", folder=tmp_path)
+    assert study.fixed.includes({"executors": executors, "cores": cores})
+
+
+def test_a_line_that_takes_the_whole_cluster_is_pointed_out() -> None:
+    assert "takes all cores of the cluster" in study_of_line(["spark-submit", "--master", "spark://h:7077", "a.py"])
+    assert "takes all cores of the cluster" not in study_of_line(["spark-submit", "--master", "yarn", "a.py"])
+
+
+def test_dynamic_allocation_in_the_line_is_noticed(tmp_path: Path) -> None:
+    words = (
+        "spark-submit --conf spark.dynamicAllocation.enabled=true --conf spark.dynamicAllocation.maxExecutors=6 a.py"
+    )
+    assert "dynamic allocation is on, and Spark decides" in study_of_line(words.split())
+    assert study_of(*words.split(), folder=tmp_path).fixed["executors"] == 6
+    assert "dynamic allocation is on" not in study_of_line("spark-submit a.py".split())
+    off = study_of_line("spark-submit --conf spark.dynamicAllocation.enabled=false a.py".split())
+    assert "dynamic allocation is on" not in off
+
+
+def test_the_limits_of_a_new_study_leave_time_for_a_nightly_job(tmp_path: Path) -> None:
+    limits = study_of(*LINE, folder=tmp_path).limits
+    assert limits.trial_s is not None
+    assert limits.total_s is not None
+    assert limits.trial_s >= 8 * 3600
+    assert limits.total_s >= 2 * limits.trial_s

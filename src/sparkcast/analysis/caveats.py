@@ -16,9 +16,11 @@ from sparkcast.analysis.fit import DesignMatrix, Fit
 from sparkcast.analysis.noise import BlockNoise, Noise, block_noises
 from sparkcast.analysis.runs import left_out
 from sparkcast.analysis.sentences import SIGNIFICANCE, shared
-from sparkcast.study import Dataset, Fingerprint, Observation, Response
+from sparkcast.study import Dataset, Fingerprint, Kind, Observation, Response
+from sparkcast.study.application import CPU_TIME
 
 _MOSTLY = 0.5  # the share of the order's variation that a setting explains when it was changed once or twice
+_FEW = 5  # trials that are named
 _PRECISE = 5  # significant digits beyond which two equal measurements are no coincidence
 
 
@@ -29,6 +31,7 @@ def data_caveats(
     codes = model.runs.codes
     found = [
         _failed(data, response),
+        _crowded(runs, data.vocabulary.response(response)),
         _unreplicated(codes),
         _unbalanced(codes, anova_type),
         _mixed_machines(data, runs),
@@ -126,6 +129,18 @@ def _mixed_machines(data: Dataset, runs: Sequence[Observation]) -> str:
     if not confounded:
         return sentence
     return f"{sentence}; this is confounded with {', '.join(confounded)}"
+
+
+def _crowded(runs: Sequence[Observation], response: Response) -> str:
+    """Times of runs whose machine others used say how busy those were."""
+    taken = [(o, o.utilization) for o in runs if o.utilization is not None and o.utilization.is_crowded]
+    if not taken or response.kind is not Kind.TIME or response.name == CPU_TIME:
+        return ""
+    busiest = max((used for _, used in taken), key=lambda used: used.crowding)
+    trials = ", ".join(str(o.position) for o, _ in taken[:_FEW]) + (", ..." if len(taken) > _FEW else "")
+    cores = f"up to {busiest.other_cores:.1f} of {busiest.cores} cores"
+    steadier = f"; `response='{CPU_TIME}'` is steadier" if all(CPU_TIME in o.responses for o in runs) else ""
+    return f"other work took {cores} during {len(taken)} of {len(runs)} runs (trials {trials}){steadier}"
 
 
 def _changes_with_time(settings: CodedRuns, runs: Sequence[Observation]) -> str:

@@ -92,6 +92,7 @@ def ingest(
     *,
     settings: Sequence[str] = (),
     job: str | None = None,
+    interactive: bool = False,
     price: Price | None = None,
     processes: int | None = None,
     engine: str | None = None,
@@ -112,6 +113,7 @@ def ingest(
             that begin with `spark.sparkcast.` are taken without, and for a study also the options of the job's
             command line that its study file names.
         job: A regular expression that the name of the application must match; its first group names the job.
+        interactive: Take shells, notebooks and SQL servers too, which are left out because they are no jobs.
         price: Per core-hour and GiB-hour; the cost of a run is that of its executors from first to last. A study has
             its own.
         processes: Logs read at once; by default as many as there are cores.
@@ -155,6 +157,7 @@ def ingest(
         _destination(into, has_price=price is not None, force=force),
         reading=reading,
         job=job,
+        interactive=interactive,
         reader=reader,
         on_log=on_log,
     )

@@ -1,7 +1,7 @@
 """Runs on a cluster: those of a plan, or those that a search chooses."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ def run(
     path: Source,
     *,
     resume: bool = False,
+    retry: Sequence[str] = (),
     allow_changed: bool = False,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
@@ -31,6 +32,8 @@ def run(
     Args:
         path: A study file.
         resume: Continue a study with finished trials.
+        retry: Run trials again that ended like this: "error", "timeout", "oom", "lost", or "failed" for all of these.
+            The new run counts in place of the old one.
         allow_changed: Keep earlier results that still apply even though the study file has changed.
         master: A cluster to use instead of the study's: "embedded", "spark://host:7077", "yarn", ...
         conf: Spark properties, which override sparkcast's own.
@@ -47,7 +50,7 @@ def run(
     >>> run("study.yaml", resume=True).finished                        # doctest: +SKIP
     8
     """
-    from sparkcast.runs.campaign import run_campaign
+    from sparkcast.runs.campaign import retried_outcomes, run_campaign
     from sparkcast.store import results_folder
 
     study = with_spark(load_study(path), master, conf)
@@ -56,6 +59,7 @@ def run(
         make_plan(study),
         results_folder(Path(path)),
         resume=resume,
+        retry=retried_outcomes(retry),
         allow_changed=allow_changed,
         on_progress=on_progress,
     )

@@ -11,8 +11,8 @@ from typing import Any
 
 _SAME_NAME = """
     allow_changed arrival_rate at budget conf confidence data decimal effect engine extrapolate factors fix
-    force formula ignore job jobs_running level master max_cost max_failure max_runs minimize model na part
-    places price protocol replicates response resume running scv study time_unit transform width
+    force formula ignore interactive job jobs_running level master max_cost max_failure max_runs minimize model na part
+    places price protocol replicates response resume retry running scv study time_unit transform width
 """
 _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.split()} | {
     "limits": "limit",

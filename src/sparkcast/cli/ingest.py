@@ -13,7 +13,6 @@ from sparkcast.cli.running import Conf, Master, spark_properties
 
 if TYPE_CHECKING:
     from sparkcast.data.ingest import Ingested, IngestedLog
-    from sparkcast.data.ingest.destination import IngestedTable
 
 _FEW, _ALIKE = 10, 2  # logs with something to say that are shown without --details; of one reason
 
@@ -34,6 +33,9 @@ def ingest(
     job: Annotated[
         str | None, typer.Option(help="Only applications whose name matches; a group names the job.")
     ] = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Take shells, notebooks and SQL servers too: they are no jobs.")
+    ] = False,
     price: Annotated[str | None, typer.Option(help="E.g. core_hour=0.05: adds what the executors cost.")] = None,
     processes: Annotated[int | None, typer.Option(min=1, help="Logs read at once; default: one per core.")] = None,
     engine: Annotated[str | None, typer.Option(help="spark: read the logs as a Spark job.")] = None,
@@ -56,6 +58,7 @@ def ingest(
         into,
         settings=setting or (),
         job=job,
+        interactive=interactive,
         price=None if price is None else parse_price(price),
         processes=processes,
         engine=engine,
@@ -98,9 +101,32 @@ def _show(found: "Ingested", details: bool) -> None:
         tell(f"{place}: {one.n_runs} run{'' if one.n_runs == 1 else 's'} of {one.job!r}; what differs: {names}")
         for note in one.notes:
             tell(f"  {note}")
+    if command := _next_command(found):
+        shell("next:", command)
+
+
+def _next_command(found: "Ingested") -> str:
+    """What to do with the runs; where they cannot be analyzed, with the longest of them."""
     largest = max(found.tables, key=lambda one: one.n_runs, default=None)
     if largest is not None and largest.settings:
-        shell("next:", f"sparkcast analyze {_as_data(largest, len(found.tables))}")
+        for study in dict.fromkeys(("", largest.study)):  # of a store that has several it has to be named
+            if _can_analyze(largest.path, study):
+                option = f" --study {shlex.quote(study)}" if study else ""
+                return f"sparkcast analyze {shlex.quote(largest.path)}{option}"
+    logs = [log for log in found.logs if log.time_s is not None and log.taken and not log.key.startswith("bigdl/")]
+    longest = max(logs, key=lambda log: log.time_s or 0.0, default=None)
+    return "" if longest is None else f"sparkcast profile {shlex.quote(longest.log)}"
+
+
+def _can_analyze(path: str, study: str) -> bool:
+    from sparkcast import api
+    from sparkcast.errors import SparkcastError
+
+    try:
+        api.analyze(api.load_data(path, study=study or None))
+    except SparkcastError:  # too few runs, several studies, ...
+        return False
+    return True
 
 
 def _few(logs: "Sequence[IngestedLog]") -> "list[IngestedLog]":
@@ -125,11 +151,3 @@ def _counted(found: "Ingested") -> str:
     went = ", ".join(f"{statuses[word]} {word}" for word in ("ok", "partial", "skipped", "failed") if statuses[word])
     came = ", ".join(f"{count} {word}" for word, count in told.items() if count)
     return f"{len(found.logs)} log{'' if len(found.logs) == 1 else 's'}: {came} ({went})"
-
-
-def _as_data(one: "IngestedTable", n_tables: int) -> str:
-    """What to call these runs on a command line."""
-    from sparkcast.data.sources import is_study_file
-
-    is_one_of_several = one.study and n_tables > 1 and not is_study_file(one.path)
-    return shlex.quote(one.path) + (f" --study {shlex.quote(one.study)}" if is_one_of_several else "")

@@ -37,6 +37,10 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the spark-submit commands.")] = False,
     details: Details = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue: run the trials without a result.")] = False,
+    retry: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OUTCOME", help="Repeat what failed: error, timeout, oom, lost, or failed for all."),
+    ] = None,
     allow_changed: Annotated[
         bool, typer.Option("--allow-changed", help="Keep results even though the study file has changed.")
     ] = False,
@@ -59,7 +63,13 @@ def run(
         return
     with show_progress() as on_progress:
         result = api.run(
-            study, resume=resume, allow_changed=allow_changed, master=master, conf=properties, on_progress=on_progress
+            study,
+            resume=resume,
+            retry=[name.strip() for text in retry or () for name in text.split(",")],
+            allow_changed=allow_changed,
+            master=master,
+            conf=properties,
+            on_progress=on_progress,
         )
     emit(result, as_json, lambda found: _show_run(found, str(study), details))
     if result.interrupted:
@@ -85,15 +95,22 @@ def _show_lines(lines: Sequence[str], study: str, details: bool) -> None:
 
 def _show_run(result: "CampaignResult", study: str, details: bool) -> None:
     failed = [o for o in result.new if not o.ok]
-    tell(f"{result.finished} of {result.planned} trials have a result ({len(result.new)} new, {len(failed)} failed)")
+    also = f", {result.failed} failed" if result.failed else ""
+    tell(f"{result.finished - result.failed} of {result.planned} trials have a result{also} ({len(result.new)} new)")
     for observation in failed if details else failed[:_FEW]:
         tell(f"  {observation.outcome}: {observation.cause.splitlines()[0]}")
     if len(failed) > _FEW and not details:
         tell(f"  and {len(failed) - _FEW} more")
+    for name, count in result.missing.items():
+        lacking = f"{count} run{'s have' if count != 1 else ' has'} no {name}"
+        tell(f"{lacking}: correct its pattern in {study}, and sparkcast reads the stored output again")
     _show_streams([o for o in result.new if o.ok and o.jobs], details)
     if result.left_out:
         tell(f"{len(result.left_out)} left out: {result.reason}")
-    if result.finished and not result.interrupted:
+    if result.failed and not result.interrupted:
+        outcomes = ",".join(dict.fromkeys(o.outcome.value for o in failed)) or "failed"
+        shell("repeat them:", f"sparkcast run {shlex.quote(study)} --retry {outcomes}")
+    if result.finished > result.failed and not result.interrupted:
         shell("next:", f"sparkcast analyze {shlex.quote(study)}")
 
 

@@ -328,6 +328,7 @@ def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
     --allow-changed may have kept some with other fixed settings in the store.
     """
     from sparkcast.data.ingest.observations import observations_beside
+    from sparkcast.runs.reread import reread
     from sparkcast.store import open_store, results_folder
 
     folder = results_folder(path)
@@ -335,7 +336,7 @@ def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
         return ()
     store = open_store(folder)
     try:
-        measured, ingested = store.observations(study.name), store.ingested(study.name)
+        measured, ingested = reread(study, store, folder).runs, store.ingested(study.name)
     finally:
         store.close()
     later = {s.name: s.default for s in study.vocabulary.settings if s.is_later and s.default is not None}

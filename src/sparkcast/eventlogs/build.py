@@ -110,7 +110,7 @@ class Builder:
         self.application = replace(self.application, spark_version=event.spark_version)
 
     def application_start(self, event: events.ApplicationStart) -> None:
-        if len(self.applications) < _MOST_NAMES:
+        if event.app_id and len(self.applications) < _MOST_NAMES:
             self.applications.add(event.app_id)
         if self.application.started_ms:
             return

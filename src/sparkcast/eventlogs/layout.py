@@ -3,7 +3,7 @@
 - One file, `<app>[_attempt][.codec][.inprogress]`.
 - A folder `eventlog_v2_<app>[_attempt]` with `events_<n>_<app>[.codec][.compact]`, read by number; a compacted file
   stands for all up to its number. Spark 4 writes these by default.
-- A folder of Databricks with `eventlog` and earlier parts `eventlog-<time>.gz`.
+- A folder of Databricks with `eventlog` and earlier parts `eventlog-<date>--<time>.gz`.
 
 Attempts of one application are logs of their own.
 """
@@ -17,7 +17,7 @@ from sparkcast.errors import StudyError
 from sparkcast.eventlogs.places import Place, last_name, place_of
 
 _ROLLING = re.compile(r"events_(\d+)_")
-_DATABRICKS = re.compile(r"eventlog(-.+)?$")
+_DATABRICKS = re.compile(r"eventlog(-\d{4}-\d\d-\d\d--\d\d-\d\d.*)?$")  # others are logs of their own
 _IN_PROGRESS = ".inprogress"
 _COMPACT = ".compact"
 

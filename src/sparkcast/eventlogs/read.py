@@ -154,12 +154,13 @@ class _Reading:
                 return LogStatus.FAILED, "; ".join(problems)
             empty = "" if counts.log_bytes else "empty"
             return LogStatus.SKIPPED, "; ".join(problems) or self._log.missing or empty or "not an event log"
+        if len(names := sorted(self._builder.applications)) > 1:  # together they would be a run that never was
+            listed = f"{', '.join(names[:3])}{', ...' if names[3:] else ''}"
+            return LogStatus.FAILED, f"{len(names)} applications in one log ({listed}): give the files of each alone"
         if self._log.missing:
             problems.append(self._log.missing)
         if counts.bad_lines:
             problems.append(f"{counts.bad_lines:,} of {counts.lines:,} lines could not be read")
-        if len(self._builder.applications) > 1:
-            problems.append(f"{len(self._builder.applications)} applications in one log")
         if not self._builder.application.started_ms:
             problems.append("the start of the application is missing")
         if not self._builder.application.ended_ms:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
-from sparkcast.facts import AppFacts, ClusterShape
+from sparkcast.facts import ClusterShape
+from sparkcast.facts.joined import JoinedFacts
 from sparkcast.study import Configuration, Level, Role
 from sparkcast.units import shortest_size
 
 
-def settings_got(asked: Configuration, roles: Mapping[str, Role], facts: AppFacts | None) -> dict[str, Level]:
+def settings_got(asked: Configuration, roles: Mapping[str, Role], facts: JoinedFacts | None) -> dict[str, Level]:
     """What the cluster gave instead, by the names of the study; empty where it gave what was asked for.
 
     Nothing is compared for a run that never had an executor. With dynamic allocation, Spark decides on their number.

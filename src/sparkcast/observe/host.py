@@ -1,11 +1,15 @@
 """The machine sparkcast runs on, sampled while a run goes on; and what the other nodes of a cluster sent."""
 
+import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
+
+import psutil
 
 from sparkcast.observe.psutil_counters import PsutilCounters
 from sparkcast.plain import from_json
@@ -30,9 +34,11 @@ class HostSampler:
         self._about = self._counters.about()
         self._stopping = threading.Event()
         self._samples: list[list[int]] = []
+        self._own_cpu_s: list[float] = []  # before and after
         self._thread = threading.Thread(target=self._sample, name="host-sampler", daemon=True)
 
     def __enter__(self) -> Self:
+        self._note_own_cpu()
         self._thread.start()
         return self
 
@@ -41,7 +47,17 @@ class HostSampler:
     ) -> None:
         self._stopping.set()
         self._thread.join()
+        self._note_own_cpu()
         self._counters.close()
+
+    @property
+    def own_cpu_s(self) -> float | None:
+        """The CPU time of this process and all that it started, meanwhile; None where the system does not keep it."""
+        return max(self._own_cpu_s[1] - self._own_cpu_s[0], 0.0) if len(self._own_cpu_s) == 2 else None
+
+    def _note_own_cpu(self) -> None:
+        if (seconds := family_cpu_s()) is not None:
+            self._own_cpu_s.append(seconds)
 
     def series(self) -> HostSeries:
         """What was sampled; ask after the end."""
@@ -53,6 +69,22 @@ class HostSampler:
             self._samples.append(self._counters.read())
             is_over = self._stopping.wait(moments.wait_s())
         self._samples.append(self._counters.read())
+
+
+def family_cpu_s() -> float | None:
+    """The CPU time of this process and its descendants, those included that have ended and were waited for.
+
+    An embedded cluster, its executors and their Python workers are all descendants. Only Linux counts the dead.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    this = psutil.Process()
+    total = 0.0
+    for process in (this, *this.children(recursive=True)):
+        with suppress(psutil.Error):  # gone meanwhile: its parent has its time
+            times = process.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
 
 
 def counters_here() -> _Readable:

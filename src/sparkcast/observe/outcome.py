@@ -25,7 +25,7 @@ def classify(end: ExitReport, report: JobReport, tasks: TaskTotals | None, log_t
     if end.exit_code == 0 and report.responses and not (tasks and tasks.lost_executors):
         return Outcome.OK, ""
     if end.exit_code == 0 and report.failure and not (tasks and tasks.lost_executors):
-        return Outcome.ERROR, report.failure  # it ended well, and without what it should have told
+        return Outcome.ERROR, report.failure  # it ended well, and without anything that can be measured
     lines = log_tail.splitlines()
     cause = report.failure or cause_of(lines, end.exit_code) or _last_lines(lines)
     cause = cause or f"the driver exited with code {end.exit_code}"

@@ -52,15 +52,18 @@ class OutputGrowth:
 def read_output(
     folder: Path, program: SubmittedApplication, tasks: TaskTotals | None, exit_code: int, *, cluster: str = ""
 ) -> JobReport:
-    """What one job told. Without something it promised, or on another cluster, a report of failure alone."""
+    """What one job reported. Without a time, or on another cluster, a report of failure alone.
+
+    A response that it promised and did not report costs no run: the time was measured, and a pattern that was wrong can
+    be corrected (see `runs.reread`).
+    """
     begun = None if tasks is None else tasks.first_job_s
     if exit_code != 0:
         return JobReport(begun, failure=_why(folder, exit_code))
     told = _told(folder, program)
-    problem = _elsewhere(tasks, cluster) or _missing(program, told) or _no_time(tasks)
-    if problem:
+    if problem := _elsewhere(tasks, cluster) or _no_time(tasks):
         return JobReport(begun, failure=f"{problem}\nIts last lines:\n{_last_lines(folder)}")
-    return JobReport(begun, told.curve(folder, begun), told.numbers)
+    return JobReport(begun, told.curve(folder, begun), told.numbers, missing=tuple(_missing(program, told)))
 
 
 # ---------------------------------------------------------------- the event log
@@ -174,20 +177,23 @@ def _read_file(file: Path, told: _Told) -> None:
     told.numbers |= last  # points give what the object itself does not say
 
 
-def _missing(program: SubmittedApplication, told: _Told) -> str:
-    """What the first promised response lacks, or ""."""
-    name = next((name for name in program.promised if name not in told.numbers), None)
-    if name is None:
-        return ""
-    pattern = program.patterns.get(name)
-    said = f"no {name}: "
-    if name in told.matched:
-        where = f"the pattern {pattern.pattern!r} matches" if pattern else "the job says"
-        return f"{said}{where} {told.matched[name][:100]!r}, which is not a number"
-    if pattern is not None:
-        return f"{said}the pattern {pattern.pattern!r} matches nothing that the job printed"
-    line = f'sparkcast: {{"{name}": 0.5}}'
-    return f"{said}the job printed no line like {line}, and left no such number in the file ${RESULT_VARIABLE}"
+def _missing(program: SubmittedApplication, told: _Told) -> Iterator[str]:
+    """Why there is no number for each response that was promised and not reported."""
+    for name in program.promised:
+        pattern = program.patterns.get(name)
+        if name in told.numbers:
+            continue
+        if name in told.matched:
+            where = f"the pattern {pattern.pattern!r} matches" if pattern else "the job says"
+            yield f"no {name}: {where} {told.matched[name][:100]!r}, which is not a number"
+        elif pattern is not None:
+            yield f"no {name}: the pattern {pattern.pattern!r} matches nothing that the job printed"
+        else:
+            line = f'sparkcast: {{"{name}": 0.5}}'
+            yield (
+                f"no {name}: the job printed no line like {line}, and left no such number in the file "
+                f"${RESULT_VARIABLE}"
+            )
 
 
 def _number(value: object) -> float | None:

@@ -17,6 +17,7 @@ class JobReport:
     responses: Mapping[str, float] = field(default_factory=dict)
     failure: str = ""
     notes: tuple[str, ...] = ()  # what people should know of a run that went well
+    missing: tuple[str, ...] = ()  # of each response that it promised and did not report, why
 
 
 def read_report(path: Path) -> JobReport:

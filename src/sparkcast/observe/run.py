@@ -1,15 +1,14 @@
 """A finished run and its Observation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
 from sparkcast.eventlogs import LogRead
-from sparkcast.facts import AppFacts
-from sparkcast.facts.responses import responses_of
+from sparkcast.facts.joined import JoinedFacts, join_totals
 from sparkcast.facts.totals import totals_of
-from sparkcast.observe.eventlog import read_facts, read_only_log, stage_spans, task_imbalance
+from sparkcast.observe.eventlog import read_facts, read_run_logs, stage_spans, task_imbalance
 from sparkcast.observe.got import settings_got
 from sparkcast.observe.outcome import ExitReport, classify
 from sparkcast.observe.output import read_output
@@ -25,8 +24,18 @@ from sparkcast.study import (
     Sharing,
     TaskTotals,
     Trial,
+    Utilization,
 )
-from sparkcast.study.application import EXIT, LAUNCH, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME, WORK_TIME
+from sparkcast.study.application import (
+    CPU_TIME,
+    EXIT,
+    LAUNCH,
+    PART_RESPONSES,
+    STARTUP_TIME,
+    TIME,
+    TOTAL_TIME,
+    WORK_TIME,
+)
 from sparkcast.study.names import IMBALANCE
 from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.study.streams import stream_responses
@@ -61,6 +70,7 @@ class Run:
     program: SubmittedApplication | None = None  # that was submitted in place of sparkcast's driver
     sharing: Sharing | None = None  # of several jobs
     roles: Mapping[str, Role] = field(default_factory=dict)  # of the settings of its trial
+    own_cpu_s: float | None = None  # of all its processes, where they ran on the machine that was sampled
     uncontrolled: frozenset[Role] = frozenset()  # what no run of the study can decide: the number of executors locally
 
 
@@ -81,6 +91,9 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
     responses: dict[str, float] = {}
     if worst.outcome is Outcome.OK:
         responses = {**_metrics(jobs, run, series), **_mean_responses(jobs, run), **stream_responses(each, cores)}
+    used = utilization(
+        series, run.launched_at, run.ended_at, own_cpu_s=run.own_cpu_s, wanted_cores=_wanted_cores(run, jobs)
+    )
     got = settings_got(run.trial.configuration, run.roles, jobs[0].facts) if len(jobs) == 1 else {}
     observation = Observation(
         configuration={**run.trial.configuration, **got},
@@ -90,7 +103,7 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
         replicate=run.trial.replicate,
         position=run.trial.position,
         curve=jobs[0].report.curve,
-        utilization=utilization(series, run.launched_at, run.ended_at),
+        utilization=used,
         tasks=jobs[0].tasks,
         fingerprint=run.fingerprint,
         started_at=run.launched_at,
@@ -101,7 +114,25 @@ def observe(run: Run, *, run_id: str = "", artifacts: str = "") -> Observed:
         requested=run.trial.configuration if got else None,
         leaves_open=any(run.roles[name] not in run.uncontrolled for name in got),
     )
-    return Observed(observation, series, tuple(note for job in jobs for note in job.notes))
+    notes = [note for job in jobs for note in job.notes]
+    return Observed(observation, series, (*notes, *([_crowded(used)] if used and used.is_crowded else [])))
+
+
+def _crowded(used: Utilization) -> str:
+    return (
+        f"other work kept {used.other_cores:.1f} of {used.cores} cores busy meanwhile, so its times are too long; "
+        f"{CPU_TIME} hardly depends on that"
+    )
+
+
+def _wanted_cores(run: Run, jobs: "list[_ObservedJob]") -> float:
+    """What its executors and, on the machine that was sampled, its drivers could use; 0 where nobody knows."""
+    held = [
+        job.facts.shape.total_cores if job.facts is not None else ran.cores
+        for ran, job in zip(run.jobs, jobs, strict=True)
+    ]
+    drivers = 0 if run.own_cpu_s is None else len(jobs)
+    return 0.0 if not all(held) else float(sum(cores or 0 for cores in held) + drivers)
 
 
 def _metrics(jobs: "list[_ObservedJob]", run: Run, series: RunSeries) -> dict[str, float]:
@@ -119,33 +150,34 @@ class _ObservedJob:
     report: JobReport
     responses: Mapping[str, float]
     tasks: TaskTotals | None = None
-    facts: AppFacts | None = None
+    facts: JoinedFacts | None = None
     stages: tuple[StageSpan, ...] = ()
     imbalance: float | None = None  # of the time in tasks, among executors
     notes: tuple[str, ...] = ()
 
 
 def _observe_job(run: Run, folder: Path, end: ExitReport) -> _ObservedJob:
-    log = read_only_log(folder / "eventlog")
-    facts = read_facts(log)
-    tasks = facts.totals if facts is not None else None if log is None else totals_of(log)
+    logs = read_run_logs(folder / "eventlog")
+    facts = read_facts(logs)
+    tasks = join_totals([totals_of(log) for log in logs])
     if run.program is None:
         report = read_report(folder / "report.jsonl")
     else:
         cluster = run.fingerprint.cluster if run.fingerprint else ""
         report = read_output(folder, run.program, tasks, end.exit_code, cluster=cluster)
-    measured = {} if facts is None or report.failure else responses_of(facts)
+    measured = {} if facts is None or report.failure else facts.responses()
     responses, notes = _joined(measured, report.responses)
-    said = "\n".join([*_losses(log), _tail(folder / "driver.log")])
+    said = "\n".join([*_losses(logs), _tail(folder / "driver.log")])
     outcome, cause = classify(end, replace(report, responses=responses), tasks, said)
-    if log is None:
-        return _ObservedJob(outcome, cause, report, responses, notes=notes)
-    return _ObservedJob(outcome, cause, report, responses, tasks, facts, stage_spans(log), task_imbalance(log), notes)
+    if facts is not None and (different := facts.different_shapes):
+        notes = (*notes, f"its {len(facts.applications)} Spark applications had different executors: {different}")
+    notes = (*notes, *report.missing)
+    return _ObservedJob(outcome, cause, report, responses, tasks, facts, stage_spans(logs), task_imbalance(logs), notes)
 
 
-def _losses(log: LogRead | None) -> list[str]:
+def _losses(logs: Sequence[LogRead]) -> list[str]:
     """What Spark noted of executors that vanished."""
-    gone = [] if log is None else [one for one in log.executors if one.is_lost]
+    gone = [one for log in logs for one in log.executors if one.is_lost]
     return [f"Lost executor {one.executor_id} on {one.host}: {one.removed_reason}" for one in gone]
 
 
@@ -154,9 +186,14 @@ def _joined(measured: Mapping[str, float], reported: Mapping[str, float]) -> tup
     if not measured:  # a run without an event log: its own word is all there is
         note = f"the run left no event log: its {TIME} is what the job itself reports, and may cover another part of it"
         return dict(reported), (note,) if TIME in reported else ()
-    own = {WORK_TIME if name == TIME else name: value for name, value in reported.items()}
+    own = own_responses(reported)
     note = f"the job reports a {TIME} of its own: it is stored as {WORK_TIME}, since {TIME} is measured by sparkcast"
     return {**own, **measured}, (note,) if TIME in reported else ()
+
+
+def own_responses(reported: Mapping[str, float]) -> dict[str, float]:
+    """What a job reports, by the names under which it is stored beside what its event log shows."""
+    return {WORK_TIME if name == TIME else name: value for name, value in reported.items()}
 
 
 def _job_run(index: int, run: Run, ran: RanJob, job: _ObservedJob, artifacts: str) -> JobRun:
@@ -201,7 +238,7 @@ def _started_at(job: _ObservedJob) -> float | None:
     return (job.tasks.first_job_s if job.tasks else None) or job.report.started_at
 
 
-def _outside_the_application(facts: AppFacts, run: Run) -> dict[str, float]:
+def _outside_the_application(facts: JoinedFacts, run: Run) -> dict[str, float]:
     """The time before and after the application's own life, as its launcher saw it: with it, the parts add up."""
     launch_s = max(facts.span.start_ms / 1e3 - run.launched_at, 0.0)
     return {LAUNCH: launch_s, EXIT: run.ended_at - run.launched_at - launch_s - facts.span.wall_s}

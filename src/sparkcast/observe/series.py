@@ -145,8 +145,13 @@ def _between(host: HostSeries, starts: Floats, ends: Floats) -> list[Floats]:
 # ---------------------------------------------------------------- a run as a whole
 
 
-def utilization(run: RunSeries, start_s: float, end_s: float) -> Utilization | None:
-    """Means between two moments (seconds since the Unix epoch) over the machines that ran executors; None without."""
+def utilization(
+    run: RunSeries, start_s: float, end_s: float, *, own_cpu_s: float | None = None, wanted_cores: float = 0.0
+) -> Utilization | None:
+    """Means between two moments (seconds since the Unix epoch) over the machines that ran executors; None without.
+
+    Of the CPU time there, the run itself has used `own_cpu_s`; where nobody counted, at most that of the cores it held.
+    """
     sampled = _sampled(run, start_s, end_s)
     if not sampled:
         return None
@@ -154,6 +159,10 @@ def utilization(run: RunSeries, start_s: float, end_s: float) -> Utilization | N
     def mean(*names: str) -> float:
         return sum(use[name] for _, use in sampled for name in names) / len(sampled)
 
+    cores = sum(host.cores for host, _ in sampled)
+    taken = sum(host.cores * (use["cpu_percent"] + use["steal_percent"]) / 100 for host, use in sampled)
+    wanted = min(wanted_cores, float(cores))
+    own = min(taken, wanted) if own_cpu_s is None else own_cpu_s / max(end_s - start_s, 1e-9)
     return Utilization(
         cpu_percent=mean("cpu_percent"),
         iowait_percent=mean("iowait_percent"),
@@ -161,6 +170,9 @@ def utilization(run: RunSeries, start_s: float, end_s: float) -> Utilization | N
         network_bytes_per_s=mean(*_network(run)),
         disk_bytes_per_s=mean("disk_read_bytes_per_s", "disk_written_bytes_per_s"),
         samples=min(len(host) for host, _ in sampled),
+        cores=cores,
+        wanted_cores=wanted,
+        other_cores=max(taken - own, 0.0) if wanted else None,
     )
 
 

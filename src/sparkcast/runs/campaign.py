@@ -1,18 +1,23 @@
 """Running the trials of a plan: every trial that has no final observation yet."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
 from sparkcast.errors import StudyError
+from sparkcast.registry import did_you_mean
 from sparkcast.runs.job import make_job
+from sparkcast.runs.reread import reread
 from sparkcast.runs.session import OnProgress, Progress, Session, Stopped, hold_results, show_trial
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import planned_jobs, require_time
 from sparkcast.store import Store
-from sparkcast.study import Observation, Plan, Study, Trial
+from sparkcast.study import Observation, Outcome, Plan, Study, Trial
 from sparkcast.study.names import RESPONSE_TIME
 from sparkcast.study.streams import alone_times
+from sparkcast.units import show_seconds
+from sparkcast.workloads import HasReadings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,27 @@ class CampaignResult:
     reason: str = ""  # why some were left out
     interrupted: bool = False
     notes: tuple[str, ...] = ()
+    failed: int = 0  # of the finished ones, those whose run failed
+    missing: Mapping[str, int] = field(default_factory=dict)  # responses that good runs should have and lack: how many
+
+
+def retried_outcomes(names: Iterable[str]) -> frozenset[Outcome]:
+    """The outcomes whose trials are to be run again, from their names or `failed` for all.
+
+    >>> sorted(retried_outcomes(["error", "timeout"]))
+    [<Outcome.ERROR: 'error'>, <Outcome.TIMEOUT: 'timeout'>]
+    """
+    failures = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.OK}
+    found: set[Outcome] = set()
+    for name in names:
+        if name == "failed":
+            found |= {*failures.values()}
+        elif name in failures:
+            found.add(failures[name])
+        else:
+            known = ("failed", *failures)
+            raise StudyError(f"`retry=` {name!r}: no outcome of runs that failed", hint=did_you_mean(name, known))
+    return frozenset(found)
 
 
 def dry_run(study: Study, plan: Plan, folder: Path) -> list[str]:
@@ -47,29 +73,33 @@ def run_campaign(
     folder: Path,
     *,
     resume: bool = False,
+    retry: Collection[Outcome] = (),
     allow_changed: bool = False,
     on_progress: OnProgress = lambda progress: None,
 ) -> CampaignResult:
-    """Run every trial that has no final observation yet."""
+    """Run every trial that has no final observation yet, and again those that ended like `retry`."""
     with hold_results(folder, "run") as store:
-        return _Campaign(study, plan, folder, store, on_progress).run(resume, allow_changed)
+        return _Campaign(study, plan, folder, store, on_progress).run(resume, retry, allow_changed)
 
 
 class _Campaign:
     def __init__(self, study: Study, plan: Plan, folder: Path, store: Store, on_progress: OnProgress) -> None:
         self._site = Site(study)
-        self._study, self._plan, self._store = self._site.study, plan, store
+        self._study, self._plan, self._store, self._folder = self._site.study, plan, store, folder
         self._on_progress = on_progress
         self._session = Session(self._site, folder, store, self._tell, command="run")
         self._new: list[Observation] = []
 
-    def run(self, resume: bool, allow_changed: bool) -> CampaignResult:
+    def run(self, resume: bool, retry: Collection[Outcome], allow_changed: bool) -> CampaignResult:
         study, plan = self._study, self._plan
+        if note := reread(study, self._store, self._folder).note:
+            self._session.note(note)
         self._store.register(study, plan, allow_changed=allow_changed)
         self._store.close_interrupted(study.name)
-        pending = self._store.pending(study.name, plan)
+        ended = self._store.final_outcomes(study.name, plan)
+        pending = tuple(trial for trial in plan.trials if trial.key not in ended or ended[trial.key] in retry)
         done = len(plan.trials) - len(pending)
-        if done and pending and not resume:
+        if done and pending and not (resume or retry):
             raise StudyError(
                 f"{done} of {len(plan.trials)} trials of study {study.name!r} are already done",
                 hint="continue with `resume=True`, or give the study a new name",
@@ -94,19 +124,28 @@ class _Campaign:
     def _run_trials(self, pending: tuple[Trial, ...]) -> CampaignResult:
         try:
             self._session.prepare(pending)
+            self._store.reopen(self._study.name, pending)
             for trial in pending:
-                self._tell(f"trial {trial.position}: {show_trial(self._study, trial)}", False)
+                self._tell(self._about(trial), False)
                 observation = self._session.measure(trial)
                 self._new.append(observation)
-                self._tell(_result_text(self._study, trial, observation), True)
+                self._tell(f"{self._about(trial)}: {_shown(self._study, observation, self._promised())}", True)
                 if self._done() == len(self._new):
                     self._session.require_success(self._new)
         except Stopped as stop:
             return self._result(pending[len(self._new) :], stop.reason)
         return self._result((), "")
 
+    def _about(self, trial: Trial) -> str:
+        return f"run {trial.position} of {len(self._plan.trials)}: {show_trial(self._study, trial)}"
+
+    def _promised(self) -> tuple[str, ...]:
+        """The responses that the job itself reports."""
+        workload = self._site.workload
+        return workload.readings.promised if isinstance(workload, HasReadings) else ()
+
     def _done(self) -> int:
-        return len(self._plan.trials) - len(self._store.pending(self._study.name, self._plan))
+        return len(self._store.final_outcomes(self._study.name, self._plan))
 
     def _tell(self, text: str, is_note: bool) -> None:
         done, total = self._done(), len(self._plan.trials)
@@ -115,23 +154,39 @@ class _Campaign:
         self._on_progress(Progress(done, total, text, remaining, is_note))
 
     def _result(self, left_out: tuple[Trial, ...], reason: str) -> CampaignResult:
+        ended = self._store.final_outcomes(self._study.name, self._plan)
         return CampaignResult(
-            finished=self._done(),
+            finished=len(ended),
             planned=len(self._plan.trials),
+            failed=sum(outcome is not Outcome.OK for outcome in ended.values()),
             new=tuple(self._new),
             left_out=left_out,
             reason=reason,
             interrupted=self._session.is_interrupted,
             notes=self._session.notes,
+            missing=self._missing(),
         )
 
+    def _missing(self) -> dict[str, int]:
+        good = [run.responses for run in self._store.observations(self._study.name) if run.ok]
+        lacking = {name: sum(name not in responses for responses in good) for name in self._promised()}
+        return {name: count for name, count in lacking.items() if count}
 
-def _result_text(study: Study, trial: Trial, observation: Observation) -> str:
-    settings = show_trial(study, trial)
+
+def _shown(study: Study, observation: Observation, promised: Sequence[str]) -> str:
+    """What a run gave, for people: its time, and what it measured beside."""
     if not observation.ok:
-        return f"trial {trial.position}: {settings}: {observation.outcome}: {observation.cause.splitlines()[0]}"
+        return f"{observation.outcome}: {observation.cause.splitlines()[0]}"
     words = study.vocabulary
-    names = [name for name in (words.time, words.quality) if name is not None]
+    names = [name for name in (words.time, words.quality, *promised) if name is not None]
     names += [RESPONSE_TIME, "response_p90_s", "cores_busy"] if observation.jobs else []
-    shown = [f"{name}={observation.responses[name]:.4g}" for name in names if name in observation.responses]
-    return f"trial {trial.position}: {settings} -> {' '.join(shown)}"
+    shown = []
+    for name in dict.fromkeys(names):
+        value, response = observation.responses.get(name), words.response(name)
+        if value is None:
+            shown += [f"no {name}"] if name in promised else []
+        elif name == words.time:
+            shown.append(show_seconds(response.seconds(value)))
+        else:
+            shown.append(f"{name} {response.shown(value)}")
+    return ", ".join(shown)

@@ -5,10 +5,10 @@ from pathlib import Path
 from sparkcast.engines import Engine, SparkJob
 from sparkcast.engines.conf import DYNAMIC_ALLOCATION, join_conf, merge_conf, shape_conf, thread_conf
 from sparkcast.observe.output import OUTPUT_FILE, RESULT_FILE, RESULT_VARIABLE
-from sparkcast.runs.control import users_properties
+from sparkcast.runs.control import is_allocation_dynamic, users_properties
 from sparkcast.study import Configuration, Study
 from sparkcast.study.environment import is_local
-from sparkcast.study.redaction import SECRET
+from sparkcast.study.redaction import SPARK_SECRET
 from sparkcast.workloads import Submitted, SubmittedApplication, Workload, driver, properties_of, shape_of
 from sparkcast.workloads.nodes import NODES_FILE, NODES_VARIABLE
 
@@ -24,12 +24,14 @@ def make_job(
         "spark.eventLog.dir": (folder / "eventlog").resolve().as_uri(),
         "spark.eventLog.compress": "true",
         "spark.eventLog.rolling.enabled": "false",
-        "spark.redaction.regex": SECRET,  # the event log has all properties
+        "spark.redaction.regex": SPARK_SECRET,  # the event log has all properties
     }
     shape = shape_conf(shape_of(workload, settings))
     # Else Spark, and not the study, would say how many executors there are.
     is_users = DYNAMIC_ALLOCATION in users_properties(study, workload, settings)
     steady = {} if is_users else {DYNAMIC_ALLOCATION: "false"}
+    if is_allocation_dynamic(study, workload, settings):  # which would begin with as many as it may have
+        shape.pop("spark.executor.instances")
     ours = join_conf(
         steady, engine.defaults(), workload.spark_conf(settings), properties_of(study, settings), measuring, shape
     )

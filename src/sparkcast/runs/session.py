@@ -230,7 +230,8 @@ class Session:
             last = observations[-1]
             raise RunError(
                 f"the first {_GIVE_UP_AFTER} trials failed, the last with: {last.cause}",
-                hint=f"the full log is {self._folder / last.artifacts / 'driver.log'}",
+                hint=f"the full log is {self._folder / last.artifacts / 'driver.log'}; when the cause is gone, repeat "
+                "them with `api.run(STUDY, retry=['error'])`",
             )
 
     def _prepare_data(self, trial: Trial) -> str:
@@ -298,6 +299,7 @@ class Session:
             ended_at=clock.now(),
             hosts=with_nodes(sampler.series(), folders, is_local=is_local(facts.description)),
             fingerprint=fingerprint(facts, self._data[trial.key]),
+            own_cpu_s=sampler.own_cpu_s if is_local(facts.description) else None,
             program=program,
             sharing=Sharing(facts.policy, facts.cores, self._study.spark.conf.get("spark.scheduler.mode", "FIFO")),
             roles={setting.name: setting.role for setting in self._study.vocabulary.settings},

@@ -67,12 +67,20 @@ class Tried:
 
 
 class SearchLedger:
-    """The answers so far. `answers` are the settings that may be the best; None: all."""
+    """The answers so far. `answers` are the settings that may be the best; None: all.
+
+    To be compared, settings need `least` runs; None: as many as any others have.
+    """
 
     def __init__(
-        self, study: Study, workload: Workload, options: TuneOptions, answers: frozenset[Configuration] | None
+        self,
+        study: Study,
+        workload: Workload,
+        options: TuneOptions,
+        answers: frozenset[Configuration] | None,
+        least: int | None = None,
     ) -> None:
-        self._study, self._options, self._answers = study, options, answers
+        self._study, self._options, self._answers, self._least = study, options, answers, least
         self._chance = workload.chance if isinstance(workload, Guessable) else {}
         self.steps: list[LedgerEntry] = []
         self._best_so_far: list[float | None] = []
@@ -102,14 +110,15 @@ class SearchLedger:
         return self._tried([s for s in good if s.configuration == good[0].configuration]) if good else None
 
     def ranked(self) -> list[Tried]:
-        """The configurations that are an answer, best first: those with as many runs as any, all good and in time."""
+        """The configurations that are an answer, best first: those with enough runs, all good and in time."""
         groups: dict[Configuration, list[LedgerEntry]] = {}
         for step in self.steps:
             groups.setdefault(step.configuration, []).append(step)
         good = [group for group in groups.values() if self._may_answer(group[0]) and all(map(self._is_in_time, group))]
         most = max(map(len, good), default=0)
+        enough = most if self._least is None else min(most, self._least)
         sign = -1 if self._options.objective.is_maximum else 1
-        return sorted((self._tried(g) for g in good if len(g) == most), key=lambda tried: sign * tried.value)
+        return sorted((self._tried(g) for g in good if len(g) >= enough), key=lambda tried: sign * tried.value)
 
     def history(self) -> tuple[TunedRun, ...]:
         return tuple(
@@ -157,7 +166,7 @@ class SearchLedger:
         if runner_up is not None and self.is_tie:
             by = (
                 "by no more than replicates vary"
-                if best.replicates > 1
+                if min(best.replicates, runner_up.replicates) > 1
                 else f"by less than runs usually vary ({show_percent(_USUAL)})"
             )
             found.append(
@@ -176,7 +185,7 @@ class SearchLedger:
         best, runner_up = (*self.ranked()[:2], None, None)[:2]
         if best is None or runner_up is None:
             return False
-        if best.replicates > 1:
+        if min(best.replicates, runner_up.replicates) > 1:
             return is_noise(best.values, runner_up.values)
         response = self._study.vocabulary.response(self._options.objective.response)
         return response.kind in (Kind.TIME, Kind.MONEY) and abs(runner_up.value - best.value) < _USUAL * abs(best.value)

@@ -6,7 +6,7 @@ asks: the same answers lead to the same questions, so it goes on where it was.
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -14,6 +14,7 @@ from typing import Any
 
 from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
+from sparkcast.runs.reread import reread
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings, SearchTable
@@ -100,18 +101,22 @@ class _Tuning:
         found = runnable_candidates(site, options.fix)
         self._candidates, self._notes = found.configurations, (*site.notes, *found.notes)
         self._possible = frozenset(self._candidates)
+        self._varied = [factor.name for factor in site.study.factors if factor.name not in options.fix]
         self._searcher = kind(search_of(site.study, options, self._candidates, with_fixed=is_free))
         answers = None if getattr(kind, "answers_elsewhere", False) else self._possible
-        self._ledger = SearchLedger(site.study, site.workload, options, answers)
+        # Of settings that are asked for again when replicates are wanted, those with most runs are comparable.
+        self._ledger = SearchLedger(site.study, site.workload, options, answers, None if is_free else self._runs_each)
         asks_each_once = self._runs_each * len(self._candidates)
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
         self._asked: dict[Configuration, int] = {}
+        self._before: dict[Configuration, Evaluation] = {}  # what was measured before this search, as it was told
         self._new = 0
         self._may_run = True
         self._is_cut_short = False  # by Ctrl-C, which in the last run of all changes nothing
 
     def run(self, folder: Path, store: Store, *, resume: bool, allow_changed: bool) -> TuneResult:
         study = self._study
+        reread(study, store, folder)
         store.register(study, Plan(study.design.kind, study.design.seed, ()), allow_changed=allow_changed)
         store.close_interrupted(study.name)
         definition = definition_of(study, self._options, len(self._candidates))
@@ -153,7 +158,11 @@ class _Tuning:
     def _search(self) -> str:
         """Answer what the searcher asks; returns why that ended."""
         try:
+            self._tell_measured()
             while (asked := self._searcher.ask()) is not None or self._forgotten():
+                if asked is not None and (told := self._before.get(self._candidates[0] | asked)):
+                    self._searcher.tell(told)  # it takes no notice of what it has not asked for
+                    continue
                 if asked is None or self._is_unmeasured(asked):
                     for configuration in self._forgotten():
                         self._searcher.tell(self._answer(configuration))
@@ -164,6 +173,21 @@ class _Tuning:
             self._is_cut_short = stop.reason == _INTERRUPTED
             return stop.reason
         return self._searcher.stopped_because or "the searcher has nothing left to try"
+
+    def _tell_measured(self) -> None:
+        """Tell the searcher all that the store has of the candidates, so that no answer is worse than that.
+
+        Who asks elsewhere decides itself what it needs to know, and is answered from the store when it asks.
+        """
+        replicates: dict[Configuration, list[int]] = {}
+        for key, run in self._known.items():
+            if key not in self._own and not self._is_free:
+                replicates.setdefault(run.requested or run.configuration, []).append(run.replicate)
+        for candidate in self._candidates:
+            known = sorted(replicates.get(candidate, ()))
+            if len(known) >= self._runs_each:
+                self._before[candidate] = self._evaluated(candidate.only(self._varied), candidate, known)
+                self._searcher.tell(self._before[candidate])
 
     def _is_unmeasured(self, asked: Configuration) -> bool:
         configuration = self._candidates[0] | asked
@@ -181,9 +205,13 @@ class _Tuning:
 
     def _answer(self, asked: Configuration) -> Evaluation:
         configuration = self._candidates[0] | asked
+        begun = self._asked.get(configuration, 0)
+        return self._evaluated(asked, configuration, range(begun + 1, begun + self._runs_each + 1))
+
+    def _evaluated(self, asked: Configuration, configuration: Configuration, replicates: Iterable[int]) -> Evaluation:
         steps: list[LedgerEntry] = []
-        for _ in range(self._runs_each):
-            steps.append(self._step(configuration))
+        for replicate in replicates:
+            steps.append(self._step(configuration, replicate))
             if steps[-1].value is None:
                 return self._failure(asked, steps[-1])
         sign = -1 if self._options.objective.is_maximum else 1
@@ -204,9 +232,9 @@ class _Tuning:
         limit_s = took.get(stopped.run_id, self._study.limits.trial_s)  # the limit may have changed since
         return None if limit_s is None else max(0.0, limit_s - self._ledger.startup_s) or None
 
-    def _step(self, configuration: Configuration) -> LedgerEntry:
-        """The next replicate of these settings, from the store or by running it."""
-        replicate = self._asked[configuration] = self._asked.get(configuration, 0) + 1
+    def _step(self, configuration: Configuration, replicate: int) -> LedgerEntry:
+        """A replicate of these settings, from the store or by running it."""
+        self._asked[configuration] = replicate
         trial = Trial(configuration, replicate)
         known = self._known.get(trial.key)
         if known is not None:

@@ -1,5 +1,5 @@
 """Where observations are kept: SQLite beside the study by default, PostgreSQL by URL."""
 
-from sparkcast.store.store import SEEN_EVERY_S, STORE_FILES, Store, open_store, results_folder
+from sparkcast.store.store import READINGS, SEEN_EVERY_S, STORE_FILES, Store, open_store, results_folder
 
-__all__ = ["SEEN_EVERY_S", "STORE_FILES", "Store", "open_store", "results_folder"]
+__all__ = ["READINGS", "SEEN_EVERY_S", "STORE_FILES", "Store", "open_store", "results_folder"]

@@ -59,7 +59,7 @@ runs = Table(
     Column("id", String, primary_key=True),
     Column("trial_id", ForeignKey("trials.id"), nullable=False),
     Column("attempt", Integer, nullable=False),
-    Column("state", String, nullable=False),  # running, done, interrupted
+    Column("state", String, nullable=False),  # running, done, interrupted, superseded (to be repeated by request)
     Column("launched_at", Float, nullable=False),
     Column("ended_at", Float),  # while it is running: when it was last seen to
     Column("artifacts", String, nullable=False),

@@ -38,6 +38,8 @@ from sparkcast.study.series import RunSeries
 STORE_FILES = (".sqlite", ".db")  # a store that is to be a file, and not a folder
 _STORES = "pass postgresql://USER@HOST:5432/DATABASE, or the path of a results folder or an SQLite file"
 _DRIVER_PACKAGES = {"MySQLdb": "mysqlclient", "psycopg": "'psycopg[binary]'", "psycopg2": "psycopg2-binary"}
+READINGS = "responses"  # the option of a study that says where in the output of its runs numbers stand
+_SUPERSEDED = "superseded"
 SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
 
 
@@ -143,7 +145,7 @@ class Store:
                 values = {"name": study.name, "definition": definition, "created_at": time.time()}
                 connection.execute(schema.studies.insert().values(values))
             elif stored != definition:
-                changes = differences(_without_secrets(stored), definition)
+                changes = differences(_decisive(stored), _decisive(definition))
                 if changes and not allow_changed and self._count_runs(connection, study.name):
                     raise StudyChangedError(
                         f"study {study.name!r} has changed since it was run: {'; '.join(changes)}",
@@ -193,15 +195,31 @@ class Store:
             raise StoreError(f"the store has no study {wanted!r}", hint=did_you_mean(wanted, names))
         raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {' | '.join(names)}")
 
-    def pending(self, study: str, plan: Plan) -> tuple[Trial, ...]:
-        """The trials of the plan that have no final observation yet, in run order."""
-        done = sa.select(schema.trials.c.key).select_from(
+    def final_outcomes(self, study: str, plan: Plan) -> dict[str, Outcome]:
+        """How the trials of the plan that are finished ended, by their keys."""
+        query = sa.select(schema.trials.c.key, schema.observations.c.outcome).select_from(
             schema.trials.join(schema.observations, schema.observations.c.trial_id == schema.trials.c.id)
         )
         with self._transaction() as connection:
-            query = done.where(schema.trials.c.study == study, schema.observations.c.is_final)
-            finished = set(connection.execute(query).scalars())
+            rows = connection.execute(query.where(schema.trials.c.study == study, schema.observations.c.is_final))
+            found = {row.key: Outcome(row.outcome) for row in rows}
+        return {trial.key: found[trial.key] for trial in plan.trials if trial.key in found}
+
+    def pending(self, study: str, plan: Plan) -> tuple[Trial, ...]:
+        """The trials of the plan that have no final observation yet, in run order."""
+        finished = self.final_outcomes(study, plan)
         return tuple(trial for trial in plan.trials if trial.key not in finished)
+
+    def reopen(self, study: str, trials: Sequence[Trial]) -> None:
+        """Have finished trials run again. Their runs stay in the store, and do not count any more."""
+        with self._transaction() as connection:
+            for trial in trials:
+                own = schema.observations.c.trial_id == self._trial_id(connection, study, trial)
+                final = sa.select(schema.observations.c.run_id).where(own, schema.observations.c.is_final)
+                for run_id in connection.execute(final).scalars().all():
+                    of_run = schema.runs.c.id == run_id
+                    connection.execute(schema.runs.update().where(of_run).values(state=_SUPERSEDED))
+                connection.execute(schema.observations.update().where(own).values(is_final=False))
 
     def add_trial(self, study: str, configuration: Configuration, replicate: int) -> Trial:
         """The trial with these settings; a new one comes after all that are known."""
@@ -217,6 +235,24 @@ class Store:
                 contents = {"configuration": dict(configuration), "replicate": replicate}
                 connection.execute(schema.trials.insert().values(**identity, **contents))
         return dataclasses.replace(trial, position=found)
+
+    @property
+    def is_writable(self) -> bool:
+        return self._snapshot is None
+
+    def keep_readings(self, study: str, definition: Mapping[str, Any], runs: Sequence[Observation]) -> None:
+        """Replace what the output of runs told, and note by what it was read. All or nothing."""
+        with self._transaction() as connection:
+            match = schema.studies.c.name == study
+            connection.execute(schema.studies.update().where(match).values(definition=dict(definition)))
+            for run in runs:
+                row, match = _row(run), schema.observations.c.run_id == run.run_id
+                told = {name: row[name] for name in ("responses", "curve")}
+                connection.execute(schema.observations.update().where(match).values(told))
+                for job in run.jobs:
+                    match = (schema.run_jobs.c.run_id == run.run_id) & (schema.run_jobs.c.number == job.number)
+                    told = {name: value for name, value in _job_row("", job).items() if name in ("responses", "curve")}
+                    connection.execute(schema.run_jobs.update().where(match).values(told))
 
     # ------------------------------------------------------------ runs made without sparkcast
 
@@ -417,6 +453,7 @@ class Store:
             .join(schema.runs, schema.runs.c.id == schema.observations.c.run_id)
             .join(schema.trials, schema.trials.c.id == schema.runs.c.trial_id)
             .where(schema.observations.c.study == study)
+            .where(schema.runs.c.state != _SUPERSEDED)
             .order_by(schema.runs.c.launched_at)
         )
         if not include_lost:
@@ -466,10 +503,11 @@ class Store:
             raise StoreError(f"the store {shown!r} failed: {problem}", hint=_advice(problem)) from error
 
 
-def _without_secrets(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """A stored definition without the passwords that the first versions of sparkcast left in it."""
-    spark = definition["spark"]
-    return {**definition, "spark": {**spark, "conf": redact(spark["conf"])}}
+def _decisive(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides of runs: not how their output is read, nor passwords that the first versions left in it."""
+    spark, options = definition["spark"], dict(definition.get("options", {}))
+    options.pop(READINGS, None)
+    return {**definition, "options": options or None, "spark": {**spark, "conf": redact(spark["conf"])}}
 
 
 def _configure_sqlite(connection: Any, _record: object) -> None:

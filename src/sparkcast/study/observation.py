@@ -28,6 +28,9 @@ class Epoch:
     values: Mapping[str, float] = field(default_factory=dict)  # responses reached by its end
 
 
+_CROWDED = 0.25  # of the cores that a run could have used
+
+
 @dataclass(frozen=True, slots=True)
 class Utilization:
     """Means over the run, sampled on the machine that ran sparkcast."""
@@ -38,6 +41,24 @@ class Utilization:
     network_bytes_per_s: float
     disk_bytes_per_s: float
     samples: int
+    cores: int = 0  # of all machines that ran executors
+    wanted_cores: float = 0.0  # that the run could have used of them
+    other_cores: float | None = None  # kept busy by other work, on average; None where that is not known
+
+    @property
+    def crowding(self) -> float:
+        """The share of the cores the run could have used that other work took from it.
+
+        Work beside it on cores that it had no use for does not count.
+        """
+        if not self.wanted_cores or self.other_cores is None:
+            return 0.0
+        return min(max(self.other_cores + self.wanted_cores - self.cores, 0.0) / self.wanted_cores, 1.0)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether others took so much that the run was slower for it; kernels work a little for everybody."""
+        return self.crowding >= _CROWDED
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ _WORDS = (
     "(?:access|account|api|client|encryption|private|shared|signing)[._-]?key"
 )
 SECRET = f"(?i){_WORDS}"
+# The same for Spark, written so that it does not match itself: Spark hides every value that it matches, and the
+# command line of the driver, which event logs keep, has this property among others.
+SPARK_SECRET = "(?i)" + re.sub(r"\b([a-z])([a-z])(?=[a-z])", r"\1[\2]", _WORDS)
 
 _NAME = re.compile(SECRET)
 _OPTION = re.compile(rf"((?:--conf=)?[\w.-]*(?:{_WORDS})[\w.-]*=).+", re.IGNORECASE | re.DOTALL)

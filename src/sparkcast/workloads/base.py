@@ -160,7 +160,7 @@ class SubmittedApplication:
     directory: Path | None = None  # to run in
     properties_file: Path | None = None
     name: str = ""  # of the Spark application
-    promised: tuple[str, ...] = ()  # responses it has to report itself; without one of them the run is an error
+    promised: tuple[str, ...] = ()  # responses it has to report itself; a run may lack one, and that is said
     # Numbers in what it prints, by response: the one group, beside a group `epoch`, is the number.
     patterns: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
@@ -174,6 +174,19 @@ class Submitted(Protocol):
 
     def application(self, settings: Configuration, folder: Path) -> SubmittedApplication:
         """What to submit, with `folder` for the run's own files. Raise StudyError when it is not there."""
+        ...
+
+
+@runtime_checkable
+class HasReadings(Protocol):
+    """A workload that finds numbers in the output of its runs by what the block `responses` of its options says.
+
+    When only that changes, the output of earlier runs is read again.
+    """
+
+    @property
+    def readings(self) -> SubmittedApplication:
+        """What to look for in any run: `promised` and `patterns` alone count."""
         ...
 
 

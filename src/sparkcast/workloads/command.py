@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,18 +114,23 @@ class Command:
         _require_file(study, "application", directory, file)
         if block.properties_file:
             _require_file(study, "properties_file", directory, block.properties_file)
-        promised = tuple(dict.fromkeys((*self.asked, *_promised(study))))
-        return SubmittedApplication(
+        readings = self.readings
+        return replace(
+            readings,
             file=file,
             arguments=tuple(fill(word, values) for word in block.arguments),
             options=tuple(_options(block, values)),
-            environment=_environment(block, values, is_read=bool(promised)),
+            environment=_environment(block, values, is_read=bool(readings.promised)),
             directory=directory,
             properties_file=directory / block.properties_file if block.properties_file else None,
             name=block.name,
-            promised=promised,
-            patterns=self._patterns,
         )
+
+    @property
+    def readings(self) -> SubmittedApplication:
+        study, block = self._ready()
+        promised = tuple(dict.fromkeys((*self.asked, *_promised(study))))
+        return SubmittedApplication(block.application, promised=promised, patterns=self._patterns)
 
     def _ready(self) -> "tuple[Study, CommandBlock]":
         if self._study is None or self._block is None:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from sparkcast.errors import StudyError
 from sparkcast.study.application import FROM_THE_LOG
 from sparkcast.study.configuration import normal_level
+from sparkcast.study.environment import kind_of
 from sparkcast.study.names import COST
 from sparkcast.study.redaction import is_secret, redact, redact_arguments, redact_text, secrets_in
 from sparkcast.units import as_number
@@ -40,8 +41,8 @@ design:
   seed: 1             # the run order is random, and the same for the same seed
 
 limits:
-  total: 30m          # never spends more, and says what it left out
-  trial: 10m          # a trial that takes longer is stopped and counts as a timeout
+  total: 24h          # never spends more, and says what it left out; lower it to what you can spare
+  trial: 12h          # a trial that takes longer is stopped and counts as a timeout
 
 spark:
   master: {master}{master_note}
@@ -78,13 +79,13 @@ def study_of_line(words: Sequence[str]) -> str:
     """The text of a study file for a spark-submit line. Raises StudyError for a line that submits no job."""
     line = parse_line(words)
     job = _take_apart(line.arguments)
-    shape, properties, held, left_out = _properties(line.properties)
+    shape, properties, held, left_out = _properties(line.properties, line.master)
     return _TEMPLATE.format(
         pasted=_comment(words),
         warning=_SECRETS if secrets_in([*words]) else "",
         name=_study_name(line.application),
         command="\n".join(_command(line, job)),
-        settings="\n".join(_settings(shape, properties, job.settings)),
+        settings="\n".join(_settings(shape, properties, job.settings, _cluster_notes(line))),
         master=_yaml(line.master or "embedded"),
         master_note="" if line.master else f"    # {_MASTERS}",
         conf=_conf(held, left_out),
@@ -217,6 +218,9 @@ def _exists(text: str) -> bool:
 # ---------------------------------------------------------------- what Spark knows
 
 
+_ALL_CORES, _DYNAMIC = "spark.cores.max", "spark.dynamicAllocation.enabled"
+_MOST_EXECUTORS = "spark.dynamicAllocation.maxExecutors"
+_LOCAL = re.compile(r"local\[(\d+)(?:,\d+)?\]")
 _SHAPE = {
     "executors": "spark.executor.instances",
     "cores": "spark.executor.cores",
@@ -225,19 +229,52 @@ _SHAPE = {
 
 
 def _properties(
-    given: Mapping[str, str],
+    given: Mapping[str, str], master: str
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str], dict[str, str]]:
     """What becomes settings of the cluster, settings, properties of all runs, and what is left out."""
     rest = dict(given)
     shape = {name: rest.pop(key) for name, key in _SHAPE.items() if key in rest}
-    all_cores, cores = rest.pop("spark.cores.max", ""), shape.get("cores", "1")
-    if "executors" not in shape and all_cores.isdigit() and cores.isdigit() and int(cores):
-        shape["executors"] = str(max(1, int(all_cores) // int(cores)))
+    shape = {**_divided(shape, rest.pop(_ALL_CORES, ""), master), **shape}
+    if _is_dynamic(given) and (most := rest.get(_MOST_EXECUTORS, "")).isdigit():
+        shape["executors"] = most
     if shape.get("memory", "").isdigit():
         shape["memory"] += "m"  # how Spark reads a bare number
     left_out = {key: rest.pop(key) for key in list(rest) if key.startswith(_OURS)}
     varied = {key: rest.pop(key) for key in list(rest) if _TUNED.fullmatch(rest[key]) and _can_vary(key, rest[key])}
     return shape, varied, rest, left_out
+
+
+def _divided(shape: Mapping[str, str], all_cores: str, master: str) -> dict[str, str]:
+    """Executors and cores, as far as the line says only how many cores there are in all.
+
+    Without `--executor-cores` a standalone cluster starts one executor on a worker, with all cores that it can have.
+    """
+    if threads := _LOCAL.fullmatch(master):
+        return {"cores": threads[1]}
+    if not all_cores.isdigit() or kind_of(master) == "yarn":  # which takes no notice of it
+        return {}
+    executors, cores = (int(text) if (text := shape.get(name, "")).isdigit() else 0 for name in ("executors", "cores"))
+    if cores:
+        return {"executors": str(max(1, int(all_cores) // cores))}
+    return {"executors": "1", "cores": str(max(1, int(all_cores) // (executors or 1)))}
+
+
+def _is_dynamic(properties: Mapping[str, str]) -> bool:
+    return properties.get(_DYNAMIC, "").lower() == "true"
+
+
+def _cluster_notes(line: SubmitLine) -> dict[str, str]:
+    """What to know of the settings of the cluster, where the line says something else than sparkcast would."""
+    given, notes = line.properties, {}
+    if _ALL_CORES in given and _SHAPE["cores"] not in given and kind_of(line.master) != "yarn":
+        notes["cores"] = "of one executor per worker; on several workers, fewer cores and more executors"
+    elif kind_of(line.master) == "yarn" and _ALL_CORES in given:
+        notes["cores"] = "cores per executor: YARN ignores --total-executor-cores"
+    elif line.master.startswith("spark://") and not {_ALL_CORES, _SHAPE["cores"]} & {*given}:
+        notes["cores"] = "your line takes all cores of the cluster; say here what it should have"
+    if _is_dynamic(given):
+        notes["executors"] = "the most: dynamic allocation is on, and Spark decides; turn it off to vary executors"
+    return notes
 
 
 # ---------------------------------------------------------------- the text
@@ -278,12 +315,14 @@ def _command(line: SubmitLine, job: _Arguments) -> list[str]:
     return lines
 
 
-def _settings(shape: Mapping[str, str], properties: Mapping[str, str], own: Mapping[str, str]) -> list[str]:
+def _settings(
+    shape: Mapping[str, str], properties: Mapping[str, str], own: Mapping[str, str], notes: Mapping[str, str]
+) -> list[str]:
     defaults = {setting.name: setting for setting in CLUSTER_SETTINGS}
     lines = []
     for name in _SHAPE:
         text = shape.get(name, str(defaults[name].default))
-        lines.append(_setting(name, _yaml(text), f"{defaults[name].help}; {_VARY}"))
+        lines.append(_setting(name, _yaml(text), notes.get(name) or f"{defaults[name].help}; {_VARY}"))
     lines.append(_setting("# jobs", "1", defaults["jobs"].help))
     lines += [_setting(_yaml(name, is_key=True), _yaml(value), _VARY) for name, value in properties.items()]
     lines += [_setting(_yaml(name), _yaml(value), _VARY) for name, value in own.items()]

@@ -7,6 +7,7 @@ from sparkcast.data.ingest.settings import Pattern, cluster_settings, own_settin
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import facts_of
+from sparkcast.facts.interactive import interactive_program
 from sparkcast.facts.responses import responses_of
 from sparkcast.study import Configuration, Fingerprint, LogOrigin, Observation, Price
 from sparkcast.study.environment import is_local, kind_of
@@ -24,6 +25,7 @@ class ObservedLog:
 
     run: Observation
     missing: tuple[str, ...] = ()
+    interactive: str = ""  # the shell, notebook or server that it was
 
 
 def observe_log(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None) -> ObservedLog | None:
@@ -36,6 +38,7 @@ def observe_log(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None
     if not application.app_id:
         return None
     own, missing = own_settings(log, patterns)
+    interactive = interactive_program(log)
     origin = LogOrigin(job_name(application.name), log.log, log.counts.log_bytes, is_complete=False)
     begun = Observation(
         {},
@@ -48,7 +51,7 @@ def observe_log(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None
     try:
         facts = facts_of(log)
     except StudyError:  # it has only just begun
-        return ObservedLog(begun, missing)
+        return ObservedLog(begun, missing, interactive)
     run = replace(
         begun,
         configuration=Configuration({**cluster_settings(facts.shape), **own}),
@@ -58,7 +61,7 @@ def observe_log(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None
         fingerprint=_fingerprint(application.spark_version, _cluster(facts.master)),
         origin=replace(origin, is_complete=facts.is_complete, properties=run_properties(facts.properties)),
     )
-    return ObservedLog(run, missing)
+    return ObservedLog(run, missing, interactive)
 
 
 def _fingerprint(spark: str, cluster: str = "") -> Fingerprint | None:

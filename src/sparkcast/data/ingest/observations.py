@@ -52,10 +52,11 @@ def datasets_of(runs: Collection[Observation]) -> dict[str, Dataset]:
 
 
 def dataset_of(name: str, runs: Iterable[Observation]) -> Dataset:
-    """Runs of one job that no study describes: what differs among them is varied."""
-    complete = sorted(
-        (run for run in runs if origin_of(run).is_complete), key=lambda run: (run.started_at or 0.0, run.run_id)
-    )
+    """Runs of one job that no study describes: what differs among them is varied.
+
+    A run that was lost says nothing about its settings: a level that no other run had is no level.
+    """
+    complete = sorted(filter(_is_usable, runs), key=lambda run: (run.started_at or 0.0, run.run_id))
     varied = differing([origin_of(run).properties for run in complete])
     known = dict.fromkeys((name for run in complete for name in run.configuration), UNSET)
     configurations = []
@@ -77,9 +78,13 @@ def observations_beside(
     belonging = []
     for run in runs:
         configuration = configuration_of(run, names)
-        if origin_of(run).is_complete and run.outcome is not Outcome.LOST and configuration.includes(fixed):
+        if _is_usable(run) and configuration.includes(fixed):
             belonging += [(run, configuration)] if set(configuration) >= set(names) else []
     return (*measured, *_numbered(belonging, measured))
+
+
+def _is_usable(run: Observation) -> bool:
+    return origin_of(run).is_complete and run.outcome is not Outcome.LOST
 
 
 def configuration_of(run: Observation, names: Iterable[str]) -> Configuration:

@@ -11,7 +11,7 @@ from sparkcast.data.ingest.destination import Destination, IngestedTable, job_of
 from sparkcast.data.ingest.reading import LogQuery, Reader, read_here
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Log, LogStatus, LogSummary, find_logs
-from sparkcast.study import Observation
+from sparkcast.study import Observation, Outcome
 from sparkcast.study.application import TIME, WORK_TIME
 from sparkcast.workloads import CLUSTER_SETTINGS
 
@@ -53,14 +53,15 @@ def ingest_logs(
     *,
     reading: LogQuery,
     job: str | None = None,
+    interactive: bool = False,
     reader: Reader = read_here,
     on_log: OnLog = lambda log: None,
 ) -> Ingested:
-    """Make each application a run of its job."""
+    """Make each application a run of its job; those that people typed into only when they are asked for."""
     wanted = None if job is None else _regex(job)
     found: list[tuple[IngestedLog, Observation | None]] = []
     for row, observed in _read(find_logs(paths), reader, reading.beside(into.patterns)):
-        found.append(_wanted(row, observed, wanted))
+        found.append(_wanted(row, observed, wanted, interactive=interactive))
         on_log(found[-1][0])
     runs = dict(into.earlier)
     refused = into.refuse([run for _, run in found if run is not None], is_chosen=wanted is not None)
@@ -110,7 +111,7 @@ def _row(one: LogSummary) -> IngestedLog:
 
 
 def _wanted(
-    row: IngestedLog, observed: ObservedLog | None, wanted: re.Pattern[str] | None
+    row: IngestedLog, observed: ObservedLog | None, wanted: re.Pattern[str] | None, *, interactive: bool
 ) -> tuple[IngestedLog, Observation | None]:
     """The run under the name of the job that was asked for; none of another job, or where the log says too little."""
     if observed is None:
@@ -122,6 +123,9 @@ def _wanted(
         if match is None:
             return replace(row, status=LogStatus.SKIPPED, reason="of another job"), None
         origin = replace(origin, job=(match[1] if match.groups() else match[0]) or origin.job)
+    if observed.interactive and not interactive:
+        reason = f"{observed.interactive}, not a job: `interactive=True` takes it as one"
+        return replace(row, status=LogStatus.SKIPPED, reason=reason), None
     if observed.missing:
         reason = f"the log does not say {', '.join(observed.missing)}"
         return replace(row, status=LogStatus.SKIPPED, reason=reason), None
@@ -168,6 +172,8 @@ def _taken(row: IngestedLog, run: Observation, runs: Mapping[str, Observation]) 
 
 
 def _first(row: IngestedLog, run: Observation) -> IngestedLog:
+    if run.outcome is Outcome.LOST:
+        return replace(row, taken=NEW, reason=row.reason or "lost, so it says nothing about its settings: not used")
     if origin_of(run).is_complete:
         return replace(row, taken=NEW)
     return replace(row, taken=IN_PROGRESS, reason=row.reason or "no job has ended")
