@@ -128,7 +128,7 @@ def _crowded(used: Utilization) -> str:
 def _wanted_cores(run: Run, jobs: "list[_ObservedJob]") -> float:
     """What its executors and, on the machine that was sampled, its drivers could use; 0 where nobody knows."""
     held = [
-        job.facts.shape.total_cores if job.facts is not None else ran.cores
+        job.facts.shape.executors * job.facts.shape.cores if job.facts is not None else ran.cores
         for ran, job in zip(run.jobs, jobs, strict=True)
     ]
     drivers = 0 if run.own_cpu_s is None else len(jobs)
