@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from sparkcast.data.grid import Grid
 from sparkcast.study import Outcome
-from sparkcast.study.names import plain_name
+from sparkcast.study.headings import plain_name
 
 OWN = "outcome"
 _COLUMNS = ("status", "state", "result", "final_status", "final_state")
