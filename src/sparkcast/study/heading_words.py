@@ -41,18 +41,19 @@ _AMOUNT = _set("size volume amount rows records samples lines observations image
 _COUNTED = _AMOUNT - _set("size volume amount")
 _PARTS = _set("fraction share portion")
 
-_USED = _set("used usage util utilization utilisation peak spilled observed measured sd std stdev stddev score r2 bleu")
+_USE = _set("used usage util utilization utilisation spilled observed measured throughput")  # nobody sets these
+_USED = _USE | _set("peak progress sd std stdev stddev score r2 bleu")
 _DONE = _set("done completed used actual executed performed needed converged reached taken")
 _TIME_WORDS = _set("time duration runtime elapsed walltime makespan wallclock")
 _OF_A_RUN = _set(
-    "total run job wall clock exec execution gross net training train fit app application completion elapsed taken query "
-    "spark overall e2e processing program full real mean avg average median"
+    "total run job wall clock exec execution gross net training train fit app application completion elapsed taken "
+    "query spark overall e2e processing program full real mean avg average median"
 )
 _QUALITIES = _set("accuracy acc auc auroc f1 precision recall top1 top5 specificity sensitivity iou dice")
 _LOSSES = _set("loss error err rmse mae mse mape wer cer perplexity logloss wssse inertia")
 _OF_A_MODEL = _set(
-    "test val valid validation train training eval final best last mean avg average roc pr score rate macro micro weighted "
-    "top 1 5 dev holdout oob log cross entropy model out sample of relative absolute squared root median"
+    "test val valid validation train training eval final best last mean avg average roc pr score rate macro micro "
+    "weighted top 1 5 dev holdout oob log cross entropy model out sample of relative absolute squared root median"
 )
 _MONEY = _set("cost costs spend spending charge charges")
 _OF_A_BILL = _set("total job run compute cluster est estimated per aws azure gcp cloud billed net gross training train")
@@ -112,6 +113,8 @@ def _of_machines(heads: list[str], is_counted: bool) -> Role | None:
         return Role.MACHINE_TYPE
     if "_".join(heads) in ("vm_name", "vm_size"):
         return Role.MACHINE_TYPE
+    if heads == ["hosts"] and not is_counted:
+        return None  # names of hosts as often as their number
     is_several = last in _MACHINES or (is_counted and last in _MACHINE)
     others = set(heads[:-1])
     return Role.MACHINES if is_several and others <= {*_MACHINE, "core", "task", "compute", "cluster"} else None
@@ -151,6 +154,11 @@ def measured_kind(plain: str) -> Kind | None:
     if bare & _LOSSES and bare - _LOSSES <= _OF_A_MODEL | _QUALITIES:
         return Kind.OTHER
     return Kind.SHARE if bare & _QUALITIES and bare - _QUALITIES <= _OF_A_MODEL else None
+
+
+def is_use(plain: str) -> bool:
+    """Whether the words speak of what a run used, whatever else they say: `max_memory_used`."""
+    return not _USE.isdisjoint(plain.split("_"))
 
 
 def is_use_or_progress(plain: str) -> bool:

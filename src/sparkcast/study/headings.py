@@ -47,8 +47,9 @@ _TRANSLATED: dict[str, str] = {
         "batch": "lote lotto stapel",
         "batch_size": "batchgrosse batchgroesse stapelgrosse",
         "cause": "grund ursache raison motivo causa",
-        "comment": "bemerkung bemerkungen kommentar anmerkung anmerkungen notiz notizen hinweis commentaire commentaires "
-        "remarque remarques comentario comentarios observacion observaciones observacao observacoes commento nota notas",
+        "comment": "bemerkung bemerkungen kommentar anmerkung anmerkungen notiz notizen hinweis commentaire "
+        "commentaires remarque remarques comentario comentarios observacion observaciones observacao observacoes "
+        "commento nota notas",
         "completed": "abgeschlossen acheve completado completato concluido terminado terminato termine",
         "cores": "kerne kernen coeurs nucleos nuclei rechenkerne cpukerne",
         "cost": "kosten cout couts coste costes costo costi custo custos gesamtkosten",

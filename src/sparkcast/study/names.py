@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sparkcast.study.application import MOVED, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME
+from sparkcast.study.heading_words import is_use, is_use_or_progress, measured_kind, role_of_words
 from sparkcast.study.headings import CURRENCIES, plain_name
-from sparkcast.study.heading_words import is_use_or_progress, measured_kind, role_of_words
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
 from sparkcast.study.vocabulary import Vocabulary
@@ -134,6 +134,7 @@ _MOMENT = re.compile(
     r"(.*_)?(date|datetime|timestamp|day|when)|last_updated|(start|started|end|ended|finish|finished|submit|submitted"
     r"|created|begin|completed)(_?(time|date|at|on))?"
 )
+_PRICE = re.compile(r"(^|_)(price|hourly|per_hour|per_h|rate|tariff|vm|disk|node|machine|instance|unit)(_|$)")
 _REMARK = re.compile(r"(.*_)?(note|notes|comment|comments|remark|remarks|description|memo)")
 
 
@@ -176,11 +177,31 @@ def is_usually_measured(name: str) -> bool:
 def looks_measured(name: str) -> bool:
     """Whether a name ends like that of something measured: a time, bytes, a rate, a percentage."""
     plain = plain_name(name)
-    if _SET.search(plain) or name.startswith("spark."):
+    if name.startswith("spark."):
+        return False
+    if is_use(plain) or name.startswith("_"):  # what tools add to their own tables: _step, _timestamp
+        return True
+    if _SET.search(plain):
         return False
     if _ending(plain, _OTHER_UNITS) or _ending(plain, _TIME_UNITS):
         return True
     return measured_kind(plain) is not None or is_use_or_progress(plain)
+
+
+def may_be_set(name: str) -> bool:
+    """Whether a name that ends like something measured may be that of a setting all the same."""
+    plain = plain_name(name)
+    is_told = is_usually_measured(name) or is_use(plain) or is_use_or_progress(plain) or name.startswith("_")
+    return not (is_told or _ending(plain, _TIME_UNITS))
+
+
+def names_a_price(name: str) -> bool:
+    """Whether an amount of money under this name is that of an hour or a machine, and not that of a run."""
+    return _PRICE.search(plain_name(name)) is not None
+
+
+def usual_kind(name: str) -> Kind:
+    return _response(name).kind if is_usually_measured(name) else Kind.OTHER
 
 
 def is_usually_drawn(name: str) -> bool:
@@ -194,6 +215,15 @@ def names_runs(name: str) -> bool:
 
 def numbers_repeats(name: str) -> bool:
     return _REPEAT.fullmatch(plain_name(name)) is not None
+
+
+def counts_rounds(name: str) -> bool:
+    """Whether a name may number repetitions: `iteration` of an experiment, or those of an algorithm."""
+    return plain_name(name) in ("iteration", "round")
+
+
+def counts_steps(name: str) -> bool:
+    return not {"iterations", "iters", "steps", "epochs"}.isdisjoint(plain_name(name).split("_"))
 
 
 def names_a_moment(name: str) -> bool:
