@@ -163,10 +163,13 @@ def _pairs(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
     """Parse `job=kmeans`; a value may hold anything."""
     from sparkcast.errors import StudyError
 
-    pairs = [tuple(piece.strip() for piece in text.partition("=")[::2]) for text in texts]
-    if wrong := next((text for text, pair in zip(texts, pairs, strict=True) if "=" not in text or not pair[0]), None):
-        raise StudyError(f"{option} {wrong!r} is not NAME=VALUE", hint=f"e.g. {option} {example}")
-    return dict(pairs)
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, separator, value = (piece.strip() for piece in text.partition("="))
+        if not (name and separator):
+            raise StudyError(f"{option} {text!r} is not NAME=VALUE", hint=f"e.g. {option} {example}")
+        pairs[name] = value
+    return pairs
 
 
 def parse_roles(texts: "list[str] | tuple[str, ...]") -> dict[str, str]:

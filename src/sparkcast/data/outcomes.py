@@ -7,6 +7,7 @@ it had not been made.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from sparkcast.data.cell import is_true
 from sparkcast.data.grid import Grid
@@ -34,7 +35,8 @@ _OK = """
     correcto riuscito successo completato terminato sucesso concluido concluida 成功 完了 完成 已完成
 """
 _ERROR = """
-    error errored failed failure fail exception crashed crash aborted abort killed canceled cancelled cancel preempted
+    error errors errored failed failures failure fail exception crashed crash aborted abort killed canceled cancelled
+    cancel preempted
     preemption interrupted evicted lost revoked died dead unsuccessful incomplete dnf nodefail internalerror ✗ ✘ ❌
     fehlgeschlagen fehler abgebrochen abbruch gescheitert abgesturzt echec echoue echouee erreur annule annulee tue tuee
     interrompu interrompue abandonne fallido fallida fallo cancelado cancelada abortado abortada matado interrumpido
@@ -61,7 +63,7 @@ _PHRASES = {  # as one word
     **{"node fail": "nodefail", "up for retry": "upforretry", "upstream failed": "upstreamfailed"},
 }
 _ENDED_SOMEHOW = ("terminated", "stopped", "ended", "exited", "closed", "beendet")  # well or not: the others tell
-_NOT = frozenset("not no non nicht kein keine sans sin sem senza un never".split())
+_NOT = frozenset("not no non nicht kein keine ohne sans sin sem senza without never 0".split())
 _NAMES = frozenset("status result outcome conclusion verdict state".split())
 _GOOD_FLAGS = ("completed", "success", "succeeded", "successful", "ok", "passed", "finished", "done")
 _BAD_FLAGS = (
@@ -116,13 +118,19 @@ def read_word(text: str) -> End | None:
     if whole := _WORDS.get(plain.replace(" ", "")):
         return whole if whole in (GOOD, OPEN) else End(whole.outcome, text)
     words = re.findall(r"\w+", _joined(plain))
-    known = [_WORDS[word] for word in words if word in _WORDS]
+    known = [_said(word, before) for before, word in pairwise(("", *words)) if word in _WORDS]
     if not known:
         return None
-    if all(end is GOOD for end in known):
-        return End(Outcome.ERROR, text) if _NOT.intersection(words) else GOOD
     worst = min(known, key=lambda end: _WORST_FIRST.index(end.outcome))
-    return worst if worst is OPEN else End(worst.outcome, text)
+    return worst if worst in (GOOD, OPEN) else End(worst.outcome, text)
+
+
+def _said(word: str, before: str) -> End:
+    """What a word says behind another: `no error` is good, `not ok` is not."""
+    end = _WORDS[word]
+    if before not in _NOT or end is OPEN:
+        return end
+    return End(Outcome.ERROR) if end is GOOD else GOOD
 
 
 def _joined(plain: str) -> str:

@@ -19,7 +19,14 @@ from sparkcast.data.rows import (
 )
 from sparkcast.errors import StudyError
 from sparkcast.study import Kind, Vocabulary
-from sparkcast.study.names import is_usually_measured, looks_measured, names_a_moment, unit_in_name, usual_kind
+from sparkcast.study.names import (
+    is_usually_measured,
+    looks_measured,
+    names_a_moment,
+    unit_in_name,
+    usual_kind,
+    usual_vocabulary,
+)
 
 _LONGEST_S = 100_000  # a day and more: whole numbers of this size are rather milliseconds
 _MOST_WORDS = 3  # listed in a question
@@ -31,7 +38,6 @@ class Prepared:
     ends: Sequence[End]  # of each row
     ending: tuple[str, ...]  # the columns that say so
     time_units: Mapping[str, str]  # of times whose unit start and end of the runs explain
-    has_length: bool = False  # a time was added, from start to end
 
 
 def prepare(
@@ -55,7 +61,7 @@ def prepare(
     seconds = None if is_ours else lengths(grid)
     times = [name for name in grid.header if _is_time(name, declared) or has_times(grid.cells(name))]
     if seconds and not any(_has_numbers(grid.cells(name)) for name in times if not names_a_moment(name)):
-        return Prepared(with_lengths(grid, seconds), ends, endings.columns, {}, has_length=True)
+        return Prepared(with_lengths(grid, seconds), ends, endings.columns, {})
     open_ = [n for n in times if n not in declared.names and not unit_in_name(n) and not has_times(grid.cells(n))]
     return Prepared(grid, ends, endings.columns, _explained(open_, grid, seconds) if seconds else {})
 
@@ -100,6 +106,7 @@ def _has_numbers(cells: Sequence[str]) -> bool:
 
 def _explained(names: Sequence[str], grid: Grid, seconds: Sequence[float | None]) -> dict[str, str]:
     """The unit of times without one, by start and end of the runs: what one of them counts in, all do."""
+    names = [response.name for response in usual_vocabulary([], names).responses]  # the time of a run first
     units = [unit_by_lengths([_number(cell) for cell in grid.cells(name)], seconds) for name in names]
     unit = next(filter(None, units), "")
     return dict.fromkeys(names, unit) if unit else {}
