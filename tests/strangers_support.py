@@ -117,7 +117,8 @@ def history_server() -> str:
         for day, (executors, rep) in enumerate(product((2, 4, 8, 16), range(3)), start=1)
     ]
     return lines(
-        "Version\tApp ID\tApp Name\tStarted\tCompleted\tDuration\tSpark User\tEvent Log\tspark.executor.instances", *rows
+        "Version\tApp ID\tApp Name\tStarted\tCompleted\tDuration\tSpark User\tEvent Log\tspark.executor.instances",
+        *rows,
     )
 
 
@@ -226,7 +227,9 @@ def costs() -> str:
 
 
 def units_below_the_header() -> str:
-    rows = [f"{n},{size},{2 * size / n + 0.5:.2f},{n * size * 0.07 + 0.01:.3f}" for n, size in product((1, 2, 4), repeat=2)]
+    rows = [
+        f"{n},{size},{2 * size / n + 0.5:.2f},{n * size * 0.07 + 0.01:.3f}" for n, size in product((1, 2, 4), repeat=2)
+    ]
     return lines("nodes,input,duration,cost", ",GB,h,USD", *rows)
 
 

@@ -21,8 +21,9 @@ _LONG_SECONDS = {
     **dict.fromkeys("hr hrs hour hours std stunde stunden heure heures hora horas ora ore".split(), 3600.0),
     **dict.fromkeys("day days tag tage jour jours dia dias giorni".split(), 86400.0),
 }
-_OCTETS = {"octet": 1, "octets": 1, "ko": 2**10, "mo": 2**20, "go": 2**30, "to": 2**40}  # as the French write them
-BYTES = {**_BYTES, **_OCTETS, "byte": 1, "bytes": 1}  # of every unit of a size
+_OTHER_BYTES = {"octet": 1, "octets": 1, "ko": 2**10, "mo": 2**20, "go": 2**30, "to": 2**40}  # as the French write them
+_OTHER_BYTES |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # as Kubernetes does
+BYTES = {**_BYTES, **_OTHER_BYTES, "byte": 1, "bytes": 1}  # of every unit of a size
 SECONDS = {**_SECONDS, **_LONG_SECONDS}  # of every unit of a time
 
 

@@ -1,4 +1,4 @@
-"""Tables as strangers keep them: read right, or a question with the option that answers it, and never wrong in silence."""
+"""Tables as strangers keep them: read right, or a question with the option that answers it, never wrong in silence."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -169,7 +169,7 @@ def test_one_of_two_jobs_is_read_with_its_own_settings(tmp_path: Path) -> None:
     assert data.understood is not None
     assert "6 of 12 rows have job=kmeans" in data.understood.notes
     assert read(tmp_path, tables.two_jobs, where={"job": "logreg"}).dataset.factors == ("nodes", "reg_param")
-    with pytest.raises(StudyError, match="no row has job=grep(.|\n)*kmeans, logreg"):
+    with pytest.raises(StudyError, match=r"no row has job=grep(.|\n)*kmeans, logreg"):
         read(tmp_path, tables.two_jobs, where={"job": "grep"})
 
 

@@ -1,5 +1,6 @@
 """What the columns of a table are and mean: what options and the table itself declare, and what has to be guessed."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from sparkcast.data.rows import Tracked
 from sparkcast.study import Kind, Role, Setting, Vocabulary
 from sparkcast.study.heading_words import role_of_words
 from sparkcast.study.headings import heading_clock, plain_name
-from sparkcast.study.names import counts_things, is_usually_measured, unit_in_name, usual_vocabulary
+from sparkcast.study.names import counts_things, is_usually_measured, unit_in_name, usual_role, usual_vocabulary
 from sparkcast.units import BYTES, SECONDS
 
 _LEAST_BYTES, _LEAST_MIB = 2**20, 256  # what a memory without a unit may count
@@ -21,7 +22,9 @@ _LEAST_BYTES, _LEAST_MIB = 2**20, 256  # what a memory without a unit may count
 def read_cells(grid: Grid, written: Meaning, declared: Vocabulary, options: TableOptions) -> dict[str, Column]:
     na = {word.casefold() for word in options.na}
     as_written = {s.name for s in written.vocabulary.settings} if grid.separator == "," else set()
-    cells = {name: grid.cells(name) for name in grid.header if name not in (*as_written, *options.ignore)}
+    cells = {
+        name: _in_cores(name, grid.cells(name)) for name in grid.header if name not in (*as_written, *options.ignore)
+    }
     words = {
         name: ColumnHints(na, options.mark, _family(name, declared), options.time_unit or heading_clock(name))
         for name in cells
@@ -33,6 +36,14 @@ def read_cells(grid: Grid, written: Meaning, declared: Vocabulary, options: Tabl
     for name in options.ignore:
         found[name] = Column(name, grid.cells(name), EMPTY)
     return {name: found[name] for name in grid.header}
+
+
+def _in_cores(name: str, cells: Sequence[str]) -> Sequence[str]:
+    """Thousandths of cores as Kubernetes writes them: 500m."""
+    is_milli = [re.fullmatch(r"\d+m", cell) is not None for cell in cells]
+    if not any(is_milli) or usual_role(name) not in (Role.CORES, Role.TOTAL_CORES):
+        return cells
+    return [f"{int(cell[:-1]) / 1000:g}" if milli else cell for cell, milli in zip(cells, is_milli, strict=True)]
 
 
 def _family(name: str, declared: Vocabulary) -> str | None:
@@ -117,10 +128,11 @@ def table_vocabulary(
 def _with_size(setting: Setting, column: Column) -> Setting:
     """A memory whose numbers have no unit: nobody has so few bytes. Gibibytes where they are few, else mebibytes.
 
-    A size of something that is read is a data size, though its name tells no unit: an `Input` of 10 GB.
+    A size of something that is read is a data size, though its name tells no unit: an `Input` of 10 GB. Likewise 10 %.
     """
-    if setting.role is Role.OTHER and column.form == SIZE:
-        return replace(setting, role=role_of_words(f"{plain_name(setting.name)}_bytes") or Role.OTHER)
+    if setting.role is Role.OTHER and column.form in (SIZE, SHARE):
+        ending = "bytes" if column.form == SIZE else "fraction"
+        return replace(setting, role=role_of_words(f"{plain_name(setting.name)}_{ending}") or Role.OTHER)
     values = [value for value in column.values.values() if not isinstance(value, str)]
     is_open = setting.role is Role.MEMORY and setting.unit == "bytes" and column.form == NUMBER and values
     if not is_open or unit_in_name(setting.name) == "bytes" or max(values) >= _LEAST_BYTES:

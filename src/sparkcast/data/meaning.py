@@ -93,7 +93,7 @@ def _heed_rows(
 def _may_come_out(name: str) -> bool:
     if names.usual_role(name) in (Role.ITERATIONS, Role.EPOCHS):
         return True  # those done, where they differ
-    return not names.is_usually_drawn(name) and not name.startswith("spark.")
+    return names.counts_steps(name) or not (names.is_usually_drawn(name) or names.is_usually_given(name))
 
 
 def _is_timed(column: Column) -> bool:
@@ -124,7 +124,7 @@ def _guess(column: Column, *, is_set: bool) -> tuple[str, str]:
         return "", "identifier"
     if (filled := column.n_filled) < len(column.cells) / 2 and names.usual_role(name) is None:
         return "", f"empty in {len(column.cells) - filled} of {len(column.cells)} rows"
-    if is_set or not column.is_number:
+    if is_set or not column.is_number or _is_number_format(column):
         return "setting", ""
     if column.form in (TIME, MONEY) and not names.is_usually_drawn(name) and not names.names_a_price(name):
         return "metric" if column.form == TIME else "response", "looks measured" if column.form == TIME else ""

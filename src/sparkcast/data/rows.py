@@ -15,7 +15,7 @@ from sparkcast.study.headings import fold, plain_name
 _SET, _MEASURED, _TAG = "set", "measured", "tag"
 # How tools that track runs call their columns when they export them.
 _PREFIXES = {
-    **dict.fromkeys(("params.", "config.", "config/"), _SET),
+    **dict.fromkeys(("params.", "params_", "config.", "config/"), _SET),
     **dict.fromkeys(("metrics.", "summary.", "summary/"), _MEASURED),
     "tags.": _TAG,
 }
@@ -36,9 +36,9 @@ class Tracked:
 
 
 def without_prefixes(grid: Grid) -> tuple[Grid, Tracked]:
-    """Of a table with `params.x` and `metrics.y`, as MLflow and others export it."""
+    """Of a table with `params.x` and `metrics.y`, as MLflow, Optuna, Ray Tune and others export it."""
     kinds = {n: (p, kind) for n in grid.header for p, kind in _PREFIXES.items() if n.startswith(p) and n != p}
-    if not {_SET, _MEASURED} & {kind for _, kind in kinds.values()} or len({kind for _, kind in kinds.values()}) < 2:
+    if _SET not in {kind for _, kind in kinds.values()} or len(kinds) < 2:
         return grid, Tracked()
     short = {name: name.removeprefix(kinds[name][0]) for name in kinds if kinds[name][1] != _TAG}
     taken = [name for name in grid.header if name not in short] + list(short.values())

@@ -16,6 +16,7 @@ _OTHER_UNITS = _set("percent pct eur usd gbp jpy chf")
 _COUNTERS = _set("n num number nr no nb count of alloc allocated requested req")
 _MACHINE = {
     "executor": "executors",
+    "exec": "execs",
     "worker": "workers",
     "node": "nodes",
     "machine": "machines",
@@ -44,7 +45,7 @@ _PARTS = _set("fraction share portion")
 _USE = _set("used usage util utilization utilisation spilled observed measured throughput")  # nobody sets these
 _USED = _USE | _set("peak progress sd std stdev stddev score r2 bleu")
 _DONE = _set("done completed used actual executed performed needed converged reached taken")
-_TIME_WORDS = _set("time duration runtime elapsed walltime makespan wallclock")
+_TIME_WORDS = _set("time t duration runtime elapsed walltime makespan wallclock")
 _OF_A_RUN = _set(
     "total run job wall clock exec execution gross net training train fit app application completion elapsed taken "
     "query spark overall e2e processing program full real mean avg average median"
@@ -166,4 +167,4 @@ def is_use_or_progress(plain: str) -> bool:
     words = set(plain.split("_"))
     if words & {"iterations", "iters", "iter", "steps", "epochs"}:
         return bool(words & _DONE)
-    return bool(words & _USED) or plain.split("_")[-1] in ("time", "duration")
+    return bool(words & _USED) or plain.split("_")[-1] in ("time", "duration") or plain.startswith("t_")

@@ -209,6 +209,11 @@ def is_usually_drawn(name: str) -> bool:
     return plain_name(name) in _DRAWN or _SET.search(plain_name(name)) is not None or usual_role(name) is not None
 
 
+def is_usually_given(name: str) -> bool:
+    """Whether a setting of this name may have any number: a property of Spark, or how many of something there are."""
+    return name.startswith("spark.") or plain_name(name).startswith(("n_", "num_", "number_", "max_", "min_"))
+
+
 def names_runs(name: str) -> bool:
     return _IDENTIFIER.fullmatch(plain_name(name)) is not None
 
