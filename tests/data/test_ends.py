@@ -57,7 +57,7 @@ def test_a_word_that_nobody_knows_says_nothing() -> None:
 def test_a_killed_configuration_is_never_recommended(tmp_path: Path) -> None:
     data = read(tmp_path, KILLED)
     killed = [run for run in data.dataset.observations if not run.ok]
-    assert [(run.configuration, run.outcome, run.cause) for run in killed] == [
+    assert [(dict(run.configuration), run.outcome, run.cause) for run in killed] == [
         ({"executors": 4, "memory": "8g"}, Outcome.ERROR, "KILLED")
     ] * 2
     found = api.recommend(data, within_s=20 * 60, minimize="minutes", model="ridge")

@@ -9,7 +9,7 @@ from sparkcast.data.rows import empty_where, looks_merged
 from sparkcast.errors import StudyError
 
 
-def ask_about_gaps(source: str, columns: Mapping[str, Column], sorted_: Sorted, named: Sequence[str]) -> Sorted:
+def ask_about_gaps(source: str, columns: Mapping[str, Column], sorted_: Sorted) -> Sorted:
     """Raise StudyError with the question where an option must say what empty cells are; else what is to be told."""
     left_out = dict(sorted_.left_out)
     half_empty = [name for name, why in left_out.items() if why.startswith("empty in")]

@@ -86,7 +86,7 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
             f"{path.name} has no column that could be a factor", hint=f"{only}list them: `factors=['a', 'b']`"
         )
     if not options.complete_rows:
-        sorted_ = ask_about_gaps(path.name, columns, sorted_, options.factors)
+        sorted_ = ask_about_gaps(path.name, columns, sorted_)
     constants = {s.name for s in written.vocabulary.settings}.difference(sorted_.settings, sorted_.responses)
     fixed = [name for name in columns if name in constants]
     metrics = [name for name in sorted_.metrics if name not in fixed]
