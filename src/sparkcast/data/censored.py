@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from sparkcast.data.cell import COUNT, MONEY, SHARE, SIZE, TIME, Clock, Quantity, read_cell
-from sparkcast.data.outcomes import GOOD, OPEN, End, read_word
+from sparkcast.data.outcomes import GOOD, OPEN, RunEnd, read_word
 from sparkcast.study import Outcome
 from sparkcast.study.headings import fold
 
@@ -14,7 +14,7 @@ _MORE = re.compile(r"(?:>=?|≥|more than|over|at least|mehr als|plus de|mas de|
 _JOINING = re.compile(r"\b(after|at|by|nach|bei|apres|tras|dopo|apos|limit)\b|[()\[\]:]+(?=\s|$)|(?<=\s)[([]+|^[([]+")
 
 
-def split_bounds(cells: Sequence[str], *, is_time: bool) -> tuple[list[str], dict[str, End]]:
+def split_bounds(cells: Sequence[str], *, is_time: bool) -> tuple[list[str], dict[str, RunEnd]]:
     """The cells of a measured column with only their numbers, and by the text of a cell how its run ended.
 
     Only where other cells are numbers: a column of words stays as it is. What is no time has no bounds, but words.
@@ -34,10 +34,10 @@ def has_times(cells: Sequence[str]) -> bool:
     return bool(times) and 2 * len(times) > len(read)
 
 
-def _split(cell: str, *, is_time: bool) -> tuple[str, End] | None:
+def _split(cell: str, *, is_time: bool) -> tuple[str, RunEnd] | None:
     text = fold(cell)
     if (more := _MORE.fullmatch(text)) and _is_quantity(rest := more[1] or more[2]):
-        return (rest, End(Outcome.TIMEOUT, f"took longer than {rest}")) if is_time else None
+        return (rest, RunEnd(Outcome.TIMEOUT, f"took longer than {rest}")) if is_time else None
     end = read_word(cell)
     if end is None or end is GOOD:
         return None

@@ -20,14 +20,14 @@ OWN = "outcome"
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class RunEnd:
     """How a run ended; `outcome` is None where it has not ended, or never started."""
 
     outcome: Outcome | None
     cause: str = ""
 
 
-GOOD, OPEN = End(Outcome.OK), End(None)
+GOOD, OPEN = RunEnd(Outcome.OK), RunEnd(None)
 
 _OK = """
     ok okay success successful succeeded finished completed complete done passed pass ✓ ✔ ✅ erfolgreich erfolg fertig
@@ -49,11 +49,11 @@ _OPEN = """
     running pending queued submitted accepted scheduled starting waiting undefined provisioning skipped deferred planned
     new upforretry upstreamfailed lauft laufend wartend 実行中 运行中
 """
-_WORDS: dict[str, End] = {
+_WORDS: dict[str, RunEnd] = {
     **dict.fromkeys(_OK.split(), GOOD),
-    **{word: End(Outcome.ERROR) for word in _ERROR.split()},
-    **{word: End(Outcome.OOM) for word in _OOM.split()},
-    **{word: End(Outcome.TIMEOUT) for word in _TIMEOUT.split()},
+    **{word: RunEnd(Outcome.ERROR) for word in _ERROR.split()},
+    **{word: RunEnd(Outcome.OOM) for word in _OOM.split()},
+    **{word: RunEnd(Outcome.TIMEOUT) for word in _TIMEOUT.split()},
     **dict.fromkeys(_OPEN.split(), OPEN),
 }
 _PHRASES = {  # as one word
@@ -72,7 +72,7 @@ _BAD_FLAGS = (
 )
 _EXIT = re.compile(r"(.*_)?(exit_?(code|status|value)|return_?code|rc)")
 _MESSAGE = re.compile(r"(error|exception|failure)(_(message|msg|text|reason|cause|class|type))?|traceback|diagnostics")
-_CODES = {0: GOOD, 52: End(Outcome.OOM, "exit code 52"), 124: End(Outcome.TIMEOUT, "exit code 124")}
+_CODES = {0: GOOD, 52: RunEnd(Outcome.OOM, "exit code 52"), 124: RunEnd(Outcome.TIMEOUT, "exit code 124")}
 _WORST_FIRST = (Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.LOST, None, Outcome.OK)
 _MOST_WORDS = 12  # different ones in a column that only its cells tell to be one of ends
 
@@ -82,7 +82,7 @@ class Endings:
     """How each row ended, the columns that say so, and their words that nobody explained."""
 
     columns: tuple[str, ...] = ()
-    ends: Sequence[End] = ()
+    ends: Sequence[RunEnd] = ()
     unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -92,7 +92,7 @@ def read_endings(grid: Grid, taken: Sequence[str], declared: Mapping[str, str]) 
     found = {name: reader for name in grid.header if name not in taken and (reader := _reader(grid, name, given))}
     if OWN in found and all(cell in _own() for cell in set(grid.cells(OWN)) if cell):
         found = {OWN: found[OWN]}
-    ends: list[End] = [GOOD] * len(grid.rows)
+    ends: list[RunEnd] = [GOOD] * len(grid.rows)
     unknown: dict[str, tuple[str, ...]] = {}
     for name, read in found.items():
         cells = grid.cells(name)
@@ -106,31 +106,31 @@ def read_endings(grid: Grid, taken: Sequence[str], declared: Mapping[str, str]) 
     return Endings(tuple(found), ends, unknown)
 
 
-def worse(one: End, other: End | None) -> End:
+def worse(one: RunEnd, other: RunEnd | None) -> RunEnd:
     if other is None:
         return one
     return min(one, other, key=lambda end: _WORST_FIRST.index(end.outcome))
 
 
-def read_word(text: str) -> End | None:
+def read_word(text: str) -> RunEnd | None:
     """How a run ended, by one word or a few: `FAILED`, `killed by user`, `failed (OOM)`; None for what says nothing."""
     plain = _plain(text)
     if whole := _WORDS.get(plain.replace(" ", "")):
-        return whole if whole in (GOOD, OPEN) else End(whole.outcome, text)
+        return whole if whole in (GOOD, OPEN) else RunEnd(whole.outcome, text)
     words = re.findall(r"\w+", _joined(plain))
     known = [_said(word, before) for before, word in pairwise(("", *words)) if word in _WORDS]
     if not known:
         return None
     worst = min(known, key=lambda end: _WORST_FIRST.index(end.outcome))
-    return worst if worst in (GOOD, OPEN) else End(worst.outcome, text)
+    return worst if worst in (GOOD, OPEN) else RunEnd(worst.outcome, text)
 
 
-def _said(word: str, before: str) -> End:
+def _said(word: str, before: str) -> RunEnd:
     """What a word says behind another: `no error` is good, `not ok` is not."""
     end = _WORDS[word]
     if before not in _NOT or end is OPEN:
         return end
-    return End(Outcome.ERROR) if end is GOOD else GOOD
+    return RunEnd(Outcome.ERROR) if end is GOOD else GOOD
 
 
 def _joined(plain: str) -> str:
@@ -143,27 +143,27 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"[_\-./:;,()\[\]]+", " ", fold(text)).split()) or fold(text)
 
 
-def _declared(word: str, meaning: str) -> End:
-    known = {"ok": GOOD, "running": OPEN, **{o.value: End(o, word) for o in Outcome if o is not Outcome.OK}}
+def _declared(word: str, meaning: str) -> RunEnd:
+    known = {"ok": GOOD, "running": OPEN, **{o.value: RunEnd(o, word) for o in Outcome if o is not Outcome.OK}}
     if meaning not in known:
         raise StudyError(f"{word!r} cannot mean {meaning!r}", hint=did_you_mean(meaning, tuple(known)))
     return known[meaning]
 
 
-def _own() -> dict[str, End]:
+def _own() -> dict[str, RunEnd]:
     """Of a table that sparkcast wrote: a lost run stays one, which says nothing of its settings."""
-    return {outcome.value: End(outcome) for outcome in Outcome}
+    return {outcome.value: RunEnd(outcome) for outcome in Outcome}
 
 
-_Read = Callable[[str], End | None]
+_Read = Callable[[str], RunEnd | None]
 
 
-def _reader(grid: Grid, name: str, given: Mapping[str, End]) -> _Read | None:
+def _reader(grid: Grid, name: str, given: Mapping[str, RunEnd]) -> _Read | None:
     """How to read a column that says how runs ended; None for any other column."""
     cells = {cell for cell in grid.cells(name) if cell}
     plain = plain_name(name)
 
-    def word(cell: str) -> End | None:
+    def word(cell: str) -> RunEnd | None:
         return given.get(_plain(cell)) or (_own().get(cell) if name == OWN else None) or read_word(cell)
 
     if name == OWN:
@@ -188,7 +188,9 @@ def _is_open(cell: str) -> bool:
     return _plain(cell) in _ENDED_SOMEHOW
 
 
-def _settled(said: Mapping[str, End | None], *, is_alone: bool, given: Mapping[str, End]) -> dict[str, End | None]:
+def _settled(
+    said: Mapping[str, RunEnd | None], *, is_alone: bool, given: Mapping[str, RunEnd]
+) -> dict[str, RunEnd | None]:
     """What `terminated` means: the end of a good run beside `terminated with errors`, of a bad one beside `done`."""
     found = dict(said)
     for cell in said:
@@ -199,26 +201,26 @@ def _settled(said: Mapping[str, End | None], *, is_alone: bool, given: Mapping[s
         if has_worse or not is_alone:
             found[cell] = GOOD
         elif GOOD in others:
-            found[cell] = End(Outcome.ERROR, cell)
+            found[cell] = RunEnd(Outcome.ERROR, cell)
     return found
 
 
 def _flag(plain: str) -> _Read:
     bad = {"oom": Outcome.OOM, "timeout": Outcome.TIMEOUT, "timed_out": Outcome.TIMEOUT}.get(plain, Outcome.ERROR)
     is_good = plain in _GOOD_FLAGS
-    return lambda cell: GOOD if is_true(cell) is is_good else End(bad, f"not {plain}" if is_good else plain)
+    return lambda cell: GOOD if is_true(cell) is is_good else RunEnd(bad, f"not {plain}" if is_good else plain)
 
 
-def _code(cell: str) -> End | None:
+def _code(cell: str) -> RunEnd | None:
     """Of an exit code, also as Slurm writes it with a signal: `0:9`."""
     if not re.fullmatch(r"-?\d+(\.0)?(:\d+)?", cell):
         return None
     code, _, signal = cell.partition(":")
     number = int(float(code)) or (128 + int(signal) if signal.strip("0") else 0)
-    return _CODES.get(number) or End(Outcome.ERROR, f"exit code {cell}")
+    return _CODES.get(number) or RunEnd(Outcome.ERROR, f"exit code {cell}")
 
 
-def _by_messages(grid: Grid, taken: Sequence[str], ends: list[End]) -> tuple[dict[str, _Read], list[End]]:
+def _by_messages(grid: Grid, taken: Sequence[str], ends: list[RunEnd]) -> tuple[dict[str, _Read], list[RunEnd]]:
     for name in grid.header:
         cells = grid.cells(name)
         filled = {cell for cell in cells if cell}
@@ -229,7 +231,7 @@ def _by_messages(grid: Grid, taken: Sequence[str], ends: list[End]) -> tuple[dic
     return {}, ends
 
 
-def _failure(message: str) -> End:
+def _failure(message: str) -> RunEnd:
     """What a message tells of a failure; every one tells of some."""
     end = read_word(message)
-    return End(Outcome.ERROR, message) if end is None or end in (GOOD, OPEN) else end
+    return RunEnd(Outcome.ERROR, message) if end is None or end in (GOOD, OPEN) else end

@@ -7,7 +7,7 @@ from statistics import median
 from sparkcast.data.censored import has_times, split_bounds
 from sparkcast.data.grid import Grid
 from sparkcast.data.options import TableOptions
-from sparkcast.data.outcomes import OWN, End, Endings, read_endings, worse
+from sparkcast.data.outcomes import OWN, Endings, RunEnd, read_endings, worse
 from sparkcast.data.rows import (
     Tracked,
     filled_down,
@@ -35,7 +35,7 @@ _MOST_WORDS = 3  # listed in a question
 @dataclass(frozen=True, slots=True)
 class Prepared:
     grid: Grid
-    ends: Sequence[End]  # of each row
+    ends: Sequence[RunEnd]  # of each row
     ending: tuple[str, ...]  # the columns that say so
     time_units: Mapping[str, str]  # of times whose unit start and end of the runs explain
 
@@ -80,7 +80,9 @@ def _ask_about_words(source: str, endings: Endings, grid: Grid) -> None:
         )
 
 
-def _without_bounds(grid: Grid, endings: Endings, declared: Vocabulary, tracked: Tracked) -> tuple[Grid, Sequence[End]]:
+def _without_bounds(
+    grid: Grid, endings: Endings, declared: Vocabulary, tracked: Tracked
+) -> tuple[Grid, Sequence[RunEnd]]:
     """The numbers of measured columns alone; what stood beside them tells how their runs ended."""
     columns, ends = list(grid.columns), endings.ends
     set_ = {*tracked.set_, *tracked.tags, *endings.columns, *(setting.name for setting in declared.settings)}

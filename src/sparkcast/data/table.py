@@ -16,7 +16,7 @@ from sparkcast.data.gaps import ask_about_gaps, complete, gap_notes
 from sparkcast.data.grid import Grid, read_grid
 from sparkcast.data.meaning import BOOKKEEPING, Meaning, Sorted
 from sparkcast.data.options import TableOptions
-from sparkcast.data.outcomes import OWN, End
+from sparkcast.data.outcomes import OWN, RunEnd
 from sparkcast.data.prepared import ask_about_unit, prepare
 from sparkcast.data.problems import TableProblem, refuse, shown
 from sparkcast.data.rows import Tracked, without_prefixes
@@ -329,7 +329,7 @@ class _Reader:
         settings: Sequence[str],
         fixed: Sequence[str],
         measured: Sequence[str],
-        ends: Sequence[End],
+        ends: Sequence[RunEnd],
         kept: Sequence[int],
     ) -> tuple[Observation, ...]:
         levels = {name: self._levels(name, kept) for name in (*settings, *fixed)}
@@ -352,7 +352,7 @@ class _Reader:
             found.append(Observation(made[row], measured_here, outcome, end.cause, replicate=seen[row], position=place))
         return tuple(found)
 
-    def _stopped_at_limit(self, ends: list[End], numbers: Mapping[str, Sequence[float | None]]) -> list[End]:
+    def _stopped_at_limit(self, ends: list[RunEnd], numbers: Mapping[str, Sequence[float | None]]) -> list[RunEnd]:
         """With the runs that took as long as `time_limit` or longer as stopped by it."""
         limit_s, time = self.options.limit_s, self.words.time
         if limit_s is None:
@@ -361,7 +361,7 @@ class _Reader:
             raise StudyError(f"`time_limit=` needs a time, and {self.path.name} has none", hint=_TIME_HINT)
         seconds = self.words.response(time).seconds
         return [
-            End(Outcome.TIMEOUT, f"stopped at {self.options.time_limit}")
+            RunEnd(Outcome.TIMEOUT, f"stopped at {self.options.time_limit}")
             if end.outcome is Outcome.OK and value is not None and seconds(value) >= limit_s
             else end
             for end, value in zip(ends, numbers[time], strict=True)
