@@ -114,18 +114,32 @@ def _guess(column: Column, *, is_set: bool) -> tuple[str, str]:
     if not is_set and names.is_usually_measured(name) and not _is_number_format(column):
         is_told = column.form != TEXT or any(cell[0].isdigit() for cell in column.values)
         return ("response", "") if is_told else ("", "words")
-    if column.is_number and (names.numbers_repeats(name) or _counts_up(column)):
-        return "", "numbers repeated runs"
-    if names.names_a_remark(name) and column.form == TEXT:
-        return "", "remarks"
-    if column.n_values < 2 and not column.problems:
-        return "", f"always {next(iter(column.values))}"
-    if _is_identifier(column):
-        return "", "identifier"
-    if (filled := column.n_filled) < len(column.cells) / 2 and names.usual_role(name) is None:
-        return "", f"empty in {len(column.cells) - filled} of {len(column.cells)} rows"
+    if why := _why_no_setting(column):
+        return "", why
     if is_set or not column.is_number or _is_number_format(column):
         return "setting", ""
+    return _guess_number(column)
+
+
+def _why_no_setting(column: Column) -> str:
+    """Why a column that was not measured tells nothing of the runs; empty where it may."""
+    name, filled = column.name, column.n_filled
+    if column.is_number and (names.numbers_repeats(name) or _counts_up(column)):
+        return "numbers repeated runs"
+    if names.names_a_remark(name) and column.form == TEXT:
+        return "remarks"
+    if column.n_values < 2 and not column.problems:
+        return f"always {next(iter(column.values))}"
+    if _is_identifier(column):
+        return "identifier"
+    if filled < len(column.cells) / 2 and names.usual_role(name) is None:
+        return f"empty in {len(column.cells) - filled} of {len(column.cells)} rows"
+    return ""
+
+
+def _guess_number(column: Column) -> tuple[str, str]:
+    """Whether numbers under a name that does not tell were set or measured."""
+    name = column.name
     if column.form in (TIME, MONEY) and not names.is_usually_drawn(name) and not names.names_a_price(name):
         return "metric" if column.form == TIME else "response", "looks measured" if column.form == TIME else ""
     has_role = names.usual_role(name) is not None

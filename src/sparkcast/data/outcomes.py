@@ -5,7 +5,7 @@ it had not been made.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -174,14 +174,21 @@ def _reader(grid: Grid, name: str, given: Mapping[str, RunEnd]) -> _Read | None:
         return _code
     if plain in (*_GOOD_FLAGS, *_BAD_FLAGS) and all(is_true(cell) is not None for cell in cells):
         return _flag(plain)
+    return word if _is_named_for_ends(plain, cells, word) or _has_only_ends(cells, given) else None
+
+
+def _is_named_for_ends(plain: str, cells: Set[str], word: _Read) -> bool:
     named = _NAMES.intersection(plain.split("_"))
+    if "status" in named and len(cells) > 1:
+        return True
     are_words = not all(re.fullmatch(r"[\d.,:\s%-]+", cell) for cell in cells)
-    is_status = "status" in named and len(cells) > 1
-    if named and ((are_words and any(word(cell) or _is_open(cell) for cell in cells)) or is_status):
-        return word
+    return bool(named) and are_words and any(word(cell) or _is_open(cell) for cell in cells)
+
+
+def _has_only_ends(cells: Set[str], given: Mapping[str, RunEnd]) -> bool:
+    """Whether the cells alone tell, whatever the column is called: good ends and others, and nothing else."""
     whole = {given.get(_plain(cell)) or _WORDS.get(_plain(cell).replace(" ", "")) for cell in cells}
-    is_told = None not in whole and GOOD in whole and len(whole) > 1 and len(cells) <= _MOST_WORDS
-    return word if is_told else None
+    return None not in whole and GOOD in whole and len(whole) > 1 and len(cells) <= _MOST_WORDS
 
 
 def _is_open(cell: str) -> bool:

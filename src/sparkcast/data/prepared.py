@@ -18,7 +18,7 @@ from sparkcast.data.rows import (
     with_lengths,
 )
 from sparkcast.errors import StudyError
-from sparkcast.study import Kind, Vocabulary
+from sparkcast.study import Dataset, Kind, Vocabulary
 from sparkcast.study.names import (
     is_usually_measured,
     looks_measured,
@@ -50,20 +50,25 @@ def prepare(
     endings = read_endings(grid, tuple(taken), options.outcomes)
     _ask_about_words(source, endings, grid)
     grid, ends = _without_bounds(grid, endings, declared, tracked)
-    has_ended = [i for i, end in enumerate(ends) if end.outcome is not None]
-    if len(has_ended) < len(ends):
-        left = len(ends) - len(has_ended)
-        told = f"{left} run{'s have' if left > 1 else ' has'} not ended, left out"
-        grid = replace(picked_rows(grid, has_ended), notes=(*grid.notes, told))
-        ends = [ends[i] for i in has_ended]
-    if not grid.rows:
-        raise StudyError(f"no run of {source} has ended", hint="try again when one has")
+    grid, ends = _ended(source, grid, ends)
     seconds = None if is_ours else lengths(grid)
     times = [name for name in grid.header if _is_time(name, declared) or has_times(grid.cells(name))]
     if seconds and not any(_has_numbers(grid.cells(name)) for name in times if not names_a_moment(name)):
         return Prepared(with_lengths(grid, seconds), ends, endings.columns, {})
     open_ = [n for n in times if n not in declared.names and not unit_in_name(n) and not has_times(grid.cells(n))]
     return Prepared(grid, ends, endings.columns, _explained(open_, grid, seconds) if seconds else {})
+
+
+def _ended(source: str, grid: Grid, ends: Sequence[RunEnd]) -> tuple[Grid, Sequence[RunEnd]]:
+    """Without the runs that still go on or never started."""
+    has_ended = [i for i, end in enumerate(ends) if end.outcome is not None]
+    if not has_ended:
+        raise StudyError(f"no run of {source} has ended", hint="try again when one has")
+    left = len(ends) - len(has_ended)
+    if not left:
+        return grid, ends
+    told = f"{left} run{'s have' if left > 1 else ' has'} not ended, left out"
+    return replace(picked_rows(grid, has_ended), notes=(*grid.notes, told)), [ends[i] for i in has_ended]
 
 
 def _ask_about_words(source: str, endings: Endings, grid: Grid) -> None:
@@ -121,8 +126,13 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def ask_about_unit(source: str, name: str, values: Sequence[float]) -> None:
-    """Raise StudyError where a time without a unit would be days in seconds."""
+def ask_about_units(source: str, dataset: Dataset, times: Sequence[str]) -> None:
+    """Raise StudyError where one of these times, which have no unit, would be days in seconds."""
+    for name in times:
+        _ask_about_unit(source, name, [run.responses[name] for run in dataset.successful(name)])
+
+
+def _ask_about_unit(source: str, name: str, values: Sequence[float]) -> None:
     if values and median(values) >= _LONGEST_S and all(float(value).is_integer() for value in values):
         raise StudyError(
             f"{source}: {name} has no unit, and {values[0]:.0f} s would be more than a day",

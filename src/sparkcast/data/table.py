@@ -17,7 +17,7 @@ from sparkcast.data.grid import Grid, read_grid
 from sparkcast.data.meaning import BOOKKEEPING, Meaning, Sorted
 from sparkcast.data.options import TableOptions
 from sparkcast.data.outcomes import OWN, RunEnd
-from sparkcast.data.prepared import ask_about_unit, prepare
+from sparkcast.data.prepared import ask_about_units, prepare
 from sparkcast.data.problems import TableProblem, refuse, shown
 from sparkcast.data.rows import Tracked, without_prefixes
 from sparkcast.data.understood import Understood, told_responses, told_settings
@@ -68,27 +68,21 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     """
     original = grid.rows
     grid, written = _written_meaning(grid, path)
-    grid, tracked = (grid, Tracked()) if written.factors or yielded else without_prefixes(grid)
+    is_ours = bool(written.factors or yielded)
+    grid, tracked = (grid, Tracked()) if is_ours else without_prefixes(grid)
     _require_columns(options.names, grid, path)
     declared = written.vocabulary.assigning(options.meanings)
-    ready = prepare(grid, path.name, options, declared, tracked, is_ours=bool(written.factors or yielded))
+    ready = prepare(grid, path.name, options, declared, tracked, is_ours=is_ours)
     grid = ready.grid
-    if ready.time_units:
-        declared = declared.assigning({name: f"time:{unit}" for name, unit in ready.time_units.items()})
-    columns = read_cells(grid, written, declared, options)
-    for name in ready.ending:
-        columns.pop(name)
+    declared = declared.assigning({name: f"time:{unit}" for name, unit in ready.time_units.items()})
+    cells = read_cells(grid, written, declared, options)
+    columns = {name: column for name, column in cells.items() if name not in ready.ending}
     yielded = (*yielded, *tracked.measured)
     sorted_ = sorted_columns(columns, written, declared, options, yielded, tracked)
-    if not sorted_.settings:
-        only = "one row shows nothing that varies; " if len(grid.rows) == 1 else ""
-        raise StudyError(
-            f"{path.name} has no column that could be a factor", hint=f"{only}list them: `factors=['a', 'b']`"
-        )
+    _require_settings(sorted_, grid, path)
     if not options.complete_rows:
         sorted_ = ask_about_gaps(path.name, columns, sorted_)
-    constants = {s.name for s in written.vocabulary.settings}.difference(sorted_.settings, sorted_.responses)
-    fixed = [name for name in columns if name in constants]
+    fixed = _constants(columns, written, sorted_)
     metrics = [name for name in sorted_.metrics if name not in fixed]
     words = table_vocabulary(columns, declared, (*sorted_.settings, *fixed), (*sorted_.responses, *metrics), options)
     table = _Reader(grid, path, columns, words, options, ready.time_units)
@@ -99,17 +93,14 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     kept = complete(columns, sorted_.settings, unique) if options.complete_rows else unique
     table.refuse_problems(sorted_.settings, sorted_.responses, kept)
     observations = table.observations(sorted_.settings, fixed, (*sorted_.responses, *metrics), ready.ends, kept)
-    if not named and not options.factors:
-        raise no_response(path, table.times())
+    table.require_response(named)
     dataset = Dataset(sorted_.settings, observations, path.stem, tuple(named), words)
-    for name in table.assumed(named):
-        ask_about_unit(path.name, name, [run.responses[name] for run in dataset.successful(name)])
+    ask_about_units(path.name, dataset, table.assumed(named))
     notes = grid.notes
     told = {*declared.names, *fixed} >= {*sorted_.settings, *sorted_.responses}
     if not (told and written.factors):  # else it was written with what is missing
-        notes += tuple(table.notes(sorted_, repeated, ready.ending, kept))
-        notes += tuple(gap_notes(grid, len(kept), len(unique)))
-        notes += tuple(_notes_on_ends(dataset, ready.ending))
+        on_rows = table.notes(sorted_, repeated, ready.ending, kept)
+        notes += (*on_rows, *gap_notes(grid, len(kept), len(unique)), *_notes_on_ends(dataset, ready.ending))
     understood = Understood(
         source=path.name,
         runs=len(observations),
@@ -119,9 +110,27 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
         notes=notes,
         is_declared=told and not notes and not sorted_.left_out,
     )
-    rows = [grid.rows[i] for i in kept]
+    return Table(dataset, declared, understood, _places(original, [grid.rows[i] for i in kept]))
+
+
+def _require_settings(sorted_: Sorted, grid: Grid, path: Path) -> None:
+    if not sorted_.settings:
+        only = "one row shows nothing that varies; " if len(grid.rows) == 1 else ""
+        raise StudyError(
+            f"{path.name} has no column that could be a factor", hint=f"{only}list them: `factors=['a', 'b']`"
+        )
+
+
+def _constants(columns: Mapping[str, Column], written: Meaning, sorted_: Sorted) -> list[str]:
+    """Settings that the table itself names and that no run varied."""
+    named = {setting.name for setting in written.vocabulary.settings}
+    constants = named.difference(sorted_.settings, sorted_.responses)
+    return [name for name in columns if name in constants]
+
+
+def _places(original: Sequence[int], rows: Sequence[int]) -> tuple[int, ...]:
     places = {row: place for place, row in enumerate(original)}
-    return Table(dataset, declared, understood, tuple(places[row] for row in rows))
+    return tuple(places[row] for row in rows)
 
 
 def _notes_on_ends(dataset: Dataset, ending: Sequence[str]) -> Iterator[str]:
@@ -202,9 +211,10 @@ class _Reader:
             if s.name not in self.options.meanings and s.unit in ("gib", "mib") and s.unit != named.setting(s.name).unit
         )
 
-    def times(self) -> list[str]:
-        """Columns that are times by their cells or names."""
-        return [r.name for r in self.words.responses if r.kind is Kind.TIME]
+    def require_response(self, named: Sequence[str]) -> None:
+        """Where the factors are given, the response may be asked for later."""
+        if not named and not self.options.factors:
+            raise no_response(self.path, [r.name for r in self.words.responses if r.kind is Kind.TIME])
 
     def readable(self, sorted_: Sorted, words: Vocabulary) -> tuple[Sorted, Vocabulary]:
         """Without responses that nobody asked for and that cannot be read."""
