@@ -16,12 +16,14 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600
 # As people write them in tables.
 _LONG_SECONDS = {
     **dict.fromkeys(("msec", "msecs", "millisecond", "milliseconds"), 0.001),
-    **dict.fromkeys(("secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("mins", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("hr", "hrs", "hour", "hours"), 3600.0),
-    **dict.fromkeys(("day", "days"), 86400.0),
+    **dict.fromkeys("secs second seconds sek sekunden seconde secondes segundos secondi seg".split(), 1.0),
+    **dict.fromkeys("mins minute minutes minuten minuto minutos minuti mn".split(), 60.0),
+    **dict.fromkeys("hr hrs hour hours std stunde stunden heure heures hora horas ora ore".split(), 3600.0),
+    **dict.fromkeys("day days tag tage jour jours dia dias giorni".split(), 86400.0),
 }
-BYTES = {**_BYTES, "byte": 1, "bytes": 1}  # of every unit of a size
+_OTHER_BYTES = {"octet": 1, "octets": 1, "ko": 2**10, "mo": 2**20, "go": 2**30, "to": 2**40}  # as the French write them
+_OTHER_BYTES |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # as Kubernetes does
+BYTES = {**_BYTES, **_OTHER_BYTES, "byte": 1, "bytes": 1}  # of every unit of a size
 SECONDS = {**_SECONDS, **_LONG_SECONDS}  # of every unit of a time
 
 

@@ -135,6 +135,29 @@ def test_what_sparkcast_writes_keeps_its_meaning(folder: str) -> None:
     assert [[epoch.number for epoch in o.curve] for o in back.observations] == [[1, 2]] * 3
 
 
+@pytest.mark.slow
+def test_a_killed_run_is_a_failure_of_its_settings_unless_sparkcast_wrote_it_as_lost(folder: str) -> None:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=folder)
+    experiment = client.create_experiment("nightly")
+    for executors, status in ((1, "FINISHED"), (2, "FINISHED"), (4, "KILLED")):
+        run = client.create_run(experiment, start_time=START + executors * 1_000_000).info
+        client.log_param(run.run_id, "executors", executors)
+        client.set_terminated(run.run_id, status, end_time=run.start_time + 90_000 // executors)
+    killed = api.load_data("mlflow:mlruns").dataset.observations
+    assert [(run.configuration["executors"], run.outcome, run.responses) for run in killed] == [
+        (1, Outcome.OK, {"time_s": 90.0}),
+        (2, Outcome.OK, {"time_s": 45.0}),
+        (4, Outcome.ERROR, {}),
+    ]
+    ends = {1: Outcome.OK, 2: Outcome.OK, 4: Outcome.LOST, 8: Outcome.OOM}
+    runs = tuple(Observation({"hosts": n}, {"time_s": 90.0 / n} if o is Outcome.OK else {}, o) for n, o in ends.items())
+    api.export(api.Data(Dataset(("hosts",), runs, "own", ("time_s",))), "mlflow:back.db")
+    back = api.load_data("mlflow:back.db").dataset.observations
+    assert {run.configuration["hosts"]: run.outcome for run in back} == ends
+
+
 def test_without_mlflow_the_way_to_it_is_told(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mlruns").mkdir()
     monkeypatch.setitem(sys.modules, "mlflow.tracking", None)

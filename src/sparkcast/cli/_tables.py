@@ -47,6 +47,33 @@ Decimal = Annotated[
     str | None,
     typer.Option(metavar="MARK", help="Decimal mark, if the table leaves it open: comma or point."),
 ]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="NAME=VALUE",
+        help="Only the rows of a table that have this value, e.g. job=kmeans. Repeatable.",
+    ),
+]
+FillDown = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="Columns of merged cells: an empty cell has the value above it."),
+]
+CompleteRows = Annotated[
+    bool, typer.Option("--complete-rows", help="Leave out rows of a table in which a setting has no value.")
+]
+Outcomes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--outcome",
+        metavar="WORD=OUTCOME",
+        help="What a word for the end of a run means: ok, error, oom, timeout or running. Repeatable.",
+    ),
+]
+TimeLimit = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Runs of a table that took this long were stopped, e.g. 2h: they failed."),
+]
 StudyName = Annotated[
     str | None,
     typer.Option("--study", help="Which study of a store, or which MLflow experiment, if there are several."),
@@ -63,6 +90,11 @@ class TableArguments:
     na: list[str] | None = None
     time_unit: str | None = None
     decimal: str | None = None
+    where: list[str] | None = None
+    fill_down: str | None = None
+    complete_rows: bool = False
+    outcome: list[str] | None = None
+    time_limit: str | None = None
     study: str | None = None
 
     def options(self, responses: Sequence[str]) -> "TableOptions":
@@ -76,6 +108,11 @@ class TableArguments:
             na=self.na or (),
             time_unit=self.time_unit,
             decimal=self.decimal,
+            where=_pairs(self.where or (), "--where", "job=kmeans"),
+            fill_down=names(self.fill_down or ""),
+            complete_rows=self.complete_rows,
+            outcomes=_pairs(self.outcome or (), "--outcome", "parked=error"),
+            time_limit=self.time_limit,
         )
 
 
@@ -88,6 +125,11 @@ _OPTIONS = {
     "na": NoValue,
     "time_unit": TimeUnit,
     "decimal": Decimal,
+    "where": Where,
+    "fill_down": FillDown,
+    "complete_rows": CompleteRows,
+    "outcome": Outcomes,
+    "time_limit": TimeLimit,
     "study": StudyName,
 }
 
@@ -102,8 +144,8 @@ def reads_runs(command: Callable[..., None]) -> Callable[..., None]:
 
     signature = inspect.signature(command)
     shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in _OPTIONS.items()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(AS_IT_STANDS, name), annotation=kind)
+        for name, kind in _OPTIONS.items()
     ]
     own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in signature.parameters.values()]
     place = next(place for place, parameter in enumerate(own) if parameter.name == "reading")
@@ -115,6 +157,19 @@ def reads_runs(command: Callable[..., None]) -> Callable[..., None]:
 
 def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _pairs(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """Parse `job=kmeans`; a value may hold anything."""
+    from sparkcast.errors import StudyError
+
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, separator, value = (piece.strip() for piece in text.partition("="))
+        if not (name and separator):
+            raise StudyError(f"{option} {text!r} is not NAME=VALUE", hint=f"e.g. {option} {example}")
+        pairs[name] = value
+    return pairs
 
 
 def parse_roles(texts: "list[str] | tuple[str, ...]") -> dict[str, str]:

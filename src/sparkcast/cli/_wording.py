@@ -10,15 +10,17 @@ import shlex
 from typing import Any
 
 _SAME_NAME = """
-    allow_changed arrival_rate at budget conf confidence data decimal effect engine extrapolate factors fix
-    force formula ignore interactive job jobs_running level master max_cost max_failure max_runs minimize model na part
-    places price protocol replicates response resume retry running scv study time_unit transform width
+    allow_changed arrival_rate at budget complete_rows conf confidence data decimal effect engine extrapolate
+    factors fill_down fix force formula ignore interactive job jobs_running level master max_cost max_failure
+    max_runs minimize model na part places price protocol replicates response resume retry running scv study
+    time_limit time_unit transform where width
 """
 _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.split()} | {
     "limits": "limit",
     "mix": "job",
     "models": "model",
     "n_jobs": "jobs",
+    "outcomes": "outcome",
     "roles": "role",
     "service_time_s": "service-time",
     "settings": "setting",

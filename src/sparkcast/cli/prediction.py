@@ -328,7 +328,7 @@ def _responses(text: str) -> list[str]:
 
 def parse_settings(text: str) -> "dict[str, Level]":
     """Parse `executors=4,memory=2g`."""
-    from sparkcast.data.table import parse_level
+    from sparkcast.data.cell import parse_level
     from sparkcast.errors import StudyError
 
     settings: dict[str, Level] = {}

@@ -188,7 +188,7 @@ def parse_levels(text: str) -> "tuple[str, tuple[Level, ...]]":
 
 
 def _expanded(item: str) -> "Sequence[Level]":
-    from sparkcast.data.table import parse_level
+    from sparkcast.data.cell import parse_level
     from sparkcast.errors import StudyError
 
     if ".." not in item:

@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
+from sparkcast.study import Level
+from sparkcast.study.headings import fold
 from sparkcast.units import BYTES, SECONDS
 
 Mark = Literal[".", ","]
@@ -33,9 +35,8 @@ SIMPLE: Mapping[Mark, re.Pattern[str]] = {  # numbers without thousands
     ",": re.compile(r"-?[0-9]{1,15}(?:,[0-9]+)?"),
 }
 _EXPONENT = re.compile(r"[eE][+-]?\d+$")
-_TIME_OF_DAY = (
-    r"(?:[T ,]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AaPp]\.?[Mm]\.?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
-)
+_ZONE = r"(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}|\(?UTC[+-]\d{1,2}(?::\d{2})?\)?)"
+_TIME_OF_DAY = rf"(?:[T ,]+\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d+)?)?\s*(?:[AaPp]\.?[Mm]\.?)?\s*{_ZONE}?)?"
 _DATE = re.compile(
     rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}|\d{{1,2}}/\d{{1,2}}/\d{{2}}"
     rf"|\d{{2}}[-.]\d{{2}}[-.]\d{{2}}|\d{{1,2}}[-. ]+[A-Za-zäéû]{{3,9}}[-., ]+\d{{2,4}}"
@@ -168,5 +169,25 @@ def _is_digits(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
+_TRUE = frozenset("1 true yes y ja oui si sim vrai wahr verdadero vero on enabled ✓ ✔ ✅".split())
+_FALSE = frozenset("0 false no n nein non nao faux falsch falso off disabled ✗ ✘ ❌".split())
+
+
+def is_true(cell: str) -> bool | None:
+    """Of a yes or no in some language; None for anything else."""
+    plain = fold(cell)
+    return True if plain in _TRUE else False if plain in _FALSE else None
+
+
 def is_date(text: str) -> bool:
     return _DATE.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def parse_level(text: str) -> Level:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

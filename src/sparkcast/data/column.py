@@ -20,6 +20,7 @@ from sparkcast.data.cell import (
     currency_of,
     factor,
     is_date,
+    is_true,
     number,
     read_cell,
 )
@@ -29,6 +30,7 @@ from sparkcast.study import Level
 DATE, TEXT, EMPTY, NUMBER = "date", "text", "empty", "number"
 _NO_VALUE = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "#div/0!", "#value!", "#ref!", "#null!", "#num!"}
 _NO_NUMBER = {*"- -- --- – — ? none n.a. nil missing unknown tbd .".split()}  # none: a category
+_HOURS_OF_A_DAY = 24
 _MOST_WORDS = 0.5  # a column with more words than that is one of words
 
 
@@ -119,6 +121,8 @@ def read_column(name: str, cells: Sequence[str], words: ColumnHints) -> Column:
         return Column(name, cells, NUMBER, values, mark=mark, doubt=is_doubtful)
     if uniform := _uniform(name, cells, filled, words):
         return uniform
+    if flags := _flags(filled):
+        return Column(name, cells, TEXT, flags)
     read = {cell: read_cell(cell) for cell in filled if cell.casefold() not in _NO_NUMBER}
     if read and all(map(is_date, read)):
         return Column(name, cells, DATE, dict(zip(filled, filled, strict=True)))
@@ -171,6 +175,14 @@ def _uniform(name: str, cells: Sequence[str], filled: Sequence[str], words: Colu
             values: dict[str, Level] = dict(zip(filled, numbers, strict=True))
             return Column(name, cells, family, values, currency=currency, mark=mark)
     return None
+
+
+def _flags(cells: Sequence[str]) -> dict[str, Level] | None:
+    """Yes and no where the column spells them in several ways: TRUE beside 1 and true."""
+    said = {cell: is_true(cell) for cell in cells}
+    if None in said.values() or set(said.values()) != {True, False} or len(said) < 3:
+        return None
+    return {cell: "true" if yes else "false" for cell, yes in said.items()}
 
 
 def _could_be_number(cell: Cell) -> bool:
@@ -231,10 +243,10 @@ def _quantities(
         wrong.add(unclear, "say which: `time_unit='h'` or `time_unit='min'`")
     way = (family, mark or ".", bool(starts_with_hours))
     values = {cell: _value(parsed, *way) for cell, parsed in wrong.without(kept).items()}
-    zero = {cell for cell in bare if values.get(cell) == 0}
+    plain = bare if family in (NUMBER, MONEY) else {cell for cell in bare if values.get(cell) == 0}
     return Column(
         *(name, cells, family, values, wrong.problems),
-        bare=frozenset(bare - zero) if family != NUMBER else frozenset(),
+        bare=frozenset(bare - plain),  # a number among amounts of money is one too
         currency=currency,
         mark=mark,
         doubt=doubt,
@@ -307,7 +319,7 @@ def _starts_with_hours(cells: Mapping[str, Cell], words: ColumnHints) -> bool | 
     """Of `05:30`: minutes where another cell is `1:05:30`, else what --time-unit says; None where nothing tells."""
     clocks = [parsed for parsed in cells.values() if isinstance(parsed, Clock)]
     short = [clock for clock in clocks if clock.third is None]
-    if not short or len(short) < len(clocks):
+    if not short or len(short) < len(clocks) or any(clock.first > _HOURS_OF_A_DAY for clock in short):
         return False
     return {"h": True, "min": False}.get(words.clock_unit)
 

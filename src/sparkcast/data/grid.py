@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from sparkcast.data.problems import TableProblem, refuse
 from sparkcast.errors import StudyError
+from sparkcast.study.headings import is_unit
 from sparkcast.study.paths import no_such_file
 from sparkcast.study.spreadsheet import unescaped
 
@@ -16,6 +18,10 @@ _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLE = 65536  # characters that tell what separates cells
 _BOMS = (("utf-8-sig", b"\xef\xbb\xbf"), ("utf-16", b"\xff\xfe"), ("utf-16", b"\xfe\xff"))
 _HINT = "it must be a text table: CSV with a header, one run per row"
+
+_DRAWN = 0.8  # of the lines begin like those of a drawn table
+_BORDER = re.compile(r"\s*[|+]?[\s|+:=-]*[-=][\s|+:=-]*")
+_CELL_ENDS = re.compile(r"^\s*\|{1,2}|\|{1,2}\s*$")
 
 Record = tuple[int, list[str]]  # a row with its number
 
@@ -40,7 +46,7 @@ def read_grid(path: Path) -> Grid:
         return _read_parquet(path)
     text, encoding = _decoded(path)
     notes = [f"read as {encoding}"] if encoding else []
-    lines = text.lstrip("\ufeff")
+    lines = _without_borders(text.lstrip("\ufeff"))
     skipped, comments, separator = 0, [], None
     while lines.lower().startswith(("#", "sep=")):
         line, _, lines = lines.partition("\n")
@@ -49,11 +55,14 @@ def read_grid(path: Path) -> Grid:
             separator = line[4:].strip("\r") or None
         else:
             comments.append(line.lstrip("# \t").rstrip("\r"))
-    separator = separator if separator in _SEPARATORS else _separator(lines[:_SAMPLE])
+    if separator not in _SEPARATORS:
+        separator = _separator(lines[:_SAMPLE])
+        if spaced := _spaced(lines, separator):
+            lines, separator = spaced, "\t"
     records = _records(lines, separator, path, skipped)
-    if comments and records and not names_columns(records[0][1]):
-        named = next(csv.reader(comments[-1:], delimiter=separator), [])
-        if len(named) == len(records[0][1]):  # as numpy writes a header
+    if comments and records and any(map(_is_number, records[0][1])):
+        named = next(csv.reader([_aligned(comments[-1], separator)], delimiter=separator), [])
+        if len(named) == len(records[0][1]) and names_columns(named):  # as numpy writes a header
             records.insert(0, (skipped, [cell.strip() for cell in named]))
             comments.pop()
     if separator != ",":
@@ -81,9 +90,43 @@ def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str
         if len(row) != width and (len(row) < width or any(row[width:]))
     ]
     refuse(path.name, ragged, hint="check separators and quotes")
+    if len(body) > 1 and (units := _units(body[0][1], body[1][1])):
+        notes.append(f"row {body[0][0]} holds the units")
+        header = [f"{name} ({units[place]})" if place in units else name for place, name in enumerate(header)]
+        body = body[1:]
     columns = tuple(list(column) for column in zip(*(row[:width] for _, row in body), strict=True))
     named = tuple(name or f"column {place}" for place, name in enumerate(header, start=1))
     return _without_repeated_columns(named, columns, [number for number, _ in body], separator, path, notes)
+
+
+def _units(row: Sequence[str], below: Sequence[str]) -> dict[int, str]:
+    """The units of columns by their places, where the row under the header holds nothing else."""
+    if not all(is_unit(cell) or not cell.strip("-–—") for cell in row):
+        return {}
+    units = {place: cell.strip("()[] ") for place, cell in enumerate(row) if is_unit(cell)}
+    return units if all(place < len(below) and any(map(str.isdigit, below[place])) for place in units) else {}
+
+
+def _without_borders(text: str) -> str:
+    """A table as wikis and consoles draw it, without its lines; rows keep their numbers."""
+    lines = text.splitlines()
+    filled = [line.strip() for line in lines if line.strip()]
+    if len(filled) < 3 or sum(line.startswith(("|", "+-")) for line in filled) < _DRAWN * len(filled):
+        return text
+    return "\n".join("" if _BORDER.fullmatch(line) else _CELL_ENDS.sub("", line).replace("||", "|") for line in lines)
+
+
+def _spaced(text: str, separator: str) -> str | None:
+    """The table with tabs, where blanks alone separate its cells."""
+    if _score(list(_sampled(text[:_SAMPLE], separator)))[1] > 1:
+        return None
+    aligned = [_aligned(line, "\t") for line in text.splitlines()]
+    widths = {line.count("\t") for line in aligned if line}
+    return "\n".join(aligned) if len(widths) == 1 and widths != {0} else None
+
+
+def _aligned(line: str, separator: str) -> str:
+    return "\t".join(line.split()) if separator == "\t" and "\t" not in line else line
 
 
 def _n_titles(records: Sequence[Record]) -> int:

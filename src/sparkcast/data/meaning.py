@@ -3,13 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sparkcast.data.cell import MONEY, TIME
 from sparkcast.data.column import DATE, EMPTY, TEXT, Column
-from sparkcast.study import names
+from sparkcast.data.evidence import came_out, was_set
+from sparkcast.study import Kind, Role, Vocabulary, names
 
 # Columns of an exported table that are neither settings nor responses.
 BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
 _FEWEST = 8  # rows from which a column can be told to be different in nearly every one
 _NEARLY_ALL = 0.9  # of the rows
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a table that sparkcast wrote says of its own columns."""
+
+    factors: tuple[str, ...]
+    responses: tuple[str, ...]
+    vocabulary: Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +34,17 @@ class Sorted:
 
 
 def sort_columns(
-    columns: Mapping[str, Column], *, settings: Sequence[str], responses: Sequence[str], ignored: Sequence[str]
+    columns: Mapping[str, Column],
+    *,
+    settings: Sequence[str],
+    responses: Sequence[str],
+    ignored: Sequence[str],
+    set_: Sequence[str] = (),
 ) -> Sorted:
-    """Guess what nobody said; `settings` and `responses` are what an option or the table itself says."""
+    """Guess what nobody said; `settings` and `responses` are what an option or the table itself says.
+
+    Of `set_` it is only known that they are no measurements.
+    """
     found: dict[str, list[str]] = {"setting": list(settings), "response": [], "metric": []}
     left_out: dict[str, str] = {}
     for name, column in columns.items():
@@ -36,20 +55,56 @@ def sort_columns(
         elif name in responses:
             found["response"].append(name)
         elif name not in BOOKKEEPING:
-            kind, why = _guess(column)
+            kind, why = _guess(column, is_set=name in set_)
             if why:
                 left_out[name] = why
             if kind:
                 found[kind].append(name)
-    timed = [name for name in found["metric"] if names.unit_in_name(name) in ("s", "ms", "min", "h")]
-    if not found["response"] and len(timed) == 1:  # the only time there is, whatever it is called
-        found["metric"].remove(timed[0])
+    _heed_rows(columns, found, left_out, fixed=(*settings, *responses, *set_))
+    timed = [name for name in found["metric"] if _is_timed(columns[name])]
+    if len(timed) == 1 and not any(_is_time(columns[name]) for name in found["response"]):
+        found["metric"].remove(timed[0])  # the only time there is, whatever it is called
         left_out.pop(timed[0])
         found["response"].append(timed[0])
     return Sorted(tuple(found["setting"]), tuple(found["response"]), tuple(found["metric"]), left_out)
 
 
-def _guess(column: Column) -> tuple[str, str]:
+def _heed_rows(
+    columns: Mapping[str, Column], found: dict[str, list[str]], left_out: dict[str, str], *, fixed: Sequence[str]
+) -> None:
+    """Correct what the names alone told by what the rows tell."""
+    for name in [name for name in found["metric"] if names.may_be_set(name)]:
+        if was_set(columns[name], [columns[other] for other in found["setting"]]):
+            found["metric"].remove(name)
+            left_out.pop(name, None)
+            found["setting"].append(name)
+    open_ = [n for n in found["setting"] if n not in fixed and columns[n].is_number and _may_come_out(n)]
+    for name in open_:
+        others = [columns[other] for other in found["setting"] if other != name]
+        if came_out(columns[name], others, is_count=names.counts_steps(name)):
+            found["setting"].remove(name)
+            found["metric"].append(name)
+            left_out[name] = f"looks measured; if you set it: `roles={ {name: 'other'} }`"
+    place = {name: i for i, name in enumerate(columns)}
+    for kind in found:
+        found[kind].sort(key=lambda name: place[name])
+
+
+def _may_come_out(name: str) -> bool:
+    if names.usual_role(name) in (Role.ITERATIONS, Role.EPOCHS):
+        return True  # those done, where they differ
+    return names.counts_steps(name) or not (names.is_usually_drawn(name) or names.is_usually_given(name))
+
+
+def _is_timed(column: Column) -> bool:
+    return column.form == TIME or names.unit_in_name(column.name) in ("s", "ms", "min", "h", "d")
+
+
+def _is_time(column: Column) -> bool:
+    return column.form == TIME or names.usual_kind(column.name) is Kind.TIME
+
+
+def _guess(column: Column, *, is_set: bool) -> tuple[str, str]:
     """What a column is (setting, response, metric or nothing), and why it is left out of the settings."""
     name = column.name
     if column.form == EMPTY:
@@ -58,21 +113,48 @@ def _guess(column: Column) -> tuple[str, str]:
         return "", "dates"
     if names.names_a_block(name):
         return "", "blocks"
-    if names.is_usually_measured(name):
-        return "response", ""
-    if names.numbers_repeats(name) and column.is_number:
-        return "", "numbers repeated runs"
+    if not is_set and names.is_usually_measured(name) and not _is_number_format(column):
+        is_told = column.form != TEXT or any(cell[0].isdigit() for cell in column.values)
+        return ("response", "") if is_told else ("", "words")
+    if why := _why_no_setting(column):
+        return "", why
+    if is_set or not column.is_number or _is_number_format(column):
+        return "setting", ""
+    return _guess_number(column)
+
+
+def _why_no_setting(column: Column) -> str:
+    """Why a column that was not measured tells nothing of the runs; empty where it may."""
+    name, filled = column.name, column.n_filled
+    if column.is_number and (names.numbers_repeats(name) or _counts_up(column)):
+        return "numbers repeated runs"
     if names.names_a_remark(name) and column.form == TEXT:
-        return "", "remarks"
+        return "remarks"
     if column.n_values < 2 and not column.problems:
-        return "", f"always {next(iter(column.values))}"
+        return f"always {next(iter(column.values))}"
     if _is_identifier(column):
-        return "", "identifier"
-    if (filled := column.n_filled) < len(column.cells) / 2 and names.usual_role(name) is None:
-        return "", f"empty in {len(column.cells) - filled} of {len(column.cells)} rows"
-    if column.is_number and (names.looks_measured(name) or _looks_drawn_by_nature(column)):
+        return "identifier"
+    if filled < len(column.cells) / 2 and names.usual_role(name) is None:
+        return f"empty in {len(column.cells) - filled} of {len(column.cells)} rows"
+    return ""
+
+
+def _guess_number(column: Column) -> tuple[str, str]:
+    """Whether numbers under a name that does not tell were set or measured."""
+    name = column.name
+    if column.form in (TIME, MONEY) and not names.is_usually_drawn(name) and not names.names_a_price(name):
+        return "metric" if column.form == TIME else "response", "looks measured" if column.form == TIME else ""
+    has_role = names.usual_role(name) is not None
+    if (names.looks_measured(name) and not has_role) or _looks_drawn_by_nature(column):
         return "metric", "looks measured"
     return "setting", ""
+
+
+def _is_number_format(column: Column) -> bool:
+    """Whether `precision` is that of floating-point numbers: 16, 32, fp16."""
+    if names.usual_kind(column.name) is not Kind.SHARE:
+        return False
+    return column.form == TEXT or set(column.values.values()) <= {8, 16, 32, 64}
 
 
 def _is_identifier(column: Column) -> bool:
@@ -84,6 +166,12 @@ def _is_identifier(column: Column) -> bool:
     if n >= _FEWEST and column.form == TEXT:
         return column.n_values >= _NEARLY_ALL * n
     return n >= _FEWEST and _counts_the_rows(column)
+
+
+def _counts_up(column: Column) -> bool:
+    """Whether `iteration` counts 1, 2, 3, ...: then it is that of the experiment."""
+    values = set(column.values.values())
+    return names.counts_rounds(column.name) and len(values) > 2 and values == set(range(1, len(values) + 1))
 
 
 def _counts_the_rows(column: Column) -> bool:

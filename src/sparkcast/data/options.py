@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from sparkcast.data.cell import Mark
 from sparkcast.errors import StudyError
 from sparkcast.study.names import in_usual_units
-from sparkcast.units import SECONDS
+from sparkcast.units import SECONDS, parse_seconds
 
 _MARKS: Mapping[str, Mark] = {"comma": ",", ",": ",", "point": ".", ".": "."}
 _UNITS = {0.001: "ms", 1.0: "s", 60.0: "min", 3600.0: "h", 86400.0: "d"}
@@ -29,9 +29,14 @@ class TableOptions:
     na: Sequence[str] = ()  # words that mark a missing value, besides the usual ones
     time_unit: str | None = None  # of times whose unit nothing tells: ms, s, min, h, d
     decimal: str | None = None  # comma or point
+    where: Mapping[str, str] = field(default_factory=dict)  # only rows with these values: {"job": "kmeans"}
+    fill_down: Sequence[str] = ()  # columns of merged cells: an empty one has the value above it
+    complete_rows: bool = False  # leave out rows in which a setting has no value
+    outcomes: Mapping[str, str] = field(default_factory=dict)  # how runs ended: {"parked": "error", "fine": "ok"}
+    time_limit: str | None = None  # runs that took as long or longer were stopped: 7200s, 2h
 
     def __post_init__(self) -> None:
-        for name in ("factors", "responses", "ignore", "na"):
+        for name in ("factors", "responses", "ignore", "na", "fill_down"):
             object.__setattr__(self, name, names_in(getattr(self, name)))
         if self.time_unit is not None:
             seconds = SECONDS.get(self.time_unit.strip().lower())
@@ -40,6 +45,8 @@ class TableOptions:
                     f"`time_unit=` {self.time_unit!r} is not a unit of time", hint="use ms, s, min, h or d"
                 )
             object.__setattr__(self, "time_unit", _UNITS[seconds])
+        if self.time_limit is not None:
+            parse_seconds(self.time_limit)
         if self.decimal is not None and self.decimal not in _MARKS:
             raise StudyError(f"`decimal=` {self.decimal!r} is not a decimal mark", hint="use comma or point")
         if len(set(self.factors)) < len(self.factors):
@@ -65,7 +72,11 @@ class TableOptions:
     @property
     def names(self) -> tuple[str, ...]:
         """Every column that an option names."""
-        return (*self.factors, *self.responses, *self.roles, *self.ignore)
+        return (*self.factors, *self.responses, *self.roles, *self.ignore, *self.where, *self.fill_down)
+
+    @property
+    def limit_s(self) -> float | None:
+        return None if self.time_limit is None else parse_seconds(self.time_limit)
 
 
 def names_in(given: str | Sequence[str]) -> tuple[str, ...]:

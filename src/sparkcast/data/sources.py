@@ -209,8 +209,10 @@ def _require_runs(path: Path) -> None:
 
 
 def _refuse_table_options(path: Path, options: TableOptions) -> None:
-    given = {"`ignore=`": options.ignore, "`na=`": options.na, "`time_unit=`": options.time_unit}
-    for option, value in (given | {"`decimal=`": options.decimal}).items():
+    given: dict[str, object] = {"`ignore=`": options.ignore, "`na=`": options.na, "`time_unit=`": options.time_unit}
+    given |= {"`decimal=`": options.decimal, "`where=`": options.where, "`fill_down=`": options.fill_down}
+    given |= {"`complete_rows=`": options.complete_rows, "`outcomes=`": options.outcomes}
+    for option, value in (given | {"`time_limit=`": options.time_limit}).items():
         if value:
             raise StudyError(f"{option} is only for tables, and {path.name} is not one", hint=f"leave out {option}")
 

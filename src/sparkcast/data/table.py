@@ -3,26 +3,30 @@
 import csv
 import json
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sparkcast.data.assigned import in_name, named_by, read_cells, sorted_columns, table_vocabulary
 from sparkcast.data.cell import COUNT, SHARE, SIZE, TIME, factor
-from sparkcast.data.column import EMPTY, NUMBER, Column, ColumnHints, read_columns
+from sparkcast.data.censored import longest_tie
+from sparkcast.data.column import NUMBER, Column
+from sparkcast.data.gaps import ask_about_gaps, complete, gap_notes
 from sparkcast.data.grid import Grid, read_grid
-from sparkcast.data.meaning import BOOKKEEPING, Sorted, sort_columns
+from sparkcast.data.meaning import BOOKKEEPING, Meaning, Sorted
 from sparkcast.data.options import TableOptions
-from sparkcast.data.outcomes import OWN, outcome_column, outcomes
+from sparkcast.data.outcomes import OWN, RunEnd
+from sparkcast.data.prepared import ask_about_units, prepare
 from sparkcast.data.problems import TableProblem, refuse, shown
+from sparkcast.data.rows import Tracked, without_prefixes
 from sparkcast.data.understood import Understood, told_responses, told_settings
 from sparkcast.errors import StudyError
 from sparkcast.plain import from_plain
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Configuration, Dataset, Kind, Level, Observation, Outcome, Role, Vocabulary
 from sparkcast.study.configuration import normal_level
-from sparkcast.study.names import completed, counts_things, is_usually_measured, unit_in_name, usual_vocabulary
+from sparkcast.study.names import completed, unit_in_name, usual_vocabulary
 from sparkcast.study.spreadsheet import escaped
 from sparkcast.units import BYTES, SECONDS, shortest_size
 
@@ -30,6 +34,7 @@ from sparkcast.units import BYTES, SECONDS, shortest_size
 MEANING = "sparkcast"
 _TELLING_DIGITS = 8  # two responses measured to so many together are not equal by chance
 _MOST_ROWS = 5  # listed in a note
+_TIME_HINT = "declare it: `roles={NAME: 'time'}`"
 
 
 def read_csv(path: Path, factors: Sequence[str] = (), responses: Sequence[str] = ()) -> Dataset:
@@ -62,45 +67,92 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     remaining columns of numbers are what else the runs showed (times of stages, bytes). Every observation has them
     among its responses, where models find them; `Dataset.responses` does not name them.
     """
+    original = grid.rows
     grid, written = _written_meaning(grid, path)
+    is_ours = bool(written.factors or yielded)
+    grid, tracked = (grid, Tracked()) if is_ours else without_prefixes(grid)
     _require_columns(options.names, grid, path)
     declared = written.vocabulary.assigning(options.meanings)
-    ending = outcome_column(grid, options.names)
-    columns = _columns(grid, written, declared, options)
-    columns.pop(ending or "", None)
-    sorted_ = _sorted(columns, written, declared, options, yielded)
-    if not sorted_.settings:
-        only = "one row shows nothing that varies; " if len(grid.rows) == 1 else ""
-        raise StudyError(
-            f"{path.name} has no column that could be a factor", hint=f"{only}list them: `factors=['a', 'b']`"
-        )
-    constants = {s.name for s in written.vocabulary.settings}.difference(sorted_.settings, sorted_.responses)
-    fixed = [name for name in columns if name in constants]
+    ready = prepare(grid, path.name, options, declared, tracked, is_ours=is_ours)
+    grid = ready.grid
+    declared = declared.assigning({name: f"time:{unit}" for name, unit in ready.time_units.items()})
+    cells = read_cells(grid, written, declared, options)
+    columns = {name: column for name, column in cells.items() if name not in ready.ending}
+    yielded = (*yielded, *tracked.measured)
+    sorted_ = sorted_columns(columns, written, declared, options, yielded, tracked)
+    _require_settings(sorted_, grid, path)
+    if not options.complete_rows:
+        sorted_ = ask_about_gaps(path.name, columns, sorted_)
+    fixed = _constants(columns, written, sorted_)
     metrics = [name for name in sorted_.metrics if name not in fixed]
-    named = options.responses or _named_by(sorted_.responses, written)
-    words = _vocabulary(columns, declared, (*sorted_.settings, *fixed), (*sorted_.responses, *metrics), options)
-    table = _Reader(grid, path, columns, words, options)
+    words = table_vocabulary(columns, declared, (*sorted_.settings, *fixed), (*sorted_.responses, *metrics), options)
+    table = _Reader(grid, path, columns, words, options, ready.time_units)
+    sorted_, words = table.readable(sorted_, words)
+    named = options.responses or named_by(sorted_.responses, written)
     repeated = {} if written.factors else table.repeated(sorted_, yielded)
-    kept = [i for i in range(len(grid.rows)) if i not in repeated]
-    table.refuse_problems(sorted_.settings, sorted_.responses, ending, kept)
-    observations = table.observations(sorted_.settings, fixed, (*sorted_.responses, *metrics), ending, kept)
-    if not named and not options.factors:
-        raise no_response(path)
+    unique = [i for i in range(len(grid.rows)) if i not in repeated]
+    kept = complete(columns, sorted_.settings, unique) if options.complete_rows else unique
+    table.refuse_problems(sorted_.settings, sorted_.responses, kept)
+    observations = table.observations(sorted_.settings, fixed, (*sorted_.responses, *metrics), ready.ends, kept)
+    table.require_response(named)
     dataset = Dataset(sorted_.settings, observations, path.stem, tuple(named), words)
+    ask_about_units(path.name, dataset, table.assumed(named))
     notes = grid.notes
     told = {*declared.names, *fixed} >= {*sorted_.settings, *sorted_.responses}
     if not (told and written.factors):  # else it was written with what is missing
-        notes += tuple(table.notes(sorted_, repeated, ending, kept))
+        on_rows = table.notes(sorted_, repeated, ready.ending, kept)
+        notes += (*on_rows, *gap_notes(grid, len(kept), len(unique)), *_notes_on_ends(dataset, ready.ending))
     understood = Understood(
         source=path.name,
         runs=len(observations),
-        settings=told_settings(dataset, table.units),
+        settings=told_settings(dataset, table.units, table.assumed_sizes),
         responses=told_responses(dataset, table.assumed(named)),
         left_out=tuple(sorted_.left_out.items()),
         notes=notes,
         is_declared=told and not notes and not sorted_.left_out,
     )
-    return Table(dataset, declared, understood, tuple(kept))
+    return Table(dataset, declared, understood, _places(original, [grid.rows[i] for i in kept]))
+
+
+def _require_settings(sorted_: Sorted, grid: Grid, path: Path) -> None:
+    if not sorted_.settings:
+        only = "one row shows nothing that varies; " if len(grid.rows) == 1 else ""
+        raise StudyError(
+            f"{path.name} has no column that could be a factor", hint=f"{only}list them: `factors=['a', 'b']`"
+        )
+
+
+def _constants(columns: Mapping[str, Column], written: Meaning, sorted_: Sorted) -> list[str]:
+    """Settings that the table itself names and that no run varied."""
+    named = {setting.name for setting in written.vocabulary.settings}
+    constants = named.difference(sorted_.settings, sorted_.responses)
+    return [name for name in columns if name in constants]
+
+
+def _places(original: Sequence[int], rows: Sequence[int]) -> tuple[int, ...]:
+    places = {row: place for place, row in enumerate(original)}
+    return tuple(places[row] for row in rows)
+
+
+def _notes_on_ends(dataset: Dataset, ending: Sequence[str]) -> Iterator[str]:
+    failed = [run for run in dataset.observations if not run.ok]
+    if ending and ending != (OWN,):
+        yield f"{' and '.join(ending)} {'say' if len(ending) > 1 else 'says'} how runs ended: {len(failed)} failed"
+    elif failed and not ending:
+        yield f"{len(failed)} run{'s' if len(failed) > 1 else ''} failed, by what their cells say"
+    time = dataset.vocabulary.time
+    if time is None:
+        return
+    response = dataset.vocabulary.response(time)
+    if stopped := [run for run in failed if time in run.responses]:
+        yield f"the {time} of {len(stopped)} failed run{'s' if len(stopped) > 1 else ''} is only a lower bound"
+    times = {place: run.responses[time] for place, run in enumerate(dataset.successful(time))}
+    if tie := longest_tie(times):
+        shown_time = f"{response.seconds(tie[1]):g}s"
+        yield (
+            f"{tie[0]} runs took exactly {tie[1]:g} {response.unit}, the longest time: if a limit stopped them, add "
+            f"`time_limit={shown_time!r}`"
+        )
 
 
 def _require_columns(names: Iterable[str], grid: Grid, path: Path) -> None:
@@ -109,104 +161,16 @@ def _require_columns(names: Iterable[str], grid: Grid, path: Path) -> None:
             raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, grid.header))
 
 
-def no_response(path: Path) -> StudyError:
+def no_response(path: Path, times: Sequence[str] = ()) -> StudyError:
+    if len(times) > 1:
+        return StudyError(
+            f"{', '.join(times[:5])} of {path.name} look like times, and none like that of the whole run",
+            hint=f"choose the time of a run: `roles={ {times[0]: 'time'} }`, or `response={times[0]!r}`",
+        )
     return StudyError(
         f"no column of {path.name} is known to be a response",
         hint="declare one with `roles={NAME: 'time'}` (or money, share, count), or `response=NAME`",
     )
-
-
-# ---------------------------------------------------------------- what columns are
-
-
-def _columns(grid: Grid, written: "Meaning", declared: Vocabulary, options: TableOptions) -> dict[str, Column]:
-    na = {word.casefold() for word in options.na}
-    as_written = {s.name for s in written.vocabulary.settings} if grid.separator == "," else set()
-    cells = {name: grid.cells(name) for name in grid.header if name not in (*as_written, *options.ignore)}
-    words = {name: ColumnHints(na, options.mark, _family(name, declared), options.time_unit or "") for name in cells}
-    found = read_columns(cells, words, grid.separator)
-    for name in as_written:  # settings of a table that sparkcast wrote are read as it writes them
-        levels = {cell: parse_level(cell) for cell in set(grid.cells(name)) if cell and cell.casefold() not in na}
-        found[name] = Column(name, grid.cells(name), NUMBER if levels else EMPTY, levels)
-    for name in options.ignore:
-        found[name] = Column(name, grid.cells(name), EMPTY)
-    return {name: found[name] for name in grid.header}
-
-
-def _family(name: str, declared: Vocabulary) -> str | None:
-    """What an m or a k under this name is."""
-    usual = usual_vocabulary([], [name]).response(name)
-    if declared.response(name).kind is Kind.TIME or usual.kind is Kind.TIME:
-        return TIME
-    return COUNT if counts_things(name) else None
-
-
-def _sorted(
-    columns: Mapping[str, Column],
-    written: "Meaning",
-    declared: Vocabulary,
-    options: TableOptions,
-    yielded: Sequence[str],
-) -> Sorted:
-    set_ = {s.name for s in declared.settings}
-    measured = {*options.responses, *yielded, *(r.name for r in declared.responses)} - set_
-    told = options.factors or (
-        *(n for n in written.factors if n in columns and n not in measured),
-        *(n for n in columns if n in set_ and n not in written.vocabulary.names and _varies(columns[n])),
-    )
-    # What the table does not speak of, such as a column that was added, is guessed as in any other table.
-    open_ = {n: c for n, c in columns.items() if n in (*told, *measured) or n not in (*set_, *written.vocabulary.names)}
-    guessed = sort_columns(open_, settings=told, responses=tuple(measured), ignored=options.ignore)
-    return _around_factors(open_, guessed, measured, options) if options.factors else guessed
-
-
-def _around_factors(
-    columns: Mapping[str, Column], guessed: Sorted, measured: Set[str], options: TableOptions
-) -> Sorted:
-    """Where the factors are given: what is known to be a response, and numbers that were measured beside them."""
-    candidates = {*guessed.responses, *guessed.settings}.difference(options.factors)
-    responses = tuple(n for n in columns if n in candidates and (n in measured or is_usually_measured(n)))
-    others = [n for n in columns if n not in (*options.factors, *responses, *BOOKKEEPING, *options.ignore)]
-    metrics = tuple(n for n in others if columns[n].is_number and not columns[n].problems and not columns[n].bare)
-    left_out = {n: why for n, why in guessed.left_out.items() if n not in (*metrics, *responses)}
-    left_out |= {n: "not among `factors=`" for n in others if n not in metrics and n not in left_out}
-    return Sorted(tuple(options.factors), responses, metrics, left_out)
-
-
-def _named_by(responses: tuple[str, ...], written: "Meaning") -> tuple[str, ...]:
-    """Those that the table itself names; all where it names none."""
-    return tuple(name for name in responses if name in written.responses) or responses
-
-
-def _varies(column: Column) -> bool:
-    return len({column.values.get(cell) for cell in set(column.cells)}) > 1 or bool(column.problems)
-
-
-def _vocabulary(
-    columns: Mapping[str, Column],
-    declared: Vocabulary,
-    settings: Sequence[str],
-    responses: Sequence[str],
-    options: TableOptions,
-) -> Vocabulary:
-    """What the names mean, and what the units of their cells say beyond that."""
-    usual = usual_vocabulary(settings, responses)
-    told = []
-    for response in usual.responses:
-        column = columns[response.name]
-        if column.form == TIME:
-            told.append(replace(response, kind=Kind.TIME, unit=_in_name(response.name, SECONDS) or "s"))
-        elif response.kind is Kind.TIME and not unit_in_name(response.name) and options.time_unit:
-            told.append(replace(response, unit=options.time_unit))
-        elif column.currency:
-            told.append(replace(response, kind=Kind.MONEY, unit=column.currency))
-        elif column.form == SHARE and response.kind is Kind.OTHER:
-            told.append(replace(response, unit="share"))
-        elif column.form == SIZE:
-            told.append(replace(response, unit=_in_name(response.name, BYTES) or "bytes"))
-        else:
-            told.append(response)
-    return replace(usual, responses=tuple(told)).declaring(declared)
 
 
 # ---------------------------------------------------------------- what cells are
@@ -219,16 +183,51 @@ class _Reader:
     """The cells of a table whose columns are understood."""
 
     def __init__(
-        self, grid: Grid, path: Path, columns: Mapping[str, Column], words: Vocabulary, options: TableOptions
+        self,
+        grid: Grid,
+        path: Path,
+        columns: Mapping[str, Column],
+        words: Vocabulary,
+        options: TableOptions,
+        explained: Collection[str],
     ) -> None:
         self.grid, self.path, self.columns, self.words, self.options = grid, path, columns, words, options
+        self.explained = explained  # times whose unit start and end of the runs tell
         self.units: dict[str, str] = {}
         self._require_use_of_time_unit()
 
     def assumed(self, responses: Sequence[str]) -> tuple[str, ...]:
         """Times of which nothing tells the unit."""
-        declared = {name for name, text in self.options.meanings.items() if ":" in text}
+        declared = {*self.explained, *(name for name, text in self.options.meanings.items() if ":" in text)}
         return tuple(name for name in responses if name not in declared and self._has_no_unit(name))
+
+    @property
+    def assumed_sizes(self) -> tuple[str, ...]:
+        """Memories whose unit only their numbers tell."""
+        settings = [s for s in self.words.settings if s.role is Role.MEMORY and s.name in self.columns]
+        named = usual_vocabulary([s.name for s in settings], [])
+        return tuple(
+            s.name
+            for s in settings
+            if s.name not in self.options.meanings and s.unit in ("gib", "mib") and s.unit != named.setting(s.name).unit
+        )
+
+    def require_response(self, named: Sequence[str]) -> None:
+        """Where the factors are given, the response may be asked for later."""
+        if not named and not self.options.factors:
+            raise no_response(self.path, [r.name for r in self.words.responses if r.kind is Kind.TIME])
+
+    def readable(self, sorted_: Sorted, words: Vocabulary) -> tuple[Sorted, Vocabulary]:
+        """Without responses that nobody asked for and that cannot be read."""
+        asked = {*self.options.responses, *self.options.roles, words.time}
+        wrong = {name: self._wrong(name, True) for name in sorted_.responses if name not in asked}
+        spoiled = {name: f"cannot be read: {next(iter(found.values()))}" for name, found in wrong.items() if found}
+        responses = tuple(name for name in sorted_.responses if name not in spoiled)
+        if not spoiled or not responses:
+            return sorted_, words
+        left = replace(sorted_, responses=responses, left_out={**sorted_.left_out, **spoiled})
+        self.words = words.only(words.names.difference(spoiled))
+        return left, self.words
 
     def _has_no_unit(self, name: str) -> bool:
         column = self.columns.get(name)
@@ -251,9 +250,7 @@ class _Reader:
 
     # ------------------------------------------------------------ problems
 
-    def refuse_problems(
-        self, settings: Sequence[str], responses: Sequence[str], ending: str | None, kept: Sequence[int]
-    ) -> None:
+    def refuse_problems(self, settings: Sequence[str], responses: Sequence[str], kept: Sequence[int]) -> None:
         problems: list[TableProblem] = []
         hints: list[str] = []
         for name in (*settings, *responses):
@@ -265,15 +262,6 @@ class _Reader:
             problems += found
             if found:
                 hints += [*self.columns[name].hints, *self._hints(name, wrong)]
-        if ending is not None:
-            cells = self.grid.cells(ending)
-            unknown = {cell for cell, outcome in outcomes(cells).items() if outcome is None}
-            problems += [
-                TableProblem(self.grid.rows[i], ending, f"unknown outcome {cells[i]!r}")
-                for i in kept
-                if cells[i] in unknown
-            ]
-            hints += [did_you_mean(cell, tuple(outcome.value for outcome in Outcome)) for cell in sorted(unknown)[:1]]
         refuse(self.path.name, problems, hint="; ".join(dict.fromkeys(hints)))
 
     def _hints(self, name: str, wrong: Mapping[str, str]) -> list[str]:
@@ -285,7 +273,8 @@ class _Reader:
         if any(cell not in column.values and cell not in column.problems for cell in wrong):
             is_named = name in self.options.factors
             hints.append(
-                "fill it in or drop the row" + ("" if is_named else f", or leave out the column: `ignore={[name]}`")
+                "fill it in or drop the row: `complete_rows=True`"
+                + ("" if is_named else f", or leave out the column: `ignore={[name]}`")
             )
         if any(cell in self._negative(name) for cell in wrong):
             hints.append(f"correct it, drop the row, or say that it marks a missing value: `na={sorted(wrong)[:1]}`")
@@ -318,12 +307,12 @@ class _Reader:
         if column.form == TIME:
             response = self.words.response(name)
             declared = response.unit if name in self.options.meanings and response.kind is Kind.TIME else ""
-            return declared or _in_name(name, SECONDS) or self.options.time_unit or ""
+            return declared or in_name(name, SECONDS) or self.options.time_unit or ""
         if column.form == SIZE:
             setting = self.words.setting(name)
             told = setting.unit if setting.role is Role.MEMORY and setting.unit != "bytes" else ""
-            return _in_name(name, BYTES) or (told if told in BYTES else "")
-        return _in_name(name, ("%",)) if column.form == SHARE else ""
+            return in_name(name, BYTES) or (told if told in BYTES else "")
+        return in_name(name, ("%",)) if column.form == SHARE else ""
 
     def _converted(self, name: str, is_response: bool) -> dict[str, Level]:
         """What each text of a column stands for, in the unit that its name tells, else in ours."""
@@ -340,7 +329,7 @@ class _Reader:
 
     def _times(self, column: Column, unit: str, is_response: bool) -> dict[str, Level]:
         response = self.words.response(column.name)
-        target = response.unit if is_response and response.kind is Kind.TIME else _in_name(column.name, SECONDS) or "s"
+        target = response.unit if is_response and response.kind is Kind.TIME else in_name(column.name, SECONDS) or "s"
         self.units[column.name] = target
         bare, whole = SECONDS[unit or "s"], SECONDS[target]
         return {c: float(v) * (bare if c in column.bare else 1.0) / whole for c, v in column.values.items()}
@@ -359,23 +348,20 @@ class _Reader:
         settings: Sequence[str],
         fixed: Sequence[str],
         measured: Sequence[str],
-        ending: str | None,
+        ends: Sequence[RunEnd],
         kept: Sequence[int],
     ) -> tuple[Observation, ...]:
         levels = {name: self._levels(name, kept) for name in (*settings, *fixed)}
         numbers = {name: self._numbers(name, kept) for name in measured}
-        ended = [Outcome.OK] * len(kept)
-        if ending is not None:
-            said, cells = outcomes(self.grid.cells(ending)), self.grid.cells(ending)
-            ended = [said[cells[i]] or Outcome.OK for i in kept]
+        ended = self._stopped_at_limit([ends[i] for i in kept], numbers)
         seen: dict[tuple[Level | None, ...], int] = {}
         made: dict[tuple[Level | None, ...], Configuration] = {}  # replicates share one
         found, names = [], tuple(numbers)
         is_full = all(None not in column for column in numbers.values())
         values = zip(*numbers.values(), strict=True) if numbers else (() for _ in kept)
         rows = zip(zip(*levels.values(), strict=True), values, ended, strict=True)
-        beside = self._labels({*levels, ending}, numbers, kept)
-        for place, (row, value, outcome) in enumerate(rows, start=1):
+        beside = self._labels(levels, numbers, kept)
+        for place, (row, value, end) in enumerate(rows, start=1):
             seen[row] = seen.get(row, 0) + 1
             if row not in made:
                 given = {name: level for name, level in zip(levels, row, strict=True) if level is not None}
@@ -383,19 +369,41 @@ class _Reader:
             pairs = zip(names, value, strict=True)
             measured_here = dict(pairs) if is_full else {name: number for name, number in pairs if number is not None}
             labels = {name: cells[place - 1] for name, cells in beside.items()}
+            outcome = end.outcome or Outcome.OK
             found.append(
-                Observation(made[row], measured_here, outcome, replicate=seen[row], position=place, labels=labels)
+                Observation(
+                    made[row],
+                    measured_here,
+                    outcome,
+                    end.cause,
+                    replicate=seen[row],
+                    position=place,
+                    labels=labels,
+                )
             )
         return tuple(found)
 
-    def _labels(
-        self, used: Container[str | None], numbers: Container[str], kept: Sequence[int]
-    ) -> dict[str, list[str]]:
+    def _labels(self, used: Container[str], numbers: Container[str], kept: Sequence[int]) -> dict[str, list[str]]:
         """Columns beside the settings, as they are written: those that vary, of numbers those that group the runs."""
-        beside = {name: _picked(list(self.grid.cells(name)), kept) for name in self.grid.header if name not in used}
+        beside = {name: _picked(list(self.grid.cells(name)), kept) for name in self.columns if name not in used}
         counts = {name: len(set(cells)) for name, cells in beside.items()}
         most = {name: len(kept) / 3 if name in numbers else len(kept) for name in beside}
         return {name: cells for name, cells in beside.items() if 1 < counts[name] <= most[name]}
+
+    def _stopped_at_limit(self, ends: list[RunEnd], numbers: Mapping[str, Sequence[float | None]]) -> list[RunEnd]:
+        """With the runs that took as long as `time_limit` or longer as stopped by it."""
+        limit_s, time = self.options.limit_s, self.words.time
+        if limit_s is None:
+            return ends
+        if time is None or time not in numbers:
+            raise StudyError(f"`time_limit=` needs a time, and {self.path.name} has none", hint=_TIME_HINT)
+        seconds = self.words.response(time).seconds
+        return [
+            RunEnd(Outcome.TIMEOUT, f"stopped at {self.options.time_limit}")
+            if end.outcome is Outcome.OK and value is not None and seconds(value) >= limit_s
+            else end
+            for end, value in zip(ends, numbers[time], strict=True)
+        ]
 
     def _levels(self, name: str, kept: Sequence[int]) -> list[Level | None]:
         levels = {cell: normal_level(level) for cell, level in self._converted(name, False).items()}
@@ -428,7 +436,9 @@ class _Reader:
         digits = [len(re.sub(r"\D", "", self.columns[name].cells[place]).strip("0")) for name in responses]
         return sum(n > 0 for n in digits) > 1 and sum(digits) >= _TELLING_DIGITS
 
-    def notes(self, sorted_: Sorted, repeated: Mapping[int, int], ending: str | None, kept: Sequence[int]) -> list[str]:
+    def notes(
+        self, sorted_: Sorted, repeated: Mapping[int, int], ending: Sequence[str], kept: Sequence[int]
+    ) -> list[str]:
         found = []
         columns = [self.columns[name] for name in (*sorted_.settings, *sorted_.responses)]
         if any(column.mark == "," for column in columns):
@@ -439,12 +449,7 @@ class _Reader:
         if repeated:
             rows = [self.grid.rows[place] for place in repeated]
             found.append(f"{_rows(rows)} repeat{'s an earlier one' if len(rows) == 1 else ' earlier ones'}, left out")
-        found += self._missing(sorted_.responses, kept, len(kept) if ending is None else len(kept) / 2)
-        if ending is not None and ending != OWN:
-            ended = [outcomes(self.grid.cells(ending))[self.grid.cells(ending)[i]] for i in kept]
-            failed = sum(outcome is not Outcome.OK for outcome in ended)
-            found.append(f"{ending} says how runs ended: {failed} failed")
-        return found
+        return found + list(self._missing(sorted_.responses, kept, len(kept) / 2 if ending else len(kept)))
 
     def _missing(self, responses: Sequence[str], kept: Sequence[int], most: float) -> Iterator[str]:
         """Responses without a value in some rows; where more miss it, it is no accident."""
@@ -453,12 +458,6 @@ class _Reader:
             missing = [self.grid.rows[i] for i in kept if column.cells[i] not in column.values]
             if 0 < len(missing) < most:
                 yield f"no {name} in {_rows(missing)}"
-
-
-def _in_name(name: str, units: Collection[str]) -> str:
-    """The unit that a name ends in, if it is one of these."""
-    unit = unit_in_name(name)
-    return unit if unit in units else ""
 
 
 def _picked(values: list[T], kept: Sequence[int]) -> list[T]:
@@ -471,26 +470,7 @@ def _rows(rows: Sequence[int]) -> str:
     return f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
 
 
-@lru_cache(maxsize=4096)
-def parse_level(text: str) -> Level:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
 # ---------------------------------------------------------------- tables that say what their columns are
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a table that sparkcast wrote says of its own columns."""
-
-    factors: tuple[str, ...]
-    responses: tuple[str, ...]
-    vocabulary: Vocabulary
 
 
 def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, Meaning]:

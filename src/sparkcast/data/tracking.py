@@ -23,7 +23,8 @@ from sparkcast.study.names import usual_role, usual_vocabulary
 from sparkcast.study.redaction import redact_text
 
 _PREFIX = "mlflow:"
-_ENDS = {"FINISHED": Outcome.OK, "FAILED": Outcome.ERROR, "KILLED": Outcome.LOST}
+# Somebody killed a run for a reason: unless sparkcast itself wrote it as lost, it is a failure of its settings.
+_ENDS = {"FINISHED": Outcome.OK, "FAILED": Outcome.ERROR, "KILLED": Outcome.ERROR}
 _STATUS = {Outcome.OK: "FINISHED", Outcome.LOST: "KILLED"}
 _OUTCOME = "sparkcast.outcome"
 _LONGEST_TAG = 5000

@@ -1,5 +1,6 @@
 """How a table was understood, for people to see and correct."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sparkcast.study import Dataset, Kind, Role
@@ -9,7 +10,7 @@ _MOST_NAMES = 8  # left out, listed by name
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What `--role`, `--factors`, `--response`, `--time-unit`, `--ignore`, `--na` and `--decimal` can correct."""
+    """What `--role`, `--factors`, `--response`, `--outcome`, `--ignore` and the other options of tables can correct."""
 
     source: str
     runs: int
@@ -40,8 +41,8 @@ def _listed(pairs: tuple[tuple[str, str], ...]) -> str:
     return ", ".join(f"{name} ({told})" if told else name for name, told in pairs)
 
 
-def told_settings(data: Dataset, units: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """Role and unit of the varied settings; `units` are those that the cells had."""
+def told_settings(data: Dataset, units: dict[str, str], assumed: Collection[str] = ()) -> tuple[tuple[str, str], ...]:
+    """Role and unit of the varied settings; `units` are those that the cells had, `assumed` memories without one."""
     told = []
     for name in data.factors:
         setting = data.vocabulary.setting(name)
@@ -50,7 +51,10 @@ def told_settings(data: Dataset, units: dict[str, str]) -> tuple[tuple[str, str]
         if setting.role is Role.MEMORY and not unit:
             unit = setting.unit
             levels = data.levels(name)
-            if not all(setting.is_size_clear(level) for level in levels):
+            if name in assumed:
+                taken, other = ("GiB", "mb") if unit == "gib" else ("MiB", "gb")
+                unit = f"taken as {taken}; or `roles={ {name: f'memory:{other}'} }`"
+            elif not all(setting.is_size_clear(level) for level in levels):
                 unit = f"unit unknown; declare `roles={ {name: 'memory:gb'} }`"
             elif unit == "bytes" and not any(isinstance(level, str) for level in levels):
                 unit = f"assumed to be bytes; or `roles={ {name: 'memory:gb'} }`"

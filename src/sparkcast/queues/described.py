@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sparkcast.data.table import parse_level
+from sparkcast.data.cell import parse_level
 from sparkcast.errors import StudyError
 from sparkcast.study import Configuration, Level
 from sparkcast.units import parse_seconds

@@ -7,9 +7,10 @@ The only place in sparkcast, beside the workloads, where a name has a meaning. I
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 
 from sparkcast.study.application import CORE_HOURS, GIB_HOURS, MOVED, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME
+from sparkcast.study.heading_words import is_use, is_use_or_progress, measured_kind, role_of_words
+from sparkcast.study.headings import CURRENCIES, plain_name
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
 from sparkcast.study.vocabulary import Vocabulary
@@ -67,24 +68,14 @@ _SETTINGS: tuple[tuple[Role, str], ...] = (
     (Role.EPOCHS, "epochs passes"),
     (Role.ITERATIONS, "iterations steps"),
 )
-_SIZE_UNITS = {"_gb": "gb", "_gib": "gib", "_mb": "mb", "_bytes": "bytes"}
+_SIZE_UNITS = {"_gb": "gb", "_gib": "gib", "_mb": "mb", "_mib": "mib", "_tb": "tb", "_bytes": "bytes"}
 _TIME_UNITS = {
     **{"_s": "s", "seconds": "s", "_sec": "s", "_secs": "s", "_ms": "ms", "_msec": "ms", "_millis": "ms"},
     **{"_min": "min", "minutes": "min", "_mins": "min", "_h": "h", "hours": "h", "_hr": "h", "_hrs": "h"},
+    **{"_d": "d", "_days": "d"},
 }
-_OTHER_UNITS = {"_bytes_per_s": "bytes/s", "_per_s": "per second", "_percent": "%", "_pct": "%", "_bytes": "bytes"}
-_BRACKETED = re.compile(r"(.*\S)\s*[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]")  # the unit of a column, as people write it
-_BRACKET_UNITS = {"s": "_s", "sec": "_s", "secs": "_s", "seconds": "_s", "ms": "_ms", "m": "_min", "min": "_min"}
-_BRACKET_UNITS |= {
-    "mins": "_min",
-    "minutes": "_min",
-    "h": "_h",
-    "hr": "_h",
-    "hrs": "_h",
-    "hours": "_h",
-    "%": "_percent",
-}
-_BRACKET_UNITS |= {"gb": "_gb", "gib": "_gib", "mb": "_mb", "bytes": "_bytes", "percent": "_percent"}
+_RATES = {"_bytes_per_s": "bytes/s", **dict.fromkeys(("_per_s", "_per_sec", "_per_second"), "per second")}
+_OTHER_UNITS = {**_RATES, "_percent": "%", "_pct": "%", "_bytes": "bytes"}
 _RESPONSES = (
     Response(TIME, kind=Kind.TIME),
     Response(TOTAL_TIME, kind=Kind.TIME),
@@ -122,7 +113,7 @@ _SHARES = (
     "acc test_accuracy test_acc val_accuracy val_acc validation_accuracy auc roc_auc test_auc val_auc f1 f1_score "
     "precision recall"
 ).split()
-_MONEY = "costs total_cost job_cost run_cost cost_usd cost_eur cost_per_run".split()
+_MONEY = "costs total_cost job_cost run_cost cost_per_run".split()
 _LOSSES = (
     "test_loss val_loss validation_loss train_loss training_loss rmse mae mse mape log_loss logloss error error_rate"
 ).split()
@@ -137,16 +128,17 @@ _COUNTED = re.compile(
 )
 # Names that tell runs apart, name moments, and hold remarks.
 _IDENTIFIER = re.compile(
-    r"(.*_)?(id|uuid|guid|index|idx)|(run|job|row|trial|experiment|test)(_?(no|nr|num|number|name))?|no|nr|num|number|name"
+    r"(.*_)?(id|uuid|guid|index|idx|uri|url)|number_in_(job|run)|(run|job|row|trial|experiment|test)(_?(no|nr|num|number|name))?|no|nr|num|number|name"
 )
 _REPEAT = re.compile(
     r"(run|rep|repeat|repetition|replica|replicate|replication|trial|attempt|seed|random_seed)(_?(no|nr|num|number))?"
 )
 _MOMENT = re.compile(
-    r"(.*_)?(date|datetime|timestamp|day|when)|(start|started|end|ended|finish|finished|submit|submitted|created|begin)"
-    r"(_?(time|date|at|on))?"
+    r"(.*_)?(date|datetime|timestamp|day|when)|last_updated|(start|started|end|ended|finish|finished|submit|submitted"
+    r"|created|begin|completed)(_?(time|date|at|on))?"
 )
 _BLOCK = re.compile(r"(block|session|night|week|weekday)(_?(id|no|nr|num|number))?")
+_PRICE = re.compile(r"(^|_)(price|hourly|per_hour|per_h|rate|tariff|vm|disk|node|machine|instance|unit)(_|$)")
 _REMARK = re.compile(r"(.*_)?(note|notes|comment|comments|remark|remarks|description|memo)")
 
 
@@ -165,6 +157,8 @@ def usual_vocabulary(settings: Iterable[str], responses: Iterable[str]) -> Vocab
         for name in named
         if usual in (name, plain_name(name))
     ]
+    unknown = [name for name in named if name not in {setting.name for setting in known}]
+    known += [_setting(name, role) for name in unknown if (role := role_of_words(plain_name(name)))]
     found = [(_rank(name), _response(name)) for name in yielded]
     others = [name for name in named if name not in {setting.name for setting in known}]
     return Vocabulary(
@@ -173,22 +167,10 @@ def usual_vocabulary(settings: Iterable[str], responses: Iterable[str]) -> Vocab
     )
 
 
-@lru_cache(maxsize=4096)
-def plain_name(name: str) -> str:
-    """A name as we would write it, with its unit at the end.
-
-    >>> plain_name("Executor Memory (GB)"), plain_name("numExecutors"), plain_name("spark.executor.cores")
-    ('executor_memory_gb', 'num_executors', 'executor_cores')
-    """
-    bracketed = _BRACKETED.fullmatch(name)
-    unit = _BRACKET_UNITS.get(bracketed[2].lower(), "") if bracketed else ""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", bracketed[1] if bracketed else name)
-    return re.sub(r"\W+", "_", words).strip("_").lower().removeprefix("spark_") + unit
-
-
 def usual_role(name: str) -> Role | None:
     """What a setting of this name usually is."""
-    return next((role for role, names in _SETTINGS if {name, plain_name(name)} & set(names.split())), None)
+    usual = next((role for role, names in _SETTINGS if {name, plain_name(name)} & set(names.split())), None)
+    return usual or role_of_words(plain_name(name))
 
 
 def is_usually_measured(name: str) -> bool:
@@ -199,12 +181,41 @@ def is_usually_measured(name: str) -> bool:
 def looks_measured(name: str) -> bool:
     """Whether a name ends like that of something measured: a time, bytes, a rate, a percentage."""
     plain = plain_name(name)
-    return not _SET.search(plain) and bool(_ending(plain, _OTHER_UNITS) or _ending(plain, _TIME_UNITS))
+    if name.startswith("spark."):
+        return False
+    if is_use(plain) or name.startswith("_"):  # what tools add to their own tables: _step, _timestamp
+        return True
+    if _SET.search(plain):
+        return False
+    if _ending(plain, _OTHER_UNITS) or _ending(plain, _TIME_UNITS):
+        return True
+    return measured_kind(plain) is not None or is_use_or_progress(plain)
+
+
+def may_be_set(name: str) -> bool:
+    """Whether a name that ends like something measured may be that of a setting all the same."""
+    plain = plain_name(name)
+    is_told = is_usually_measured(name) or is_use(plain) or is_use_or_progress(plain) or name.startswith("_")
+    return not (is_told or _ending(plain, _TIME_UNITS))
+
+
+def names_a_price(name: str) -> bool:
+    """Whether an amount of money under this name is that of an hour or a machine, and not that of a run."""
+    return _PRICE.search(plain_name(name)) is not None
+
+
+def usual_kind(name: str) -> Kind:
+    return _response(name).kind if is_usually_measured(name) else Kind.OTHER
 
 
 def is_usually_drawn(name: str) -> bool:
     """Whether a setting of this name may have another value in every run."""
     return plain_name(name) in _DRAWN or _SET.search(plain_name(name)) is not None or usual_role(name) is not None
+
+
+def is_usually_given(name: str) -> bool:
+    """Whether a setting of this name may have any number: a property of Spark, or how many of something there are."""
+    return name.startswith("spark.") or plain_name(name).startswith(("n_", "num_", "number_", "max_", "min_"))
 
 
 def names_runs(name: str) -> bool:
@@ -213,6 +224,15 @@ def names_runs(name: str) -> bool:
 
 def numbers_repeats(name: str) -> bool:
     return _REPEAT.fullmatch(plain_name(name)) is not None
+
+
+def counts_rounds(name: str) -> bool:
+    """Whether a name may number repetitions: `iteration` of an experiment, or those of an algorithm."""
+    return plain_name(name) in ("iteration", "round")
+
+
+def counts_steps(name: str) -> bool:
+    return not {"iterations", "iters", "steps", "epochs"}.isdisjoint(plain_name(name).split("_"))
 
 
 def names_a_moment(name: str) -> bool:
@@ -237,6 +257,11 @@ def unit_in_name(name: str) -> str:
     return _ending(name, _TIME_UNITS) or _ending(name, _SIZE_UNITS) or _ending(name, _OTHER_UNITS)
 
 
+def currency_in_name(name: str) -> str:
+    """The currency that a heading names: `cost_usd`, `Coût (€)`."""
+    return _ending(name, CURRENCIES)
+
+
 def usual_unit(name: str, meaning: str) -> str:
     """The unit that a name ends in, of what is counted in several: "minutes" for a time, "ram_gb" for a memory."""
     units: dict[str, Mapping[str, str]] = {Kind.TIME: _TIME_UNITS, Role.MEMORY: _SIZE_UNITS}
@@ -259,7 +284,8 @@ def completed(declared: Vocabulary, settings: Iterable[str], responses: Iterable
 
 
 def _setting(name: str, role: Role) -> Setting:
-    return Setting(name, role=role, unit=_ending(name, _SIZE_UNITS) if role is Role.MEMORY else "")
+    units = [word for word in plain_name(name).split("_") if f"_{word}" in _SIZE_UNITS]  # also of `mem_gib_per_vm`
+    return Setting(name, role=role, unit=_SIZE_UNITS[f"_{units[-1]}"] if role is Role.MEMORY and units else "")
 
 
 _OURS = (TOTAL_TIME, TIME, STARTUP_TIME, COST)
@@ -267,16 +293,26 @@ _FIRST = (*_OURS, *_TIMES, *_MONEY, "accuracy", *_SHARES, "throughput", "loss", 
 _ORDER = (*_FIRST, *(name for name in MEASURED if name not in _FIRST))
 _RANKS = {name: rank for rank, name in enumerate(_ORDER)}
 _UNRANKED = len(_ORDER)
+# Of names that only their words tell, behind the usual ones of the same kind.
+_RANKS_OF_KINDS: dict[Kind | None, float] = {
+    Kind.TIME: _RANKS[_TIMES[-1]] + 0.5,
+    Kind.MONEY: _RANKS[_MONEY[-1]] + 0.5,
+    Kind.SHARE: _RANKS[_SHARES[-1]] + 0.5,
+    Kind.OTHER: _UNRANKED - 0.5,
+}
 
 
-def _rank(name: str) -> int:
+def _rank(name: str) -> float:
     """Its place among the usual names."""
     plain = plain_name(name)
-    return min(_RANKS.get(each, _UNRANKED) for each in (name, plain, _without_unit(plain)))
+    rank = min(_RANKS.get(each, _UNRANKED) for each in (name, plain, _without_unit(plain)))
+    if rank < _UNRANKED or _SET.search(plain) or name.startswith("spark."):
+        return rank
+    return _RANKS_OF_KINDS.get(measured_kind(plain), _UNRANKED)
 
 
 def _without_unit(plain: str) -> str:
-    endings = (*_TIME_UNITS, *_OTHER_UNITS)
+    endings = (*_TIME_UNITS, *_OTHER_UNITS, *CURRENCIES)
     return next(
         (plain.removesuffix(ending) for ending in endings if ending[0] == "_" and plain.endswith(ending)), plain
     )
@@ -288,14 +324,25 @@ def _response(name: str) -> Response:
     plain = plain_name(name)
     base, unit = _without_unit(plain), _ending(name, _TIME_UNITS)
     if usual := next((response for response in _RESPONSES if response.name in (plain, base)), None):
-        return replace(usual, name=name, unit=_ending(name, _TIME_UNITS | _OTHER_UNITS) or usual.unit)
-    if base in _TIMES:
+        return replace(usual, name=name, unit=_ending(name, _TIME_UNITS | _OTHER_UNITS | CURRENCIES) or usual.unit)
+    kind = measured_kind(plain)
+    if base in _TIMES or kind is Kind.TIME:
         return Response(name, kind=Kind.TIME, unit=unit)
-    if base in _SHARES or base in _MONEY:
-        return Response(name, kind=Kind.SHARE if base in _SHARES else Kind.MONEY, unit=_ending(name, _OTHER_UNITS))
+    if base in _MONEY or kind is Kind.MONEY:
+        return Response(name, kind=Kind.MONEY, unit=_ending(name, CURRENCIES))
+    if base in _SHARES or kind is Kind.SHARE:
+        return Response(name, kind=Kind.SHARE, unit=_ending(name, _OTHER_UNITS))
     if other := _ending(name, _OTHER_UNITS):
         return Response(name, unit=other)
+    if unit and _is_held(plain):
+        return Response(name, unit=plain.replace("_", "-"))
     return Response(name, kind=Kind.TIME if unit else Kind.OTHER, unit=unit)
+
+
+def _is_held(plain: str) -> bool:
+    """Whether it is a resource times how long it was held: `memorySeconds`, `gpu_hours`."""
+    held = r"(memory|mb|gb|v?cores?|v?cpus?|gpus?|nodes?|machines?|executors?|slots?)_(seconds|hours)"
+    return re.fullmatch(held, plain) is not None
 
 
 def _ending(name: str, units: Mapping[str, str]) -> str:

@@ -1,0 +1,63 @@
+"""Whether a column was set or came out of the runs, by its rows: what repeats where everything else repeats was set."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from math import prod
+from statistics import median
+
+from sparkcast.data.column import Column
+
+_FEWEST = 8  # rows that tell anything
+_FEWEST_GROUPS = 3
+_MOST_REPLICATES = 10  # more runs of one configuration are seldom made: they differ in something else
+_OFTEN = 0.5
+_COMPLETE = 0.8  # of a grid
+
+
+def came_out(column: Column, others: Sequence[Column], *, is_count: bool) -> bool:
+    """Whether a column differs among replicates, or is no part of the grid that all other settings make.
+
+    `is_count`: by its name it counts steps, which were either set or done; then no grid needs to be complete.
+    """
+    values = _values(column)
+    n = len(values)
+    grid = [_values(other) for other in others if other.n_values <= n / 3]
+    if n < _FEWEST or not grid or any(value is None for value in values):
+        return False
+    groups = _groups(grid, values)
+    n_values = len(set(values))
+    replicated = [group for group in groups.values() if len(group) > 1]
+    if sum(map(len, replicated)) > _OFTEN * n:
+        different = [len(set(group)) for group in replicated]
+        if median(map(len, replicated)) > _MOST_REPLICATES or len(replicated) < _FEWEST_GROUPS:
+            return False
+        return median(different) > 1 and n_values >= _OFTEN * sum(different) and n_values > 2 * median(different)
+    is_told = len(groups) == n and n_values > max(n / 3, 2 * max(len(set(each)) for each in grid))
+    return is_told and (is_count or n >= _COMPLETE * prod(len(set(each)) for each in grid))
+
+
+def was_set(column: Column, others: Sequence[Column]) -> bool:
+    """Whether a column has few values that stay the same among replicates, or come with all of the other settings."""
+    values = _values(column)
+    n = len(values)
+    if n < _FEWEST or len(set(values)) > n / 3 or not others:
+        return False
+    groups = _groups([_values(other) for other in others if other.n_values <= n / 2], values)
+    if len(groups) < 2 or all(len(group) == 1 for group in groups.values()):
+        return False
+    if all(len(set(group)) == 1 for group in groups.values()):
+        return True
+    shapes = {tuple(sorted(group.count(value) for value in set(group))) for group in groups.values()}
+    return len(shapes) == 1 and len(set(values)) <= n / 4  # each as often in each group: crossed
+
+
+def _groups(grid: Sequence[Sequence[Hashable]], values: Sequence[Hashable]) -> Mapping[object, list[Hashable]]:
+    found: defaultdict[object, list[Hashable]] = defaultdict(list)
+    keys = zip(*grid, strict=True) if grid else [()] * len(values)
+    for key, value in zip(keys, values, strict=True):
+        found[key].append(value)
+    return found
+
+
+def _values(column: Column) -> list[Hashable]:
+    return [column.values.get(cell) for cell in column.cells]

@@ -1,0 +1,162 @@
+"""Headings of columns as people write them, in several languages, with their units: split into plain English words."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# What stands for a unit in a heading, and the ending that it becomes.
+_UNITS: dict[str, str] = {
+    unit: ending
+    for ending, units in {
+        "_s": "s sec secs second seconds sek sekunde sekunden seconde secondes segundo segundos secondo secondi seg",
+        "_ms": "ms msec msecs millis millisecond milliseconds millisekunden millisecondes",
+        "_min": "m min mins minute minutes minuten minuto minutos minuti",
+        "_h": "h hr hrs hour hours std stunde stunden heure heures hora horas ora ore",
+        "_d": "d day days tag tage jour jours dia dias giorno giorni",
+        "_percent": "% percent pct prozent",
+        "_kb": "kb ko",
+        "_kib": "kib",
+        "_mb": "mb mo",
+        "_mib": "mib",
+        "_gb": "gb go",
+        "_gib": "gib",
+        "_tb": "tb",
+        "_tib": "tib",
+        "_bytes": "bytes byte octets octet",
+        "_eur": "€ eur euro euros",
+        "_usd": "$ usd us$ dollar dollars",
+        "_gbp": "£ gbp",
+        "_jpy": "¥ jpy yen",
+        "_chf": "chf",
+    }.items()
+    for unit in units.split()
+}
+_CLOCKS = {"mm:ss": "min", "m:ss": "min", "min:s": "min", "min:sec": "min", "hh:mm": "h", "h:mm": "h", "h:min": "h"}
+CURRENCIES = {"_eur": "EUR", "_usd": "USD", "_gbp": "GBP", "_jpy": "JPY", "_chf": "CHF"}
+
+_BRACKETED = re.compile(r"(.*\S)(\s*)[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]")
+_BEHIND = re.compile(r"(.*\S)\s*(/|,|\s(?:in|en|em)\s)\s*(\S{1,12})", re.IGNORECASE)
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2,}s?$)")
+
+# One English word for each of the others. German joins words, so that some stand for two.
+_TRANSLATED: dict[str, str] = {
+    word: english
+    for english, words in {
+        "accuracy": "genauigkeit trefferquote exactitude justesse exactitud acuracia accuratezza",
+        "attempt": "versuch essai intento tentativo tentativa",
+        "batch": "lote lotto stapel",
+        "batch_size": "batchgrosse batchgroesse stapelgrosse",
+        "cause": "grund ursache raison motivo causa",
+        "comment": "bemerkung bemerkungen kommentar anmerkung anmerkungen notiz notizen hinweis commentaire "
+        "commentaires remarque remarques comentario comentarios observacion observaciones observacao observacoes "
+        "commento nota notas",
+        "completed": "abgeschlossen acheve completado completato concluido terminado terminato termine",
+        "cores": "kerne kernen coeurs nucleos nuclei rechenkerne cpukerne",
+        "cost": "kosten cout couts coste costes costo costi custo custos gesamtkosten",
+        "data": "daten donnees datos dati dados",
+        "data_size": "datengrosse datengroesse datenmenge datenvolumen eingabegrosse",
+        "dataset": "datensatz",
+        "date": "datum fecha",
+        "description": "beschreibung descripcion descrizione descricao",
+        "duration": "dauer duree duracion durata duracao",
+        "end": "ende fin fim",
+        "epochs": "epochen epoques epocas epoche",
+        "error": "fehler erreur errore erro",
+        "error_rate": "fehlerrate fehlerquote",
+        "executors": "executeurs ejecutores esecutori executores ausfuhrer",
+        "failed": "fehlgeschlagen echoue fallido fallito falhou",
+        "fraction": "anteil bruchteil fraccion frazione fracao",
+        "input": "eingabe entree entrada",
+        "instances": "instanzen instancias istanze",
+        "iterations": "iterationen iteraciones iterazioni iteracoes",
+        "loss": "verlust perte perdida perdita perda",
+        "machines": "maschinen maquinas macchine rechner",
+        "machine": "maschine maquina macchina",
+        "machine_type": "maschinentyp instanztyp knotentyp",
+        "memory": "speicher arbeitsspeicher hauptspeicher memoire memoria",
+        "memory_size": "speichergrosse",
+        "n": "anzahl nombre nb nbre numero cantidad quantite",
+        "nodes": "knoten noeuds nodos nodi nos rechenknoten",
+        "price": "preis prix precio prezzo preco",
+        "precision": "prazision prazisions precisione precisao",
+        "rate": "rate taux tasa tasso taxa",
+        "recall": "rappel rueckruf sensitivitat",
+        "result": "ergebnis resultat resultado risultato esito",
+        "rows": "zeilen datenzeilen lignes filas righe linhas enregistrements registros",
+        "run": "lauf corrida ejecucion esecuzione execucao durchlauf",
+        "run_time": "laufzeit laufdauer rechenzeit rechendauer ausfuhrungszeit ausfuhrungsdauer gesamtzeit gesamtdauer",
+        "servers": "serveurs servidores",
+        "size": "grosse groesse taille tamano tamanho dimensione",
+        "start": "beginn debut inicio inizio",
+        "status": "statut estado stato zustand etat",
+        "success": "erfolg erfolgreich succes reussi reussite exito exitoso riuscito successo sucesso",
+        "time": "zeit temps tiempo tempo",
+        "total": "gesamt insgesamt totale",
+        "training_time": "trainingszeit trainingsdauer lernzeit",
+        "type": "typ tipo",
+        "user": "benutzer nutzer utilisateur usuario utente utilizador",
+        "workers": "arbeiter travailleurs trabajadores ouvriers",
+        "": "d de des du del della dei der die das la le les los las el l o da do dos of the pro",
+    }.items()
+    for word in words.split()
+}
+_OF_SPARK = ("spark_jobs", "spark_job")  # and not jobs that run at once
+# Behind these a unit of time is theirs, and not that of a rate.
+_TIMES = frozenset("time duration runtime run_time elapsed walltime latency took".split())
+
+
+@lru_cache(maxsize=8192)
+def plain_name(name: str) -> str:
+    """A name as we would write it, with its unit at the end.
+
+    >>> plain_name("Executor Memory (GB)"), plain_name("numExecutors"), plain_name("spark.executor.cores")
+    ('executor_memory_gb', 'num_executors', 'executor_cores')
+    >>> plain_name("Laufzeit [min]"), plain_name("Coût (€)"), plain_name("duration/ms"), plain_name("vCPU(s)")
+    ('run_time_min', 'cost_eur', 'duration_ms', 'vcpus')
+    """
+    base, unit = _unit_apart(name)
+    words = _words(base)
+    if not re.fullmatch(r"[a-z0-9_]*", base) or any(_TRANSLATED.get(word) for word in words):
+        words = [_TRANSLATED.get(word, word) for word in words]
+    plain = "_".join(filter(None, words)) or fold(base)
+    return (plain if plain in _OF_SPARK else plain.removeprefix("spark_")) + unit
+
+
+def heading_clock(name: str) -> str:
+    """What a clock time of two parts starts with, where its heading says so: `Duration (mm:ss)` with min."""
+    bracketed = _BRACKETED.fullmatch(name)
+    return _CLOCKS.get(bracketed[3].lower(), "") if bracketed else ""
+
+
+def is_unit(text: str) -> bool:
+    """Whether a cell under a heading is the unit of its column: `GB`, `[min]`."""
+    return text.strip("()[] ").casefold() in _UNITS
+
+
+@lru_cache(maxsize=8192)
+def fold(text: str) -> str:
+    """In lower case and without accents: `Größe` is `grosse`."""
+    plain = unicodedata.normalize("NFKD", text.casefold().replace("œ", "oe").replace("æ", "ae"))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _unit_apart(name: str) -> tuple[str, str]:
+    if bracketed := _BRACKETED.fullmatch(name):
+        base, space, text = bracketed.groups()
+        if text == "s" and not space and not _is_time(base):
+            return f"{base}s", ""  # `vcpu(s)`: one or several
+        return base, _UNITS.get(text.casefold(), "")
+    behind = _BEHIND.fullmatch(name)
+    ending = _UNITS.get(behind[3].casefold(), "") if behind else ""
+    if behind is None or not ending:
+        return name, ""
+    is_rate = behind[2].strip() == "/" and not _is_time(behind[1])
+    return (f"{behind[1]} per {ending[1:]}", "") if is_rate else (behind[1], ending)
+
+
+def _is_time(base: str) -> bool:
+    return not _TIMES.isdisjoint(_TRANSLATED.get(word, word) for word in _words(base))
+
+
+def _words(base: str) -> list[str]:
+    return re.split(r"[\W_]+", fold(_HUMPS.sub("_", base)))
