@@ -361,6 +361,7 @@ def write_log(
     n_executors: int = 1,
     has_ended: bool = True,
     job_end_ms: int = 2010,
+    ends_later_ms: int = 0,
     **spark: str,
 ) -> Path:
     """The log of one application that differs from `application` in this."""
@@ -376,6 +377,8 @@ def write_log(
                 event["Completion Time"] = START + job_end_ms
             case "SparkListenerApplicationEnd" if not has_ended:
                 continue
+            case "SparkListenerApplicationEnd":
+                event["Timestamp"] += ends_later_ms
         event.pop("modifiedConfigs", None)
         events.append(event)
         if event["Event"] == "SparkListenerExecutorAdded":

@@ -33,7 +33,7 @@ def test_plain_numbers_get_the_formula_the_simulation_and_the_capacity(call: Cal
     for words in (
         "4 servers meet the 300 s deadline for 95% of all jobs.\n",
         "6/min (Poisson)",
-        "4 servers, first come first served; utilization 75%; stable below 8/min",
+        "4 servers, first come first served; utilization 75%",
         "(M/M/4, exact; simulated ",
         "capacity by number of servers",
         "cost/job",

@@ -154,8 +154,9 @@ def test_a_python_process_with_the_pauses_of_a_person_is_a_notebook(tmp_path: Pa
 def test_the_command_that_is_printed_next_works(tmp_path: Path, call: Call, n_runs: int, into: str) -> None:
     (tmp_path / "logs").mkdir()
     for number in range(n_runs):
-        end = 2010 + 37 * number % 100
-        write_log(tmp_path / "logs" / f"{number}.log", f"app-{number}", n_executors=1 + number % 2, job_end_ms=end)
+        later = 37 * number % 100
+        log = tmp_path / "logs" / f"{number}.log"
+        write_log(log, f"app-{number}", n_executors=1 + number % 2, job_end_ms=2010 + later, ends_later_ms=later)
     answer = call("ingest", tmp_path / "logs", "--into", tmp_path / into, "--processes", "1")
     assert answer.code == 0, answer.err
     command = shlex.split(re.sub(r"\s+", " ", answer.out.partition("next: sparkcast ")[2]))

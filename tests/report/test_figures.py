@@ -164,7 +164,7 @@ def test_the_parts_of_a_run_are_drawn_in_their_order_one_bar_per_configuration(e
     assert len(made.rows) == len(ok)
     for row in made.rows:
         seconds = [value for name, value in row.items() if name not in ("configuration", "runs")]
-        assert seconds == [1 + 2, 3, 7 + 8, 9 + 10 + 11, 12 + 5 + 6, 4 + 13 + 14, 15, 16]
+        assert seconds == [1 + 2, 3, 8 + 9, 10 + 11 + 12, 13 + 6 + 7, 4 + 5 + 14 + 15, 16, 17]
 
 
 def test_there_is_no_figure_where_there_is_nothing_to_draw(example: SimpleNamespace) -> None:

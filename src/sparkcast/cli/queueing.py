@@ -325,9 +325,14 @@ def _stable(result: "QueueAnswer") -> str:
 
 
 def _labeled(result: "QueueAnswer") -> "Iterator[tuple[str, str]]":
+    arrivals = []
     if result.arrival_rate is not None:
         bursts = "Poisson" if result.arrival_scv == 1 else f"SCV {result.arrival_scv:.3g}"
-        yield "Arrivals", f"{show_rate(result.arrival_rate, like=_like(result))} ({bursts})"
+        arrivals.append(f"{show_rate(result.arrival_rate, like=_like(result))} ({bursts})")
+    if result.stable_rate != float("inf"):
+        arrivals.append(f"stable below {_stable(result)}")
+    if arrivals:
+        yield "Arrivals", "; ".join(arrivals)
     yield "Service time", f"{show_seconds(result.service_time_s)} (SCV {result.service_scv:.3g})"
     yield "Cluster", _cluster(result)
     if result.mean_response_s is not None and result.mean_wait_s is not None:
@@ -346,7 +351,6 @@ def _cluster(result: "QueueAnswer") -> str:
     busy = exact.utilization if exact else result.simulation.utilization.value if result.simulation else None
     shown = [way]
     shown += [] if busy is None else [f"utilization {show_percent(busy)}"]
-    shown += [] if result.stable_rate == float("inf") else [f"stable below {_stable(result)}"]
     return "; ".join(shown)
 
 

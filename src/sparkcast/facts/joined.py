@@ -10,7 +10,16 @@ from sparkcast.facts.responses import responses_of
 from sparkcast.facts.shape import ClusterShape
 from sparkcast.facts.span import Span
 from sparkcast.study import TaskTotals
-from sparkcast.study.application import CORE_HOURS, LAUNCH, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME, Part
+from sparkcast.study.application import (
+    CORE_HOURS,
+    GIB_HOURS,
+    LAUNCH,
+    PART_RESPONSES,
+    STARTUP_TIME,
+    TIME,
+    TOTAL_TIME,
+    Part,
+)
 from sparkcast.study.environment import is_local
 from sparkcast.units import shortest_size
 
@@ -55,8 +64,9 @@ class JoinedFacts:
         times = {TIME: self.span.time_s or 0.0, TOTAL_TIME: self.span.total_s, LAUNCH: self.span.launch_s}
         times[STARTUP_TIME] = (self.span.first_job_ms - (self.span.submitted_ms or self.span.start_ms)) / 1e3
         sums = {name: sum(found[name] for found in each) for name in each[0] if name not in PART_RESPONSES}
-        held = sum(one.core_hours.paid for one in self.applications)  # also by one that ran no Spark job
-        return {**sums, CORE_HOURS: held, **times, **self._parts()}
+        held = [one.core_hours for one in self.applications]  # also by one that ran no Spark job
+        paid = {CORE_HOURS: sum(one.paid for one in held), GIB_HOURS: sum(one.gib_hours for one in held)}
+        return {**sums, **paid, **times, **self._parts()}
 
     def _parts(self) -> dict[str, float]:
         """They add up to the time from the first start to the last end: between applications only the driver works.

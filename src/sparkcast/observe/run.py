@@ -248,5 +248,7 @@ def _tail(path: Path) -> str:
     if not path.exists():
         return ""
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+        if (start := path.stat().st_size - _TAIL_BYTES) > 0:
+            file.seek(start)
+            file.readline()  # of which only the end is left
         return file.read().decode(errors="replace")

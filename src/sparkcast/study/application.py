@@ -65,4 +65,5 @@ FROM_THE_LOG = (
     Response("shuffle_write_bytes", kind=Kind.COUNT, better="less", unit="bytes"),
     Response("spilled_bytes", kind=Kind.COUNT, better="less", unit="bytes"),
     Response(CORE_HOURS, kind=Kind.COUNT, better="less", unit="core-hours"),
+    Response(GIB_HOURS, kind=Kind.COUNT, better="less", unit="GiB-hours"),
 )
