@@ -22,6 +22,7 @@ from sparkcast.study.matrix import Coding, model_matrix
 
 FEWEST_LEFT = 4  # configurations that a study of this size leaves over
 FEWEST_ASKED = 3
+MOST_ASKED = 500  # of tables of thousands: more add time and no precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ def draw(job: Job, design: str, n: int, random: np.random.Generator) -> Draw | N
     asked = [c for c in left if all(_is_known(c[factor], seen) for factor, seen in levels.items())]
     if not varied or len(asked) < FEWEST_ASKED:
         return None
+    if len(asked) > MOST_ASKED:
+        asked = [asked[i] for i in sorted(random.choice(len(asked), MOST_ASKED, replace=False).tolist())]
     return Draw(
         replace(job.data, factors=varied, observations=tuple(run for c in learned for run in runs[c])),
         tuple(asked),

@@ -13,7 +13,7 @@ from _jobs import Job
 
 from sparkcast.arrays import Floats, Ints
 from sparkcast.models import Fitted
-from sparkcast.study import Configuration, Role
+from sparkcast.study import Configuration, Kind, Role
 
 PROMISED = (0.8, 0.9, 0.95)
 QUESTIONS = 20  # for each draw
@@ -32,6 +32,8 @@ def questions(job: Job, draw: Draw, random: np.random.Generator, *, same_work: b
     With `same_work` the job is given (its data, its parameters) and only the means are chosen: between the fastest and
     the slowest run of those candidates. Otherwise any configuration may be chosen, between those of the whole job.
     """
+    if job.data.vocabulary.response(job.response).kind is not Kind.TIME:
+        return []
     values = [run.responses[job.response] for run in job.data.observations]
     found = []
     for _ in range(QUESTIONS):

@@ -19,9 +19,11 @@ from _promises import PROMISED, Question, kept_promises, resources
 from sparkcast.arrays import Bools, Floats
 from sparkcast.errors import SparkcastError
 from sparkcast.models import MODELS, Fitted
+from sparkcast.study import Dataset
 
 LEVEL = 0.9
 _USELESS = 10.0  # times what was measured
+_FAR = 1.5  # times the configuration's own run
 _GRID = 20  # quantiles in the middle of as many equal slices of the probability, for the CRPS
 
 
@@ -84,7 +86,7 @@ def _measures(model: str, job: Job, draw: Draw, asked: Sequence[Question]) -> di
     predicted, truth = np.array(fitted.predict(draw.asked)), Truth.of(draw)
     found = {"cpu_s": time.process_time() - begun, **_points(predicted, truth)}
     try:
-        found |= _intervals(fitted, draw, truth)
+        found |= _intervals(fitted, draw, truth) | _own_runs(fitted, draw.learned, job.response)
         found |= kept_promises(fitted, draw, predicted, resources(job, draw.asked), asked)
     except SparkcastError:  # points without an interval are an answer too
         pass
@@ -112,6 +114,18 @@ def _intervals(fitted: Fitted, draw: Draw, truth: Truth) -> dict[str, float]:
         "width inside": float(np.median(widths[is_inside])) if is_inside.any() else float("nan"),
         "crps": _crps(fitted, draw, truth),
         **{f"kept {promised}": _kept(fitted, draw, truth, promised) for promised in PROMISED},
+    }
+
+
+def _own_runs(fitted: Fitted, learned: Dataset, response: str) -> dict[str, float]:
+    """Whether what was measured is believed: runs in the interval of their own configuration, medians far from them."""
+    runs = {learned.key(run): run.responses[response] for run in learned.observations}
+    measured = np.array([*runs.values()])
+    low, high = np.array(fitted.interval([*runs], level=LEVEL)).T
+    apart = np.abs(np.log(np.array(fitted.predict([*runs])) / measured))
+    return {
+        "own coverage": float(np.mean((low <= measured) & (measured <= high))),
+        "own missed": float(np.mean(apart > np.log(_FAR))),
     }
 
 

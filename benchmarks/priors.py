@@ -25,7 +25,7 @@ from typing import Literal
 from zlib import crc32
 
 import numpy as np
-from _jobs import DATA_SETS, Job, jobs
+from _jobs import CLUSTERS, Job, jobs
 
 from sparkcast.arrays import Bools, Floats
 from sparkcast.fitting import prior
@@ -182,13 +182,13 @@ def tell(found: Sequence[Said], data_sets: Sequence[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--only", default=",".join(DATA_SETS))
+    parser.add_argument("--only", default=",".join(CLUSTERS))
     parser.add_argument("--n", type=int, default=40)
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     data_sets = options.only.split(",")
-    chosen = [job for job in jobs(options.data) if job.data_set in data_sets]
+    chosen = jobs(options.data, data_sets)
     found: list[Said] = []
     with one_thread():
         for job in chosen:

@@ -1,10 +1,10 @@
 """How far a handful of runs can be trusted: every model on small studies of every job that was measured in public.
 
-    python benchmarks/small_studies.py --data DIR [--only c3o,bell,scout,courier,polimi] [--n 6,8,10,15,20]
+    python benchmarks/small_studies.py --data DIR [--only c3o,bell,...] [--n 6,8,10,15,20]
         [--draws 20] [--optimal-draws 4] [--beyond-draws 4] [--models auto,ridge] [--seed 0] [--by-job] [--json FILE]
         [--compare FILE]
 
-DIR holds the folders c3o, bell, scout, courier2021 and polimi2019. From n configurations of a job, drawn at random or
+DIR holds a folder for each data set (`data_sets/`). From n configurations of a job, drawn at random or
 chosen as an `optimal` design, all with their repeats, each model learns; all other configurations are the test, inside
 or outside the box of what was measured. Of `beyond` designs it learns what lies up to some level of a number, and is
 asked about what lies above. Columns, first over the draws of a job and then over jobs:
@@ -15,6 +15,8 @@ asked about what lies above. Columns, first over the draws of a job and then ove
 - 90 %: share of runs in the 90 % interval, mean over jobs, and the lowest job; width: high minus low in percent of the
   measured, median over configurations and then over jobs.
 - CRPS: continuous ranked probability score from 20 quantiles, over auto's on the same draws.
+- own runs: of the configurations that were learned from, the share whose run is in their 90 % interval; off by 1.5 x:
+  those whose median is further than that from their run.
 - kept: the share of runs within the p-quantile of their configuration, p = 0.8, 0.9, 0.95.
 - met: of the deadlines for which some configuration was promised with p, the share that the cheapest of these met;
   answered: the share of deadlines with such a promise; cost: of those met, over the cheapest that would have.
@@ -37,7 +39,7 @@ from zlib import crc32
 
 import numpy as np
 from _draws import DESIGNS, draw, sizes_for
-from _jobs import DATA_SETS, Job, jobs
+from _jobs import ALL_SETS, CLUSTERS, Job, jobs
 from _promises import PROMISED, questions
 from _scores import Row, measure
 from _summaries import Summary, geometric_mean, ratio, summary
@@ -170,6 +172,8 @@ def _cells(rows: Sequence[Row], ours: Sequence[Row]) -> dict[str, str]:
         "width %\ninside": _text(found.median("width inside"), 0),
         "width %\nall": _text(found.median("width"), 0),
         "CRPS\n/auto": _text(crps),
+        "own runs\nin 90 %": _text(found.mean("own coverage")),
+        "off by\n1.5 x": f"{found.mean('own missed'):.1%}",
         **{f"kept\n{p}": _text(found.mean(f"kept {p}")) for p in PROMISED},
         **{f"met\n{p}": _text(found.mean(f"met {p}")) for p in PROMISED},
         **{f"answered\n{p}": _text(found.mean(f"answered {p}")) for p in PROMISED},
@@ -300,7 +304,7 @@ def load(path: Path) -> list[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--only", default=",".join(DATA_SETS), help="data sets")
+    parser.add_argument("--only", default=",".join(CLUSTERS), help=f"data sets of {', '.join(ALL_SETS)}")
     parser.add_argument("--n", default="6,8,10,15,20", help="configurations to learn from")
     parser.add_argument("--draws", type=int, default=20, help="random designs of each size")
     parser.add_argument("--optimal-draws", type=int, default=4, help="optimal designs of each size")
@@ -315,13 +319,12 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="save every row here")
     parser.add_argument("--compare", type=Path, help="rows that another run saved")
     options = parser.parse_args()
-    if unknown := set(options.only.split(",")) - set(DATA_SETS):
-        parser.error(f"no data set named {', '.join(sorted(unknown))}: there are {', '.join(DATA_SETS)}")
+    if unknown := set(options.only.split(",")) - set(ALL_SETS):
+        parser.error(f"no data set named {', '.join(sorted(unknown))}: there are {', '.join(ALL_SETS)}")
     for model in options.models.split(","):
         MODELS.get(model)  # says what is near when there is none of this name
     older = load(options.compare) if options.compare else []
-    found = [job for job in jobs(options.data) if job.data_set in options.only.split(",")]
-    rows = run_all(tasks(found, options), options.workers)
+    rows = run_all(tasks(jobs(options.data, options.only.split(",")), options), options.workers)
     if options.json:
         save(rows, options.json)
     show(rows, by_job=options.by_job)

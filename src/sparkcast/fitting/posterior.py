@@ -24,6 +24,8 @@ _DOUBT = 1.1  # the latent part is a little less sure than the model thinks: no 
 # not show. A random walk, with this standard deviation after one e-fold (`benchmarks/small_studies.py`, beyond).
 _WALK = 0.1
 _NUGGET = 1e-8
+_STEEP = 0.03  # e-folds of memory within which a jump happens
+_MOST_STRETCHED = 1.5
 _KEPT = 64  # particles that answer
 _DRAWS = 16  # of each of them
 _ROWS = 1000  # answered at a time, to bound memory
@@ -95,7 +97,8 @@ def inputs_of(problem: Problem) -> tuple[Inputs, Terrain]:
         1.0 if is_log else float(raw[:, k].max() - raw[:, k].min()) or 1.0 for k, is_log in enumerate(are_logs)
     )
     is_time = problem.response.kind is Kind.TIME and problem.scale.is_log
-    terrain = Terrain(tuple(axes[j].role for j in numbers), are_logs, len(categories), is_time)
+    has_odds = problem.response.kind is Kind.SHARE and not problem.scale.is_log
+    terrain = Terrain(tuple(axes[j].role for j in numbers), are_logs, len(categories), is_time, has_odds)
     return Inputs(numbers, are_logs, lowest, centers, units, categories), terrain
 
 
@@ -148,13 +151,21 @@ class Law:
     def mean(self, rows: Rows) -> Floats:
         """The logarithm of the shared part that is expected at each of the rows."""
         expected: Floats = self.center + self.known.power_means @ rows.numbers.T
-        memory = self.terrain.places(Role.MEMORY)
-        if memory and self.known.cliff.any():
-            total = rows.numbers[:, [*memory, *self.terrain.places(Role.MACHINES)[:1]]].sum(axis=1)
-            data = rows.numbers[:, self.terrain.places(*SIZES, *PASSES)].sum(axis=1)
-            missing = self.known.need[:, None] + self.known.need_growth[:, None] * data - total
-            expected = expected + self.known.cliff[:, None] * np.maximum(missing, 0.0)
+        known = self.known
+        if known.cliff.any():
+            missing = self._missing(rows, known.need, known.need_growth)
+            expected = expected + known.cliff[:, None] * np.maximum(missing, 0.0)
+        if known.jump.any():
+            missing = self._missing(rows, known.jump_need, known.jump_growth)
+            expected = expected + known.jump[:, None] / (1 + np.exp(np.clip(-missing / _STEEP, -700, 700)))
         return expected
+
+    def _missing(self, rows: Rows, need: Floats, growth: Floats) -> Floats:
+        """How much memory is missing at each of the rows, in e-folds; below 0 where there is enough."""
+        places = [*self.terrain.places(Role.MEMORY), *self.terrain.places(Role.MACHINES)[:1]]
+        data = rows.numbers[:, self.terrain.places(*SIZES, *PASSES)].sum(axis=1)
+        missing: Floats = need[:, None] + growth[:, None] * data - rows.numbers[:, places].sum(axis=1)
+        return missing
 
     def covariance(self, left: Rows, right: Rows) -> Floats:
         known, shape = self.known, (-1, len(left), len(right))
@@ -163,11 +174,16 @@ class Law:
         squares = ((1 / known.lengths**2) @ (apart**2).T).reshape(shape)
         found: Floats = (known.power_spreads**2 @ products.T).reshape(shape)
         found += _LEVEL**2
+        remainder = known.remainder[:, None, None] ** 2
         if self.terrain.n_categories:
             same = (left.categories[:, None] == right.categories).reshape(len(left) * len(right), -1) * 1.0
             found += (known.offsets**2 @ same.T).reshape(shape)
-            squares += known.distance[:, None, None] ** 2 * (1 - same).sum(axis=1).reshape(shape[1:])
-        found += known.remainder[:, None, None] ** 2 * _matern(squares)
+            # What numbers do in one category they partly do in all, and partly in categories that are alike.
+            apart_by = known.distance[:, None, None] ** 2 * (1 - same).sum(axis=1).reshape(shape[1:])
+            common = known.common[:, None, None]
+            found += (1 - common) * remainder * _matern(squares + apart_by)
+            remainder = common * remainder
+        found += remainder * _matern(squares)
         return found
 
     def variance(self, rows: Rows) -> Floats:
@@ -193,7 +209,9 @@ class Law:
         """Of what was measured: the process, and each run's own deviation from it."""
         found, diagonal = self.covariance(seen.rows, seen.rows), np.arange(len(seen.y))
         single = self.known.noise[:, None] ** 2 / seen.replicates + self.known.between[:, None] ** 2
-        found[:, diagonal, diagonal] += stretch**2 * single + _NUGGET
+        # Where the serial part is nearly all of a run, what is left of it can be much less than it seems but hardly
+        # more: a run that was measured is never as good as unobserved.
+        found[:, diagonal, diagonal] += np.minimum(stretch, _MOST_STRETCHED) ** 2 * single + _NUGGET
         return found
 
 

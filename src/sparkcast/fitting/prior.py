@@ -3,6 +3,8 @@
     time = (serial part + shared part) * noise
     log(shared part) = powers of the settings + offsets of categories + what missing memory costs + a smooth remainder
 
+Missing memory costs a power of what is missing, a jump where it begins to be missing, or both.
+
 What a setting means (its role) decides what is expected of it. A number of unknown meaning may do nothing, or the time
 may be in proportion to it or to its inverse. The handful of numbers below comes from measured jobs, see
 `benchmarks/priors.py`, which prints them; they are rounded, and half or double of most of them changes little.
@@ -20,10 +22,12 @@ from sparkcast.study.setting import PASSES, SIZES
 _NOISE = (0.03, 1.0)  # among replicates
 _BETWEEN = (0.02, 0.8)  # among configurations, beyond what replicates show: placement, neighbors, skew
 _REMAINDER = (0.17, 0.8)
+_REMAINDER_OF_ODDS = (1.0, 0.8)  # of the log-odds of a share: an accuracy goes from chance to nearly all
 _LENGTH, _LENGTH_EACH = (1.5, 0.6), 0.5  # of the remainder, in e-folds of a setting: of all settings, and of each
 _OFFSET = (0.35, 0.9)  # of a category
 _DISTANCE = (2.0, 0.5)  # between two categories, like the lengths
 _CLIFF = (0.4, 0.8)  # power of the memory that is missing
+_JUMP = (0.8, 0.7)  # of the logarithm of a time, where data no longer fit into memory
 
 # Mean and standard deviation of the power with which the shared part of a time grows.
 _POWERS = {
@@ -47,10 +51,12 @@ _NO_SERIAL_PART = 0.2  # probabilities
 _GROWS_WITH_MACHINES = 0.25
 _IN_PROPORTION = dict.fromkeys((*SIZES, *PASSES), 0.5) | dict.fromkeys((Role.OTHER, Role.BATCH, Role.JOBS), 0.25)
 _HAS_CLIFF = 0.3
+_HAS_JUMP = 0.3
 
 _SINGLE = (
-    "noise between remainder length distance has_serial serial grows growth has_cliff cliff need need_growth".split()
-)
+    "noise between remainder length distance common has_serial serial grows growth "
+    "has_cliff cliff need need_growth has_jump jump jump_need jump_growth"
+).split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class Terrain:
     are_logs: tuple[bool, ...]  # positive numbers count by their logarithms
     n_categories: int
     is_time: bool
+    has_odds: bool = False  # the response is a share, compared by its log-odds
 
     @property
     def n_unknown(self) -> int:
@@ -98,6 +105,7 @@ class Quantities:
     lengths: Floats
     offsets: Floats
     distance: Floats
+    common: Floats  # share of the remainder's variance that all categories have in common
     serial: Floats  # the largest share of a measured time that it is
     growth: Floats  # its power of the machines
     proportion: Floats  # how far it is in proportion to each number
@@ -106,6 +114,9 @@ class Quantities:
     cliff: Floats
     need: Floats  # of memory, in e-folds from the mean of what was measured
     need_growth: Floats  # its power of the data size
+    jump: Floats
+    jump_need: Floats  # like `need` and `need_growth`
+    jump_growth: Floats
 
     def take(self, rows: Ints | slice) -> "Quantities":
         return Quantities(*(getattr(self, field.name)[rows] for field in fields(self)))
@@ -122,22 +133,26 @@ def quantities(terrain: Terrain, unknowns: Floats) -> Quantities:
     in_proportion = np.array([_IN_PROPORTION.get(role, 0.0) for role in terrain.roles])
     chance = ndtr(proportion)
     has_serial = (ndtr(one["has_serial"]) > _NO_SERIAL_PART) & terrain.is_time
-    has_cliff = (ndtr(one["has_cliff"]) < _HAS_CLIFF) & terrain.is_time & bool(terrain.places(Role.MEMORY))
+    may_lack_memory = terrain.is_time and bool(terrain.places(Role.MEMORY))
     return Quantities(
         noise=_log_normal(one["noise"], _NOISE),
         between=_log_normal(one["between"], _BETWEEN),
-        remainder=_log_normal(one["remainder"], _REMAINDER),
+        remainder=_log_normal(one["remainder"], _REMAINDER_OF_ODDS if terrain.has_odds else _REMAINDER),
         lengths=_log_normal(one["length"], _LENGTH)[:, None] * np.exp(_LENGTH_EACH * lengths),
         offsets=_log_normal(offsets, _OFFSET),
         distance=_log_normal(one["distance"], _DISTANCE),
+        common=ndtr(one["common"]),
         serial=np.where(has_serial, 0.98 * (1 - (1 - ndtr(one["serial"])) ** (2 / 3)), 0.0),  # Beta(1, 1.5)
         growth=np.where(ndtr(one["grows"]) < _GROWS_WITH_MACHINES, ndtr(one["growth"]), 0.0),
         proportion=np.where(chance < in_proportion, np.sqrt(chance / np.maximum(in_proportion, 1e-9)), 0.0),
         power_means=means,
         power_spreads=spreads,
-        cliff=np.where(has_cliff, _log_normal(one["cliff"], _CLIFF), 0.0),
+        cliff=np.where((ndtr(one["has_cliff"]) < _HAS_CLIFF) & may_lack_memory, _log_normal(one["cliff"], _CLIFF), 0.0),
         need=one["need"],
         need_growth=ndtr(one["need_growth"]),
+        jump=np.where((ndtr(one["has_jump"]) < _HAS_JUMP) & may_lack_memory, _log_normal(one["jump"], _JUMP), 0.0),
+        jump_need=one["jump_need"],
+        jump_growth=ndtr(one["jump_growth"]),
     )
 
 
