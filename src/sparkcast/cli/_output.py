@@ -27,7 +27,7 @@ _HAS_TOLD: ContextVar[bool] = ContextVar("_HAS_TOLD", default=False)  # a docume
 
 _PIPED = 100  # columns where there is no terminal
 _NARROWEST = 40
-_LABELS = 13  # columns before the text of a labeled line
+_LABELS = 13  # columns at least before the text of a labeled line
 
 
 def require_free(path: Path, force: bool) -> None:
@@ -107,18 +107,14 @@ def tell(text: str, hang: str = "  ") -> None:
     _print(wrapped(_for_people(text), width(sys.stdout), hang), sys.stdout)
 
 
-def tell_labeled(lines: Sequence[tuple[str, str]]) -> None:
-    """Labels with what they stand for, in two columns on stdout."""
-    column = max(len(label) for label, _ in lines) + 2
+def tell_labeled(inner: Sequence[tuple[str, str]], outer: Sequence[tuple[str, str]] = ()) -> None:
+    """Labels with what they stand for, in two columns on stdout; the inner ones are indented."""
+    lines = [(f"  {label}", text) for label, text in inner] + [*outer]
+    column = max(_LABELS, *(len(label) + 2 for label, _ in lines))
     for label, text in lines:
-        tell(f"  {label:{column}}{text}", hang=" " * column)
-
-
-def labeled(label: str, text: str, *, indent: int = 0) -> None:
-    """A line that begins with a label, on stdout; what runs over stands below its text."""
-    first = f"{' ' * indent}{label}".ljust(_LABELS - 1) + " "
-    lines = wrapped(as_options(text), width(sys.stdout) - len(first), "")
-    _print([first + lines[0], *(" " * len(first) + line for line in lines[1:])], sys.stdout)
+        first = label.ljust(column)
+        shown = wrapped(_for_people(text), width(sys.stdout) - column, "")
+        _print([first + shown[0], *(" " * column + line for line in shown[1:])], sys.stdout)
 
 
 def say(message: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, labeled, say, tell, verbatim
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, tell, tell_labeled, verbatim
 from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, reads_runs, understood
 from sparkcast.cli.prediction import (
     USUAL_MODEL,
@@ -226,10 +226,7 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
             how = "--fix NAME=VALUE narrows them, --levels NAME=1..16 adds others"
             inner.append(("Considered", f"{result.considered.text} ({how})"))
     tell(f"Use {result.chosen.configuration}.")
-    for label, text in inner:
-        labeled(label, text, indent=2)
-    for label, text in outer:
-        labeled(label, text)
+    tell_labeled(inner, outer)
     if details:
         _show_front(result)
     for forecast in result.running:
