@@ -422,6 +422,7 @@ class World:
         with self._patch.context() as patch:
             patch.setattr(site, "engine_for", lambda options: self.engine)
             patch.setattr(time, "time", lambda: self._now)
+            patch.setattr("sparkcast.store.clock.monotonic", lambda: self._now)
             patch.setattr(HostSampler, "series", lambda _: HostSeries("h", "n", 2, 2**30, 100, {}))
             return plain(ask(self))
 
