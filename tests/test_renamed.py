@@ -372,7 +372,7 @@ class OtherNames(Played):
         Setting("volume", 1000, role=Role.DATA_SIZE),
         Setting("rate", 0.1, minimum=0),
     )
-    responses = (Response("minutes", kind=Kind.TIME, unit="s"), Response("auc", kind=Kind.SHARE))
+    responses = (Response("minutes", kind=Kind.TIME, unit="s", span=TIME.span), Response("auc", kind=Kind.SHARE))
 
 
 STUDY = """\

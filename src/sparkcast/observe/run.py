@@ -184,8 +184,8 @@ def _losses(logs: Sequence[LogRead]) -> list[str]:
 def _joined(measured: Mapping[str, float], reported: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
     """What the event log shows and what the job said of itself. Times mean the same in every run, so the log's win."""
     if not measured:  # a run without an event log: its own word is all there is
-        note = f"the run left no event log: its {TIME} is what the job itself reports, and may cover another part of it"
-        return dict(reported), (note,) if TIME in reported else ()
+        note = "the run left no event log: its times are what the job itself reports, and may cover another part of it"
+        return dict(reported), (note,) if reported else ()
     own = own_responses(reported)
     note = f"the job reports a {TIME} of its own: it is stored as {WORK_TIME}, since {TIME} is measured by sparkcast"
     return {**own, **measured}, (note,) if TIME in reported else ()
