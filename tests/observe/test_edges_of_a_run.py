@@ -98,7 +98,7 @@ def test_the_time_outside_of_the_application_is_that_before_and_after_it(tmp_pat
 
 
 def test_the_cause_is_looked_for_at_the_end_of_a_long_log(tmp_path: Path) -> None:
-    (tmp_path / "driver.log").write_text("java.lang.OutOfMemoryError: long ago\n" + 3000 * "INFO fine\n" + "boom\n")
+    (tmp_path / "driver.log").write_text("java.lang.OutOfMemoryError: long ago\n" + 30_000 * "INFO fine\n" + "boom\n")
     seen = observe(run_of(RanJob(tmp_path, ExitReport(1), START_S, START_S + 1))).observation
     assert seen.outcome is Outcome.ERROR
     assert seen.cause.endswith("INFO fine\nboom")
