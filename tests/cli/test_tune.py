@@ -84,7 +84,7 @@ def test_the_best_of_what_is_known_is_told_with_the_way_on(tune: Tune, study: Pa
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines() == [
         "minimize time_s: samples=3000",
-        "  2.00 s (1 run)",
+        "  2.00 s from the first to the last Spark job (1 run)",
         "  50% less than the first run: 4.00 s at samples=1000",
         "0 runs (0 new, 4 already measured, 0 failed): 0.00 s, 0 USD at the study's price",
         "stopped: every candidate was run",

@@ -345,10 +345,10 @@ def test_a_thousand_predictions_with_intervals_ask_the_learned_part_once_each(na
 # ---------------------------------------------------------------- what was run
 
 
-def test_lost_runs_count_for_nothing() -> None:
+def test_lost_runs_are_counted_apart_from_failures() -> None:
     outcomes = (Outcome.OK, Outcome.OOM, Outcome.LOST)
     data = Dataset(("executors",), tuple(Observation({"executors": 2}, {}, outcome=outcome) for outcome in outcomes))
-    assert seen_in(data) == (ConfigurationRuns(Configuration({"executors": 2}), ok=1, failed=1),)
+    assert seen_in(data) == (ConfigurationRuns(Configuration({"executors": 2}), ok=1, failed=1, lost=1),)
 
 
 def changed(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

@@ -76,7 +76,7 @@ def test_jobs_of_one_trial_are_averaged_and_the_worst_outcome_counts(tmp_path: P
     )
     run = Run(Trial(Configuration({"jobs": 2})), jobs, 100.0, 125.0, (), None)
     observed = observe(run, artifacts="runs/1")
-    assert "no event log: its time_s is what the job itself reports" in observed.notes[0]
+    assert "no event log: its times are what the job itself reports" in observed.notes[0]
     seen = observed.observation
     assert {name: seen.responses[name] for name in ("time_s", "startup_s", "total_s", "response_s")} == {
         "time_s": 15.0,

@@ -360,6 +360,15 @@ def test_of_a_table_only_what_its_columns_call_sparks_becomes_a_property(
     assert launch.notes[0] == "the runs do not say which program they started"
 
 
+def test_machines_whose_role_somebody_declared_are_executors_whatever_their_name() -> None:
+    columns: dict[str, str | int] = {"hosts": 4, "threads": 2, "ram": "4g", "volume": 10}
+    roles = {"hosts": "machines", "threads": "cores", "ram": "memory"}
+    found = launch_of_table(Configuration(columns), usual_vocabulary(columns, ()).assigning(roles)).properties
+    usual: dict[str, str | int] = {"executors": 4, "cores": 2, "memory": "4g"}
+    assert found == launch_of_table(Configuration(usual), usual_vocabulary(usual, ())).properties
+    assert found["spark.executor.instances"] == "4"
+
+
 def test_a_switch_is_written_as_spark_writes_it() -> None:
     columns: dict[str, str | int] = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": 200}
     found = launch_of_table(Configuration(columns), usual_vocabulary(columns, ())).properties

@@ -415,6 +415,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Play:
     """Each run takes 20 s of a clock that only runs move."""
     now = [1e9]
     monkeypatch.setattr(time, "time", lambda: now[0])
+    monkeypatch.setattr("sparkcast.store.clock.monotonic", lambda: now[0])
 
     def play(given: Settings) -> Mapping[str, float]:
         now[0] += 20

@@ -10,6 +10,7 @@ import pytest
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.plain import from_plain
 from sparkcast.study import Dataset, Kind, Observation, Response, Role, Setting, Study, Vocabulary
+from sparkcast.study.application import RUN_TIMES
 from sparkcast.study.file import parse_study
 from sparkcast.study.names import completed, in_usual_units, usual_vocabulary
 from sparkcast.workloads import Shape, complete, resolve, settings_of, shape_of, vocabulary_of
@@ -257,3 +258,14 @@ def test_a_setting_to_which_its_workload_gives_no_role_has_none() -> None:
     words = resolve(Study("s", "hosted", (), responses=(TIME,))).vocabulary
     assert usual_vocabulary(["rows"], []).role("rows") is Role.DATA_SIZE
     assert words.role("rows") is Role.OTHER
+
+
+def test_the_other_time_stands_beside_one_by_what_they_span() -> None:
+    total, jobs = (response.span for response in RUN_TIMES[:2])
+    names = ("life", "work", "wait")
+    spans = (total, jobs, "from arrival to start")
+    words = Vocabulary(
+        responses=tuple(Response(n, kind=Kind.TIME, span=s) for n, s in zip(names, spans, strict=True))
+    ).declaring(Vocabulary(responses=(Response("other", kind=Kind.TIME),)))
+    assert [words.time_beside(name, names) for name in (*names, "other")] == ["work", "life", None, None]
+    assert words.time_beside("life", ["wait", "other"]) is None

@@ -237,12 +237,12 @@ def _lines(file: Path) -> Iterator[tuple[str, int]]:
 
 def _why(folder: Path, exit_code: int) -> str:
     """The error that ended it in front, if there is one, then the last lines."""
-    error = cause_of([*_tail(folder / OUTPUT_FILE), *_tail(folder / _LOG_FILE)], exit_code)
+    error = cause_of([*tail_lines(folder / OUTPUT_FILE), *tail_lines(folder / _LOG_FILE)], exit_code)
     return f"{error or f'the job ended with exit code {exit_code}'}\n{_last_lines(folder)}".strip()
 
 
 def _last_lines(folder: Path) -> str:
-    printed, logged = (_shown(_tail(folder / name)) for name in (OUTPUT_FILE, _LOG_FILE))
+    printed, logged = (_shown(tail_lines(folder / name)) for name in (OUTPUT_FILE, _LOG_FILE))
     return "\n".join(printed + logged) or "(it printed nothing)"
 
 
@@ -250,9 +250,12 @@ def _shown(lines: Iterable[str]) -> list[str]:
     return [line[:_LONGEST] for line in without_chatter(lines)][-_LAST_LINES:]
 
 
-def _tail(file: Path) -> list[str]:
+def tail_lines(file: Path) -> list[str]:
+    """The end of what a job logged, without the rest of a line that was cut, which may say something else."""
     if not file.is_file():
         return []
+    cut = max(0, file.stat().st_size - _TAIL_BYTES)
     with file.open("rb") as raw:
-        raw.seek(max(0, file.stat().st_size - _TAIL_BYTES))
-        return raw.read().decode(errors="replace").splitlines()
+        raw.seek(cut)
+        lines = raw.read().decode(errors="replace").splitlines()
+    return lines[1:] if cut and len(lines) > 1 else lines

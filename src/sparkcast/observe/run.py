@@ -11,7 +11,7 @@ from sparkcast.facts.totals import totals_of
 from sparkcast.observe.eventlog import read_facts, read_run_logs, stage_spans, task_imbalance
 from sparkcast.observe.got import settings_got
 from sparkcast.observe.outcome import ExitReport, classify
-from sparkcast.observe.output import read_output
+from sparkcast.observe.output import read_output, tail_lines
 from sparkcast.observe.report import JobReport, read_report
 from sparkcast.observe.series import machine_metrics, node_imbalance, utilization
 from sparkcast.study import (
@@ -41,7 +41,6 @@ from sparkcast.study.series import HostSeries, RunSeries, StageSpan
 from sparkcast.study.streams import stream_responses
 from sparkcast.workloads import SubmittedApplication
 
-_TAIL_BYTES = 200_000  # Spark says much when it shuts down
 _WORST_FIRST = (Outcome.LOST, Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.OK)
 
 
@@ -167,7 +166,7 @@ def _observe_job(run: Run, folder: Path, end: ExitReport) -> _ObservedJob:
         report = read_output(folder, run.program, tasks, end.exit_code, cluster=cluster)
     measured = {} if facts is None or report.failure else facts.responses()
     responses, notes = _joined(measured, report.responses)
-    said = "\n".join([*_losses(logs), _tail(folder / "driver.log")])
+    said = "\n".join([*_losses(logs), *tail_lines(folder / "driver.log")])
     outcome, cause = classify(end, replace(report, responses=responses), tasks, said)
     if facts is not None and (different := facts.different_shapes):
         notes = (*notes, f"its {len(facts.applications)} Spark applications had different executors: {different}")
@@ -184,8 +183,8 @@ def _losses(logs: Sequence[LogRead]) -> list[str]:
 def _joined(measured: Mapping[str, float], reported: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
     """What the event log shows and what the job said of itself. Times mean the same in every run, so the log's win."""
     if not measured:  # a run without an event log: its own word is all there is
-        note = f"the run left no event log: its {TIME} is what the job itself reports, and may cover another part of it"
-        return dict(reported), (note,) if TIME in reported else ()
+        note = "the run left no event log: its times are what the job itself reports, and may cover another part of it"
+        return dict(reported), (note,) if reported else ()
     own = own_responses(reported)
     note = f"the job reports a {TIME} of its own: it is stored as {WORK_TIME}, since {TIME} is measured by sparkcast"
     return {**own, **measured}, (note,) if TIME in reported else ()
@@ -242,13 +241,3 @@ def _outside_the_application(facts: JoinedFacts, run: Run) -> dict[str, float]:
     """The time before and after the application's own life, as its launcher saw it: with it, the parts add up."""
     launch_s = max(facts.span.start_ms / 1e3 - run.launched_at, 0.0)
     return {LAUNCH: launch_s, EXIT: run.ended_at - run.launched_at - launch_s - facts.span.wall_s}
-
-
-def _tail(path: Path) -> str:
-    if not path.exists():
-        return ""
-    with path.open("rb") as file:
-        if (start := path.stat().st_size - _TAIL_BYTES) > 0:
-            file.seek(start)
-            file.readline()  # of which only the end is left
-        return file.read().decode(errors="replace")

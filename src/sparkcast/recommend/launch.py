@@ -10,6 +10,7 @@ from sparkcast.recommend import Launch
 from sparkcast.recommend.submit import INSTANCES, TOTAL_CORES, cluster_properties, is_property, missing_notes
 from sparkcast.study import Configuration, Role, Study, Vocabulary
 from sparkcast.study.environment import is_local
+from sparkcast.study.names import names_executors, usual_role
 from sparkcast.study.redaction import redact, redact_arguments, split_secrets
 from sparkcast.study.setting import SIZES
 from sparkcast.workloads import Submitted, SubmittedApplication, complete, properties_of, shape_of, workload_of
@@ -19,11 +20,12 @@ _GIVEN = (*SIZES, Role.JOBS)  # nobody sets how much data there is, or how many 
 _OPTION = re.compile(r"(-\S+) (\{\})")
 _OUTPUT = "output"  # in place of the folder that sparkcast gives each run
 _SWITCHES = ("--supervise", "--verbose")
-_EXECUTOR = "executor"  # a column of a table speaks of Spark's executors when its name does
 
 
 def launch_of_table(settings: Configuration, words: Vocabulary, spark: str = "") -> Launch:
-    """Only what is Spark's by its name: a table has no program, and its other columns are not options of anything."""
+    """Only what is Spark's, by its name or by a declared role: a table has no program, and its other columns are not
+    options of anything.
+    """
     own = settings.only(_of_spark(settings, words))
     properties, secrets = split_secrets(cluster_properties(own, words) | _properties_in(own, words))
     arguments = _arguments(settings, words)
@@ -49,13 +51,13 @@ def _arguments(settings: Configuration, words: Vocabulary) -> dict[str, list[str
 def _of_spark(settings: Configuration, words: Vocabulary) -> list[str]:
     """Properties, and numbers of executors with the cores and the memory of each."""
     machines = words.first(Role.MACHINES, among=settings)
-    has_executors = machines is not None and _EXECUTOR in machines.lower()
+    # Machines by their usual name may be of a cloud; those that somebody declared share the work of Spark.
+    has_executors = machines is not None and (names_executors(machines) or usual_role(machines) is not Role.MACHINES)
     roles = (Role.MACHINES, Role.CORES, Role.MEMORY)
     return [
         name
         for name in settings
-        if is_property(name)
-        or (words.role(name) in roles and (_EXECUTOR in name.lower() or (has_executors and name != machines)))
+        if is_property(name) or (words.role(name) in roles and (has_executors or names_executors(name)))
     ]
 
 

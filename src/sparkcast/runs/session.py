@@ -209,7 +209,6 @@ class Session:
                     engine.restart()
             observation = self._attempt(engine, trial, [*allowed(), *self._time_left()])
             if observation.outcome is not Outcome.LOST:
-                self._durations += [observation.responses[TOTAL_TIME]] if TOTAL_TIME in observation.responses else []
                 return observation
             cause = observation.cause
             self.note(f"trial {trial.position} was lost (attempt {attempt} of {_ATTEMPTS}): {cause.splitlines()[0]}")
@@ -307,6 +306,8 @@ class Session:
         )
         observed = self._redacted(observe(run, run_id=run_id, artifacts=artifacts), jobs[0].settings, program)
         self._store.finish_run(self._study.name, trial, observed.observation, observed.series)
+        if observed.observation.outcome is not Outcome.LOST and TOTAL_TIME in observed.observation.responses:
+            self._durations.append(observed.observation.responses[TOTAL_TIME])
         said = (text for job in jobs for text in read_report(job.folder / "report.jsonl").notes)
         for text in (*said, *observed.notes):
             self.note(f"trial {trial.position}: {text}")

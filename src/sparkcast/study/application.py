@@ -46,14 +46,16 @@ class Part(StrEnum):
 LAUNCH, EXIT = "part_launch_s", "part_exit_s"
 PART_RESPONSES = (LAUNCH, *(part.response for part in Part), EXIT)
 
+_WHOLE, _JOBS, _OWN = "from submission to exit", "from the first to the last Spark job", "as the workload times itself"
+OTHER_SPANS = {_WHOLE: _JOBS, _JOBS: _WHOLE, _OWN: _WHOLE}  # beside each, the other that people think of
 # Of several times the first is meant, so this order decides what a deadline is about where nobody says it: people wait
 # from submission to exit.
 RUN_TIMES = (
-    Response(TOTAL_TIME, kind=Kind.TIME, span="from submission to exit"),
-    Response(TIME, kind=Kind.TIME, span="from the first to the last Spark job"),
+    Response(TOTAL_TIME, kind=Kind.TIME, span=_WHOLE),
+    Response(TIME, kind=Kind.TIME, span=_JOBS),
     Response(STARTUP_TIME, kind=Kind.TIME, span="from submission to the first Spark job"),
 )
-WORK = Response(WORK_TIME, kind=Kind.TIME, span="as the workload times itself")
+WORK = Response(WORK_TIME, kind=Kind.TIME, span=_OWN)
 FROM_THE_LOG = (
     *RUN_TIMES,
     Response("task_s", kind=Kind.TIME),

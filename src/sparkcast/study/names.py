@@ -218,6 +218,11 @@ def is_usually_given(name: str) -> bool:
     return name.startswith("spark.") or plain_name(name).startswith(("n_", "num_", "number_", "max_", "min_"))
 
 
+def names_executors(name: str) -> bool:
+    """Whether a name speaks of Spark's executors, and not of machines in general."""
+    return "executor" in name.lower()
+
+
 def names_runs(name: str) -> bool:
     return _IDENTIFIER.fullmatch(plain_name(name)) is not None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study.application import TIME, TOTAL_TIME, WORK_TIME
+from sparkcast.study.application import OTHER_SPANS
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
 
@@ -69,9 +69,8 @@ class Vocabulary:
 
     def time_beside(self, name: str, among: Iterable[str]) -> str | None:
         """Beside a time of a Spark application, the other that people think of: all of its life, or its Spark jobs."""
-        other = {TOTAL_TIME: TIME, TIME: TOTAL_TIME, WORK_TIME: TOTAL_TIME}.get(name)
-        is_known = bool(self.response(name).span) and other is not None and other in among
-        return other if is_known and other is not None and self.response(other).span else None
+        other, known = OTHER_SPANS.get(self.response(name).span), set(among)
+        return next((r.name for r in self.responses if r.name in known and r.span == other), None) if other else None
 
     @property
     def money(self) -> str | None:
