@@ -123,7 +123,8 @@ QUESTIONS = (
     ("analyze", "--response", "accuracy"),
     ("predict", "--model", "ridge", "--at", "executors=3,memory=4g,rows=2000000"),
     # Only the cells of the dirty table tell a currency: said of both.
-    ("recommend", "--model", "ridge", "--within", "30m", "--minimize", "cost", "--role", "cost=money:EUR"),
+    ("recommend", "--model", "ridge", "--within", "40m", "--minimize", "cost", "--role", "cost=money:EUR"),
+    ("recommend", "--within", "10m", "--fix", "rows=5000000", "--model", "ridge", "--role", "cost=money:EUR"),
 )
 
 
@@ -204,7 +205,7 @@ def test_a_deadline_holds_for_times_in_minutes_and_hours(
 ) -> None:
     timed(tmp_path / "s.csv", "time_s", 1)
     timed(tmp_path / "other.csv", header, factor)
-    question = ("--model", "ridge", "--within", "30m", "--json")
+    question = ("--model", "ridge", "--within", "40m", "--json")
     asked = (("s.csv",), ("other.csv", *options))
     seconds, other = (json.loads(call("recommend", *given, *question).out) for given in asked)
     assert seconds["chosen"]["configuration"] == other["chosen"]["configuration"]
