@@ -80,6 +80,17 @@ def test_a_column_left_out_that_explains_the_rest_is_blamed_before_warm_up(formu
     assert "warm-up" not in warnings
 
 
+@pytest.mark.parametrize("responses", [(), ("minutes",), ("cost",)])
+def test_what_the_runs_yielded_is_not_blamed_for_what_is_left(responses: tuple[str, ...]) -> None:
+    draw = np.random.default_rng(2)
+    frame = pd.DataFrame([{"executors": e, "cores": c} for e in (1, 2, 4) for c in (1, 2) for _ in range(8)])
+    noise = draw.integers(0, 3, len(frame))  # rounded, so that equal results group the runs
+    frame["minutes"], frame["cost"] = 10 + noise, 1 + 2 * noise
+    frame = frame.sample(frac=1, random_state=1)
+    found = api.analyze(frame, table=TableOptions(factors=("executors", "cores"), responses=responses))
+    assert not any("add it as a factor" in warning for warning in found.warnings)
+
+
 def test_columns_of_noise_are_not_blamed() -> None:
     draw = np.random.default_rng(3)
     blamed = 0

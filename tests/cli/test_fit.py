@@ -210,7 +210,7 @@ def test_extrapolate_does_not_excuse_a_mistake(call: Call, model: Path, at: str)
     ("rows", "code", "words"),
     [
         (["1,5", "2,3"], 4, "2 different configurations"),
-        (["1,5", "2,-3", "4,2"], 2, "time_s is -3 in a run, which is impossible"),
+        (["1,5", "2,-3", "4,2"], 2, "row 3, column 'time_s': '-3' is negative, and a time cannot be"),
         (["1,5", "2,inf", "4,2"], 2, "not finite"),
         (["1,5", "2,", "4,"], 4, "1 different configurations"),
     ],
@@ -223,6 +223,14 @@ def test_data_that_cannot_be_learned_from_are_refused(
     assert (answer.code, answer.out) == (code, "")
     assert words in answer.err
     assert "hint: " in answer.err
+
+
+def test_a_cost_below_0_is_refused(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text("executors,cost\n1,5\n2,-3\n4,2\n")
+    answer = call("fit", "few.csv", "--model", "ridge")
+    assert (answer.code, answer.out) == (2, "")
+    assert "cost is -3 in a run, which is impossible" in answer.err
+    assert "hint: correct or remove that run" in answer.err
 
 
 @pytest.mark.parametrize("model", ["ridge", "median", "random-forest"])

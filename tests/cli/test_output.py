@@ -78,7 +78,13 @@ def test_a_file_is_never_replaced_silently(call: Call, tmp_path: Path) -> None:
 def test_an_impossible_deadline_exits_with_5_and_names_the_nearest(call: Call) -> None:
     answer = call("recommend", "runs.csv", "--within", "1s")
     assert answer.code == 5
-    assert "the shortest deadline met with probability" in answer.err
+    assert (
+        "no candidate meets the 1 s deadline with 95% probability\n  closest: executors=4, batch_size=128 "
+        in answer.err
+    )
+    assert (
+        "hint: relax the deadline to 3.44 s (--within 3.44s), which executors=4, batch_size=128 meets\n" in answer.err
+    )
 
 
 @pytest.mark.parametrize("workload", ["pi", "mnist-training"])

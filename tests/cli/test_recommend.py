@@ -135,7 +135,6 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--within", "1s"], 5, "relax the deadline to "),
         (["--within", "30s", "--fix", "executors=1"], 5, "remove --fix executors=1: "),
         (["--format", "yaml"], 2, "there is no format 'yaml'"),
-        (["--format", "emr", "--json"], 2, "--json and --format are both given"),
         (["--confidence", "1.5"], 2, "confidence 1.5 is not between 0 and 1"),
         (["--jobs-running", "many"], 2, "is not a number of jobs"),
         (["--jobs-running", "store"], 2, "only be counted for a study"),
@@ -152,6 +151,15 @@ def test_a_mistake_gets_its_exit_code_and_a_hint(
     assert (answer.code, answer.out) == (code, "")
     assert words in answer.err
     assert "hint:" in answer.err
+
+
+def test_json_and_a_format_at_once_are_refused_in_json(call: Call, runs: str) -> None:
+    answer = call(*ridge("--format", "emr", "--json"))
+    assert answer.code == 2
+    error = json.loads(answer.out)["error"]
+    assert (error["code"], error["problem"]) == (2, "--json and --format are both given")
+    assert error["hint"] == "--json has everything; --format only the command"
+    assert "--json and --format are both given" in answer.err
 
 
 CLUSTERS = """\

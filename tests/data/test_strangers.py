@@ -178,5 +178,13 @@ def test_a_memory_of_few_has_gibibytes_and_it_is_said(tmp_path: Path) -> None:
     assert data.dataset.vocabulary.setting("ram").bytes(61) == 61 * 2**30
     assert data.understood is not None
     assert "taken as GiB; or `roles={'ram': 'memory:mb'}`" in dict(data.understood.settings)["ram"]
+    # Nothing says that the memory of a worker is that of an executor.
+    launch = api.recommend(data, within_s=3600, minimize="minutes", model="ridge").launch
+    assert launch.properties == {}
+    assert "not Spark properties, so set them yourself: workers=8, ram=30" in launch.notes
+
+
+def test_a_memory_of_executors_is_passed_to_spark_in_the_unit_it_was_taken_as(tmp_path: Path) -> None:
+    data = read(tmp_path, lambda: tables.costs().replace("workers", "executors"))
     recommended = api.recommend(data, within_s=3600, minimize="minutes", model="ridge")
-    assert recommended.launch.properties["spark.executor.memory"].endswith("g")
+    assert recommended.launch.properties == {"spark.executor.instances": "8", "spark.executor.memory": "30g"}

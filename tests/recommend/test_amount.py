@@ -53,6 +53,17 @@ def test_a_smaller_input_is_never_the_answer_to_a_deadline_that_the_largest_miss
     assert "at rows=90000" in caught.value.problem
     assert "rows=10000" not in str(caught.value)
     assert "rows=50000" not in str(caught.value)
+    assert caught.value.hint.endswith(
+        "; or ask about less data than rows=90000, the largest measured: `fix={'rows': ...}`"
+    )
+
+
+def test_less_data_is_not_offered_where_nobody_left_the_amount_open_or_more_would_be_needed(tmp_path: Path) -> None:
+    path = table(tmp_path, {size: size for size in SIZES})
+    for question in ({"within_s": 10, "fix": {"rows": 90000}}, {"limits": ["accuracy >= 0.99"]}):
+        with pytest.raises(InfeasibleError) as caught:
+            ask(path, **question)
+        assert "less data" not in caught.value.hint
 
 
 def test_an_amount_that_is_fixed_or_given_values_to_choose_from_is_not_held(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from scipy.stats import pearsonr, t
 
 from sparkcast.analysis import LevelMean
 from sparkcast.analysis.beside import left_unexplained
-from sparkcast.analysis.blocks import IN_A_ROW
+from sparkcast.analysis.blocks import IN_A_ROW, run_order
 from sparkcast.analysis.estimable import CodedRuns
 from sparkcast.analysis.fit import DesignMatrix, Fit
 from sparkcast.analysis.noise import BlockNoise, Noise, block_noises
@@ -145,10 +145,10 @@ def _crowded(runs: Sequence[Observation], response: Response) -> str:
 
 def _changes_with_time(settings: CodedRuns, runs: Sequence[Observation]) -> str:
     """A setting that was changed once, half-way, cannot be told from whatever else changed meanwhile."""
-    positions = [run.position for run in runs]
-    if len(runs) < 8 or len(set(positions)) < len(runs):  # too few, or nobody noted the order
+    order = run_order(runs)
+    if len(runs) < 8 or order is None:  # too few, or nobody noted the order
         return ""
-    place = pd.Series(np.argsort(np.argsort(positions)))
+    place = pd.Series(order)
     coding = settings.coding
     drifting = []
     for name in coding.varied:

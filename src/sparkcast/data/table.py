@@ -93,7 +93,7 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     unique = [i for i in range(len(grid.rows)) if i not in repeated]
     kept = complete(columns, sorted_.settings, unique) if options.complete_rows else unique
     table.refuse_problems(sorted_.settings, sorted_.responses, kept)
-    observations = table.observations(sorted_.settings, fixed, (*sorted_.responses, *metrics), ready.ends, kept)
+    observations = table.observations((*sorted_.settings, *fixed), sorted_.responses, metrics, ready.ends, kept)
     table.require_response(named)
     dataset = Dataset(sorted_.settings, observations, path.stem, tuple(named), words)
     ask_about_units(path.name, dataset, table.assumed(named))
@@ -346,13 +346,13 @@ class _Reader:
     def observations(
         self,
         settings: Sequence[str],
-        fixed: Sequence[str],
-        measured: Sequence[str],
+        responses: Sequence[str],
+        metrics: Sequence[str],
         ends: Sequence[RunEnd],
         kept: Sequence[int],
     ) -> tuple[Observation, ...]:
-        levels = {name: self._levels(name, kept) for name in (*settings, *fixed)}
-        numbers = {name: self._numbers(name, kept) for name in measured}
+        levels = {name: self._levels(name, kept) for name in settings}
+        numbers = {name: self._numbers(name, kept) for name in (*responses, *metrics)}
         ended = self._stopped_at_limit([ends[i] for i in kept], numbers)
         seen: dict[tuple[Level | None, ...], int] = {}
         made: dict[tuple[Level | None, ...], Configuration] = {}  # replicates share one
@@ -360,7 +360,7 @@ class _Reader:
         is_full = all(None not in column for column in numbers.values())
         values = zip(*numbers.values(), strict=True) if numbers else (() for _ in kept)
         rows = zip(zip(*levels.values(), strict=True), values, ended, strict=True)
-        beside = self._labels(levels, numbers, kept)
+        beside = self._labels((*settings, *responses), metrics, kept)
         for place, (row, value, end) in enumerate(rows, start=1):
             seen[row] = seen.get(row, 0) + 1
             if row not in made:
@@ -384,7 +384,7 @@ class _Reader:
         return tuple(found)
 
     def _labels(self, used: Container[str], numbers: Container[str], kept: Sequence[int]) -> dict[str, list[str]]:
-        """Columns beside the settings, as they are written: those that vary, of numbers those that group the runs."""
+        """Columns beside settings and responses, as written: those that vary, of numbers those that group the runs."""
         beside = {name: _picked(list(self.grid.cells(name)), kept) for name in self.columns if name not in used}
         counts = {name: len(set(cells)) for name, cells in beside.items()}
         most = {name: len(kept) / 3 if name in numbers else len(kept) for name in beside}

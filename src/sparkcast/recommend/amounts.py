@@ -62,6 +62,18 @@ def shown_amounts(held: Mapping[str, Level]) -> str:
     >>> shown_amounts({"rows": 90000})
     "rows=90000, the largest measured; `fix={'rows': ...}` asks about another amount"
     """
+    return f"{Configuration(held)}, the largest measured; {_another(held)} asks about another amount"
+
+
+def less_data(held: Mapping[str, Level]) -> str:
+    """How to ask about less, where the amount that was held is too much.
+
+    >>> less_data({"rows": 90000})
+    "ask about less data than rows=90000, the largest measured: `fix={'rows': ...}`"
+    """
+    return f"ask about less data than {Configuration(held)}, the largest measured: {_another(held)}"
+
+
+def _another(held: Mapping[str, Level]) -> str:
     [*names] = held
-    other = f"`fix={{{names[0]!r}: ...}}`"
-    return f"{Configuration(held)}, the largest measured; {other} asks about another amount"
+    return f"`fix={{{names[0]!r}: ...}}`"

@@ -87,7 +87,7 @@ class Recommender:
         whole = replace(question, fix={**question.fix, **data.settings})
         asked = self._asked(*self._view(whole.fix), whole, limits)
         if not asked.meets.any():
-            raise infeasible(asked, self._freed(question))
+            raise infeasible(asked, self._freed(question), data.settings)
         return replace(_answer(self, asked), held=data.settings, notes=(*self.notes(asked), *data.notes))
 
     def _whole_data(self, question: Question, limits: Sequence[Limit]) -> WholeData:

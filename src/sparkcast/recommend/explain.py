@@ -8,6 +8,7 @@ import numpy as np
 from sparkcast.arrays import Bools, Ints
 from sparkcast.errors import InfeasibleError
 from sparkcast.recommend import Alternative, Candidate, Limit, Relaxed
+from sparkcast.recommend.amounts import less_data
 from sparkcast.recommend.comparison import is_likely
 from sparkcast.recommend.evaluation import Asked
 from sparkcast.recommend.question import Objective
@@ -141,12 +142,14 @@ def _show_gain(objective: Objective, words: Vocabulary, now: float, then: float)
 # ---------------------------------------------------------------- nothing fits
 
 
-def infeasible(asked: Asked, freed: Sequence[tuple[str, Candidate]]) -> InfeasibleError:
-    """Says how near it gets, and what alone would make it possible."""
+def infeasible(asked: Asked, freed: Sequence[tuple[str, Candidate]], held: Configuration) -> InfeasibleError:
+    """Says how near it gets, and what alone would make it possible. `held`: amounts of data that nobody fixed."""
     hints = _relaxations(asked) + [_freed_text(asked, name, chosen) for name, chosen in freed] + _untested_text(asked)
     alone = f"relaxing a single limit is not enough: {_each_alone(asked)}"
     nearest = (*_relaxed(asked), *(chosen.configuration for _, chosen in freed))
-    return InfeasibleError(_problem(asked), hint="; or ".join(hints) or alone, nearest=nearest)
+    is_too_much = held and any(limit.is_upper for limit in asked.limits)
+    hints = [*(hints or [alone]), *([less_data(held)] if is_too_much else [])]
+    return InfeasibleError(_problem(asked), hint="; or ".join(hints), nearest=nearest)
 
 
 def _untested_text(asked: Asked) -> list[str]:
