@@ -1,6 +1,7 @@
 """`recommend`: the answer, its options, and what each mistake gets."""
 
 import json
+import re
 import math
 from pathlib import Path
 
@@ -135,7 +136,6 @@ def test_figures_are_written(call: Call, runs: str, tmp_path: Path) -> None:
         (["--within", "1s"], 5, "relax the deadline to "),
         (["--within", "30s", "--fix", "executors=1"], 5, "remove --fix executors=1: "),
         (["--format", "yaml"], 2, "there is no format 'yaml'"),
-        (["--format", "emr", "--json"], 2, "--json and --format are both given"),
         (["--confidence", "1.5"], 2, "confidence 1.5 is not between 0 and 1"),
         (["--jobs-running", "many"], 2, "is not a number of jobs"),
         (["--jobs-running", "store"], 2, "only be counted for a study"),
@@ -152,6 +152,13 @@ def test_a_mistake_gets_its_exit_code_and_a_hint(
     assert (answer.code, answer.out) == (code, "")
     assert words in answer.err
     assert "hint:" in answer.err
+
+
+def test_a_format_and_json_are_refused_together(call: Call, runs: str) -> None:
+    answer = call(*ridge("--format", "emr", "--json"))
+    assert answer.code == 2
+    assert json.loads(answer.out)["error"]["problem"] == "--json and --format are both given"
+    assert "--json and --format are both given" in answer.err
 
 
 CLUSTERS = """\
@@ -193,3 +200,10 @@ def test_the_answer_says_what_was_considered_and_how_to_change_that(call: Call, 
     said = " ".join(call(*asked, "--details", "--levels", "nodes=2..8").out.split())
     assert "Considered 21 combinations of the measured and the given levels, 8 of them measured" in said
     assert "9 runs cover 8 of 9 candidates; none failed" in call(*asked).out
+
+
+def test_the_texts_of_an_answer_stand_in_one_column_whatever_their_labels(call: Call, clusters: str) -> None:
+    lines = call("recommend", clusters, "--model", "ridge", "--within", "60s").out.splitlines()[1:]
+    texts = {re.match(r" {9,}| *\S+(?:-\S+)* +", line).end() for line in lines}  # type: ignore[union-attr]
+    assert any(line.startswith("  Core-seconds ") for line in lines)
+    assert texts == {len("  Core-seconds ")}

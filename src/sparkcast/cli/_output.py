@@ -28,6 +28,7 @@ _HAS_TOLD: ContextVar[bool] = ContextVar("_HAS_TOLD", default=False)  # a docume
 _PIPED = 100  # columns where there is no terminal
 _NARROWEST = 40
 _LABELS = 13  # columns before the text of a labeled line
+_LONG_LABEL = 25  # the name of a response from this length on moves no text but its own
 
 
 def require_free(path: Path, force: bool) -> None:
@@ -114,11 +115,13 @@ def tell_labeled(lines: Sequence[tuple[str, str]]) -> None:
         tell(f"  {label:{column}}{text}", hang=" " * column)
 
 
-def labeled(label: str, text: str, *, indent: int = 0) -> None:
-    """A line that begins with a label, on stdout; what runs over stands below its text."""
-    first = f"{' ' * indent}{label}".ljust(_LABELS - 1) + " "
-    lines = wrapped(as_options(text), width(sys.stdout) - len(first), "")
-    _print([first + lines[0], *(" " * len(first) + line for line in lines[1:])], sys.stdout)
+def labeled(lines: Sequence[tuple[str, str]]) -> None:
+    """Lines that begin with a label, on stdout, their texts in one column; what runs over stands below its text."""
+    column = max(_LABELS, *(len(label) + 1 for label, _ in lines if len(label) < _LONG_LABEL))
+    for label, text in lines:
+        first = f"{label} ".ljust(column)
+        head, *rest = wrapped(as_options(text), width(sys.stdout) - len(first), "")
+        _print([first + head, *(" " * len(first) + line for line in rest)], sys.stdout)
 
 
 def say(message: str) -> None:

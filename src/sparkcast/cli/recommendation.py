@@ -226,10 +226,7 @@ def _show_recommendation(result: "Recommendation", details: bool) -> None:
             how = "--fix NAME=VALUE narrows them, --levels NAME=1..16 adds others"
             inner.append(("Considered", f"{result.considered.text} ({how})"))
     tell(f"Use {result.chosen.configuration}.")
-    for label, text in inner:
-        labeled(label, text, indent=2)
-    for label, text in outer:
-        labeled(label, text)
+    labeled([*((f"  {label}", text) for label, text in inner), *outer])
     if details:
         _show_front(result)
     for forecast in result.running:
