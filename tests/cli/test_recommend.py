@@ -1,8 +1,8 @@
 """`recommend`: the answer, its options, and what each mistake gets."""
 
 import json
-import re
 import math
+import re
 from pathlib import Path
 
 import pytest
