@@ -46,6 +46,8 @@ def test_every_command_of_the_tutorial_works_from_an_empty_folder(
     assert list(answers) == ["init", "design", "run", "analyze", "predict", "recommend", "report"]
     assert "6 of 6 trials have a result (6 new)" in answers["run"]
     assert "executors=2, rows=80000" in answers["predict"]
-    assert "--conf spark.executor.memory=1g" in answers["recommend"]
-    assert "--rows 100000 --iterations 5" in answers["recommend"]
+    started = shlex.split(answers["recommend"])
+    assert started[0] == "spark-submit"
+    assert "spark.executor.memory=1g" in started
+    assert started[started.index("train.py") :] == ["train.py", "--rows", "100000", "--iterations", "5"]
     assert (tmp_path / "train.html").stat().st_size > 10_000

@@ -9,6 +9,7 @@ from statistics import median_high
 from sparkcast import api
 from sparkcast.errors import RunError
 from sparkcast.recommend import Prediction, Recommendation
+from sparkcast.recommend.lines import answer_lines
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.runs.session import OnProgress, Progress
@@ -118,15 +119,13 @@ def _story(
     report: Path,
 ) -> tuple[str, ...]:
     analysis = api.analyze(data)
-    chosen = str(recommendation.chosen.configuration)
+    matters = any(verdict.matters is not False for verdict in analysis.factors)
     inside = "inside" if check.inside else "outside"
     return (
         f"Measured     {result.finished} of {result.planned} planned training runs, on a real Spark cluster",
-        *(f"Matters      {sentence}" for sentence in analysis.summary[:2]),
-        f"Deadline     {recommendation.within_s:g} s, to be met with "
-        f"{show_level(recommendation.confidence)} probability",
-        f"Recommended  {chosen}",
-        f"             {recommendation.why}",
+        *(f"Matters      {sentence}" for sentence in analysis.summary[: 2 if matters else 1]),
+        f"Recommended  {recommendation.chosen.configuration}",
+        *(f"{label:<12} {text}" for label, text in answer_lines(recommendation)),
         f"Check run    predicted {check.predicted:.1f} s ({check.low:.1f} to {check.high:.1f}), "
         f"measured {check.measured:.1f} s: {inside} the {show_level(check.level)} interval",
         f"Report       {report}",

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -201,3 +202,10 @@ def test_the_answer_says_what_was_considered_and_how_to_change_that(call: Call, 
     said = " ".join(call(*asked, "--details", "--levels", "nodes=2..8").out.split())
     assert "Considered 21 combinations of the measured and the given levels, 8 of them measured" in said
     assert "9 runs cover 8 of 9 candidates; none failed" in call(*asked).out
+
+
+def test_the_texts_of_an_answer_stand_in_one_column_whatever_their_labels(call: Call, clusters: str) -> None:
+    lines = call("recommend", clusters, "--model", "ridge", "--within", "60s").out.splitlines()[1:]
+    texts = {re.match(r" {9,}| *\S+(?:-\S+)* +", line).end() for line in lines}  # type: ignore[union-attr]
+    assert any(line.startswith("  Core-seconds ") for line in lines)
+    assert texts == {len("  Core-seconds ")}

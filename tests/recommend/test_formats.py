@@ -88,8 +88,12 @@ def test_a_properties_file_has_each_property_once() -> None:
 def test_spark_submit_itself_reads_the_properties_file(tmp_path: Path) -> None:
     (tmp_path / "tuned.conf").write_text(render("properties", BARE)[0] + "\n")
     (tmp_path / "job.py").write_text(
-        "import json, sys\nfrom pyspark import SparkConf\nprint('CONF', json.dumps(dict(SparkConf().getAll())))\n"
-        "from pyspark import SparkContext\nprint('CONF', json.dumps(dict(SparkContext().getConf().getAll())))\n"
+        "import json\nfrom pyspark import SparkContext\ncontext = SparkContext()\n"
+        # Spark itself puts these before the options of executors.
+        "modules = context._jvm.org.apache.spark.launcher.JavaModuleOptions.defaultModuleOptions()\n"
+        "own = f'-Djava.net.preferIPv6Addresses=false {modules} '\n"
+        "read = {name: text.removeprefix(own) for name, text in context.getConf().getAll()}\n"
+        "print('CONF', json.dumps(read))\n"
     )
     from sparkcast.engines._installation import find_spark
     from sparkcast.engines._java import find_java

@@ -28,6 +28,7 @@ _HAS_TOLD: ContextVar[bool] = ContextVar("_HAS_TOLD", default=False)  # a docume
 _PIPED = 100  # columns where there is no terminal
 _NARROWEST = 40
 _LABELS = 13  # columns at least before the text of a labeled line
+_LONG_LABEL = 25  # the name of a response from this length on moves no text but its own
 
 
 def require_free(path: Path, force: bool) -> None:
@@ -110,11 +111,11 @@ def tell(text: str, hang: str = "  ") -> None:
 def tell_labeled(inner: Sequence[tuple[str, str]], outer: Sequence[tuple[str, str]] = ()) -> None:
     """Labels with what they stand for, in two columns on stdout; the inner ones are indented."""
     lines = [(f"  {label}", text) for label, text in inner] + [*outer]
-    column = max(_LABELS, *(len(label) + 2 for label, _ in lines))
+    column = max(_LABELS, *(len(label) + 2 for label, _ in lines if len(label) < _LONG_LABEL))
     for label, text in lines:
-        first = label.ljust(column)
-        shown = wrapped(_for_people(text), width(sys.stdout) - column, "")
-        _print([first + shown[0], *(" " * column + line for line in shown[1:])], sys.stdout)
+        first = f"{label} ".ljust(column)
+        shown = wrapped(_for_people(text), width(sys.stdout) - len(first), "")
+        _print([first + shown[0], *(" " * len(first) + line for line in shown[1:])], sys.stdout)
 
 
 def say(message: str) -> None:
