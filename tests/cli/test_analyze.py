@@ -46,7 +46,7 @@ def test_the_published_table_is_read_rightly_without_any_flag(call: Call, table_
     }
     assert found["summary"][0].startswith("cost depends most on lr (33%), then lr:batch (14%): ")
     # Ten rows of a configuration in a row: between the 32 blocks, the cluster's effects are within the noise.
-    assert "Cluster settings show no effect: nodes, executors, cores." in found["summary"]
+    assert "Cluster settings show no effect distinguishable from noise: nodes, executors, cores." in found["summary"]
     assert any("so tests compare the 32 blocks, not the runs; randomize" in warning for warning in found["warnings"])
     assert not any("add it as a factor" in warning for warning in found["warnings"])
     plain = " ".join(check["sentence"] for check in found["untransformed"]["checks"])

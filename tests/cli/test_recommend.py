@@ -208,4 +208,4 @@ def test_the_texts_of_an_answer_stand_in_one_column_whatever_their_labels(call: 
     lines = call("recommend", clusters, "--model", "ridge", "--within", "60s").out.splitlines()[1:]
     texts = {re.match(r" {9,}| *\S+(?:-\S+)* +", line).end() for line in lines}  # type: ignore[union-attr]
     assert any(line.startswith("  Core-seconds ") for line in lines)
-    assert texts == {len("  Core-seconds ")}
+    assert texts == {len("  Core-seconds  ")}

@@ -41,7 +41,7 @@ _WORDS = Vocabulary(
 
 
 def trainings() -> Dataset:
-    runs = [Observation(dict(zip(_NAMES, levels, strict=True)), {"time_s": time}) for *levels, time in _TRAININGS]
+    runs = [Observation(dict(zip(_NAMES, row[:-1], strict=True)), {"time_s": row[-1]}) for row in _TRAININGS]
     return Dataset(_NAMES, tuple(runs), "training", ("time_s",), _WORDS)
 
 

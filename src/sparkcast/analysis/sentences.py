@@ -201,7 +201,7 @@ def _system(found: AnalysisResults, verdicts: Sequence[FactorVerdict]) -> str:
         return "No cluster setting was tested."
     acting = [name for name, verdict in own.items() if verdict.matters]
     if not acting:
-        return f"Cluster settings show no effect: {', '.join(own)}."
+        return f"Cluster settings show no effect distinguishable from noise: {', '.join(own)}."
     idle = [name for name in own if name not in acting]
     but = f"; {', '.join(idle)} shows none" if idle else ""
     share = f"{show_percent(found.system_percent / 100)} of the variation with interactions"
