@@ -209,3 +209,12 @@ def test_the_texts_of_an_answer_stand_in_one_column_whatever_their_labels(call: 
     texts = {re.match(r" {9,}| *\S+(?:-\S+)* +", line).end() for line in lines}  # type: ignore[union-attr]
     assert any(line.startswith("  Core-seconds ") for line in lines)
     assert texts == {len("  Core-seconds  ")}
+
+
+def test_a_deadline_is_promised_on_condition_of_success_where_runs_failed(call: Call, tmp_path: Path) -> None:
+    rows = [f"{n},{cores},{240 / n / cores + 5:.1f},OK" for n in (1, 2, 4) for cores in (1, 2)]
+    (tmp_path / "runs.csv").write_text("\n".join(["executors,cores,time_s,status", *rows, "8,2,,KILLED"]) + "\n")
+    answer = call("recommend", tmp_path / "runs.csv", "--within", "200s", "--model", "ridge")
+    assert answer.code == 0, answer.err
+    assert "probability if the run succeeds (95% required)" in answer.out
+    assert "Use executors=8" not in answer.out

@@ -50,7 +50,9 @@ def _label(response: Response) -> str:
 
 def _limit_line(result: Recommendation, limit: Limit, chance: float) -> Line:
     response = result.vocabulary.response(limit.response)
-    met = f"met with {show_probability(chance)} probability ({show_level(result.confidence)} required)"
+    # A run that fails meets no limit, and the chance is that of runs that end well.
+    condition = "" if result.chosen.failure_probability is None else " if the run succeeds"
+    met = f"met with {show_probability(chance)} probability{condition} ({show_level(result.confidence)} required)"
     if response.kind is Kind.TIME and limit.is_upper:
         span = response.span and f" {response.span}"
         return "Deadline", f"{short_seconds(response.seconds(limit.value))}{span}, {met}"
