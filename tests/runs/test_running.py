@@ -41,13 +41,14 @@ def test_a_study_runs_on_the_embedded_cluster_and_everything_is_kept(
     result = json.loads(answer.stdout)
     assert (result["finished"], result["planned"], result["left_out"]) == (2, 2, [])
     assert "your spark.executor.memory=600m replaces 1g" in answer.stderr
-    assert "[2/2] trial 2: " in answer.stderr
+    assert "[2/2] run 2 of 2: " in answer.stderr
     for run in api.load_data(tmp_path / "s.yaml").dataset.observations:
         assert run.outcome is Outcome.OK
         assert {"time_s", "throughput", "startup_s", "total_s", "cost"} <= set(run.responses)
-        assert run.responses["cost"] == pytest.approx(
-            run.responses["time_s"] * 1e-4 * int(run.configuration["executors"])
-        )
+        assert run.responses["cost"] == pytest.approx(0.36 * run.responses["core_hours"])
+        # Executors are held from before the first Spark job until after the last, and no longer than the run.
+        held_s = 3600 * run.responses["core_hours"] / int(run.configuration["executors"])
+        assert run.responses["time_s"] < held_s < run.responses["total_s"]
         assert run.tasks is not None
         assert (run.tasks.executors, run.tasks.failed_tasks) == (run.configuration["executors"], 0)
         assert run.utilization is not None
