@@ -141,7 +141,12 @@ def predict(
     asking = Extrapolating(fitted, meaning, categories) if extrapolate else fitted
     distribution = Distribution(table_at(asking, [asked]))
     [mean] = _means(distribution.table)
-    notes = (mixed_environments(about.fingerprints), about.responses[response].note, _unrepeated(known, response))
+    notes = (
+        mixed_environments(about.fingerprints),
+        about.responses[response].note,
+        _unrepeated(known, response),
+        _stopped(getattr(fitted, "n_stopped", 0)),
+    )
     prediction = Prediction(response, distribution.median, *distribution.interval(level), level)
     told = tuple(note for note in notes if note)
     found = PredictionAt(Configuration(at), name, prediction, mean, notes=told, distribution=distribution)
@@ -162,6 +167,10 @@ def _unrepeated(known: Knowledge, response: str) -> str:
     if len(runs) > FEW or len({*map(known.runs.key, runs)}) < len(runs):
         return ""
     return "no configuration was run twice, so the noise of single runs is assumed, not measured"
+
+
+def _stopped(n: int) -> str:
+    return f"stopped runs count as lower bounds at {n} configuration{'s' if n > 1 else ''}" if n else ""
 
 
 def _beside(

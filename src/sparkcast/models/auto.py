@@ -132,6 +132,11 @@ class Combined(Answering):
     outside: dict[str, Choice] = field(default_factory=dict)  # filled when such a question is asked first
 
     @property
+    def n_stopped(self) -> int:
+        """Configurations of which it knows that they take longer than some limit."""
+        return getattr(self.inside.distribution, "n_stopped", 0)
+
+    @property
     def choices(self) -> tuple[Choice, ...]:
         return (self.inside, *self.outside.values())
 
@@ -181,7 +186,7 @@ class Auto:
     def fit(self, data: Dataset, response: str) -> Combined:
         problem = pose(data, response)
         with one_thread():
-            if self._candidates is None and len(problem) <= FEW:
+            if self._candidates is None and _is_led(problem):
                 return _led(problem, self._remembering)
             members, left_out = _members(problem, self._candidates)
             return Combined(problem.domain, members, _choose_inside(problem, members, left_out), problem)
@@ -190,12 +195,18 @@ class Auto:
 # ---------------------------------------------------------------- few configurations
 
 
+def _is_led(problem: Problem) -> bool:
+    """Only the Bayesian model hears of runs that were stopped: to all others, settings look as quick as what ended."""
+    return len(problem) <= FEW or (problem.stopped is not None and len(problem) <= Bayesian.auto_up_to)
+
+
 def _led(problem: Problem, remembering: Remembering | None) -> Combined:
     """The Bayesian model, moved by those that join it."""
     posterior, voices = posterior_of(problem), _voices(problem, remembering)
     said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
     weights = _weights(problem, problem, posterior.link, said)
-    belief = ResponseBelief(problem.domain, posterior, tuple(points for _, points, _ in voices), weights)
+    said_by = tuple(points for _, points, _ in voices)
+    belief = ResponseBelief(problem.domain, posterior, said_by, weights, n_stopped=problem.n_stopped)
     names = (NAME, *(name for name, _, _ in voices))
     inside = _led_choice(INSIDE, _protocol(problem), names, problem, said, belief)
     return Combined(problem.domain, (), inside, problem)
@@ -238,7 +249,7 @@ def _led_outside(problem: Problem, inside: Choice, belief: ResponseBelief, step:
 def _voices(problem: Problem, remembering: Remembering | None) -> list[tuple[str, PointPredictions, Floats]]:
     """Who joins, what it learned, and what it says of configurations left out."""
     found = []
-    for name, method in _learners(problem, None):
+    for name, method in _learners(problem, None) if problem.stopped is None else ():
         learn = method if remembering is None else remembering(name, method)
         try:
             learned = learn(problem)
