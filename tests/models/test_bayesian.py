@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.fitting.posterior import posterior_of
+from sparkcast.fitting.prior import Terrain
 from sparkcast.fitting.problem import pose
 from sparkcast.models.auto import Auto
 from sparkcast.models.bayesian import Bayesian
@@ -274,3 +275,38 @@ def test_a_run_that_failed_by_itself_says_nothing_of_times() -> None:
     at = [{"executors": 3}]
     with_failed = Bayesian().fit(replace(data, observations=(*data.observations, failed)), "time_s")
     assert with_failed.predict(at) == Bayesian().fit(data, "time_s").predict(at)
+
+
+# ---------------------------------------------------------------- many settings
+
+
+def properties(n_runs: int, n_settings: int, seed: int) -> list[dict[str, Level]]:
+    draw = random.Random(seed)
+    return [{f"p{k}": draw.choice((1, 2, 4, 8, 16)) for k in range(n_settings)} for _ in range(n_runs)]
+
+
+def test_of_many_settings_that_do_nothing_the_typical_run_is_predicted() -> None:
+    asked = properties(40, 25, seed=1)
+    for seed in (2, 3, 4):
+        [*predicted] = (
+            Bayesian().fit(runs(lambda **_: 100.0, properties(15, 25, seed), noise=0.1), "time_s").predict(asked)
+        )
+        apart = [abs(math.log(value / 100)) for value in predicted]
+        assert sum(apart) / len(apart) < 0.08
+
+
+def test_one_of_many_settings_that_matters_is_found() -> None:
+    def law(**at: float) -> float:
+        return 100 * at["p7"] ** 0.6
+
+    asked = properties(40, 25, seed=1)
+    fitted = Bayesian().fit(runs(law, properties(20, 25, seed=2), noise=0.05), "time_s")
+    apart = [abs(math.log(value / law(**at))) for value, at in zip(fitted.predict(asked), asked, strict=True)]
+    assert sum(apart) / len(apart) < 0.12
+
+
+def test_a_few_settings_of_unknown_meaning_are_all_expected_to_act() -> None:
+    assert Terrain((Role.OTHER,) * 6, (True,) * 6, 0, is_time=True).share_acting == 1
+    assert Terrain((Role.OTHER,) * 20, (True,) * 20, 10, is_time=True).share_acting == pytest.approx(3 / 27)
+    with_roles = Terrain((Role.MACHINES, Role.CORES, *(Role.OTHER,) * 6), (True,) * 8, 0, is_time=True)
+    assert not with_roles.has_many

@@ -190,7 +190,8 @@ class Law:
             same = (left.categories[:, None] == right.categories).reshape(len(left) * len(right), -1) * 1.0
             found += (known.offsets**2 @ same.T).reshape(shape)
             # What numbers do in one category they partly do in all, and partly in categories that are alike.
-            apart_by = known.distance[:, None, None] ** 2 * (1 - same).sum(axis=1).reshape(shape[1:])
+            differ = (known.closeness**2 @ (1 - same).T).reshape(shape)
+            apart_by = known.distance[:, None, None] ** 2 * differ
             common = known.common[:, None, None]
             found += (1 - common) * remainder * _matern(squares + apart_by)
             remainder = common * remainder
@@ -297,11 +298,14 @@ def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:
     inputs, terrain = inputs_of(some)
     link = link_of(problem.response, problem.scale, problem.target)
     seen = _seen(few, inputs, link)
-    n_particles = int(np.clip(5000 / len(few), 64, 256))
+    n_particles, n_moves = int(np.clip(5000 / len(few), 64, 256)), 3
+    if terrain.has_many:  # which of them act is hard to find out
+        n_particles, n_moves = 2 * n_particles, 6
     unknowns = sample(
         lambda rows: _explained(terrain, rows, seen)[2],
         terrain.n_unknown + seen.n_stopped,
         n_particles=n_particles,
+        n_moves=n_moves,
         seed=seed,
     )
     kept = _KEPT if len(some) <= _SAMPLED else _KEPT // 4
@@ -321,7 +325,7 @@ def _explained(terrain: Terrain, unknowns: Floats, seen: RunData) -> tuple[Law, 
     law = Law(terrain, quantities(terrain, unknowns[:, : terrain.n_unknown]), seen.center)
     _, left, stretch = law.remains(seen)
     expected, n = law.mean(seen.rows), seen.n_measured
-    factor = np.linalg.cholesky(law.covariance_of_runs(seen, stretch))
+    factor: Floats = np.linalg.cholesky(law.covariance_of_runs(seen, stretch)).astype(float, copy=False)
     white = np.linalg.solve(factor[:, :n, :n], (left - expected)[:, :n, None])[..., 0]
     found = -(white**2).sum(axis=1) / 2 - np.log(np.diagonal(factor[:, :n, :n], axis1=1, axis2=2)).sum(axis=1)
     found += np.log(stretch[:, :n]).sum(axis=1)  # of the change from times to what is left of them
