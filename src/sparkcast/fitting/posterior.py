@@ -326,7 +326,7 @@ def _explained(terrain: Terrain, unknowns: Floats, seen: RunData) -> tuple[Law, 
     _, left, stretch = law.remains(seen)
     expected, n = law.mean(seen.rows), seen.n_measured
     factor: Floats = np.linalg.cholesky(law.covariance_of_runs(seen, stretch)).astype(float, copy=False)
-    white = np.linalg.solve(factor[:, :n, :n], (left - expected)[:, :n, None])[..., 0]
+    white: Floats = np.linalg.solve(factor[:, :n, :n], (left - expected)[:, :n, None])[..., 0].astype(float, copy=False)
     found = -(white**2).sum(axis=1) / 2 - np.log(np.diagonal(factor[:, :n, :n], axis1=1, axis2=2)).sum(axis=1)
     found += np.log(stretch[:, :n]).sum(axis=1)  # of the change from times to what is left of them
     found -= seen.freedom * np.log(law.known.noise) + seen.squares / (2 * law.known.noise**2)

@@ -17,21 +17,32 @@ from sparkcast.study import Configuration, Dataset, Kind, Observation, Response
 
 MIN_CONFIGURATIONS = 3
 _ROUNDING = 1e-6
+ODDS_FLOOR = 1e-3  # an accuracy of 0 or 1 in a few test images is not certainty
 _TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write_bytes spilled_bytes".split()
+
+
+def log_odds(share: Floats) -> Floats:
+    found: Floats = np.log(share) - np.log1p(-share)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseScale:
-    """How a response is compared: as ratios (logarithms) or as differences, and between which bounds it lies."""
+    """How a response is compared: as ratios (logarithms), odds or differences, and between which bounds it lies."""
 
     is_log: bool
     low: float = -math.inf
     high: float = math.inf
+    has_odds: bool = False  # of a share of `high`
 
     def forward(self, values: Floats) -> Floats:
+        if self.has_odds:
+            return log_odds(np.clip(values / self.high, ODDS_FLOOR, 1 - ODDS_FLOOR))
         return np.log(self.clip(values)) if self.is_log else np.asarray(values, dtype=float)
 
     def back(self, values: Floats) -> Floats:
+        if self.has_odds:
+            return self.clip(self.high / (1 + np.exp(np.clip(-values, -700.0, 700.0))))
         # Beyond 700 a float overflows.
         return self.clip(np.exp(np.minimum(values, 700.0)) if self.is_log else values)
 

@@ -25,7 +25,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Answering, AnswerTable
 from sparkcast.fitting.belief import ResponseBelief, error_of, together, weights_of
 from sparkcast.fitting.encoding import Axis, Domain
-from sparkcast.fitting.posterior import posterior_of
+from sparkcast.fitting.posterior import Posterior, posterior_of
 from sparkcast.fitting.predictive import Link
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.uncertainty import (
@@ -196,13 +196,19 @@ class Auto:
 
 
 def _is_led(problem: Problem) -> bool:
-    """Only the Bayesian model hears of runs that were stopped: to all others, settings look as quick as what ended."""
+    """To all others, who do not hear of runs that were stopped, settings look as quick as what ended."""
     return len(problem) <= FEW or (problem.stopped is not None and len(problem) <= Bayesian.auto_up_to)
+
+
+def _is_alone(problem: Problem, posterior: Posterior) -> bool:
+    """Of stopped runs only the Bayesian model hears, and only it knows that of many settings most do nothing."""
+    return problem.stopped is not None or posterior.law.terrain.has_many
 
 
 def _led(problem: Problem, remembering: Remembering | None) -> Combined:
     """The Bayesian model, moved by those that join it."""
-    posterior, voices = posterior_of(problem), _voices(problem, remembering)
+    posterior = posterior_of(problem)
+    voices = [] if _is_alone(problem, posterior) else _voices(problem, remembering)
     said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
     weights = _weights(problem, problem, posterior.link, said)
     said_by = tuple(points for _, points, _ in voices)
@@ -249,7 +255,7 @@ def _led_outside(problem: Problem, inside: Choice, belief: ResponseBelief, step:
 def _voices(problem: Problem, remembering: Remembering | None) -> list[tuple[str, PointPredictions, Floats]]:
     """Who joins, what it learned, and what it says of configurations left out."""
     found = []
-    for name, method in _learners(problem, None) if problem.stopped is None else ():
+    for name, method in _learners(problem, None):
         learn = method if remembering is None else remembering(name, method)
         try:
             learned = learn(problem)
