@@ -21,7 +21,7 @@ from sparkcast.errors import RunError, StoreError, StudyError
 from sparkcast.runs import placement, session, site
 from sparkcast.runs.campaign import CampaignResult, run_campaign
 from sparkcast.runs.session import Progress
-from sparkcast.store import Store, open_store
+from sparkcast.store import ResultsPlace, Store, open_store
 from sparkcast.study import Configuration, DesignChoice, Factor, Limits, Outcome, SparkOptions, Study
 from sparkcast.workloads import Shape
 from sparkcast.workloads.pi import MonteCarloPi
@@ -104,7 +104,8 @@ def run(
 ) -> tuple[CampaignResult, list[Progress]]:
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
     seen: list[Progress] = []
-    return run_campaign(study, make_plan(study), folder, resume=resume, on_progress=seen.append), seen
+    place = ResultsPlace.local(folder)
+    return run_campaign(study, make_plan(study), place, resume=resume, on_progress=seen.append), seen
 
 
 def _troubles(result: CampaignResult) -> list[str]:

@@ -23,11 +23,14 @@ def run(
     resume: bool = False,
     retry: Sequence[str] = (),
     allow_changed: bool = False,
+    store: str | None = None,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
 ) -> "CampaignResult":
-    """Run the trials of a study that have no result yet. Results go to the folder next to the study file.
+    """Run the trials of a study that have no result yet.
+
+    Results go to its store, logs and output to the folder next to the study file.
 
     Args:
         path: A study file.
@@ -35,6 +38,7 @@ def run(
         retry: Run trials again that ended like this: "error", "timeout", "oom", "lost", or "failed" for all of these.
             The new run counts in place of the old one.
         allow_changed: Keep earlier results that still apply even though the study file has changed.
+        store: The URL of a database that a team shares, such as postgresql://HOST/DATABASE, instead of the study's.
         master: A cluster to use instead of the study's: "embedded", "spark://host:7077", "yarn", ...
         conf: Spark properties, which override sparkcast's own.
         on_progress: Called with progress while trials run.
@@ -51,13 +55,13 @@ def run(
     8
     """
     from sparkcast.runs.campaign import retried_outcomes, run_campaign
-    from sparkcast.store import results_folder
+    from sparkcast.store import results_place
 
     study = with_spark(load_study(path), master, conf)
     return run_campaign(
         study,
         make_plan(study),
-        results_folder(Path(path)),
+        results_place(study, Path(path), store),
         resume=resume,
         retry=retried_outcomes(retry),
         allow_changed=allow_changed,
@@ -118,6 +122,7 @@ def tune(
     budget: "Budget | None" = None,
     resume: bool = False,
     allow_changed: bool = False,
+    store: str | None = None,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
@@ -136,6 +141,7 @@ def tune(
         budget: The most runs and what all of them may cost at the study's price: `Budget(max_runs=20, max_cost=None)`.
         resume: Continue a search that was stopped.
         allow_changed: Keep results even though the study or the options have changed.
+        store: As in `run`.
         master: As in `run`.
         conf: As in `run`.
         on_progress: As in `run`.
@@ -154,7 +160,7 @@ def tune(
     from sparkcast.search.loop import Budget, TuneOptions
     from sparkcast.search.loop import tune as search
     from sparkcast.search.options import SearchMethod, objective_for
-    from sparkcast.store import results_folder
+    from sparkcast.store import results_place
 
     study = with_spark(load_study(path), master, conf)
     method = searcher if isinstance(searcher, SearchMethod) else SearchMethod(searcher)
@@ -167,9 +173,8 @@ def tune(
         fix=Configuration(fix or {}),
         earlier=tuple(data_of(source).dataset for source in method.earlier),
     )
-    folder = results_folder(Path(path))
     return search(
-        *(study, options, budget or Budget(), folder),
+        *(study, options, budget or Budget(), results_place(study, Path(path), store)),
         resume=resume,
         allow_changed=allow_changed,
         on_progress=on_progress,

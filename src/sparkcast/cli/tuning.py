@@ -9,7 +9,7 @@ import typer
 from sparkcast.cli._output import Json, Verbose, emit, options, say, shell, table, tell
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.prediction import parse_fixed
-from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spark_properties
+from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, StoreUrl, spark_properties
 from sparkcast.cli.studies import StudyFile
 from sparkcast.units import show_percent
 
@@ -63,6 +63,7 @@ def tune(
     master: Master = None,
     conf: Conf = None,
     properties_file: PropertiesFile = None,
+    store: StoreUrl = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -84,6 +85,7 @@ def tune(
             budget=api.Budget(max_runs, max_cost),
             resume=resume,
             allow_changed=allow_changed,
+            store=store,
             master=master,
             conf=spark_properties(properties_file, conf),
             on_progress=on_progress,

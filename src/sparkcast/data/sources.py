@@ -218,7 +218,7 @@ def _refuse_table_options(path: Path, options: TableOptions) -> None:
 
 
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
-    from sparkcast.store import results_folder
+    from sparkcast.store import results_place
     from sparkcast.study.derive import make_dataset
     from sparkcast.study.streams import with_slowdowns
 
@@ -226,9 +226,8 @@ def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
     observations = with_slowdowns(stored_observations(study, path), study.vocabulary)
     if not observations:
         raise NotEnoughDataError(f"study {study.name!r} has no results yet", hint=f"sparkcast run {path.name}")
-    folder = results_folder(path)
-    results = str(folder) if (folder / "store.sqlite").exists() else None
-    return Data(make_dataset(study, observations), study, results=results)
+    place = results_place(study, path)
+    return Data(make_dataset(study, observations), study, results=place.store if place.exists else None)
 
 
 def _table_data(path: Path, options: TableOptions) -> Data:
@@ -331,14 +330,14 @@ def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
     """
     from sparkcast.data.ingest.observations import observations_beside
     from sparkcast.runs.reread import reread
-    from sparkcast.store import open_store, results_folder
+    from sparkcast.store import results_place
 
-    folder = results_folder(path)
-    if not (folder / "store.sqlite").exists():
+    place = results_place(study, path)
+    if not place.exists:
         return ()
-    store = open_store(folder)
+    store = place.open()
     try:
-        measured, ingested = reread(study, store, folder).runs, store.ingested(study.name)
+        measured, ingested = reread(study, store, place.folder).runs, store.ingested(study.name)
     finally:
         store.close()
     later = {s.name: s.default for s in study.vocabulary.settings if s.is_later and s.default is not None}
