@@ -30,9 +30,9 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+def postgres() -> Iterator[PostgresServer]:
     """A real server, started by the first test that wants one."""
-    server = PostgresServer(tmp_path_factory.mktemp("postgres"))
+    server = PostgresServer()
     yield server
     server.close()
 

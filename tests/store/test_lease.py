@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from postgres_support import PostgresServer
 from sparkcast.designs import make_plan
 from sparkcast.errors import BusyError, StoreError, StudyError
-from sparkcast.store import Store, databases, lease, open_store
+from sparkcast.store import Store, databases, lease, open_store, schema
 from sparkcast.store.lease import LeaseLostError
 from sparkcast.study import Configuration, DesignChoice, Factor, LogOrigin, Observation, Outcome, Study
 
@@ -106,7 +106,7 @@ def test_a_process_of_this_machine_that_was_killed_holds_nothing_any_more(store:
 def test_a_process_of_another_machine_is_believed_until_its_lease_ends(store: Store) -> None:
     with store._database.engine.begin() as connection:
         elsewhere = {"holder": "b on c, pid 1", "process": "x y 1 1"}
-        connection.execute(lease.leases.insert().values(study="s", token=4, expires_at=4e9, **elsewhere))
+        connection.execute(schema.leases.insert().values(study="s", token=4, expires_at=4e9, **elsewhere))
     with pytest.raises(BusyError, match="b on c"), store.holding("s"):
         pass
     _end_lease(store)

@@ -269,7 +269,7 @@ def _running(source: "Data | Knowledge", present: Present) -> "tuple[int | None,
     study = source.study if isinstance(source, Data) else None
     if study is None or study.path is None:
         raise StudyError("running jobs can only be counted for a study with a store", hint="give their number instead")
-    store = results_place(study, study.path).open()
+    store = results_place(study).open()
     try:
         found = running_jobs(store.running(study.name), study.limits.trial_s, time.time(), study.vocabulary)
     finally:

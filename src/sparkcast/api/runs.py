@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 
 def run(
-    path: Source,
+    path: Source | Study,
     *,
     resume: bool = False,
     retry: Sequence[str] = (),
     allow_changed: bool = False,
-    store: str | None = None,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
@@ -33,12 +32,11 @@ def run(
     Results go to its store, logs and output to the folder next to the study file.
 
     Args:
-        path: A study file.
+        path: A study file, or what `load_study` made of it.
         resume: Continue a study with finished trials.
         retry: Run trials again that ended like this: "error", "timeout", "oom", "lost", or "failed" for all of these.
             The new run counts in place of the old one.
         allow_changed: Keep earlier results that still apply even though the study file has changed.
-        store: The URL of a database that a team shares, such as postgresql://HOST/DATABASE, instead of the study's.
         master: A cluster to use instead of the study's: "embedded", "spark://host:7077", "yarn", ...
         conf: Spark properties, which override sparkcast's own.
         on_progress: Called with progress while trials run.
@@ -61,7 +59,7 @@ def run(
     return run_campaign(
         study,
         make_plan(study),
-        results_place(study, Path(path), store),
+        results_place(study),
         resume=resume,
         retry=retried_outcomes(retry),
         allow_changed=allow_changed,
@@ -112,7 +110,7 @@ def with_spark(study: Study, master: str | None, conf: Mapping[str, str] | None)
 
 
 def tune(
-    path: Source,
+    path: Source | Study,
     *,
     minimize: str | None = None,
     maximize: str | None = None,
@@ -122,7 +120,6 @@ def tune(
     budget: "Budget | None" = None,
     resume: bool = False,
     allow_changed: bool = False,
-    store: str | None = None,
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
@@ -130,7 +127,7 @@ def tune(
     """Find the best settings of a study in few runs.
 
     Args:
-        path: A study file; existing results are reused.
+        path: A study file, or what `load_study` made of it; existing results are reused.
         minimize: A response. By default what `recommend` optimizes: with `within_s` the quality, else the lowest cost
             or fewest resources; without, the time.
         maximize: A response, instead of `minimize`.
@@ -141,7 +138,6 @@ def tune(
         budget: The most runs and what all of them may cost at the study's price: `Budget(max_runs=20, max_cost=None)`.
         resume: Continue a search that was stopped.
         allow_changed: Keep results even though the study or the options have changed.
-        store: As in `run`.
         master: As in `run`.
         conf: As in `run`.
         on_progress: As in `run`.
@@ -174,7 +170,7 @@ def tune(
         earlier=tuple(data_of(source).dataset for source in method.earlier),
     )
     return search(
-        *(study, options, budget or Budget(), results_place(study, Path(path), store)),
+        *(study, options, budget or Budget(), results_place(study)),
         resume=resume,
         allow_changed=allow_changed,
         on_progress=on_progress,

@@ -68,11 +68,10 @@ def run(
         return
     with show_progress() as on_progress:
         result = api.run(
-            study,
+            api.load_study(study, store=store),
             resume=resume,
             retry=[name.strip() for text in retry or () for name in text.split(",")],
             allow_changed=allow_changed,
-            store=store,
             master=master,
             conf=properties,
             on_progress=on_progress,

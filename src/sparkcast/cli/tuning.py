@@ -76,7 +76,7 @@ def tune(
 
     with show_progress() as on_progress:
         result = api.tune(
-            study,
+            api.load_study(study, store=store),
             minimize=minimize,
             maximize=maximize,
             within_s=None if within is None else parse_seconds(within),
@@ -85,7 +85,6 @@ def tune(
             budget=api.Budget(max_runs, max_cost),
             resume=resume,
             allow_changed=allow_changed,
-            store=store,
             master=master,
             conf=spark_properties(properties_file, conf),
             on_progress=on_progress,

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from time import monotonic
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -100,12 +100,7 @@ class Database:
             pause_s = min(2 * pause_s, 2.0)
 
 
-class _Shared(Protocol):
-    @property
-    def is_shared(self) -> bool: ...
-
-
-_S = TypeVar("_S", bound=_Shared)
+_S = TypeVar("_S")
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -117,8 +112,8 @@ def repeated(write: Callable[Concatenate[_S, _P], _R]) -> Callable[Concatenate[_
     """
 
     @wraps(write)
-    def again(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        for _ in range(_REPEATS if self.is_shared else 0):
+    def again(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for _ in range(_REPEATS):
             with suppress(UnreachableError, ContradictionError):
                 return write(self, *args, **kwargs)
         return write(self, *args, **kwargs)

@@ -90,7 +90,7 @@ def _is_refusal(problem: str) -> bool:
 
 def advice(problem: str) -> str:
     """What to do about the words of a database."""
-    if "full" in problem:
+    if "is full" in problem or "No space left" in problem:
         return "the disk is full: free some space, then continue with `resume=True`; nothing stored before is lost"
     if "readonly" in problem or "unable to open" in problem:
         return "the folder cannot be written: copy the study file to one you can write to"

@@ -25,7 +25,6 @@ from sparkcast.units import show_seconds
 
 LEASE_S = 30.0
 _RENEWALS = 3  # in the time of a lease: two may fail
-_INSERT = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 
 
 class LeaseLostError(BusyError):
@@ -40,8 +39,9 @@ class Lease:
 
 def acquire(connection: Connection, study: str) -> Lease:
     """Take the lease of a study that nobody holds, or whose holder is gone. Raises BusyError naming the holder."""
-    new = _INSERT[connection.dialect.name](leases).values(study=study, token=0, holder="", process="", expires_at=0.0)
-    connection.execute(new.on_conflict_do_nothing())
+    insert = sqlite.insert(leases) if connection.dialect.name == "sqlite" else postgresql.insert(leases)
+    free = {"study": study, "token": 0, "holder": "", "process": "", "expires_at": 0.0}
+    connection.execute(insert.values(free).on_conflict_do_nothing())
     of_study, now = leases.c.study == study, _now(connection)
     held = connection.execute(sa.select(leases).where(of_study)).one()
     is_free = leases.c.expires_at <= now

@@ -43,14 +43,15 @@ class ResultsPlace:
         return store
 
 
-def results_place(study: Study, path: Path, store: str | None = None) -> ResultsPlace:
-    """The store that was asked for, else the study's own, else the one used before, else the team's, else the folder.
+def results_place(study: Study) -> ResultsPlace:
+    """The study's own store, else the one used before, else the team's, else the folder next to its file.
 
     Results that are in the folder already stay there: a variable of the environment does not hide them.
     """
-    folder = results_folder(path)
-    if chosen := store or study.store:
-        return ResultsPlace(folder, databases.require_no_password(chosen))
+    assert study.path is not None
+    folder = results_folder(study.path)
+    if study.store:
+        return ResultsPlace(folder, databases.require_no_password(study.store))
     pointer = folder / _POINTER
     if pointer.is_file():
         return ResultsPlace(folder, pointer.read_text().strip())

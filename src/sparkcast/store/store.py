@@ -507,14 +507,6 @@ class Store:
         )
         return {row.run_id: Sharing(row.policy, row.cores, row.mode) for row in connection.execute(query)}
 
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        """A transaction of whoever may write: it fails whole when the study was taken over meanwhile."""
-        with self._transaction() as connection:
-            if self._lease is not None:
-                lease.renew(connection, self._lease)
-            yield connection
-
 
 def _decisive(definition: Mapping[str, Any]) -> dict[str, Any]:
     """What decides of runs: not how their output is read, nor passwords that the first versions left in it."""

@@ -26,7 +26,7 @@ class IntoStudy:
     def __init__(self, study: Study) -> None:
         assert study.path is not None
         self._study, self._workload = study, workload_of(study)
-        self._place = results_place(study, study.path)
+        self._place = results_place(study)
         self._names = (*(factor.name for factor in study.factors), *study.fixed)
         self.patterns = tuple(self._arguments())
         self.earlier: Mapping[str, Observation] = {}
