@@ -59,7 +59,9 @@ def main() -> None:
                 Observation(runs[i].configuration.only(varied), {"accuracy": curve[-1].values["accuracy"]}, curve=curve)
             )
         fitted = fit_curve(Dataset(varied, tuple(learned), "curves", ("accuracy",), words), "accuracy")
-        others, same = order[options.n : options.n + _ASKED], order[: options.n]
+        same = order[: options.n]
+        flavors = {runs[i].configuration["vm_flavor"] for i in same}
+        others = [i for i in order[options.n :] if runs[i].configuration["vm_flavor"] in flavors][:_ASKED]
         for (who, times), into in rows.items():
             asked, epochs = [runs[i] for i in (same if who == "same" else others)], times * options.checks
             at = [{**run.configuration.only(varied), "epochs": epochs} for run in asked]

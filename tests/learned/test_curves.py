@@ -190,3 +190,8 @@ def test_what_a_short_curve_does_later_is_less_sure_than_what_a_long_one_did() -
     whole = fit_curve(data, "accuracy")
     [(low, high)], [(lowest, highest)] = whole.interval(at(LAST)), fitted.interval(at(LAST))
     assert highest - lowest > high - low
+
+
+def test_two_epochs_do_not_show_how_far_runs_are_from_their_own_curve() -> None:
+    [(low, high)] = fit_curve(runs(noise=0.3, last=2), "accuracy").interval(at(2))
+    assert high - low > 0.05

@@ -274,15 +274,17 @@ def _own(runs: Sequence[Sequence[RunCurve]], curve: Curve, left_out: Floats) -> 
     height, slope = _log_odds(actual[:, 0] / curve.top), actual[:, 1]
     of_height, of_slope = _log_odds(left_out[:, 0] / curve.top) - height, left_out[:, 1] - slope
     scatter = [
-        float((_log_odds(run.values / curve.top) - height[k] - slope[k] * np.log(run.epochs / curve.last)).var(ddof=0))
+        _log_odds(run.values / curve.top) - height[k] - slope[k] * np.log(run.epochs / curve.last)
         for k, group in enumerate(runs)
         for run in group
     ]
+    freedom = sum(len(missed) for missed in scatter) - 2 * len(runs)
     bends = [bend for group in runs for run in group if (bend := _bend(run, curve.top)) is not None]
     bent = float(np.mean(np.square(bends))) if bends else float(np.mean(of_slope**2))
     square = max(float((of_height**2).mean()), 1e-9)
     beyond = 2 * float((of_height * of_slope).mean()) / square, (float((of_slope**2).mean()) + bent) / square
-    noise = float(np.mean(scatter)) / square
+    # Two epochs are on any line: they do not tell how far runs are from their own.
+    noise = sum(float((missed**2).sum()) for missed in scatter) / freedom / square if freedom > 0 else 1.0
     return height, slope, np.array([1.0, *beyond]), np.array([max(noise, 1e-6), 0.0, bent / square])
 
 
