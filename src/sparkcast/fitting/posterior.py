@@ -13,7 +13,7 @@ from sparkcast.arrays import Floats
 from sparkcast.fitting.normal import scores_between
 from sparkcast.fitting.predictive import Link, Quantiles, link_of, quantiles_of
 from sparkcast.fitting.prior import Quantities, Terrain, quantities
-from sparkcast.fitting.problem import Problem, Stopped
+from sparkcast.fitting.problem import LowerBounds, Problem
 from sparkcast.fitting.sampling import sample
 from sparkcast.study import Kind, Role
 from sparkcast.study.setting import PASSES, SIZES
@@ -128,7 +128,7 @@ class RunData:
 def _seen(problem: Problem, inputs: Inputs, link: Link) -> RunData:
     # Real runs differ; rows that agree in every digit are one run that was copied.
     groups = [link.forward(np.array(sorted(set(values)))) for values in problem.values]
-    stopped = problem.stopped or Stopped(np.empty((0, problem.x.shape[1])), np.empty(0))
+    stopped = problem.stopped or LowerBounds(np.empty((0, problem.x.shape[1])), np.empty(0))
     some = _spread(len(stopped), _STOPPED)
     return RunData(
         inputs.rows(np.concatenate([problem.x, stopped.x[some]])),

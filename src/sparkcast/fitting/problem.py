@@ -51,7 +51,7 @@ class ResponseScale:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class LowerBounds:
     """Configurations of which a run was stopped, once each: the response would have been more than that."""
 
     x: Floats  # rows like those of a problem
@@ -60,11 +60,11 @@ class Stopped:
     def __len__(self) -> int:
         return len(self.values)
 
-    def apart_from(self, x: Floats, kept: Sequence[int]) -> "Stopped":
+    def apart_from(self, x: Floats, kept: Sequence[int]) -> "LowerBounds":
         """Without the configurations among `x` that are not kept: who is left out tells nothing."""
         gone = np.delete(x, kept, axis=0)
         stays = ~(self.x[:, None] == gone).all(axis=2).any(axis=1)
-        return Stopped(self.x[stays], self.values[stays])
+        return LowerBounds(self.x[stays], self.values[stays])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Problem:
     y: Floats  # the mean of the replicates on the scale
     metrics: Floats | None = None  # seen beside the response (stage times, ...), rows like x; see gray-box
     metric_names: tuple[str, ...] = ()
-    stopped: "Stopped | None" = None  # what runs tell that took longer than somebody waited
+    stopped: "LowerBounds | None" = None  # what runs tell that took longer than somebody waited
 
     def __len__(self) -> int:
         return len(self.values)
@@ -167,7 +167,7 @@ def scale_of(response: Response, values: Sequence[float]) -> ResponseScale:
     return ResponseScale(is_log=True, low=5e-324) if min(values) > 0 else ResponseScale(is_log=False)
 
 
-def _stopped_in(data: Dataset, response: str, domain: Domain) -> Stopped | None:
+def _stopped_in(data: Dataset, response: str, domain: Domain) -> LowerBounds | None:
     """Where a category or a constant differs from all that ended well, a stopped run tells nothing of the others."""
     longest: dict[Configuration, float] = {}
     for run in stopped_runs(data, response):
@@ -177,7 +177,7 @@ def _stopped_in(data: Dataset, response: str, domain: Domain) -> Stopped | None:
     for key in longest:
         with suppress(NotEnoughDataError, StudyError):
             rows[key] = domain.encode([key])[0]
-    return Stopped(np.array(list(rows.values())), np.array([longest[key] for key in rows])) if rows else None
+    return LowerBounds(np.array(list(rows.values())), np.array([longest[key] for key in rows])) if rows else None
 
 
 def _check_values(response: Response, values: Sequence[float]) -> None:
