@@ -77,11 +77,6 @@ def test_idle_cores_are_counted_only_where_a_job_may_have_to_wait_for_more_than_
     ]
 
 
-def test_priorities_that_are_all_alike_are_none() -> None:
-    equal = mix(of(1), of(2))
-    assert Cluster(2, "priority").most_rate(equal) == Cluster(2).most_rate(equal)
-
-
 def test_too_much_work_is_refused_with_the_cores_that_would_do() -> None:
     require_stable_on(mix(rate=0.39), Cluster(4))
     with pytest.raises(InfeasibleError, match="4 servers can do at most") as refused:
