@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
+import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.stats import beta, binom
 
 from sparkcast.errors import NotEnoughDataError
@@ -22,9 +22,9 @@ def a_run(*, inside: bool = True, rank: float = 0.5, value: float = 1.0, predict
 
 
 def chance_of_so_few(inside: int, n: int, learned: int) -> float:
-    """Binomial with a share that is itself Beta(0.9 (n + 1), 0.1 (n + 1)) (Vovk 2012), by integration."""
-    share = beta(0.9 * (learned + 1), 0.1 * (learned + 1))
-    return float(quad(lambda p: binom.cdf(inside, n, p) * share.pdf(p), 0, 1)[0])
+    """Binomial with a share that is itself Beta(0.9 (n + 1), 0.1 (n + 1)) (Vovk 2012): the mean over its quantiles."""
+    shares = beta(0.9 * (learned + 1), 0.1 * (learned + 1)).ppf((np.arange(4000) + 0.5) / 4000)
+    return float(binom.cdf(inside, n, shares).mean())
 
 
 @pytest.mark.parametrize(("n", "learned"), [(5, 10), (8, 30), (20, 100)])
