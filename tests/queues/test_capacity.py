@@ -216,3 +216,12 @@ def test_no_number_of_servers_is_said_with_the_time_of_a_lone_job() -> None:
         "finishes 95% of the jobs within 1 min 29 s: alone on the cluster they take 1 min 30 s" in refused.value.problem
     )
     assert servers_needed(simulator(0.01), 90.0, 0.95) is not None
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.05, 0.13, 0.21, 0.34, 0.5, 0.7, 0.9])
+def test_one_server_fewer_misses_the_deadline_or_is_not_stable(rate: float) -> None:
+    needed = servers_needed(simulator(rate), 100.0, 0.95)
+    assert needed is not None
+    assert MMc(rate, 30.0, needed).response_quantile(0.95) <= 100.0
+    fewer = needed - 1
+    assert fewer <= rate * 30 or MMc(rate, 30.0, fewer).response_quantile(0.95) > 100.0

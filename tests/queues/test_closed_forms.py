@@ -322,6 +322,13 @@ def test_too_much_work_is_refused_with_the_rate_that_is_stable() -> None:
     assert refused.value.exit_code == 5
 
 
+def test_one_server_takes_no_more_work_than_there_is_time() -> None:
+    for rate in (1.0, 1.5):
+        for make in (lambda rate=rate: MG1(rate, 1.0, 0.5), lambda rate=rate: MG1Sharing(rate, 1.0)):
+            with pytest.raises(InfeasibleError, match="1 server can do at most 1/s"):
+                make()
+
+
 def test_the_servers_that_would_do_are_one_more_than_the_work_that_comes() -> None:
     for rate, servers, needed in ((1.0, 1, 2), (1.99, 1, 2), (2.0, 2, 3), (5.5, 3, 6)):
         with pytest.raises(InfeasibleError) as refused:

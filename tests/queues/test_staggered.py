@@ -212,3 +212,14 @@ def test_one_running_job_and_a_new_one_are_two_jobs_that_launch(
     fates = launched([Launched(-elapsed, own), Launched(0.0, SHORT)], machine)
     old, new = forecast([AdmittedJob("a", own, elapsed)], machine, new=AdmittedJob("new", SHORT))
     assert (old.ends_s, new.ends_s) == pytest.approx((elapsed + fates[0].ended_s, fates[1].ended_s))
+
+
+def test_a_job_that_is_held_up_does_not_hold_up_the_others() -> None:
+    """It is 3 s late; the other one began 2 s ago and has a core of its own."""
+    for late_first in (True, False):
+        jobs = [AdmittedJob("late", SHORT, 10.0), AdmittedJob("other", SHORT, 2.0)]
+        ends = forecast(jobs if late_first else jobs[::-1], SharedMachine(3))
+        assert len(ends) == 2
+        by_name = {end.name: end for end in ends}
+        assert by_name["late"].ends_s == pytest.approx(13, rel=0.01)
+        assert by_name["other"].ends_s == pytest.approx(7)
