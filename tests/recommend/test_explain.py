@@ -316,6 +316,7 @@ def test_points_of_a_share_and_percents_of_anything_else() -> None:
 
     assert gained(certain(0.5, 0.625), MOST_ACCURATE) == "+12 points of accuracy"
     assert gained(certain(50, 62.5), MOST_ACCURATE) == "accuracy 50 -> 62.5 (+25%)"
+    assert gained(Normals.of([-3.0, -1.5], SURE), MOST_ACCURATE) == "accuracy -3 -> -1.5 (+50%)"
     assert gained(certain(200, 50), FEWEST) == "error count 200 -> 50 (-75%)"
     none = Normals.of([0.0, -3.0], SURE)
     assert gained(none, FEWEST) == "error count 0 -> -3"

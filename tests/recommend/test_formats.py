@@ -247,6 +247,7 @@ def test_a_cluster_of_databricks_without_a_program_has_the_settings_alone() -> N
         ("jobs/Train It.py", {}, "train-it", "Python", "local:///jobs/Train It.py"),
         ("s3://b/app.jar", {"class": "org.x.Main"}, "app", "Scala", "s3://b/app.jar"),
         ("/a/plot.R", {}, "plot", "R", "local:///a/plot.R"),
+        ("/a/app.jar", {}, "app", "Scala", "local:///a/app.jar"),
         ("9-lives.py", {}, "job-9-lives", "Python", "local:///9-lives.py"),
         ("x.py", {"name": "Nightly run!"}, "nightly-run", "Python", "local:///x.py"),
         (f"{'a' * 59}-{'b' * 20}.py", {}, "a" * 59, "Python", f"local:///{'a' * 59}-{'b' * 20}.py"),

@@ -76,6 +76,8 @@ def test_short_and_written_limits_are_taken_together_but_only_one_on_each_side()
     assert limits_of(Question(), WORDS, KNOWN) == ()
     with pytest.raises(StudyError, match="time_s has two limits on the same side"):
         limits_of(Question(["cost <= 1", "time_s <= 50"], within_s=60.0), WORDS, KNOWN)
+    with pytest.raises(StudyError, match="cost has two limits on the same side"):
+        limits_of(Question(["cost <= 1", "cost <= 2"], within_s=60.0), WORDS, KNOWN)
 
 
 def test_an_accuracy_may_be_a_share_or_in_percent_and_must_be_one() -> None:
