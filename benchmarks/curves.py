@@ -29,7 +29,7 @@ def read(folder: Path, checks: int) -> list[Observation]:
         accuracies = run.sort_values("check")["accuracy"].tolist()[1 : 2 * checks + 1]
         if len(accuracies) == 2 * checks:
             curve = tuple(Epoch(k, 0.0, {"accuracy": value}) for k, value in enumerate(accuracies, start=1))
-            levels = run.iloc[0][_SETTINGS].to_dict()
+            levels = {name: run[name].tolist()[0] for name in _SETTINGS}
             found.append(Observation(levels, {"accuracy": accuracies[-1]}, curve=curve))
     return found
 

@@ -296,8 +296,8 @@ def test_of_many_settings_that_do_nothing_the_typical_run_is_predicted() -> None
 
 
 def test_one_of_many_settings_that_matters_is_found() -> None:
-    def law(**at: float) -> float:
-        return 100 * at["p7"] ** 0.6
+    def law(**at: Any) -> float:
+        return float(100 * at["p7"] ** 0.6)
 
     asked = properties(40, 25, seed=1)
     fitted = Bayesian().fit(runs(law, properties(20, 25, seed=2), noise=0.05), "time_s")
