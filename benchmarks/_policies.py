@@ -77,7 +77,9 @@ def _best(table: Table, wanted: Wanted, values: dict[str, Floats], meets: Bools)
 
 def best_run(table: Table, wanted: Wanted, fits: Fits) -> Decided:
     """The best of the runs that kept the limits."""
-    meets = np.logical_and.reduce([table.was_run, *(is_kept(one, table.measured[one.response]) for one in wanted.limits)])
+    meets = np.logical_and.reduce(
+        [table.was_run, *(is_kept(one, table.measured[one.response]) for one in wanted.limits)]
+    )
     return _best(table, wanted, dict(table.measured), meets)
 
 
@@ -103,9 +105,7 @@ def _gp(table: Table, name: str) -> tuple[Floats, Floats, Callable[[Floats], Flo
     scaler = StandardScaler().fit(x)
     is_share = table.full.data.vocabulary.response(name).kind is Kind.SHARE
     kernel = ConstantKernel(1.0, (1e-2, 1e3)) * Matern(np.ones(x.shape[1]), (0.1, 100.0), nu=2.5)
-    process = GaussianProcessRegressor(
-        kernel + WhiteKernel(1e-2, (1e-5, 1.0)), normalize_y=True, random_state=0
-    )
+    process = GaussianProcessRegressor(kernel + WhiteKernel(1e-2, (1e-5, 1.0)), normalize_y=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         process.fit(scaler.transform(x), _odds(y) if is_share else np.log(y))

@@ -78,9 +78,7 @@ def _joined(jobs: Sequence[Job]) -> Full:
         for runs in together
     )
     responses = tuple(job.response for job in jobs)
-    words = Vocabulary(
-        first.vocabulary.settings, tuple(job.data.vocabulary.response(job.response) for job in jobs)
-    )
+    words = Vocabulary(first.vocabulary.settings, tuple(job.data.vocabulary.response(job.response) for job in jobs))
     data = replace(first, observations=observations, responses=responses, vocabulary=words)
     by_configuration: dict[Configuration, list[Observation]] = {}
     for run in observations:

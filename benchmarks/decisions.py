@@ -8,12 +8,13 @@ From n random configurations of a job each policy (`_policies.py`) learns, and c
 time; the time where nobody counts them) within it; where accuracies were measured, `accurate`, the highest accuracy
 within a deadline, and `cheap`, the fewest resources with a least accuracy. Deadlines are drawn between the fastest and
 the slowest candidate, evenly in their logarithm; accuracies evenly among those of the better half. The next run of what
-was chosen decides (`_tables.py` says which that is). Columns, shares of questions first over the tables of a job, then over jobs:
+was chosen decides (`_tables.py` says which that is). Columns, shares of questions first over the tables of a job,
+then over jobs:
 
 - answered: of the questions that some candidate's next run would keep, the share that got an answer;
 - kept: of the answers, the share whose next run kept the limits; `run`, `never`: of settings that were run, and that
   never were, whose share of the answers is `never run`;
-- promised: the mean of what was promised, to compare with `kept`; `of refusals`: the mean chance stated of the likeliest
+- promised: the mean of what was promised, to compare with `kept`; `of refusals`: the mean chance stated of the best
   candidate where nothing was promised, and how often its next run kept the limits;
 - cost: resources of what was chosen over the fewest possible, and `points`: accuracy below the highest possible, of
   answers that kept the limits; `/best run` and `- best run`: the same compared with the best run, where both answered
@@ -135,9 +136,7 @@ def run(task: Task) -> list[Row]:
             begun = time.process_time()
             decided = POLICIES[policy](table, wanted, fits)
             row = _row(table, wanted, decided)
-            rows.append(
-                replace(row, question=number, kind=kind, policy=policy, cpu_s=time.process_time() - begun)
-            )
+            rows.append(replace(row, question=number, kind=kind, policy=policy, cpu_s=time.process_time() - begun))
         _keep_fits(task, policy, fits)
     return rows
 
