@@ -157,8 +157,14 @@ def sparkcast(table: Table, wanted: Wanted, fits: Fits, *, model: str = "auto") 
     varied = [name for name in table.full.work if name in table.learned.factors]
     fix = {name: first[name] for name in varied} if len(wanted.rows) < len(table.candidates) else {}
     objective = _objective_of(table, wanted, answering)
-    how = {"maximize": objective} if wanted.is_maximum else {"minimize": objective}
-    question = Question(limits=wanted.limits, confidence=wanted.confidence, fix=fix, most=2, **how)
+    question = Question(
+        limits=wanted.limits,
+        confidence=wanted.confidence,
+        maximize=objective if wanted.is_maximum else None,
+        minimize=None if wanted.is_maximum else objective,
+        fix=fix,
+        most=2,
+    )
     try:
         chosen = answering.ask(question).chosen
     except InfeasibleError:

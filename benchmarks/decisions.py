@@ -43,7 +43,7 @@ from _jobs import ALL_SETS, jobs
 from _policies import POLICIES, USUAL, Decided, Fits, Wanted, is_kept, worth
 from _tables import Full, Table, draw_table, full_jobs, same_work
 
-from sparkcast.arrays import Floats
+from sparkcast.arrays import Floats, Ints
 from sparkcast.recommend import Limit
 from sparkcast.recommend.resources import resources_of
 from sparkcast.study import Kind
@@ -87,7 +87,7 @@ def questions(table: Table, n: int, random: np.random.Generator) -> Iterator[tup
     held = held_by(table)
     for i in range(n):
         # With an accuracy all settings are free, also how much of the data to train on.
-        rows = np.arange(len(table.candidates))
+        rows: Ints = np.arange(len(table.candidates))
         if share is None:
             rows = same_work(table, int(random.integers(len(table.candidates))))
         times = table.real[time_name][rows]
