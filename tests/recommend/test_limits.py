@@ -88,7 +88,8 @@ def test_all_limits_hold_at_once() -> None:
     assert [limit.response for limit in found.limits] == ["time_s", "cost", "accuracy"]
     assert found.why == "the only candidate (of 16) that meets all limits"
     assert len(found.chances) == 3
-    assert min(found.chances) == found.chosen.probability
+    # Time and cost are kept by the same draws, and the accuracy by others.
+    assert 0.95 <= found.chosen.probability <= min(found.chances)
 
 
 # ---------------------------------------------------------------- what a limit costs

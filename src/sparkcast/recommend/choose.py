@@ -195,6 +195,7 @@ class Recommender:
         own = self._own_runs[response]
         if own is None:
             return table
+        view.missed[response] = dict(zip(own.configurations, own.missed.tolist(), strict=True))
         places = [(configuration, place) for place, configuration in enumerate(own.configurations, start=1)]
         return own.judge(table, runs_at(view.candidates, places, self.known.factors) - 1)
 

@@ -17,6 +17,7 @@ from sparkcast.study import Configuration, Kind, Response, Vocabulary
 from sparkcast.units import show_level, show_money, show_percent, show_probability
 
 _SAME = 1.02  # a ratio that is not worth a word
+_MOST_SEARCHED = 100  # candidates for which it is searched what a limit would have to be
 _HOPELESS = 0.01  # a chance that is as good as none
 _EVEN = 0.5  # nobody accepts a smaller chance of keeping a limit
 _WORTH_A_RUN = 0.1  # the chance that a run turns out well
@@ -95,11 +96,18 @@ def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate
         rows = np.flatnonzero(better & _keeps_others(asked, limit))
         if not len(rows):
             continue
-        needed = asked.kept_value(limit)
+        if asked.is_joint:  # takes a search, so only where it may be
+            alone = np.abs(asked.kept_value(limit)[rows] - limit.value)
+            rows = rows[np.argsort(alone, kind="stable")[:_MOST_SEARCHED]]
+        needed = asked.needed(limit, rows)
+        rows, needed = rows[~np.isnan(needed)], needed[~np.isnan(needed)]
+        if not len(rows):
+            continue
         # The nearest value, and of those that need the same the best.
-        gap = (needed - limit.value if limit.is_upper else limit.value - needed)[rows]
-        row = int(rows[np.lexsort((asked.loss[rows], gap))[0]])
-        found.append(_alternative(asked, limit, float(needed[row]), chosen, row, candidate(row)))
+        gap = needed - limit.value if limit.is_upper else limit.value - needed
+        best = int(np.lexsort((asked.loss[rows], gap))[0])
+        row = int(rows[best])
+        found.append(_alternative(asked, limit, float(needed[best]), chosen, row, candidate(row)))
     return tuple(found)
 
 
@@ -257,8 +265,10 @@ def _relaxed(asked: Asked) -> list[Relaxed]:
     for limit in asked.limits:
         rows = np.flatnonzero(asked.kept & _keeps_others(asked, limit))
         if len(rows):
-            needed = asked.kept_value(limit)[rows]
-            best = int(np.argmin(needed) if limit.is_upper else np.argmax(needed))
+            needed = asked.needed(limit, rows)
+            if np.isnan(needed).all():
+                continue
+            best = int(np.nanargmin(needed) if limit.is_upper else np.nanargmax(needed))
             configuration = asked.view.candidates.configuration(int(rows[best]))
             found.append(Relaxed(limit, float(needed[best]), configuration))
     return found

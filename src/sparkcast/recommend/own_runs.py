@@ -36,6 +36,7 @@ class OwnRuns:
     means: Floats  # on the scale
     trust: Floats  # between 0, the model alone, and 1, the runs alone
     spread: Floats  # of the next run by the runs alone; infinite where nothing was repeated
+    missed: Floats  # by the model, on the scale
     scale: ResponseScale
 
     def judge(self, table: AnswerTable, which: Ints) -> AnswerTable:
@@ -107,10 +108,11 @@ def _judged(
     noise = pooled(own)
     # Where nothing was repeated, all that the model is unsure of may be noise.
     single = _width(table, scale) if noise is None else np.full(len(own), noise[0])
-    missed = float(((means - scale.forward(table.values)) ** 2).mean())
-    trust = np.clip(1 - single**2 / counts / missed, 0.0, 1.0) if missed > 0 else np.zeros(len(own))
+    missed = means - scale.forward(table.values)
+    usual = float((missed**2).mean())
+    trust = np.clip(1 - single**2 / counts / usual, 0.0, 1.0) if usual > 0 else np.zeros(len(own))
     spread = np.full(len(own), np.inf) if noise is None else noise[0] * np.sqrt(1 + 1 / counts) * _doubt(noise[1])
-    return OwnRuns(configurations, means, trust, np.maximum(spread, _LEAST), scale)
+    return OwnRuns(configurations, means, trust, np.maximum(spread, _LEAST), missed, scale)
 
 
 def _width(table: AnswerTable, scale: ResponseScale) -> Floats:
