@@ -1,7 +1,8 @@
 """What is kept of what is promised: settings chosen under a deadline or a least accuracy, from a few runs.
 
     python benchmarks/decisions.py --data DIR [--only scout,trimtuner,...] [--n 8,15,30] [--draws 4] [--questions 6]
-        [--policies "sparkcast,best run,gp + 1.64 sd,forest"] [--half 0|1] [--json FILE] [--fits DIR] [--by-job]
+        [--policies "sparkcast,best run,gp + 1.64 sd,forest"] [--half 0|1] [--confidence 0.95] [--by-job]
+        [--json FILE] [--fits DIR]
 
 From n random configurations of a job each policy (`_policies.py`) learns, and chooses among all configurations of it
 (at most 400) for random limits. Three kinds of questions: `deadline`, the fewest resources (cores or machines times
@@ -121,6 +122,7 @@ class Task:
     n_questions: int
     seed: int
     fits: Path | None
+    confidence: float
 
 
 def run(task: Task) -> list[Row]:
@@ -132,7 +134,8 @@ def run(task: Task) -> list[Row]:
     rows = []
     for policy in task.policies:
         fits = _kept_fits(task, policy)
-        for number, (kind, wanted) in enumerate(asked):
+        for number, (kind, one) in enumerate(asked):
+            wanted = replace(one, confidence=task.confidence)
             begun = time.process_time()
             decided = POLICIES[policy](table, wanted, fits)
             row = _row(table, wanted, decided)
@@ -263,6 +266,7 @@ def main() -> None:
     parser.add_argument("--n", default="8,15,30", help="configurations to learn from")
     parser.add_argument("--draws", type=int, default=4, help="tables of each size")
     parser.add_argument("--questions", type=int, default=6, help="for each table")
+    parser.add_argument("--confidence", type=float, default=0.95, help="that is asked of sparkcast")
     parser.add_argument("--policies", default=",".join(USUAL), help=f"of {', '.join(POLICIES)}")
     parser.add_argument("--half", type=int, choices=(0, 1), help="every other job only")
     parser.add_argument("--seed", type=int, default=0)
@@ -277,7 +281,16 @@ def main() -> None:
     if options.half is not None:
         found = found[options.half :: 2]
     todo = [
-        Task(full, n, number, tuple(options.policies.split(",")), options.questions, options.seed, options.fits)
+        Task(
+            full,
+            n,
+            number,
+            tuple(options.policies.split(",")),
+            options.questions,
+            options.seed,
+            options.fits,
+            options.confidence,
+        )
         for full in found
         for n in map(int, options.n.split(","))
         if n + 4 <= len(full.runs)
