@@ -44,4 +44,5 @@ def both(first: Floats, second: Floats, correlated: float) -> Floats:
     shares = (np.arange(_SLICES) + 0.5) / _SLICES
     scores = ndtri(np.clip(first[:, None] * shares, _LEAST, 1 - _LEAST))
     limits = (ndtri(np.clip(second, _LEAST, 1 - _LEAST))[:, None] - correlated * scores) / np.sqrt(1 - correlated**2)
-    return np.minimum(first * ndtr(limits).mean(axis=1), np.minimum(first, second))
+    found: Floats = np.minimum(first * ndtr(limits).mean(axis=1), np.minimum(first, second))
+    return found
