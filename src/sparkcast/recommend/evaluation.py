@@ -211,7 +211,8 @@ class Asked:
         for limit, chance in chances.items():
             key = (self._source(limit), limit.is_upper)
             by_source[key] = np.minimum(by_source.get(key, chance), chance)
-        found, before = np.ones(len(rows)), list[tuple[str, bool]]()
+        found: Floats = np.ones(len(rows))
+        before: list[tuple[str, bool]] = []
         for key, chance in by_source.items():
             if (key[0], not key[1]) in before:  # between two bounds
                 found = np.maximum(found + chance - 1, 0.0)
