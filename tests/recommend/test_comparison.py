@@ -39,7 +39,7 @@ def measured(noise: float, slope: float = 0.01, seed: int = 5) -> Dataset:
 
 
 def ask(noise: float, slope: float, seed: int) -> Recommendation:
-    return recommend(measured(noise, slope, seed), SPACE, model="ridge", within_s=20.0)
+    return recommend(measured(noise, slope, seed), SPACE, model="ridge", within_s=16.0)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])

@@ -43,7 +43,7 @@ def recommend(
             metavar="'NAME >= VALUE'", help="A limit on any response: 'auc >= 0.9', 'time_s <= 300s'. Repeatable."
         ),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="The probability with which each limit must be met.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="The probability with which all limits must be met.")] = 0.95,
     maximize: Annotated[
         str | None, typer.Option(help="A response, e.g. accuracy, a numeric setting, or 'name = formula'.")
     ] = None,

@@ -40,7 +40,7 @@ class Limit:
 class Candidate:
     configuration: Configuration  # the varied settings
     predictions: tuple[Prediction, ...]
-    probability: float  # of keeping to the limit that is kept to least likely; 1.0 when there is none
+    probability: float  # of keeping to all limits in one run; 1.0 when there is none
     measured_runs: int  # how often exactly this was run
     failure_probability: float | None = None  # None when no run has failed
     other_runs: int = 0  # of exactly this that failed or were lost

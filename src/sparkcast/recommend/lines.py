@@ -19,6 +19,7 @@ def answer_lines(result: Recommendation) -> list[Line]:
     return [
         ("Why", f"{result.why}"),
         *[_limit_line(result, limit, chance) for limit, chance in zip(result.limits, result.chances, strict=True)],
+        *([("All limits", _met(result, result.chosen.probability))] if len(result.limits) > 1 else []),
         *[(_label(response), show_prediction(response, prediction)) for response, prediction in told],
         *([("Other time", show_prediction(words.response(beside.response), beside))] if beside else []),
         *([("Data", shown_amounts(result.held))] if result.held else []),
@@ -50,15 +51,19 @@ def _label(response: Response) -> str:
 
 def _limit_line(result: Recommendation, limit: Limit, chance: float) -> Line:
     response = result.vocabulary.response(limit.response)
-    # A run that fails meets no limit, and the chance is that of runs that end well.
-    condition = "" if result.chosen.failure_probability is None else " if the run succeeds"
-    met = f"met with {show_probability(chance)} probability{condition} ({show_level(result.confidence)} required)"
+    met = _met(result, chance) if len(result.limits) == 1 else f"met with {show_probability(chance)} probability"
     if response.kind is Kind.TIME and limit.is_upper:
         span = response.span and f" {response.span}"
         return "Deadline", f"{short_seconds(response.seconds(limit.value))}{span}, {met}"
     if response.kind is Kind.MONEY and limit.is_upper:
         return "Budget", f"{show_value(response, limit.value)}, {met}"
     return "Limit", f"{limit.response} {'<=' if limit.is_upper else '>='} {limit.value:.4g}, {met}"
+
+
+def _met(result: Recommendation, chance: float) -> str:
+    # A run that fails meets no limit, and the chance is that of runs that end well.
+    condition = "" if result.chosen.failure_probability is None else " if the run succeeds"
+    return f"met with {show_probability(chance)} probability{condition} ({show_level(result.confidence)} required)"
 
 
 def evidence(result: Recommendation) -> str:

@@ -137,13 +137,13 @@ def _with_article(noun: str) -> str:
 
 
 def kept_sentence(recommendation: Recommendation) -> str:
-    """With which probability the limits are kept to; of several, that of the one that is kept to least likely."""
+    """With which probability the limits are kept to; of several, all of them in the same run."""
     limits, words = recommendation.limits, recommendation.vocabulary
     what = listing([f"the {limit_words(limit, words)}" for limit in limits])
     chance = f"with {show_probability(recommendation.chosen.probability)} probability"
     chance += f"; {show_level(recommendation.confidence)} was required"
     if len(limits) > 1:
-        return f"It meets {what}, the least likely of these {chance}."
+        return f"It meets {what} together {chance}."
     return f"It meets {what} {chance}."
 
 
