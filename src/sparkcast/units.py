@@ -119,9 +119,10 @@ def as_number(value: object) -> float | None:
         return number if math.isfinite(number) else None
     except ValueError:
         match = _QUANTITY.fullmatch(text)
-        if match and match[2].lower() in _BYTES:
-            return float(parse_bytes(text))
-        return None
+        if match is None or match[2].lower() not in _BYTES:
+            return None
+        size = _parse(text, _BYTES, "size", "")
+        return float(int(size)) if math.isfinite(size) else None  # the hash of a commit, as 5e42030b is
 
 
 def show_seconds(seconds: float) -> str:

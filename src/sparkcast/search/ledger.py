@@ -69,7 +69,8 @@ class Tried:
 class SearchLedger:
     """The answers so far. `answers` are the settings that may be the best; None: all.
 
-    To be compared, settings need `least` runs; None: as many as any others have.
+    To be compared, settings need `least` runs; None: as many as any others have. Those with earlier runs always count,
+    so that the best is never worse than what was known.
     """
 
     def __init__(
@@ -118,7 +119,8 @@ class SearchLedger:
         most = max(map(len, good), default=0)
         enough = most if self._least is None else min(most, self._least)
         sign = -1 if self._options.objective.is_maximum else 1
-        return sorted((self._tried(g) for g in good if len(g) >= enough), key=lambda tried: sign * tried.value)
+        compared = (g for g in good if len(g) >= enough or any(step.was_known for step in g))
+        return sorted(map(self._tried, compared), key=lambda tried: sign * tried.value)
 
     def history(self) -> tuple[TunedRun, ...]:
         return tuple(
@@ -163,6 +165,12 @@ class SearchLedger:
             for name, by_chance in self._chance.items()
             if name in best.guessable and best.guessable[name] <= _AT_CHANCE * by_chance
         ]
+        most = max(tried.replicates for tried in self.ranked())
+        if best.replicates < most:
+            found.append(
+                f"the best has only {best.replicates} run{'s' if best.replicates > 1 else ''}, others have up to "
+                f"{most}: run it again to be sure"
+            )
         if runner_up is not None and self.is_tie:
             by = (
                 "by no more than replicates vary"
