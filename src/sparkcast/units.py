@@ -214,11 +214,13 @@ def show_money(amount: float, currency: str = "", *, up: bool = False) -> str:
 
     >>> show_money(8.606e-4, "EUR"), show_money(1.5, "EUR"), show_money(0.0123456, "JPY"), show_money(0.0123456)
     ('0.0861 ct EUR', '1.50 EUR', '0.0123 JPY', '0.01235')
+    >>> show_money(1.36e-4, "USD")
+    '0.0136¢'
     """
     unit, per = money_unit(currency, amount)
     # What is in no currency is a formula of the user's, and reads like any other number.
     number = money_number(amount * per, figures=3 if currency else 4, up=up)
-    return f"{number} {unit}" if unit else number
+    return f"{number}¢" if unit == "ct USD" else f"{number} {unit}".strip()
 
 
 def money_unit(currency: str, largest: float) -> tuple[str, float]:

@@ -83,11 +83,12 @@ def test_the_best_of_what_is_known_is_told_with_the_way_on(tune: Tune, study: Pa
     answer = tune("--searcher", "exhaustive")
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines() == [
-        "minimize time_s: samples=3000",
-        "  2.00 s from the first to the last Spark job (1 run)",
-        "  50% less than the first run: 4.00 s at samples=1000",
-        "0 runs (0 new, 4 already measured, 0 failed): 0.00 s, 0 USD at the study's price",
-        "stopped: every candidate was run",
+        "Use samples=3000.",
+        "  Why        lowest time of 4 configurations run",
+        "  Time       2.00 s from the first to the last Spark job (1 run); 50% less than the first run, 4.00 s",
+        "             at samples=1000",
+        "  Runs       0 (0 new, 4 already measured, 0 failed); they took 0.00 s and cost 0 USD",
+        "  Stopped    every candidate was run",
         "paste into spark-submit:",
         "  --conf spark.executor.cores=1 \\",
         "  --conf spark.cores.max=1 \\",
@@ -183,7 +184,7 @@ def test_ctrl_c_in_the_last_run_is_not_an_interruption(
     answer = tune("--searcher", "exhaustive")
     assert answer.returncode == 0
     assert "Interrupted" not in answer.stderr
-    assert "stopped: every candidate was run\n" in answer.stdout
+    assert "Stopped    every candidate was run\n" in answer.stdout
 
 
 def test_two_that_differ_by_less_than_noise_are_told_with_the_runs_that_decide(tune: Tune, study: Path) -> None:

@@ -407,7 +407,9 @@ def test_settings_that_are_not_sparks_give_no_empty_line_but_say_what_is_missing
     launch = launch_of_table(Configuration(columns), usual_vocabulary(columns, ()))
     assert launch.notes[-1] == "no setting is Spark's: there is no line to paste"
     for name in FORMATS:
-        with pytest.raises(StudyError, match=r"nothing to paste.*set them yourself: workers=4, ram=61\n.*machines"):
+        with pytest.raises(
+            StudyError, match=r"there is no line to paste; .*set them yourself: workers=4, ram=61\n.*machines"
+        ):
             render(name, launch)
 
 

@@ -417,7 +417,7 @@ def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_conside
     )
     lines = recommendation_details(few)
     assert "Chosen from 48 combinations of the measured levels, 12 of them measured." in lines
-    assert "No failure in 12 runs: the probability of failing is below 22.1% with 95% confidence." in lines
+    assert "No failures in 12 runs; the failure rate is below 22.1% (95% confidence)." in lines
 
 
 def test_what_differs_by_less_than_the_noise_is_not_drawn_as_the_front() -> None:

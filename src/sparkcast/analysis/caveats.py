@@ -10,7 +10,7 @@ from scipy.stats import pearsonr, t
 
 from sparkcast.analysis import LevelMean
 from sparkcast.analysis.beside import left_unexplained
-from sparkcast.analysis.blocks import IN_A_ROW, run_order
+from sparkcast.analysis.blocks import IN_A_ROW, is_sorted_by_settings, run_order
 from sparkcast.analysis.estimable import CodedRuns
 from sparkcast.analysis.fit import DesignMatrix, Fit
 from sparkcast.analysis.noise import BlockNoise, Noise, block_noises
@@ -145,6 +145,11 @@ def _crowded(runs: Sequence[Observation], response: Response) -> str:
 
 def _changes_with_time(settings: CodedRuns, runs: Sequence[Observation]) -> str:
     """A setting that was changed once, half-way, cannot be told from whatever else changed meanwhile."""
+    if settings.codes.duplicated().any() and is_sorted_by_settings(runs):
+        return (
+            "the rows are sorted by the settings, so their order is not taken for that of the runs, and replicates "
+            "count as independent; if they ran in this order, add a column `position`"
+        )
     order = run_order(runs)
     if len(runs) < 8 or order is None:  # too few, or nobody noted the order
         return ""
@@ -202,7 +207,7 @@ def _warm_up(fit: Fit, runs: Sequence[Observation]) -> str:
                 "this is warm-up or drift; discard the first runs or do more of them"
             )
     first = min(range(len(runs)), key=lambda i: runs[i].position)
-    if abs(fit.standardized[first]) > 3:
+    if not is_sorted_by_settings(runs) and abs(fit.standardized[first]) > 3:
         return f"the first run is {abs(fit.standardized[first]):.1f} standard deviations away from the model: warm-up?"
     return ""
 

@@ -1,6 +1,6 @@
 """A recommendation as labeled lines: what to use first, then why, how sure that is, and what else there is."""
 
-from sparkcast.recommend import Candidate, Limit, Recommendation
+from sparkcast.recommend import Candidate, Recommendation
 from sparkcast.recommend.amounts import shown_amounts
 from sparkcast.recommend.shown import noun, short_seconds, show_prediction, show_value
 from sparkcast.study import Kind, Response
@@ -18,7 +18,8 @@ def answer_lines(result: Recommendation) -> list[Line]:
     beside = result.beside
     return [
         ("Why", f"{result.why}"),
-        *[_limit_line(result, limit, chance) for limit, chance in zip(result.limits, result.chances, strict=True)],
+        *[_limit_line(result, place) for place in range(len(result.limits))],
+        *_failure_lines(result),
         *[(_label(response), show_prediction(response, prediction)) for response, prediction in told],
         *([("Other time", show_prediction(words.response(beside.response), beside))] if beside else []),
         *([("Data", shown_amounts(result.held))] if result.held else []),
@@ -48,17 +49,32 @@ def _label(response: Response) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _limit_line(result: Recommendation, limit: Limit, chance: float) -> Line:
+def _limit_line(result: Recommendation, place: int) -> Line:
+    limit, chance = result.limits[place], show_probability(result.chances[place])
     response = result.vocabulary.response(limit.response)
-    # A run that fails meets no limit, and the chance is that of runs that end well.
-    condition = "" if result.chosen.failure_probability is None else " if the run succeeds"
-    met = f"met with {show_probability(chance)} probability{condition} ({show_level(result.confidence)} required)"
+    required = f"{show_level(result.confidence)} required"
+    met = f"met with {chance} probability ({required})"
+    if result.chosen.failure_probability is not None:  # a run that fails meets no limit
+        whole = show_probability(result.submission_chances[place])
+        met = f"met by {whole} of submissions, and by {chance} of those that succeed ({required} of these)"
     if response.kind is Kind.TIME and limit.is_upper:
         span = response.span and f" {response.span}"
         return "Deadline", f"{short_seconds(response.seconds(limit.value))}{span}, {met}"
     if response.kind is Kind.MONEY and limit.is_upper:
         return "Budget", f"{show_value(response, limit.value)}, {met}"
     return "Limit", f"{limit.response} {'<=' if limit.is_upper else '>='} {limit.value:.4g}, {met}"
+
+
+def _failure_lines(result: Recommendation) -> list[Line]:
+    """How likely it is that these settings fail, first of all by their own runs."""
+    chosen = result.chosen
+    if chosen.failure_probability is None:
+        return []
+    runs = chosen.measured_runs + chosen.other_runs
+    own = "these settings were never run"
+    if runs:
+        own = f"{chosen.other_runs or 'none'} of {_count(runs, 'run')} of these settings failed"
+    return [("Failures", f"{show_probability(chosen.failure_probability)} of submissions are expected to fail; {own}")]
 
 
 def evidence(result: Recommendation) -> str:
@@ -86,9 +102,7 @@ def _failures(result: Recommendation, runs: int, failed: int) -> str:
         return f"none failed (failure rate below {below}, {show_level(result.no_failure.confidence)} confidence)"
     if not failed:
         return ""
-    chance = result.chosen.failure_probability
-    own = "" if chance is None else f"; these settings fail with {show_probability(chance)} probability"
-    return f"{failed:,} of {runs:,} failed{own}"
+    return f"{failed:,} of {runs:,} failed"
 
 
 def _count(n: int, what: str) -> str:

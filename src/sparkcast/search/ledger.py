@@ -7,6 +7,7 @@ from statistics import fmean
 from scipy.stats import ttest_ind
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
+from sparkcast.recommend.shown import noun, show_value
 from sparkcast.search.options import TuneOptions
 from sparkcast.study import Configuration, Kind, Observation, Outcome, Response, Study
 from sparkcast.study.application import STARTUP_TIME, TOTAL_TIME
@@ -267,24 +268,21 @@ class SearchLedger:
         return str(self.shown(configuration))
 
     def show_value(self, value: float) -> str:
-        return show_value(self._study.vocabulary.response(self._options.objective.response), value)
+        return show_named(self._study.vocabulary.response(self._options.objective.response), value)
 
     def show_step(self, step: LedgerEntry) -> str:
         gave = f"{step.outcome}: {first_line(step.cause)}" if step.value is None else self.show_value(step.value)
         return f"{self.show(step.configuration)} -> {gave}{' (already measured)' if step.was_known else ''}"
 
 
-def show_value(response: Response, value: float) -> str:
+def show_named(response: Response, value: float) -> str:
     """A value of the objective for people.
 
-    >>> show_value(Response("time_s", kind=Kind.TIME), 12.34), show_value(Response("auc"), 0.9123)
-    ('12.3 s', 'auc 0.9123')
+    >>> show_named(Response("time_s", kind=Kind.TIME), 12.34), show_named(Response("auc"), 0.9123)
+    ('12.3 s', 'auc 0.912')
     """
-    return (
-        show_seconds(response.seconds(value))
-        if response.kind is Kind.TIME
-        else f"{response.name} {response.shown(value)}"
-    )
+    shown = show_value(response, value)
+    return shown if response.kind is Kind.TIME else f"{noun(response)} {shown}"
 
 
 def first_line(text: str) -> str:

@@ -19,7 +19,7 @@ from sparkcast.runs.reread import reread
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings, SearchTable
-from sparkcast.search.ledger import LedgerEntry, SearchLedger, Tried, TunedRun, show_value
+from sparkcast.search.ledger import LedgerEntry, SearchLedger, Tried, TunedRun
 from sparkcast.search.options import (
     Budget,
     TuneOptions,
@@ -37,7 +37,7 @@ from sparkcast.study.redaction import redact
 from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
 
-__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "show_value", "tune"]
+__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "tune"]
 
 
 _INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C

@@ -30,7 +30,7 @@ def render(name: str, launch: Launch) -> Rendered:
     require_format(name)
     if not (launch.program or launch.properties or launch.arguments):
         raise StudyError(
-            "; ".join(("no setting is Spark's, so there is nothing to paste", *launch.notes)),
+            "; ".join((*launch.notes[-1:], *launch.notes[:-1])) or "there is no line to paste",
             hint="say which settings are Spark's: `roles={NAME: 'machines'}`, or cores or memory",
         )
     written: Callable[[Launch], Rendered] = import_module(f"{__name__}.{FORMATS[name]}").written
