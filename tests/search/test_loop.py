@@ -496,7 +496,9 @@ def test_money_is_counted_as_answers_count_it_by_what_executors_held(
     monkeypatch: pytest.MonkeyPatch, folder: Path, slowly: Play
 ) -> None:
     def held(given: Settings) -> Mapping[str, float]:
-        return {**slowly(given), "total_s": 20.0, "core_hours": 15 / 3600}  # for 15 s of its 20 s
+        played = slowly(given)
+        assert not isinstance(played, str)
+        return {**played, "total_s": 20.0, "core_hours": 15 / 3600}  # for 15 s of its 20 s
 
     options = dataclasses.replace(RANDOM, fix=Configuration({"executors": 1}))
     budget = Budget(max_cost=70)

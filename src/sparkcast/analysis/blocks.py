@@ -77,8 +77,8 @@ def is_sorted_by_settings(runs: Sequence[Observation]) -> bool:
     levels = {name: list(dict.fromkeys(cell.get(name) for cell in cells)) for name in dict.fromkeys(chain(*cells))}
     varied = {name: _ranks(found) for name, found in levels.items() if len(found) > 1}
     texts = [len(ranks) for name, ranks in varied.items() if any(isinstance(level, str) for level in levels[name])]
-    orders = math.factorial(len(varied)) * math.prod(map(math.factorial, texts))  # that count as sorted
-    if orders > _BY_CHANCE * math.factorial(len(cells)):
+    log_orders = math.lgamma(len(varied) + 1) + sum(math.lgamma(n + 1) for n in texts)  # that count as sorted
+    if log_orders > math.log(_BY_CHANCE) + math.lgamma(len(cells) + 1):
         return False
     places = [{name: ranks[row.get(name)] for name, ranks in varied.items()} for row in rows]
     return _is_nested(places, list(varied))

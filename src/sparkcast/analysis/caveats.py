@@ -70,7 +70,7 @@ def _in_blocks(noise: BlockNoise) -> str:
     told = f"{shared(noise.blocks)}, so tests compare the {noise.blocks.count} blocks, not the runs"
     if noise.blocks.name != IN_A_ROW:
         return told
-    return f"{told}; randomize the order, or add a column `position` with the run order if the rows are only sorted"
+    return f"{told}; randomize the order, or add a column `position` if the rows are not in the order of the runs"
 
 
 def _failed(data: Dataset, response: str) -> str:

@@ -72,8 +72,10 @@ def _failure_lines(result: Recommendation) -> list[Line]:
         return []
     runs = chosen.measured_runs + chosen.other_runs
     own = "these settings were never run"
-    if runs:
-        own = f"{chosen.other_runs or 'none'} of {_count(runs, 'run')} of these settings failed"
+    if runs == 1:
+        own = f"the only run of these settings {'failed' if chosen.other_runs else 'succeeded'}"
+    elif runs:
+        own = f"{chosen.other_runs or 'none'} of {runs:,} runs of these settings failed"
     return [("Failures", f"{show_probability(chosen.failure_probability)} of submissions are expected to fail; {own}")]
 
 
