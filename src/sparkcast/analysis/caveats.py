@@ -30,6 +30,7 @@ def data_caveats(
     """One sentence per reason for doubt that lies in the runs themselves."""
     codes = model.runs.codes
     found = [
+        _sorted_rows(codes, runs),
         _failed(data, response),
         _crowded(runs, data.vocabulary.response(response)),
         _unreplicated(codes),
@@ -143,13 +144,17 @@ def _crowded(runs: Sequence[Observation], response: Response) -> str:
     return f"other work took {cores} during {len(taken)} of {len(runs)} runs (trials {trials}){steadier}"
 
 
+def _sorted_rows(codes: "pd.DataFrame", runs: Sequence[Observation]) -> str:
+    if not codes.duplicated().any() or not is_sorted_by_settings(runs):
+        return ""
+    return (
+        "the rows are sorted by the settings, so their order is not taken for that of the runs, and replicates "
+        "count as independent; if they ran in this order, add a column `position`"
+    )
+
+
 def _changes_with_time(settings: CodedRuns, runs: Sequence[Observation]) -> str:
     """A setting that was changed once, half-way, cannot be told from whatever else changed meanwhile."""
-    if settings.codes.duplicated().any() and is_sorted_by_settings(runs):
-        return (
-            "the rows are sorted by the settings, so their order is not taken for that of the runs, and replicates "
-            "count as independent; if they ran in this order, add a column `position`"
-        )
     order = run_order(runs)
     if len(runs) < 8 or order is None:  # too few, or nobody noted the order
         return ""
