@@ -143,8 +143,21 @@ def test_a_level_that_is_called_mean_stays_a_level(tmp_path: Path) -> None:
     crossed = [f"{how},{n},{100 / n + len(how)}" for n in (1, 2, 4) for how in ("max", "median", "mean")]
     data = read(tmp_path, lambda: "\n".join(["aggregate,executors,runtime_s", *crossed]))
     assert len(data.dataset.observations) == 9
-    last = read(tmp_path, lambda: "aggregate,executors,runtime_s\nmax,2,10\nmin,3,11\nmean,2,9\n")
+    last = read(tmp_path, lambda: "aggregate,executors,runtime_s\nmax,2,10\nmin,6,11\nmean,4,9\n")
     assert len(last.dataset.observations) == 3
+
+
+def test_a_comment_that_a_spreadsheet_padded_is_one_and_a_numbered_run_is_none(tmp_path: Path) -> None:
+    table = "run,executors,time_s\n#1,2,10\n# the cluster was upgraded,,\n#2,4,6\n#3,8,4\n"
+    data = read(tmp_path, lambda: table)
+    assert [run.responses["time_s"] for run in data.dataset.observations] == [10, 6, 4]
+    assert "1 comment line among the rows" in notes(data)
+
+
+def test_a_sorted_duration_beside_another_is_no_time_of_day(tmp_path: Path) -> None:
+    rows = [f"{i % 3 + 1},0:{10 + i:02d}:00,{(i * 7) % 11 + 1}" for i in range(9)]
+    data = read(tmp_path, lambda: "\n".join(["executors,duration,setup_time_s", *rows]))
+    assert data.dataset.vocabulary.time == "duration"
 
 
 def test_names_under_several_groups_are_told_apart_by_their_group(tmp_path: Path) -> None:

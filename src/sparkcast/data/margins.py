@@ -34,6 +34,7 @@ def with_header(records: Sequence[Record]) -> tuple[list[Record], str]:
         and not any(map(_as_number_or_none, names))
         and not any(_has_digits(cell) and _starts_as_number(cell) for cell in (*filled, *names))
         and any(_starts_as_number(cell) for cell in below)
+        and any(_is_of_numbers(place, records[2:]) for place in range(len(names)))
     )
     if not is_grouped:
         return list(records), ""
@@ -44,10 +45,15 @@ def with_header(records: Sequence[Record]) -> tuple[list[Record], str]:
     return [(number, full), *records[2:]], "names of groups of columns above the header"
 
 
+def _is_of_numbers(place: int, rows: Sequence[Record]) -> bool:
+    cells = [row[place] for _, row in rows if len(row) > place and row[place]]
+    return len(cells) > 1 and all(map(_starts_as_number, cells))
+
+
 def without_margins(body: Sequence[Record], width: int) -> tuple[list[Record], list[str]]:
     """The rows of runs alone, and what was left out."""
     notes = []
-    kept = [(number, row) for number, row in body if not (row[0].startswith(("#", "//")) and len(row) != width)]
+    kept = [(number, row) for number, row in body if not _is_comment(row, width)]
     if n := len(body) - len(kept):
         notes.append(f"{n} comment line{'s' if n > 1 else ''} among the rows")
     n_all = len(kept)
@@ -68,6 +74,11 @@ def without_margins(body: Sequence[Record], width: int) -> tuple[list[Record], l
     return kept, notes
 
 
+def _is_comment(row: Sequence[str], width: int) -> bool:
+    """Whether a row begins like a comment and has not the cells of a run: `#12` may number one."""
+    return re.match(r"#|//\s", row[0]) is not None and (len(row) != width or not any(row[1:]))
+
+
 def _is_footnote(row: Sequence[str], width: int) -> bool:
     """Whether a row is a text behind which nothing stands: no run has only one word."""
     is_alone = bool(row[0]) and not any(row[1:])
@@ -80,16 +91,20 @@ def _summary_label(row: Sequence[str]) -> str:
 
 
 def _summarizes(row: Sequence[str], runs: Sequence[Sequence[str]]) -> bool:
-    """Whether cells are empty that runs fill, or hold the sum or the mean of what stands above them."""
-    gaps = [not cell and all(len(run) > place and run[place] for run in runs) for place, cell in enumerate(row)]
-    return any(gaps) or any(_adds_up(cell, [run[place] for run in runs]) for place, cell in enumerate(row))
+    """Whether cells are empty that runs fill, or all numbers are the sum or the mean of what stands above them."""
+    if any(not cell and all(len(run) > place and run[place] for run in runs) for place, cell in enumerate(row)):
+        return True
+    told = [_adds_up(cell, [run[place] for run in runs]) for place, cell in enumerate(row)]
+    known = [adds_up for adds_up in told if adds_up is not None]
+    return bool(known) and all(known)
 
 
-def _adds_up(cell: str, above: Sequence[str]) -> bool:
+def _adds_up(cell: str, above: Sequence[str]) -> bool | None:
+    """None where the cell is no number, or those above it are none or all equal."""
     value, numbers = _as_number_or_none(cell), [_as_number_or_none(each) for each in above]
     known = [each for each in numbers if each is not None]
     if value is None or len(known) < len(above) or len(set(known)) < 2:
-        return False
+        return None
     return any(math.isclose(value, told, rel_tol=_CLOSE) for told in (math.fsum(known), fmean(known)))
 
 

@@ -78,7 +78,7 @@ def _leave_out_times_of_day(
 ) -> None:
     """A clock that only goes on from row to row, beside a time that does not, says when runs were made."""
     times = [name for name in found["response"] if _is_time(columns[name])]
-    clocks = [name for name in times if name not in told and _goes_on(columns[name])]
+    clocks = [name for name in times if name not in told and names.may_be_a_clock(name) and _goes_on(columns[name])]
     if not clocks or all(_goes_on(columns[name]) for name in times):
         return
     for name in clocks:

@@ -174,7 +174,8 @@ def is_use(plain: str) -> bool:
 def is_wait(plain: str) -> bool:
     """Whether the words speak of a wait that a run had, and not of one that was set: `queue_wait_s`."""
     words = set(plain.split("_"))
-    return bool(words & {"wait", "waiting", "waited", "delay"} and words & _WAITED)
+    is_limit = words & {"max", "min", "limit", "timeout", "target", "budget"}
+    return bool(words & {"wait", "waiting", "waited", "delay"} and words & _WAITED and not is_limit)
 
 
 def is_use_or_progress(plain: str) -> bool:

@@ -251,6 +251,11 @@ def names_a_moment(name: str) -> bool:
     return _MOMENT.fullmatch(plain_name(name)) is not None
 
 
+def may_be_a_clock(name: str) -> bool:
+    """Whether a name may be that of a time of day: `time` beside `elapsed`."""
+    return plain_name(name) in ("time", "clock", "clock_time", "time_of_day", "hour")
+
+
 def names_a_block(name: str) -> bool:
     return _BLOCK.fullmatch(plain_name(name)) is not None
 
