@@ -211,6 +211,20 @@ def test_the_texts_of_an_answer_stand_in_one_column_whatever_their_labels(call: 
     assert texts == {len("  Core-seconds  ")}
 
 
+def test_a_table_that_names_nothing_of_spark_has_no_empty_line_to_paste(call: Call, tmp_path: Path) -> None:
+    rows = [f"{n},{ram},{100 / n + ram / 10:.1f}" for n in (1, 2, 4) for ram in (30, 60)]
+    (tmp_path / "runs.csv").write_text("\n".join(["workers,ram,time_s", *rows]) + "\n")
+    asked = ("recommend", tmp_path / "runs.csv", "--within", "90s", "--model", "ridge")
+    answer = call(*asked, "--format", "spark-submit")
+    assert (answer.code, answer.out) == (2, "")
+    said = " ".join(answer.err.split())
+    assert "no setting is Spark's: there is no line to paste" in said
+    assert "--role NAME=machines" in said
+    assert (
+        "no setting is Spark's: there is no line to paste" in json.loads(call(*asked, "--json").out)["launch"]["notes"]
+    )
+
+
 def test_the_chance_of_a_deadline_is_that_of_a_submission_where_settings_often_fail(call: Call, tmp_path: Path) -> None:
     rows = [
         f"{n},{'' if (fails := n == 4 and rep < 2) else 100 / n + rep},{'FAILED' if fails else 'OK'}"
