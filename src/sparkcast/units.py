@@ -121,8 +121,9 @@ def as_number(value: object) -> float | None:
         match = _QUANTITY.fullmatch(text)
         if match is None or match[2].lower() not in _BYTES:
             return None
-        size = _parse(text, _BYTES, "size", "")
-        return float(int(size)) if math.isfinite(size) else None  # the hash of a commit, as 5e42030b is
+        if match[2] == "b" and math.isinf(float(match[1])):
+            return None  # the hash of a commit, as 5e42030b is
+        return float(parse_bytes(text))
 
 
 def show_seconds(seconds: float) -> str:

@@ -252,7 +252,7 @@ def test_failed_runs_show_as_a_probability(call: Call, runs: Path) -> None:
     failed = [f"16,{net},,,oom" for net in ("lenet5", "vgg") for _ in range(3)]
     runs.write_text(runs.read_text() + "\n".join(failed) + "\n")
     answer = call("predict", "runs.csv", "--model", "ridge", "--at", "executors=8,net=vgg")
-    assert re.search(r"  fails with probability (<1|[1-9]\d?)%", answer.out)
+    assert re.search(r"  Failures +(<1|[1-9]\d?)% of submissions are expected to fail", answer.out)
     call("fit", "runs.csv", "--model", "ridge", "--save", "m.sparkcast")
     for source in (["m.sparkcast"], ["runs.csv", "--model", "ridge"]):
         asked = [f"executors={e},net=vgg" for e in (1, 8)]

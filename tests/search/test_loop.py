@@ -107,7 +107,7 @@ def heard(monkeypatch: pytest.MonkeyPatch, searcher: str, method: str) -> list[A
 @pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test here pulls the plug of the machine, and waiting for its disk is most of their time."""
-    monkeypatch.setattr("sparkcast.store.store._configure_sqlite", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
+    monkeypatch.setattr("sparkcast.store.databases._configure_sqlite", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
 
 
 @pytest.fixture

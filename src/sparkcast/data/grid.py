@@ -86,12 +86,7 @@ def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str
     notes += told_around
     if not body:
         raise StudyError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
-    ragged = [
-        TableProblem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
-        for number, row in body
-        if len(row) != width and (len(row) < width or any(row[width:]))
-    ]
-    refuse(path.name, ragged, hint="check separators and quotes")
+    _refuse_ragged(body, width, path)
     if len(body) > 1 and (units := _units(body[0][1], body[1][1])):
         notes.append(f"row {body[0][0]} holds the units")
         header = [f"{name} ({units[place]})" if place in units else name for place, name in enumerate(header)]
@@ -99,6 +94,15 @@ def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str
     columns = tuple(list(column) for column in zip(*(row[:width] for _, row in body), strict=True))
     named = tuple(name or f"column {place}" for place, name in enumerate(header, start=1))
     return _without_repeated_columns(named, columns, [number for number, _ in body], separator, path, notes)
+
+
+def _refuse_ragged(body: Sequence[Record], width: int, path: Path) -> None:
+    ragged = [
+        TableProblem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
+        for number, row in body
+        if len(row) != width and (len(row) < width or any(row[width:]))
+    ]
+    refuse(path.name, ragged, hint="check separators and quotes")
 
 
 def _units(row: Sequence[str], below: Sequence[str]) -> dict[int, str]:

@@ -70,7 +70,7 @@ def _score_lines(choice: Scores, *, details: bool) -> Sequence[Line]:
         return [answering]
     errors = [f"{name} {show_percent(error / 100, 3)}" for name, error in choice.errors.items()]
     hidden = 0 if details or len(errors) <= _FEW + 1 else len(errors) - _FEW
-    more = f", {hidden} more with --details" if hidden else ""
+    more = f", {hidden} more with `details=True`" if hidden else ""
     together = "" if choice.error is None else f"; together {show_percent(choice.error / 100, 3)}"
     return [
         answering,
