@@ -202,7 +202,7 @@ def test_every_run_of_the_store_counts_however_few_there_are_of_it(
 
     engine = PlayedEngine(odd)
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
-    run_campaign(STUDY, make_plan(STUDY), folder)
+    run_campaign(STUDY, make_plan(STUDY), ResultsPlace.local(folder))
     options = TuneOptions(searcher, TIME, seed=1, replicates=replicates, fix=Configuration({"executors": 1}))
     result = search(monkeypatch, folder, options, engine=engine, budget=Budget(2), allow_changed=True)
     assert result.best is not None
@@ -242,7 +242,7 @@ def test_doubling_hears_of_earlier_runs_and_goes_on_from_the_best_of_them(
     few = dataclasses.replace(STUDY, factors=(STUDY.factors[0], Factor("samples", (1000, 16000, 40000))))
     engine = PlayedEngine(dips)
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
-    run_campaign(few, make_plan(few), folder)
+    run_campaign(few, make_plan(few), ResultsPlace.local(folder))
     result = search(monkeypatch, folder, DOUBLING, engine=engine, study=few, allow_changed=True)
     assert result.best is not None
     assert result.best.configuration["samples"] == 16000
