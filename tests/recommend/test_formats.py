@@ -113,6 +113,35 @@ def test_spark_submit_itself_reads_the_properties_file(tmp_path: Path) -> None:
     assert {name: read[name] for name in PROPERTIES} == PROPERTIES
 
 
+@pytest.mark.slow
+def test_spark_submit_itself_parses_the_line_as_it_is_meant(tmp_path: Path) -> None:
+    """Its own parser prints what it understood before it starts the program."""
+    program = tmp_path / "jobs" / "train it.py"
+    program.parent.mkdir()
+    program.write_text("import json, sys\nprint('ARGV', json.dumps(sys.argv[1:]))\n")
+    from sparkcast.engines._installation import find_spark
+    from sparkcast.engines._java import find_java
+
+    spark = find_spark(honor_spark_home=False)
+    options = {"name": "My job", "deploy-mode": "client"}
+    launch = Launch(PROPERTIES, "jobs/train it.py", PYTHON.arguments, options, ("verbose",), master="local[1]")
+    line = render("spark-submit", launch)[0]
+    done = subprocess.run(
+        ["sh", "-c", line.replace("spark-submit", shlex.quote(str(spark.home / "bin" / "spark-submit")), 1)],
+        cwd=tmp_path,
+        env={**os.environ, "JAVA_HOME": str(find_java(spark.version).home), "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = dict(re.findall(r"^  (\w+) +(.*)$", done.stderr, re.MULTILINE))
+    assert (said["master"], said["name"], said["deployMode"]) == ("local[1]", "My job", "client")
+    assert (said["executorMemory"], said["executorCores"], said["driverMemory"]) == ("4g", "2", "2g")
+    assert said["primaryResource"].endswith("train%20it.py") or said["primaryResource"].endswith("train it.py")
+    [argv] = [line for line in done.stdout.splitlines() if line.startswith("ARGV ")]
+    assert json.loads(argv.removeprefix("ARGV ")) == list(PYTHON.arguments)
+
+
 # The fields of the CustomResourceDefinition sparkapplications.sparkoperator.k8s.io, v1beta2, that are used here.
 TEXTS = {"type": "array", "items": {"type": "string"}}
 POD = {
@@ -487,6 +516,17 @@ def test_machines_whose_role_somebody_declared_are_executors_whatever_their_name
     usual: dict[str, str | int] = {"executors": 4, "cores": 2, "memory": "4g"}
     assert found == launch_of_table(Configuration(usual), usual_vocabulary(usual, ())).properties
     assert found["spark.executor.instances"] == "4"
+
+
+def test_settings_that_are_not_sparks_give_no_empty_line_but_say_what_is_missing() -> None:
+    columns: dict[str, int | float | str] = {"workers": 4, "ram": 61}
+    launch = launch_of_table(Configuration(columns), usual_vocabulary(columns, ()))
+    assert launch.notes[-1] == "no setting is Spark's: there is no line to paste"
+    for name in FORMATS:
+        with pytest.raises(
+            StudyError, match=r"there is no line to paste; .*set them yourself: workers=4, ram=61\n.*machines"
+        ):
+            render(name, launch)
 
 
 def test_a_switch_is_written_as_spark_writes_it() -> None:

@@ -340,8 +340,8 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
     lines = recommendation_details(asked)
     assert lines[3:] == (
         "It meets the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, the least "
-        "likely of these with 97% probability; 95% was required.",
-        "A run with these settings fails with 3% probability.",
+        "likely of these with 97% probability if the run succeeds; 95% was required.",
+        "3% of submissions with these settings are expected to fail.",
         "Trade-off for the budget of 0.25: 0.06 more buys batch_size=511: time_s 20 -> 16.",
         "These settings were never run. The closest measured configuration: batch_size=256, executors=4, 25% "
         "of a setting's "
@@ -417,7 +417,7 @@ def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_conside
     )
     lines = recommendation_details(few)
     assert "Chosen from 48 combinations of the measured levels, 12 of them measured." in lines
-    assert "No failure in 12 runs: the probability of failing is below 22.1% with 95% confidence." in lines
+    assert "No failures in 12 runs; the failure rate is below 22.1% (95% confidence)." in lines
 
 
 def test_what_differs_by_less_than_the_noise_is_not_drawn_as_the_front() -> None:

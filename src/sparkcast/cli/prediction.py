@@ -8,17 +8,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell
+from sparkcast.cli._output import (
+    Details,
+    Force,
+    Json,
+    Verbose,
+    emit,
+    require_free,
+    say,
+    shell,
+    table,
+    tell,
+    tell_labeled,
+)
 from sparkcast.cli._progress import show_steps
 from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, names, reads_runs, say_meanings, understood
-from sparkcast.units import show_level, show_percent, show_probability
+from sparkcast.units import show_level, show_percent
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
-    from sparkcast.learned.fit import FitResult, FittedResponse, Scores
+    from sparkcast.learned.fit import FitResult, FittedResponse
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.learned.saved import SavedModel
-    from sparkcast.recommend import Prediction
     from sparkcast.study import Level, Vocabulary
     from sparkcast.validate import Scorecard, Validation
 
@@ -472,35 +483,13 @@ def _scorecard_row(card: "Scorecard") -> list[str]:
 
 
 def _show_fit(result: "FitResult", details: bool) -> None:
+    from sparkcast.recommend.predicted import learned_answer, learned_lines
+
     for learned in result.responses:
-        _show_learned(learned, result.model.about.vocabulary, details)
+        tell(learned_answer(learned, result.model.about.vocabulary))
+        tell_labeled(learned_lines(learned, details=details))
     for note in result.notes:
         say(note)
-
-
-def _show_learned(learned: "FittedResponse", words: "Vocabulary", details: bool) -> None:
-    missed = _missed(learned.mean_error)
-    tell(
-        f"{words.response(learned.response).described}: model {learned.model}, trained on {learned.runs} runs of "
-        f"{learned.configurations} configurations{f'; {missed}' if missed else ''}"
-    )
-    for choice in learned.choices:
-        _show_scores(choice, details)
-
-
-def _missed(error: float | None) -> str:
-    """The one error that is quoted: of single runs of configurations that were left out, as `validate` computes it."""
-    return "" if error is None else f"mean error on held-out runs {show_percent(error / 100, 3)}"
-
-
-def _show_scores(choice: "Scores", details: bool) -> None:
-    together = "" if choice.error is None else f"; together {show_percent(choice.error / 100, 3)}"
-    tell(f"  {choice.question}: predicted by {', '.join(choice.answered_by)}")
-    if choice.errors:
-        errors = [f"{name} {show_percent(error / 100, 3)}" for name, error in choice.errors.items()]
-        hidden = 0 if details or len(errors) <= _FEW + 1 else len(errors) - _FEW
-        more = f", {hidden} more with --details" if hidden else ""
-        tell(f"    mean errors by {choice.protocol}: {', '.join(errors[: len(errors) - hidden])}{more}{together}")
 
 
 def _vocabulary(source: "Data | SavedModel") -> "Vocabulary":
@@ -510,26 +499,9 @@ def _vocabulary(source: "Data | SavedModel") -> "Vocabulary":
 
 
 def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
-    told = show_predicted(result.prediction, words)
-    mean = words.response(result.prediction.response).shown(result.mean)
-    tell(f"{result.configuration}: {told}; mean {mean}  (model {result.model})")
-    if result.beside is not None:
-        tell(f"  {show_predicted(result.beside, words)}")
-    missed = _missed(result.left_out_error)
-    if result.question:
-        tell(f"  {result.question}: predicted by {', '.join(result.answered_by)}{f'; {missed}' if missed else ''}")
-    elif missed:
-        tell(f"  {missed}")
-    if result.failed_runs and result.failure_probability is not None:
-        tell(f"  fails with probability {show_probability(result.failure_probability)}")
-    if result.no_failure is not None:
-        tell(f"  {result.no_failure}")
+    from sparkcast.recommend.predicted import prediction_answer, prediction_lines
+
+    tell(prediction_answer(result, words))
+    tell_labeled(prediction_lines(result, words))
     for note in result.notes:
         say(f"note: {note}")
-
-
-def show_predicted(p: "Prediction", words: "Vocabulary") -> str:
-    response = words.response(p.response)
-    value, low, high = map(response.shown, (p.value, p.low, p.high))
-    span = f" {response.span}" if response.span else ""
-    return f"{p.response} {value} (median){span}, {show_level(p.level)} of runs between {low} and {high}"

@@ -109,12 +109,12 @@ def _cells(row: "Row") -> list[str]:
 
     if row.ours is None:
         ours = "-"
-    elif "e" in row.printed:
-        ours = f"{row.ours:.{max(len(row.printed.split('e')[0]) - 2, 0)}e}"
+    elif "e" in row.compared:
+        ours = f"{row.ours:.{max(len(row.compared.split('e')[0]) - 2, 0)}e}"
     else:
-        ours = at_digits(row.printed, row.ours) if row.printed else f"{row.ours:.6g}"
+        ours = at_digits(row.compared, row.ours) if row.compared else f"{row.ours:.6g}"
     difference = "-" if row.difference is None else f"{row.difference:+.2g}"
-    return [row.item, row.quantity, row.printed or "-", ours, difference, row.verdict.value, row.rule]
+    return [row.item, row.quantity, row.compared or "-", ours, difference, row.verdict.value, row.rule]
 
 
 def _show_mistake(mistake: "Mistake") -> None:

@@ -40,7 +40,7 @@ class Limit:
 class Candidate:
     configuration: Configuration  # the varied settings
     predictions: tuple[Prediction, ...]
-    probability: float  # of keeping to all limits in one run; 1.0 when there is none
+    probability: float  # of keeping to all limits in one run, if the run succeeds; 1.0 when there is none
     measured_runs: int  # how often exactly this was run
     failure_probability: float | None = None  # None when no run has failed
     other_runs: int = 0  # of exactly this that failed or were lost
@@ -150,7 +150,8 @@ class Recommendation:
     margin_s: float | None  # room the confidence needs between prediction and deadline
     launch: Launch = field(default_factory=Launch)  # to paste
     limits: tuple[Limit, ...] = ()
-    chances: tuple[float, ...] = ()  # of keeping to each limit
+    chances: tuple[float, ...] = ()  # of keeping to each limit, if the run succeeds
+    submission_chances: tuple[float, ...] = ()  # the same of a submission, which may also fail
     n_candidates: int = 0  # of those considered, the ones that are supported by runs and not likely to fail
     considered: Considered | None = None
     held: Configuration = field(default_factory=Configuration)  # amounts of data, at the largest measured

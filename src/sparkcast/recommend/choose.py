@@ -465,6 +465,8 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
             response = words.response(limit.response)
             within_s = response.seconds(limit.value)
             margin_s = response.seconds(float(asked.kept_value(limit)[row] - asked.values[limit.response][row]))
+    chances = tuple(float(asked.chances(limit, np.array([row]))[0]) for limit in asked.limits)
+    succeeds = 1 - (chosen.failure_probability or 0.0)
     return Recommendation(
         objective=str(asked.objective),
         within_s=within_s,
@@ -477,7 +479,8 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         margin_s=margin_s,
         launch=launch_of_table(recommender.known.constants | chosen.configuration, words, recommender.spark),
         limits=asked.limits,
-        chances=tuple(float(asked.chances(limit, np.array([row]))[0]) for limit in asked.limits),
+        chances=chances,
+        submission_chances=tuple(chance * succeeds for chance in chances),
         n_candidates=int(asked.kept.sum()),
         considered=recommender.considered(asked),
         excluded=excluded(asked),
