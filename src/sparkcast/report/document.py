@@ -138,11 +138,7 @@ def draw_figures(
     fitted: Mapping[str, Fitted],
 ) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     """The figures there are data for, in the order of the report, and why others are missing."""
-    # When no run measured anything, one picture of the failures is enough.
-    measured = [response for response in data.responses if data.successful(response)] or data.responses[:1]
-    drawn: list[Figure | None] = [figures.results(data, response) for response in measured]
-    drawn += [*figures.stream_figures(data), figures.learning_curves(data)]
-    drawn += [figures.parts(data), figures.utilization(data)]
+    drawn: list[Figure | None] = [*figures.run_figures(data)]
     for analysis in analyses:
         drawn += figures.analysis_figures(analysis)
     drawn += [figures.predicted_vs_actual(validation) for validation in validations]

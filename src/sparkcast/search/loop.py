@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.reread import reread
@@ -34,6 +35,9 @@ from sparkcast.study.redaction import redact
 from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "show_value", "tune"]
 
 
@@ -41,7 +45,7 @@ _INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
-class TuneResult:
+class TuneResult(Displayed):
     study: str
     searcher: str
     objective: str
@@ -66,6 +70,10 @@ class TuneResult:
     vocabulary: Vocabulary  # what the names in it mean
     currency: str = ""  # of the study's price
     findings: SearchTable | None = None  # of a searcher that answers with a table rather than with the best
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each run, in the order in which the searcher asked for it."""
+        return frame_of({**run.configuration, **plain_row(run)} for run in self.history)
 
 
 def tune(
