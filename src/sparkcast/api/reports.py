@@ -64,6 +64,7 @@ def report(
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         version=__version__,
         study=data.study,
+        table=data.understood,
         plan=None if data.study is None else make_plan(data.study),
         analyses=analyses,
         validations=validations,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -240,7 +241,10 @@ def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
 def _table_data(path: Path, options: TableOptions) -> Data:
     from sparkcast.data.grid import read_grid
 
-    return _understood(read_grid(path), path, options)
+    found = _understood(read_grid(path), path, options)
+    if found.understood is None:
+        return found
+    return replace(found, understood=replace(found.understood, sha256=sha256(path.read_bytes()).hexdigest()))
 
 
 def _frame_data(frame: "DataFrame", options: TableOptions) -> Data:

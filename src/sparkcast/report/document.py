@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sparkcast.analysis import Analysis
+from sparkcast.data.understood import Understood
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.models import Fitted
 from sparkcast.recommend import Recommendation
@@ -81,10 +82,12 @@ def build_content(
     fitted: Mapping[str, Fitted] | None = None,
     sampled: Sequence[tuple[Observation, RunSeries]] = (),
     notes: Sequence[str] = (),
+    table: Understood | None = None,
 ) -> ReportContent:
     """Everything a report needs, from what the stages returned. Only `data` must be there.
 
-    `fitted` holds the model to draw for each response; `sampled` are runs whose machines are drawn.
+    `fitted` holds the model to draw for each response; `sampled` are runs whose machines are drawn; `table` says where
+    runs come from that are no study's.
     """
     runs = planned_runs(data, plan)
     drawn, undrawn = draw_figures(data, analyses, validations, recommendation, fitted or {})
@@ -96,7 +99,7 @@ def build_content(
         version=version,
         data=data,
         plan=runs,
-        facts=tuple(_facts(study, plan, data)),
+        facts=(*_table_facts(table), *_facts(study, plan, data)),
         analyses=tuple(analyses),
         validations=tuple(validations),
         figures=(*drawn, *_machines(data, sampled)),
@@ -165,6 +168,14 @@ def _machines(data: Dataset, sampled: Sequence[tuple[Observation, RunSeries]]) -
         title = f"{which}: {data.key(run)}{took}" if data.factors else f"{which}{took}"
         if (drawn := figures.machine_curves(series, f"machines-{place + 1}", title)) is not None:
             yield drawn
+
+
+def _table_facts(table: Understood | None) -> Iterator[tuple[str, str]]:
+    """Which file it was: a table that has changed since has another hash."""
+    if table is not None:
+        yield "Table", table.source
+        if table.sha256:
+            yield "SHA-256", table.sha256
 
 
 def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tuple[str, str]]:

@@ -82,7 +82,12 @@ class Figure:
         from altair.utils.schemapi import debug_mode
 
         with debug_mode(False):
-            kinds = {"layer": alt.LayerChart, "concat": alt.ConcatChart, "facet": alt.FacetChart, "mark": alt.Chart}
+            kinds: dict[str, Any] = {
+                "layer": alt.LayerChart,
+                "concat": alt.ConcatChart,
+                "facet": alt.FacetChart,
+                "mark": alt.Chart,
+            }
             kind = next(kind for part, kind in kinds.items() if part in self.spec)
             chart = kind.from_dict({**self._titled(self.spec), "description": self.caption}, validate=False)
         assert isinstance(chart, alt.TopLevelMixin)
