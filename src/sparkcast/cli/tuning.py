@@ -9,7 +9,7 @@ import typer
 from sparkcast.cli._output import Json, Verbose, emit, say, shell, show
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.prediction import parse_fixed
-from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spark_properties
+from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, StoreUrl, spark_properties
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def tune(
     master: Master = None,
     conf: Conf = None,
     properties_file: PropertiesFile = None,
+    store: StoreUrl = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -73,7 +74,7 @@ def tune(
 
     with show_progress() as on_progress:
         result = api.tune(
-            study,
+            api.load_study(study, store=store),
             minimize=minimize,
             maximize=maximize,
             within_s=None if within is None else parse_seconds(within),
