@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -58,7 +59,7 @@ ALIKE: dict[str, tuple[tuple[str, ...], Callable[[], Any]]] = {
 HAVE_DETAILS = ("analyze", "design", "profile", "queue", "recommend", "replicate")
 # Lines of a command that say what to type next or how a table was read; the answer does not know its file.
 OF_THE_COMMAND = re.compile(
-    r"(next|the runs, aliases and correlations|taken as)\b|--(save|details)\b|runs\.csv: |  \w+: "
+    r"(next|the runs, aliases and correlations|taken as|testing|simulating)\b|--(save|details)\b|runs\.csv: |  \w+: "
 )
 
 
@@ -212,6 +213,28 @@ def test_a_chart_can_be_changed_and_saved() -> None:
     chart = api.figures(api.analyze("runs.csv"))["pareto-time_s"]
     chart.properties(width=300).save("pareto.svg")
     assert Path("pareto.svg").read_text().startswith("<svg")
+
+
+def test_a_report_of_a_table_names_the_file_and_its_hash() -> None:
+    api.report("runs.csv", "report.html")
+    page = Path("report.html").read_text()
+    assert "<td>runs.csv</td>" in page
+    assert sha256(TABLE.encode()).hexdigest() in page
+
+
+def test_the_map_of_aliases_says_what_its_colors_mean() -> None:
+    spec = api.figures(api.plan("fraction.yaml"))["alias-map"].to_dict()
+    color = spec["encoding"]["color"]
+    assert color["title"] == "absolute correlation: 0 separate, 1 aliased"
+    assert color["scale"]["domain"] == [0, 1]
+
+
+def test_captions_explain_gray_lines_and_bands() -> None:
+    analysis = api.figures(api.analyze("runs.csv"))
+    assert "Dashed gray: no error" in analysis["residuals-time_s"].to_dict()["description"]
+    assert "Lenth" in analysis["half-normal-time_s"].to_dict()["description"]
+    tested = api.figures(api.validate("runs.csv", models="ridge", protocol="kfold:3"))
+    assert "Band: 95% confidence interval" in tested["reliability-time_s"].to_dict()["description"]
 
 
 # ---------------------------------------------------------------- names
