@@ -13,6 +13,7 @@ import pytest
 from sparkcast.analysis import Analysis, AnovaRow, CellMean, Effect, ResidualPoint
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
+from sparkcast.report.figures._figure import Row
 from sparkcast.report.figures.residuals import histogram_rows
 from sparkcast.report.figures.significance import pseudo_standard_error, reference_line
 
@@ -177,7 +178,7 @@ def test_the_slope_of_the_half_normal_line_is_that_of_the_textbook() -> None:
     effects = [21.625, 3.125, 9.875, 14.625, 0.125, -18.125, 16.625, 2.375]
     effects += [-0.375, -1.125, 1.875, 4.125, -1.625, -2.625, 1.375]
     assert pseudo_standard_error(effects) == pytest.approx(2.625)
-    rows = tuple(
+    rows: tuple[Row, ...] = tuple(
         {"standardized": size, "quantile": NormalDist().inv_cdf(0.5 + 0.5 * (rank - 0.5) / 15)}
         for rank, size in enumerate(sorted(map(abs, effects)), 1)
     )

@@ -82,12 +82,10 @@ def build_content(
     fitted: Mapping[str, Fitted] | None = None,
     sampled: Sequence[tuple[Observation, RunSeries]] = (),
     notes: Sequence[str] = (),
-    table: Understood | None = None,
 ) -> ReportContent:
     """Everything a report needs, from what the stages returned. Only `data` must be there.
 
-    `fitted` holds the model to draw for each response; `sampled` are runs whose machines are drawn; `table` says where
-    runs come from that are no study's.
+    `fitted` holds the model to draw for each response; `sampled` are runs whose machines are drawn.
     """
     runs = planned_runs(data, plan)
     drawn, undrawn = draw_figures(data, analyses, validations, recommendation, fitted or {})
@@ -99,7 +97,7 @@ def build_content(
         version=version,
         data=data,
         plan=runs,
-        facts=(*_table_facts(table), *_facts(study, plan, data)),
+        facts=tuple(_facts(study, plan, data)),
         analyses=tuple(analyses),
         validations=tuple(validations),
         figures=(*drawn, *_machines(data, sampled)),
@@ -170,7 +168,7 @@ def _machines(data: Dataset, sampled: Sequence[tuple[Observation, RunSeries]]) -
             yield drawn
 
 
-def _table_facts(table: Understood | None) -> Iterator[tuple[str, str]]:
+def table_facts(table: Understood | None) -> Iterator[tuple[str, str]]:
     """Which file it was: a table that has changed since has another hash."""
     if table is not None:
         yield "Table", table.source
