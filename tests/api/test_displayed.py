@@ -163,6 +163,8 @@ def test_an_answer_that_is_a_table_comes_out_as_a_frame(command: str) -> None:
     answer = ALIKE[command][1]()
     if command == "predict":
         answer = api.predict("runs.csv", [AT, AT], model="ridge")
+    if command == "queue":
+        answer = api.queue(load=LOAD, servers=4, goal=api.Goal(compare=(4, 5)), effort=SHORT)
     frame = answer.frame()
     assert isinstance(frame, pd.DataFrame)
     assert len(frame) > 0

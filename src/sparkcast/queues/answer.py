@@ -86,7 +86,7 @@ class QueueAnswer(Displayed):
     notes: tuple[str, ...] = ()
 
     def frame(self) -> "pd.DataFrame":
-        """A row for each number of servers: what it can take, and the percentile at the rate that was asked for."""
+        """A row for each number of servers that was compared: what it can take, and the percentile at this rate."""
         return frame_of(
             {**plain_row(one), "response_s": None if one.response_s is None else one.response_s.value}
             for one in self.capacities
