@@ -12,10 +12,14 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import StudyError
 from sparkcast.registry import Registry
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "MOST_DIGITS",
@@ -114,7 +118,7 @@ class PartResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Replicated:
+class Replicated(Displayed):
     paper: str
     title: str
     parts: tuple[str, ...]  # those that were done
@@ -127,6 +131,12 @@ class Replicated:
     headlines: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # parts that need the authors' measurements
     synthetic_counts: dict[Agreement, int] = field(default_factory=dict)  # of generated runs; empty without any
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each number: the paper's, ours, and whether they agree."""
+        return frame_of(
+            {"section": section.title, **plain_row(row)} for section in self.sections for row in section.rows
+        )
 
 
 class PaperPart(Protocol):

@@ -10,6 +10,7 @@ from sparkcast.recommend import Alternative, Candidate, Considered, Limit, Neare
 from sparkcast.recommend.lines import answer_lines, evidence, other_lines, short_values
 from sparkcast.recommend.shown import noun, show_bound, show_prediction, show_range, show_value
 from sparkcast.study import Configuration, Kind, Response, Vocabulary
+from sparkcast.units import show_probability
 
 TIME, COST = Response("time_s", kind=Kind.TIME), Response("cost", kind=Kind.MONEY, unit="USD")
 ACCURACY, COUNT = Response("accuracy", kind=Kind.SHARE, unit="share correct"), Response("error_count")

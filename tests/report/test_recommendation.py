@@ -255,8 +255,8 @@ def test_candidates_are_judged_by_the_limits_that_were_given(limits: tuple[Limit
 def test_every_candidate_is_named_beside_its_point_while_there_is_room() -> None:
     figure = drawn(figures.candidates(recommended(on_the_front(9, ("time_s", "cost")))))
     rows = figure.spec["datasets"]["rows"]
-    assert all(row["side"] for row in rows)
-    assert {row["name"] for row in rows if row["place"]} == {"507 · 4 (chosen)", "508 · 4 (runner-up)"}
+    assert all(row["side"] for row in rows if row["place"] != "chosen")
+    assert {row["name"] for row in rows if row["place"] == "runner-up"} == {"508 · 4 (runner-up)"}
     assert "Names are batch_size · executors." in figure.caption
 
 
@@ -273,7 +273,8 @@ def test_candidates_that_are_crowded_or_have_long_names_are_told_by_hint_and_ran
         for n in range(5)
     ]
     figure = drawn(figures.candidates(recommended(long)))
-    assert {row["name"].partition(" ")[0] for row in figure.spec["datasets"]["rows"]} == {"#1", "#2", "#3", "#4", "#5"}
+    others = {f"#{row['rank']}" for row in figure.rows if row["place"] != "chosen"}
+    assert {row["name"].partition(" ")[0] for row in figure.spec["datasets"]["rows"]} == {*others, ""}
     assert [row["rank"] for row in figure.rows] == [1, 2, 3, 4, 5]
     assert "Names are ranks" in figure.caption
 
@@ -490,3 +491,37 @@ def test_a_page_of_a_plain_recommendation_has_neither_warnings_nor_empty_columns
     assert 'id="paste"' not in text
     assert ">fails</th>" not in text
     assert "meets the<br>" not in text
+
+
+def test_the_chosen_candidate_is_labeled_above_all_points_and_the_deadline_in_the_legend() -> None:
+    limits = (Limit("time_s", 55.0),)
+    for drawing in (figures.candidates, figures.pareto_front):
+        figure = drawn(drawing(recommended(on_the_front(9, THREE), limits=limits)))
+        for spec in (figure.spec, figure.narrow_spec):
+            labels = [layer for layer in spec["layer"] if "chosen: " in str(layer["encoding"].get("text"))]
+            assert [layer["encoding"]["y"] for layer in labels] == [{"value": 0}]
+            assert "deadline of 55.0 s" in str(spec["layer"])
+            [rule] = [
+                one for one in spec["layer"] if one["mark"].get("strokeWidth") == 2 and one["mark"]["type"] == "rule"
+            ]
+            [top] = [rule["encoding"]["y"]["value"]]
+            assert top >= 15, "the line ends below the label"
+
+
+def test_no_name_stands_on_the_line_of_the_deadline() -> None:
+    for limit in (50.5, 53.0, 57.0):
+        figure = drawn(figures.candidates(recommended(on_the_front(9, THREE), limits=(Limit("time_s", limit),))))
+        low, high = next(s["domain"] for s in scales_of(figure.spec, "x"))
+        line = (limit - low) / (high - low)
+        for row in figure.spec["datasets"]["rows"]:
+            at = (row["x"] - low) / (high - low)
+            if row["side"]:
+                reaches = 0.008 * len(row["name"]) + 0.02
+                to_left, to_right = "left" in row["side"], "right" in row["side"]
+                assert not (to_left and at - reaches < line < at), row
+                assert not (to_right and at < line < at + reaches), row
+
+
+def scales_of(spec: Any, channel: str) -> list[dict[str, Any]]:
+    found = (layer["encoding"].get(channel, {}) for layer in spec["layer"])
+    return [one["scale"] for one in found if isinstance(one, dict) and isinstance(one.get("scale"), dict)]

@@ -1,18 +1,15 @@
 """Where the time of a run went: profile."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, table, tell, tell_labeled
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, show
 from sparkcast.units import show_level, show_percent
 
 if TYPE_CHECKING:
-    from sparkcast.profile import Finding, LogComparison, Profile
-
-_FEW_FINDINGS, _FEW_PARTS, _FEW_CHANGES, _FEW_STAGES = 3, 6, 4, 30
+    pass
 
 
 def register(app: typer.Typer) -> None:
@@ -47,11 +44,11 @@ def profile(
     if other is None:
         if fail_above is not None:
             raise StudyError("--fail-above needs two logs", hint="give the earlier run first, then the later one")
-        emit(api.profile(log, thresholds=limits), as_json, lambda found: _show(found, details))
+        emit(api.profile(log, thresholds=limits), as_json, lambda found: show(found, details))
     else:
         most = None if fail_above is None else _share(fail_above)
         compared = api.compare_profiles(log, other, thresholds=limits)
-        emit(compared, as_json, lambda found: _show_comparison(found, details))
+        emit(compared, as_json, lambda found: show(found, details))
     if figures is not None:
         written = api.write_profile_figures(other or log, figures, force=force)
         say(f"wrote {len(written)} files to {figures}")
@@ -81,236 +78,3 @@ def _share(text: str) -> float:
     if not 0 <= share < 1000:
         raise StudyError(f"--fail-above {text!r}: not a percentage of 0 or more", hint="write it as 10%")
     return share
-
-
-# ---------------------------------------------------------------- one log
-
-
-def _show(found: "Profile", details: bool) -> None:
-    tell(f"{_headline(found)}{_promise(found.findings)}.")
-    _say_partial(found)
-    tell_labeled(list(_labeled(found)))
-    if details:
-        _show_parts(found)
-        _show_stages(found)
-    shown = found.findings if details else found.findings[:_FEW_FINDINGS]
-    for number, finding in enumerate(shown, 1):
-        _show_finding(number, finding, found.wall_s)
-    if not details:
-        more = len(found.findings) - len(shown)
-        tell(f"Next: add --details for {f'{more} more findings and ' if more > 0 else ''}all parts and stages.")
-
-
-def _headline(found: "Profile") -> str:
-    from sparkcast.units import show_seconds
-
-    name, took = found.name or found.app_id, show_seconds(found.wall_s)
-    if found.outcome != "ok":
-        return f"{name} failed after {took}: {found.cause}"
-    if found.is_interactive:
-        return f"{name}, an interactive session, was open for {took}"
-    return f"{name} took {took}" if found.status == "ok" else f"{name} ran for {took} as far as the log goes"
-
-
-def _promise(findings: "Sequence[Finding]") -> str:
-    """What changes could bring, after the headline."""
-    saving = [one for one in findings if not one.is_failure]
-    if not findings:
-        return "; no change is worth making"
-    if not saving:
-        return ""
-    memory = [one for one in saving if one.name == "unused-memory"]
-    kinds = [
-        *(["time"] if any(one.cost_s for one in saving) else []),
-        *(["core-hours"] if any(not one.cost_s for one in saving if one not in memory) else []),
-        *(["memory"] if memory else []),
-    ]
-    changes = "one change" if len(saving) == 1 else f"{_NUMBERS.get(len(saving), len(saving))} changes"
-    return f"; {changes} could save {' and '.join(kinds)}"
-
-
-_NUMBERS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2))
-
-
-def _labeled(found: "Profile") -> "Iterator[tuple[str, str]]":
-    attempt = f" attempt {found.attempt_id}" if found.attempt_id else ""
-    yield "App", f"{found.app_id}{attempt}, Spark {found.spark_version}"
-    cores = found.core_hours
-    cluster = "local mode" if found.is_local else _n(cores.n_executors, "executor")
-    yield "Work", f"{_n(found.n_jobs, 'job')}, {_n(found.n_tasks, 'task')} on {_n(found.n_slots, 'slot')} ({cluster})"
-    yield "Time", _main_parts(found)
-    yield (
-        "Core-hours",
-        (
-            f"{_hours(cores.paid)} allocated, {_hours(cores.in_tasks)} used by tasks{_of(cores.in_tasks, cores.paid)}, "
-            f"{_hours(cores.cpu)} on CPU{_of(cores.cpu, cores.paid)}"
-        ),
-    )
-
-
-def _of(part: float, whole: float) -> str:
-    return f" ({show_percent(part / whole)})" if whole > 0 else ""
-
-
-def _say_partial(found: "Profile") -> None:
-    if found.status != "ok":
-        say(f"{found.status}: {found.reason}")
-
-
-def _n(count: float, noun: str) -> str:
-    return f"{count:,.0f} {noun}" + ("" if count == 1 else "s")
-
-
-def _hours(hours: float) -> str:
-    return f"{hours:,.2f}" if hours >= 0.1 else f"{hours:.4f}"
-
-
-def _main_parts(found: "Profile") -> str:
-    """The largest parts, and how much is left."""
-    ranked = sorted(found.parts.items(), key=lambda part: -part[1])
-    shown = [part for part in ranked[:_FEW_PARTS] if part[1] >= 0.01 * found.wall_s]
-    rest = found.wall_s - sum(seconds for _, seconds in shown)
-    told = [f"{100 * seconds / found.wall_s:.0f}% {name}" for name, seconds in shown]
-    told += [f"{100 * rest / found.wall_s:.0f}% other"] if rest >= 0.005 * found.wall_s else []
-    return ", ".join(told)
-
-
-def _show_finding(number: int, finding: "Finding", wall_s: float) -> None:
-    tell(f"{number}. {finding.name}{_saving(finding, wall_s)}", hang="   ")
-    tell(f"   {finding.problem}", hang="")
-    tell(f"   Fix: {finding.fix}", hang="")
-
-
-def _saving(finding: "Finding", wall_s: float) -> str:
-    from sparkcast.units import show_seconds
-
-    verb = "it cost" if finding.is_failure else "could save up to"
-    if finding.cost_s:
-        return f": {verb} {show_seconds(finding.cost_s)} ({show_percent(finding.cost_s / wall_s)})"
-    if not finding.cost_core_hours:
-        return ""
-    like = "the equivalent of " if finding.name == "unused-memory" else ""
-    return f": could save {like}{_hours(finding.cost_core_hours)} core-hours"
-
-
-def _show_parts(found: "Profile") -> None:
-    rows = [
-        (name, f"{seconds:.1f}", show_percent(seconds / found.wall_s, 3))
-        for name, seconds in sorted(found.parts.items(), key=lambda part: -part[1])
-    ]
-    total = sum(found.parts.values())
-    table(
-        "\nWhere the time went",
-        ("part", "s", "share"),
-        [*rows, ("total", f"{total:.1f}", show_percent(total / found.wall_s, 3))],
-    )
-
-
-def _show_stages(found: "Profile") -> None:
-    ranked = sorted(found.stages, key=lambda stage: -stage.wall_s)[:_FEW_STAGES]
-    rows = [
-        (
-            f"{stage.stage_id}{f'.{stage.attempt}' if stage.attempt else ''}",
-            f"{stage.wall_s:.1f}",
-            f"{stage.duration_s:.1f}",
-            stage.n_tasks,
-            f"{stage.median_task_s:.2f}",
-            f"{stage.longest_task_s:.2f}",
-            _largest(stage.parts),
-            stage.short_name[:60],
-        )
-        for stage in ranked
-    ]
-    header = ("stage", "s", "duration (s)", "tasks", "median (s)", "longest (s)", "mostly", "name")
-    more = len(found.stages) - len(ranked)
-    title = "Stages by share of run time" + (f" (the first {len(ranked)} of {len(found.stages)})" if more > 0 else "")
-    table(title, header, rows, optional=("name", "duration (s)", "median (s)"))
-
-
-def _largest(parts: Mapping[str, float]) -> str:
-    ranked = sorted(parts.items(), key=lambda part: -part[1])[:2]
-    return ", ".join(name for name, seconds in ranked if seconds > 0)
-
-
-# ---------------------------------------------------------------- two logs
-
-
-def _show_comparison(found: "LogComparison", details: bool) -> None:
-    from sparkcast.units import show_seconds
-
-    before, after = found.before, found.after
-    for one in (before, after):
-        tell(f"{_headline(one)} ({one.app_id}).")
-        _say_partial(one)
-    word = "longer" if found.more_s >= 0 else "less"
-    tell(f"The second takes {show_seconds(abs(found.more_s))} {word} ({show_percent(found.more_share, 3, sign=True)}).")
-    _show_part_changes(found, details)
-    _show_stage_changes(found, details)
-    _show_setting_changes(found, details)
-    gone = [one.name for one in before.findings if one.name not in {other.name for other in after.findings}]
-    new = [one.name for one in after.findings if one.name not in {other.name for other in before.findings}]
-    if gone or new:
-        tell(f"findings: {', '.join([*(f'+ {name}' for name in new), *(f'- {name}' for name in gone)])}")
-    if not details:
-        tell("Next: add --details for everything that changed.")
-
-
-def _show_part_changes(found: "LogComparison", details: bool) -> None:
-    ranked = sorted(found.parts.items(), key=lambda part: -abs(part[1]))
-    if details:
-        rows = [
-            (n, f"{found.before.parts[n]:.1f}", f"{found.after.parts[n]:.1f}", f"{more:+.1f}") for n, more in ranked
-        ]
-        table("\nParts", ("part", "first (s)", "second (s)", "change (s)"), rows)
-    else:
-        tell(f"  by part: {_changes([(name, more) for name, more in ranked])}")
-
-
-def _show_stage_changes(found: "LogComparison", details: bool) -> None:
-    if details:
-        rows = [
-            (
-                "-" if one.before_id is None else one.before_id,
-                "-" if one.after_id is None else one.after_id,
-                f"{one.before_s:.1f}",
-                f"{one.after_s:.1f}",
-                f"{one.more_s:+.1f}",
-                one.short_name[:60],
-            )
-            for one in found.stages[:_FEW_STAGES]
-        ]
-        header = ("first", "second", "first (s)", "second (s)", "change (s)", "name")
-        table("Stages (outside of stages: " + f"{found.outside_stages_s:+.1f} s)", header, rows, optional=("name",))
-        return
-    changes = [(f"{_pair(one.before_id, one.after_id)} ({one.short_name[:40]})", one.more_s) for one in found.stages]
-    tell(f"  by stage: {_changes([*changes[:_FEW_CHANGES], ('outside of stages', found.outside_stages_s)])}")
-
-
-def _pair(before: int | None, after: int | None) -> str:
-    if before is None or after is None:
-        return f"stage {after} is new" if before is None else f"stage {before} is gone"
-    return f"stage {after}" if before == after else f"stage {before} -> {after}"
-
-
-def _changes(changes: Sequence[tuple[str, float]]) -> str:
-    told = [f"{name} {more:+.1f} s" for name, more in changes if abs(more) >= 0.05]
-    return ", ".join(told[: _FEW_CHANGES + 1]) or "no change"
-
-
-def _show_setting_changes(found: "LogComparison", details: bool) -> None:
-    if not found.settings:
-        tell("  settings: the same")
-        return
-    shown = found.settings if details else found.settings[:_FEW_CHANGES]
-    if details:
-        rows = [(one.name, _value(one.before), _value(one.after)) for one in shown]
-        table("Settings that differ", ("setting", "first", "second"), rows)
-        return
-    told = [f"{one.name} {_value(one.before)[:30]} -> {_value(one.after)[:30]}" for one in shown]
-    more = len(found.settings) - len(shown)
-    tell(f"  settings: {'; '.join(told)}" + (f"; {more} more" if more else ""))
-
-
-def _value(value: str | None) -> str:
-    """A property that is set to nothing is not one that is not set."""
-    return "(not set)" if value is None else value or "(empty)"

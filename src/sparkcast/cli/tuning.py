@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, options, say, shell, table, tell, tell_labeled
+from sparkcast.cli._output import Json, Verbose, emit, say, shell, show
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.prediction import parse_fixed
 from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, StoreUrl, spark_properties
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
-    from sparkcast.search.base import SearchTable
     from sparkcast.search.loop import Tried, TuneResult
 
 
@@ -102,29 +101,13 @@ def _this_command() -> str:
 
 
 def _show(result: "TuneResult", study: str) -> None:
-    from sparkcast.search.told import best_lines, search_lines
-
-    lines = search_lines(result)
-    if result.findings is not None:
-        _show_findings(result.findings)
-    elif result.best is not None:
-        tell(f"Use {result.best.configuration}.")
-        lines = [*best_lines(result, result.best), *lines]
-    tell_labeled(lines)
+    show(result)
     if result.findings is not None:
         return
     for command in _deciding(result, study):
         shell("to decide:", command)
-    if result.conf:
-        options("paste into spark-submit:", result.conf)
     if result.best is not None and not result.interrupted:
         shell("ask on:", _next_question(result, result.best, study))
-
-
-def _show_findings(findings: "SearchTable") -> None:
-    table(findings.title, findings.columns, [["" if cell is None else cell for cell in row] for row in findings.rows])
-    if findings.note:
-        tell(findings.note)
 
 
 def _deciding(result: "TuneResult", study: str) -> list[str]:

@@ -511,7 +511,7 @@ def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, Meaning]:
 
 def write_table(data: Dataset, path: Path) -> None:
     """Write one row per observation to a .csv or .parquet file."""
-    rows = [_flat(observation) for observation in data.observations]
+    rows = [observation.row() for observation in data.observations]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if rows:
         rows[0][MEANING] = json.dumps(meaning_of(data, columns))
@@ -545,12 +545,3 @@ def _write_parquet(rows: Sequence[Mapping[str, Level]], columns: Sequence[str], 
     except ImportError:
         raise StudyError("Parquet needs pyarrow", hint="pip install 'sparkcast[parquet]', or write a .csv") from None
     pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in columns}), path)
-
-
-def _flat(observation: Observation) -> dict[str, Level]:
-    row: dict[str, Level] = {**observation.configuration, "replicate": observation.replicate}
-    row |= {"position": observation.position, "outcome": observation.outcome.value, **observation.responses}
-    if observation.utilization:
-        row["cpu_percent"] = observation.utilization.cpu_percent
-        row["iowait_percent"] = observation.utilization.iowait_percent
-    return row | {"run_id": observation.run_id}

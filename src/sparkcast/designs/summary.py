@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from sparkcast.designs import TimeOf
 from sparkcast.designs.describe import Description, describe
+from sparkcast.display import Displayed, frame_of
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyError
 from sparkcast.study import Configuration, Level, Observation, Plan, Price, Study, Trial
 from sparkcast.study.application import TOTAL_TIME
@@ -17,9 +19,12 @@ from sparkcast.study.arrivals import At, Poisson
 from sparkcast.study.derive import make_dataset, time_cost, total_cost
 from sparkcast.study.spreadsheet import escaped
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True, slots=True)
-class PlanSummary:
+class PlanSummary(Displayed):
     """A plan with what it will take."""
 
     study: str
@@ -40,6 +45,10 @@ class PlanSummary:
     notes: tuple[str, ...]
     description: Description  # what it can tell apart, and how likely it is to see an effect
     currency: str = ""  # of the price
+
+    def frame(self) -> "pd.DataFrame":
+        """The runs in order."""
+        return frame_of(self.trials)
 
 
 def summarize_plan(

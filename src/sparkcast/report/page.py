@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from sparkcast.eventlogs import LogRead
+    from sparkcast.facts.stages import StageFacts
+    from sparkcast.profile import Profile
 
 _MOST_ROWS = 200  # of a table below a figure; the results store has them all
 _DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
@@ -37,7 +39,7 @@ _DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
 
 def render(content: ReportContent) -> str:
     """The whole page. Every text in it is escaped; figures are inline pictures."""
-    template = _environment().get_template("page.html.jinja")
+    template = environment().get_template("page.html.jinja")
     return template.render(
         content=content,
         headline=words.headline(content),
@@ -45,7 +47,6 @@ def render(content: ReportContent) -> str:
         lead=lead_figure(content.figures),
         measured=listing([words.spanned(content.data.vocabulary.response(name)) for name in content.data.responses]),
         sections={section.value: [f for f in content.figures if f.section is section] for section in FigureSection},
-        most_rows=_MOST_ROWS,
     )
 
 
@@ -63,16 +64,21 @@ def render_application(log: "LogRead", *, created: str, version: str) -> str:
     facts = facts_of(log)
     profile = profile_facts(log, facts)
     return (
-        _environment()
+        environment()
         .get_template("application.html.jinja")
         .render(
             profile=profile,
             figures=application_figures(log, facts),
-            stages=sorted(profile.stages, key=lambda stage: -stage.wall_s)[:_MOST_ROWS],
+            stages=largest_stages(profile),
             created=created,
             version=version,
         )
     )
+
+
+def largest_stages(profile: "Profile") -> "list[StageFacts]":
+    """Those that took most of the time, which a page has room for."""
+    return sorted(profile.stages, key=lambda stage: -stage.wall_s)[:_MOST_ROWS]
 
 
 def write_report(path: Path, content: ReportContent) -> Path:
@@ -157,7 +163,8 @@ def show_cell(value: object, response: Response | None = None) -> str:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> "Environment":
+def environment() -> "Environment":
+    """Templates, and the words that they use."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -165,7 +172,7 @@ def _environment() -> "Environment":
         # Vega escapes every text it draws, so the SVG can go in as it is.
         return Markup(inline_svg(figure, narrow=narrow))
 
-    environment = Environment(
+    made = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
@@ -173,6 +180,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     helpers: dict[str, Any] = {
+        "MOST_ROWS": _MOST_ROWS,
         "asked": words.asked_sentence,
         "axis_title": axis_title,
         "between": show_between,
@@ -209,9 +217,9 @@ def _environment() -> "Environment":
         "verdicts": verdicts,
         "warnings": words.recommendation_warnings,
     }
-    environment.globals.update(helpers)
-    environment.filters["tidy"] = keep_units
-    return environment
+    made.globals.update(helpers)
+    made.filters["tidy"] = keep_units
+    return made
 
 
 def _umask() -> int:

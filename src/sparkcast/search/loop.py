@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sparkcast.data.ingest.observations import ingested_beside
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.reread import reread
@@ -37,6 +38,9 @@ from sparkcast.study.redaction import redact
 from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "tune"]
 
 
@@ -44,7 +48,7 @@ _INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
-class TuneResult:
+class TuneResult(Displayed):
     study: str
     searcher: str
     objective: str
@@ -69,6 +73,10 @@ class TuneResult:
     vocabulary: Vocabulary  # what the names in it mean
     currency: str = ""  # of the study's price
     findings: SearchTable | None = None  # of a searcher that answers with a table rather than with the best
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each run, in the order in which the searcher asked for it."""
+        return frame_of({**run.configuration, **plain_row(run)} for run in self.history)
 
 
 def tune(

@@ -211,6 +211,15 @@ class Observation:
             labels: Mapping[str, str] = ...,
         ) -> None: ...
 
+    def row(self) -> dict[str, Level]:
+        """A row of a table of runs."""
+        row: dict[str, Level] = {**self.configuration, "replicate": self.replicate}
+        row |= {"position": self.position, "outcome": self.outcome.value, **self.responses}
+        if self.utilization:
+            row["cpu_percent"] = self.utilization.cpu_percent
+            row["iowait_percent"] = self.utilization.iowait_percent
+        return row | {"run_id": self.run_id}
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "configuration", Configuration(self.configuration))
 
