@@ -27,4 +27,4 @@ def test_a_forest_can_be_passed_to_another_process() -> None:
     x = np.arange(6.0)[:, None]
     forest, _ = grow(x, x[:, 0], np.ones(6), trees=5, seed=0)
 
-    assert np.array_equal(pickle.loads(pickle.dumps(forest)).predict(x), forest.predict(x))  # noqa: S301
+    assert np.array_equal(pickle.loads(pickle.dumps(forest)).predict(x), forest.predict(x))

@@ -1,8 +1,8 @@
 """A random forest with what each configuration's out-of-bag trees say of it.
 
 The trees are scikit-learn's, and so are all numbers: the same draws, trees and means as its `RandomForestRegressor`
-with `oob_score`. That one checks its arguments for every tree, draws each bootstrap twice and starts a job for each tree
-that predicts, which for a dozen configurations takes longer than growing the trees.
+with `oob_score`. That one checks its arguments for every tree, draws each bootstrap twice and starts a job for each
+tree that predicts, which for a dozen configurations takes longer than growing the trees.
 """
 
 from collections.abc import Sequence
