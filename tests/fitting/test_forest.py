@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.forest import grow
 
 
@@ -24,7 +25,7 @@ def test_a_forest_has_the_very_numbers_of_scikit_learns(n: int) -> None:
 
 
 def test_a_forest_can_be_passed_to_another_process() -> None:
-    x = np.arange(6.0)[:, None]
+    x: Floats = np.arange(6, dtype=np.float64)[:, None]
     forest, _ = grow(x, x[:, 0], np.ones(6), trees=5, seed=0)
 
     assert np.array_equal(pickle.loads(pickle.dumps(forest)).predict(x), forest.predict(x))
