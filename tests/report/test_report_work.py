@@ -10,12 +10,12 @@ import vl_convert
 from altair.vegalite.v6 import api as altair_api
 
 from sparkcast import api
+from sparkcast.fitting import posterior
 from sparkcast.fitting.problem import Problem
 from sparkcast.models import MODELS
 from sparkcast.models.base import LearnedPoints
 from sparkcast.models.random_forest import RandomForest
 from sparkcast.study import Dataset, Observation
-from sparkcast.validate import fits
 
 N = 12
 
@@ -38,14 +38,14 @@ def work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Counter[str]:
     done: Counter[str] = Counter()
     for name in MODELS.declaring("is_usual"):
         MODELS.get(name)().fit(study(), "time_s")  # so that no library is loaded meanwhile, and no fit is repeated
-    learn, posterior_of = RandomForest.learn, fits.posterior_of
+    learn, posterior_of = RandomForest.learn, posterior.posterior_of
     to_svg, concat = vl_convert.vegalite_to_svg, altair_api.ConcatChart.__init__
 
     def watched_forest(self: RandomForest, problem: Problem) -> LearnedPoints:
         done["forests"] += 1
         return learn(self, problem)
 
-    def watched_posterior(problem: Problem, *, seed: int = 0) -> Any:
+    def watched_posterior(problem: Problem, *, seed: int = 0) -> posterior.Posterior:
         done["posteriors"] += 1
         return posterior_of(problem, seed=seed)
 
@@ -58,7 +58,7 @@ def work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Counter[str]:
         concat(self, *args, **options)
 
     monkeypatch.setattr(RandomForest, "learn", watched_forest)
-    monkeypatch.setattr(fits, "posterior_of", watched_posterior)
+    monkeypatch.setattr("sparkcast.validate.fits.posterior_of", watched_posterior)
     monkeypatch.setattr(vl_convert, "vegalite_to_svg", watched_picture)
     monkeypatch.setattr(altair_api.ConcatChart, "__init__", watched_concat)
     api.report(api.Data(study()), tmp_path / "report.html", within_s=120)
