@@ -4,7 +4,9 @@
     python benchmarks/sick_logs.py --check DIR
 
 Every application is real and short (half a minute to two), runs in a process of its own, and is made to have one
-illness. Tasks that must take a certain time sleep inside the JVM, so that the machine may be busy with other things.
+illness. Of `PAIRS` there is a second one, NAME-cured, that does what the first finding of the other says; `--check`
+prints both side by side. Tasks that must take a certain time sleep inside the JVM, so that the machine may be busy with
+other things.
 `--check` profiles them all and prints the first finding beside what it should be. Compression and layout vary.
 """
 
@@ -229,6 +231,82 @@ def healthy_training(spark: Any, _: Path) -> None:
         data.selectExpr("x", f"y + {_pause('int(y % 25 = 0) * 2500')} AS y").groupBy().avg("y").collect()
 
 
+def nested_loop(spark: Any, scratch: Path) -> None:
+    """Which of 400 periods a moment is in, by comparing it with each of them."""
+    _events(spark, 400).selectExpr("count(*)", "sum(name)").collect()
+
+
+def nested_loop_cured(spark: Any, scratch: Path) -> None:
+    """Equal buckets first, as many as there are periods."""
+    _events(spark, 400, bucket="id div 5000 = low div 5000 AND ").selectExpr("count(*)", "sum(name)").collect()
+
+
+def _events(spark: Any, n_periods: int, bucket: str = "") -> Any:
+    periods = spark.range(0, n_periods, 1, 2).selectExpr("id AS name", "id * 5000 AS low", "id * 5000 + 4999 AS high")
+    periods.createOrReplaceTempView("periods")
+    spark.range(0, 5000 * n_periods, 1, 8).createOrReplaceTempView("events")
+    return spark.sql(f"SELECT * FROM events JOIN periods ON {bucket}id >= low AND id <= high")
+
+
+def missed_broadcast(spark: Any, scratch: Path) -> None:
+    """A small side that is read from a format whose size Spark cannot foresee."""
+    spark.conf.set("spark.sql.shuffle.partitions", "8")
+    orders = spark.range(0, 6_000_000, 1, 8).selectExpr(
+        "id * 7919 % 50000 AS customer", "id AS amount", "repeat(cast(id AS string), 8) AS note"
+    )
+    customers = spark.range(0, 50_000, 1, 2).selectExpr("id AS customer", "repeat('x', 40) AS name")
+    joined = orders.join(customers, "customer")
+    joined.selectExpr("sum(length(concat(name, note)))", "sum(amount)").collect()
+
+
+def tiny_output(spark: Any, scratch: Path) -> None:
+    days = spark.range(0, 400_000, 1, 8).selectExpr("id", "sha2(string(id), 256) AS text", "id * 7919 % 100 AS day")
+    days.write.partitionBy("day").parquet(str(scratch / "out"))
+
+
+def tiny_output_cured(spark: Any, scratch: Path) -> None:
+    days = spark.range(0, 400_000, 1, 8).selectExpr("id", "sha2(string(id), 256) AS text", "id * 7919 % 100 AS day")
+    days.repartition(4, "day").write.partitionBy("day").parquet(str(scratch / "out"))
+
+
+def small_cache(spark: Any, scratch: Path) -> None:
+    """Rows that are dear to make, and more than the memory for cached data holds."""
+    from pyspark import StorageLevel
+
+    rows = spark.range(0, 1_200_000, 1, 24).selectExpr("id", f"{_DEAR} AS text")
+    kept = rows.persist(StorageLevel.MEMORY_ONLY)
+    for least in range(4):
+        kept.selectExpr(f"sum(if(length(text) > {least}, id, 0))").collect()
+
+
+_DEAR = "concat_ws('-', " + ", ".join(f"sha2(concat(id, '{n}'), 512)" for n in range(6)) + ")"
+
+
+def python_function(spark: Any, scratch: Path) -> None:
+    """A function of plain Python that is called for each row."""
+    from pyspark.sql.functions import udf
+
+    def initials(text: str) -> str:
+        return text[:2].upper()
+
+    rows = spark.range(0, 4_000_000, 1, 8).selectExpr("sha2(string(id), 256) AS text")
+    rows.select(udf(initials, "string")("text").alias("short")).groupBy("short").count().collect()
+
+
+def missing_pushdown(spark: Any, scratch: Path) -> None:
+    """A filter on a column that is cast, so that Parquet cannot skip what does not match."""
+    _read_events(spark, scratch).where("cast(id AS string) = '1234567'").selectExpr("max(text)").collect()
+
+
+def missing_pushdown_cured(spark: Any, scratch: Path) -> None:
+    _read_events(spark, scratch).where("id = 1234567").selectExpr("max(text)").collect()
+
+
+def _read_events(spark: Any, scratch: Path) -> Any:
+    """Written by another application, once for all."""
+    return spark.read.parquet(str(scratch.parent / "sparkcast-sick-events"))
+
+
 def toy(spark: Any, _: Path) -> None:
     """Nothing to gain: all over in seconds."""
     spark.range(0, 1000, 1, 4).selectExpr("sum(id)").collect()
@@ -255,6 +333,7 @@ def _kill_an_executor() -> None:
     raise RuntimeError("there is no executor to kill")
 
 
+_THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
 Make = Callable[[Any, Path], None]
 # Name: what makes it, the first finding it should have (none for healthy ones), the master, settings.
 LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
@@ -302,7 +381,20 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "healthy-query": (healthy_query, "", "local[4]", {"spark.sql.shuffle.partitions": "8"}),
     "healthy-training": (healthy_training, "", CLUSTER, {"spark.sql.shuffle.partitions": "4"}),
     "toy": (toy, "", "local[2]", {}),
+    "nested-loop": (nested_loop, "nested-loop-join", "local[2]", {}),
+    "nested-loop-cured": (nested_loop_cured, "", "local[2]", {}),
+    "missed-broadcast": (missed_broadcast, "missed-broadcast", "local[2]", {_THRESHOLD: "-1"}),
+    "missed-broadcast-cured": (missed_broadcast, "", "local[2]", {_THRESHOLD: "8m"}),
+    "tiny-output": (tiny_output, "tiny-output", "local[2]", {}),
+    "tiny-output-cured": (tiny_output_cured, "", "local[2]", {}),
+    "small-cache": (small_cache, "small-cache", "local[2]", {"spark.driver.memory": "1g"}),
+    "small-cache-cured": (small_cache, "", "local[2]", {"spark.driver.memory": "3g"}),
+    "python-function": (python_function, "python-workers", "local[2]", {}),
+    "python-function-cured": (python_function, "", "local[2]", {"spark.sql.execution.pythonUDF.arrow.enabled": "true"}),
+    "missing-pushdown": (missing_pushdown, "unpushed-filter", "local[2]", {}),
+    "missing-pushdown-cured": (missing_pushdown_cured, "", "local[2]", {}),
 }
+PAIRS = tuple(name for name in LOGS if f"{name}-cured" in LOGS)
 
 
 def run(name: str, folder: Path) -> None:
@@ -336,10 +428,26 @@ def _write_files(scratch: Path, name: str) -> None:
         (scratch / "small").mkdir()
         for number in range(4000):
             (scratch / "small" / f"{number}.txt").write_text(f"{number}\n" * 50)
+    if name.startswith("missing-pushdown") and not (scratch.parent / "sparkcast-sick-events").exists():
+        _write_events(scratch.parent / "sparkcast-sick-events")
     if name == "recomputed":
         (scratch / "large").mkdir()
         for number in range(8):
             (scratch / "large" / f"{number}.txt").write_text(("some text of a line\n" * 4000 + "\n") * 4)
+
+
+def _write_events(folder: Path) -> None:
+    """A large table in a file for each part of it, ordered as events are."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    draw = np.random.default_rng(1)
+    folder.mkdir()
+    for part in range(8):
+        numbers = np.arange(part * 2_000_000, (part + 1) * 2_000_000)
+        columns = {"id": numbers, "text": draw.integers(0, 10**9, len(numbers)).astype(str)}
+        pq.write_table(pa.table(columns), folder / f"part-{part}.parquet", row_group_size=200_000)
 
 
 def check(folder: Path) -> None:

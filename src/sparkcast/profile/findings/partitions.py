@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sparkcast.facts.stages import StageFacts
-from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of, stages_have
+from sparkcast.profile.findings.base import RUN, Evidence, Finding, costliest, ids, named, of, part_of, stages_have
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_percent, show_seconds
 
@@ -169,7 +169,6 @@ def small_partitions(evidence: Evidence) -> Iterator[Finding]:
 
 
 _OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE, Part.TO_LAUNCH)
-_WORK = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 
 def _overhead(stage: StageFacts) -> float:
@@ -178,7 +177,7 @@ def _overhead(stage: StageFacts) -> float:
 
 
 def _in_tasks(stage: StageFacts) -> float:
-    return part_of(stage, *_OVERHEAD, *_WORK)
+    return part_of(stage, *_OVERHEAD, *RUN)
 
 
 def large_partitions(evidence: Evidence) -> Iterator[Finding]:

@@ -10,13 +10,12 @@ from sparkcast.facts.attribution import Slots
 from sparkcast.facts.parts import Seconds
 from sparkcast.facts.shape import lost_executors
 from sparkcast.facts.stages import StageFacts
-from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of, stages_have
+from sparkcast.profile.findings.base import RUN, Evidence, Finding, costliest, ids, named, of, part_of, stages_have
 from sparkcast.study.application import Part
 from sparkcast.study.redaction import redact_text
 from sparkcast.units import show_bytes, show_percent, show_seconds
 
 _PACKED_PER_S = 200e6  # bytes that one core compresses with LZ4, reads back and merges in a second
-_RUN = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 
 def spill(evidence: Evidence) -> Iterator[Finding]:
@@ -50,12 +49,12 @@ def _spilling(stage: StageFacts) -> float:
 
 def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
     share = evidence.thresholds.gc_share
-    stages = [stage for stage in evidence.stages if part_of(stage, Part.GC) >= share * max(part_of(stage, *_RUN), 1e-9)]
+    stages = [stage for stage in evidence.stages if part_of(stage, Part.GC) >= share * max(part_of(stage, *RUN), 1e-9)]
     cost = sum(part_of(stage, Part.GC) for stage in stages)
     if not stages or cost <= 0:
         return
     worst = costliest(stages, lambda stage: part_of(stage, Part.GC))
-    of_run = cost / sum(part_of(stage, *_RUN) for stage in stages)
+    of_run = cost / sum(part_of(stage, *RUN) for stage in stages)
     yield Finding(
         "gc-pressure",
         f"Garbage collection takes {show_percent(of_run)} of the tasks' run time in {named(worst)}.",
