@@ -13,7 +13,8 @@ from sparkcast.units import show_bytes
 
 _PAIR_S = 100e-9  # of a core, to compare two rows: plain conditions take a tenth of it
 _FEWEST_ROWS = 10  # of the smaller side: with fewer, comparing with each costs no more than hashing
-_SORTED_PER_S = 100e6  # bytes that one core packs for a shuffle, reads back and sorts in a second
+# What one core packs for a shuffle, reads back, sorts and merges in a second.
+_BYTES_PER_S, _ROWS_PER_S = 100e6, 2e6
 _HEAP_SHARE = 1 / 8  # of a heap, that a broadcast may take
 _MAY_BROADCAST = {"Inner": (0, 1), "Cross": (0, 1), "LeftOuter": (1,), "LeftSemi": (1,), "LeftAnti": (1,)}
 _MAY_BROADCAST |= {"ExistenceJoin": (1,), "RightOuter": (0,)}
@@ -130,14 +131,18 @@ def _name(plan: Plan, exchange: int) -> str:
 
 
 def _shuffling(plan: Plan, join: int, sides: list[int], evidence: Evidence) -> float:
-    """Seconds: what metrics time of sorting, writing and fetching, and the CPU time of packing the rows."""
+    """Seconds: what metrics time of sorting, writing and fetching, and an estimate of packing the rows.
+
+    That is CPU time: where tasks waited for the CPU, it took as much longer as all of their work.
+    """
     sorts = {place for place in plan.below(join, until="Exchange") if plan.nodes[place].name == "Sort"}
-    cost = cpu_s = 0.0
-    packing = sum(_size(plan, side) for side in sides) / _SORTED_PER_S
-    of_wall = 0.0
+    cost = cpu_s = run_s = of_wall = 0.0
+    rows = sum(plan.nodes[side].value("shuffle records written") or 0.0 for side in sides)
+    packing = max(sum(_size(plan, side) for side in sides) / _BYTES_PER_S, rows / _ROWS_PER_S)
     for stage, told in stage_plans(plan, evidence):
         cost += sum(told.times.get(place, 0.0) for place in (*sorts, *sides)) * stage.of_wall
         if join in told.places or {*sides} & {*told.places}:
             cpu_s += part_of(stage, Part.CPU)
+            run_s += part_of(stage, Part.CPU, Part.GC, Part.UNINSTRUMENTED)
             of_wall = max(of_wall, stage.of_wall)
-    return cost + min(packing * of_wall, cpu_s)
+    return cost + min(packing * of_wall * run_s / max(cpu_s, 1e-9), run_s)

@@ -138,3 +138,14 @@ def executors_for(n_tasks: float, evidence: Evidence) -> int:
 def as_fix(name: str, value: str) -> str:
     """`set spark.x=1`, or `call repartition(8)`."""
     return set_(name, value) if name.startswith("spark.") else f"call {name}({value})"
+
+
+def salts_for(stage: StageFacts, evidence: Evidence) -> int:
+    """Into how many parts the largest key is to be split: to the median, but no more than keep all slots busy."""
+    times = stage.longest_task_s / max(stage.median_task_s, 1e-3)
+    return max(min(math.ceil(times), tasks_to_fill(evidence)), 2)
+
+
+def idle_timeout(gap_s: float) -> str:
+    """How long an executor may idle before it goes: a quarter of the longest gap, a minute at most as Spark has it."""
+    return f"{min(max(int(gap_s / 4), 1), 60)}s"
