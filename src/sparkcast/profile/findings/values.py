@@ -12,6 +12,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 WAVES = 3  # tasks for each slot, from which the last ones no longer matter
 _FILE = 128 * MIB  # spark.sql.files.maxPartitionBytes: what one task reads
+_MERGED = 64 * MIB  # spark.sql.adaptive.advisoryPartitionSizeInBytes
 _RESERVED, _UNIFIED = 300 * MIB, 0.6  # of a heap: what Spark keeps, and the share of the rest for tasks and caches
 _MARGIN = 1.2
 _MOST_TIMES = 4.0  # the memory there is: nobody buys more for one setting
@@ -89,11 +90,12 @@ def fill_slots(stage: StageFacts, evidence: Evidence) -> tuple[str, str]:
     if not stage.operator:
         return "repartition", str(wanted)
     if stage.shuffle_read_bytes:
-        if number(evidence.setting(PARTITIONS, "200")) >= wanted and is_adaptive(evidence):
+        if number(evidence.setting(PARTITIONS, "200")) <= max(stage.n_tasks, 1):
+            return PARTITIONS, str(wanted)
+        if is_adaptive(evidence) and stage.median_bytes <= 2 * _MERGED:
             # They were merged: smaller ones stay apart.
             least = max(stage.shuffle_read_bytes // wanted, 1024)
             return "spark.sql.adaptive.advisoryPartitionSizeInBytes", shortest_size(least // 1024 * 1024)
-        return PARTITIONS, str(wanted)
     if stage.input_bytes >= wanted * MIB:
         return "spark.sql.files.maxPartitionBytes", size(stage.input_bytes / wanted)
     return "repartition", str(wanted)
