@@ -6,7 +6,7 @@ from sparkcast.eventlogs import Rdd, Stage
 from sparkcast.facts.operators import label
 from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import RUN, Evidence, Finding, ids, named, of, part_of
-from sparkcast.profile.findings.plans import Plan, plans
+from sparkcast.profile.findings.plans import QueryPlan, plans
 from sparkcast.profile.findings.values import for_cache, heap, heap_setting, set_
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_percent
@@ -66,7 +66,7 @@ def _cached_plans(evidence: Evidence) -> dict[str, int]:
     return found
 
 
-def _first_count(plan: Plan, scan: int) -> tuple[str, int] | None:
+def _first_count(plan: QueryPlan, scan: int) -> tuple[str, int] | None:
     for place in plan.below(scan):
         if place != scan:
             for metric in plan.nodes[place].metrics:

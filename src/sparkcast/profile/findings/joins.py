@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sparkcast.facts.operators import NESTED_LOOPS, SHUFFLED_JOINS, condition, label
 from sparkcast.profile.findings.base import RUN, Evidence, Finding, ids, named, of, part_of
-from sparkcast.profile.findings.plans import Plan, plans, stage_plans, stages_with
+from sparkcast.profile.findings.plans import QueryPlan, plans, stage_plans, stages_with
 from sparkcast.profile.findings.values import BROADCAST, broadcast_threshold, heap, set_, setting_bytes
 from sparkcast.study.application import Part
 from sparkcast.study.redaction import redact_text
@@ -70,7 +70,7 @@ def missed_broadcast(evidence: Evidence) -> Iterator[Finding]:
             yield from _missed(plan, place, [side for side in sides if side is not None], found, evidence)
 
 
-def _missed(plan: Plan, place: int, sides: list[int], small: int, evidence: Evidence) -> Iterator[Finding]:
+def _missed(plan: QueryPlan, place: int, sides: list[int], small: int, evidence: Evidence) -> Iterator[Finding]:
     stages = stages_with(plan, place, evidence)
     if not stages:
         return
@@ -95,7 +95,7 @@ def _missed(plan: Plan, place: int, sides: list[int], small: int, evidence: Evid
     )
 
 
-def _exchange(plan: Plan, side: int) -> int | None:
+def _exchange(plan: QueryPlan, side: int) -> int | None:
     """The shuffle that a side of a join comes from; None where something else is between."""
     for place in plan.below(side, until="Exchange"):
         name = plan.nodes[place].name
@@ -106,7 +106,7 @@ def _exchange(plan: Plan, side: int) -> int | None:
     return None
 
 
-def _small_side(plan: Plan, text: str, sides: list[int | None], evidence: Evidence) -> int | None:
+def _small_side(plan: QueryPlan, text: str, sides: list[int | None], evidence: Evidence) -> int | None:
     """Which side may be broadcast and is small enough."""
     match = _TYPE.search(text.partition("], [")[2])
     may = _MAY_BROADCAST.get(match[1], ()) if match else ()
@@ -116,21 +116,21 @@ def _small_side(plan: Plan, text: str, sides: list[int | None], evidence: Eviden
     return min(fitting, key=lambda which: sizes[which], default=None)
 
 
-def _size(plan: Plan, exchange: int) -> float:
+def _size(plan: QueryPlan, exchange: int) -> float:
     return plan.nodes[exchange].value("data size") or 0.0
 
 
-def _files(plan: Plan, exchange: int) -> float:
+def _files(plan: QueryPlan, exchange: int) -> float:
     """Of the files below, by which Spark judges before it runs."""
     return sum(plan.nodes[place].value("size of files read") or 0.0 for place in plan.below(exchange))
 
 
-def _name(plan: Plan, exchange: int) -> str:
+def _name(plan: QueryPlan, exchange: int) -> str:
     scans = [label(plan.nodes[place]) for place in plan.below(exchange) if plan.nodes[place].is_scan]
     return f" ({scans[0]})" if len(scans) == 1 else ""
 
 
-def _shuffling(plan: Plan, join: int, sides: list[int], evidence: Evidence) -> float:
+def _shuffling(plan: QueryPlan, join: int, sides: list[int], evidence: Evidence) -> float:
     """Seconds: what metrics time of sorting, writing and fetching, and an estimate of packing the rows.
 
     That is CPU time: where tasks waited for the CPU, it took as much longer as all of their work.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from sparkcast.facts.operators import label, plain
 from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, ids, of, part_of
-from sparkcast.profile.findings.plans import Plan, plans, stages_with
+from sparkcast.profile.findings.plans import QueryPlan, plans, stages_with
 from sparkcast.profile.findings.values import tasks_of
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
@@ -43,7 +43,7 @@ def tiny_output(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def writing_stages(plan: Plan, place: int, evidence: Evidence) -> list[StageFacts]:
+def writing_stages(plan: QueryPlan, place: int, evidence: Evidence) -> list[StageFacts]:
     """The stages of a write: those that its metrics name, else those of its query that write."""
     jobs = {*plan.query.job_ids}
     written = {(task.stage_id, task.attempt) for task in evidence.stages if jobs & {*task.job_ids}}

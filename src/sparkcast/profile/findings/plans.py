@@ -13,7 +13,7 @@ _ROWS = "number of output rows"
 
 
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """The last plan of one query."""
 
     query: SqlExecution
@@ -48,16 +48,16 @@ class Plan:
             place = below[0]
 
 
-def plans(evidence: Evidence) -> Iterator[Plan]:
-    yield from (Plan(query) for query in evidence.log.sql_executions if query.plan)
+def plans(evidence: Evidence) -> Iterator[QueryPlan]:
+    yield from (QueryPlan(query) for query in evidence.log.sql_executions if query.plan)
 
 
-def stages_with(plan: Plan, place: int, evidence: Evidence) -> list[StageFacts]:
+def stages_with(plan: QueryPlan, place: int, evidence: Evidence) -> list[StageFacts]:
     """The stages in which an operator ran."""
     return [stage for stage, told in stage_plans(plan, evidence) if place in told.places]
 
 
-def stage_plans(plan: Plan, evidence: Evidence) -> Iterator[tuple[StageFacts, StagePlan]]:
+def stage_plans(plan: QueryPlan, evidence: Evidence) -> Iterator[tuple[StageFacts, StagePlan]]:
     for stage in evidence.stages:
         told = evidence.facts.plans.get(stage.key)
         if told is not None and told.query.execution_id == plan.query.execution_id:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from sparkcast.eventlogs import PlanNode
 from sparkcast.facts.operators import is_python, label, plain
 from sparkcast.profile.findings.base import RUN, Evidence, Finding, ids, named, part_of
-from sparkcast.profile.findings.plans import Plan, plans, stages_with
+from sparkcast.profile.findings.plans import QueryPlan, plans, stages_with
 from sparkcast.profile.findings.values import files_of, set_
 from sparkcast.study.redaction import redact_text
 from sparkcast.units import show_bytes, show_percent
@@ -44,7 +44,7 @@ def unpushed_filter(evidence: Evidence) -> Iterator[Finding]:
                 )
 
 
-def _scan_below(plan: Plan, place: int) -> int | None:
+def _scan_below(plan: QueryPlan, place: int) -> int | None:
     """The scan that a filter follows directly."""
     for below in plan.below(place):
         node = plan.nodes[below]
