@@ -232,13 +232,13 @@ def healthy_training(spark: Any, _: Path) -> None:
 
 
 def nested_loop(spark: Any, scratch: Path) -> None:
-    """Which of 600 periods a moment is in, found by comparing it with each."""
-    _events(spark, 600).selectExpr("count(*)", "sum(name)").collect()
+    """Which of 450 periods a moment is in, found by comparing it with each."""
+    _events(spark, 450).selectExpr("count(*)", "sum(name)").collect()
 
 
 def nested_loop_cured(spark: Any, scratch: Path) -> None:
     """Equal buckets first, as many as there are periods."""
-    _events(spark, 600, bucket="id div 5000 = low div 5000 AND ").selectExpr("count(*)", "sum(name)").collect()
+    _events(spark, 450, bucket="id div 5000 = low div 5000 AND ").selectExpr("count(*)", "sum(name)").collect()
 
 
 def _events(spark: Any, n_periods: int, bucket: str = "") -> Any:
@@ -271,9 +271,9 @@ def small_cache(spark: Any, scratch: Path) -> None:
     """Rows that are dear to make, and more than the memory for cached data holds."""
     from pyspark import StorageLevel
 
-    rows = spark.range(0, 1_200_000, 1, 24).selectExpr("id", f"{_DEAR} AS text")
+    rows = spark.range(0, 300_000, 1, 24).selectExpr("id", f"{_DEAR} AS text")
     kept = rows.persist(StorageLevel.MEMORY_ONLY)
-    for least in range(4):
+    for least in range(3):
         kept.selectExpr(f"sum(if(length(text) > {least}, id, 0))").collect()
 
 
@@ -287,7 +287,7 @@ def python_function(spark: Any, scratch: Path) -> None:
     def initials(text: str) -> str:
         return text[:2].upper()
 
-    rows = spark.range(0, 4_000_000, 1, 8).selectExpr("sha2(string(id), 256) AS text")
+    rows = spark.range(0, 1_500_000, 1, 8).selectExpr("sha2(string(id), 256) AS text")
     rows.select(udf(initials, "string")("text").alias("short")).groupBy("short").count().collect()
 
 
@@ -385,8 +385,8 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "missed-broadcast-cured": (missed_broadcast, "", "local[2]", {_THRESHOLD: "8m"}),
     "tiny-output": (tiny_output, "tiny-output", "local[2]", {}),
     "tiny-output-cured": (tiny_output_cured, "", "local[2]", {}),
-    "small-cache": (small_cache, "small-cache", "local[2]", {"spark.driver.memory": "1g"}),
-    "small-cache-cured": (small_cache, "", "local[2]", {"spark.driver.memory": "3g"}),
+    "small-cache": (small_cache, "small-cache", "local[2]", {"spark.driver.memory": "500m"}),
+    "small-cache-cured": (small_cache, "", "local[2]", {"spark.driver.memory": "900m"}),
     "python-function": (python_function, "python-workers", "local[2]", {}),
     "python-function-cured": (python_function, "", "local[2]", {"spark.sql.execution.pythonUDF.arrow.enabled": "true"}),
     "missing-pushdown": (missing_pushdown, "unpushed-filter", "local[2]", {}),
