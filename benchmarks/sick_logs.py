@@ -382,7 +382,7 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "nested-loop": (nested_loop, "nested-loop-join", "local[2]", {}),
     "nested-loop-cured": (nested_loop_cured, "", "local[2]", {}),
     "missed-broadcast": (missed_broadcast, "missed-broadcast", "local[2]", {_THRESHOLD: "-1"}),
-    "missed-broadcast-cured": (missed_broadcast, "", "local[2]", {_THRESHOLD: "8m"}),
+    "missed-broadcast-cured": (missed_broadcast, "", "local[2]", {_THRESHOLD: "10m"}),
     "tiny-output": (tiny_output, "tiny-output", "local[2]", {}),
     "tiny-output-cured": (tiny_output_cured, "", "local[2]", {}),
     "small-cache": (small_cache, "small-cache", "local[2]", {"spark.driver.memory": "500m"}),

@@ -89,6 +89,16 @@ def test_a_join_whose_small_side_could_be_broadcast_names_the_threshold() -> Non
     assert 5 < one.cost_s < 40
 
 
+def test_a_sort_that_spills_for_a_join_without_need_is_told_with_the_join() -> None:
+    plan = list(shuffled_join(20 * MIB))
+    plan[1] = operator("Sort", {"sort time": 100, "spill size": 9e8}, parent=0, first_id=20)
+    spilled = {"disk_spilled_bytes": 900 * MIB, "memory_spilled_bytes": 900 * MIB, "cpu_ns": 10**9}
+    log = query_of(tuple(plan), **spilled)
+    assert profile_log(log).findings[0].name == "missed-broadcast"
+    assert found(log, "spill") is None
+    assert found(query_of(tuple(shuffled_join(900 * MIB)), **spilled), "spill") is not None
+
+
 def test_a_side_below_the_threshold_needs_a_hint() -> None:
     one = found(
         query_of(shuffled_join(20 * MIB), spark={"spark.sql.autoBroadcastJoinThreshold": "50m"}), "missed-broadcast"
