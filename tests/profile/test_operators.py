@@ -1,5 +1,7 @@
 """Findings about operators of SQL queries: each names the operator and a value."""
 
+from dataclasses import replace
+
 import pytest
 
 from profile_support import T, at, log_of, operator
@@ -189,8 +191,11 @@ def test_files_of_partitions_are_written_by_the_column_of_these() -> None:
     assert "30 files" in one.fix
 
 
-def test_a_few_files_are_not_told() -> None:
+def test_few_files_and_those_that_the_table_needs_are_not_told() -> None:
     assert found(query_of(write(50), cpu_ns=10**9), "tiny-output") is None
+    (node,) = write(120, "false, [day#3], Parquet")
+    more = tuple(replace(one, value=100.0) if "part" in one.name else one for one in node.metrics)
+    assert found(query_of((replace(node, metrics=more),), cpu_ns=10**9), "tiny-output") is None
 
 
 # ---------------------------------------------------------------- caches
@@ -262,8 +267,6 @@ def test_a_cache_that_no_stage_reads_is_told() -> None:
     ("version", "value"), [("3.5.1", "spark.sql.execution.pythonUDF.arrow.enabled"), ("3.3.0", "functions")]
 )
 def test_python_functions_are_called_by_their_names(version: str, value: str) -> None:
-    from dataclasses import replace
-
     plan = (
         operator("BatchEvalPython", {"data sent": 9}, text="BatchEvalPython [initials(text#1)#2], [p#3]", first_id=1),
     )
