@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import psutil
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
 from sparkcast.errors import BusyError
@@ -39,6 +37,8 @@ class Lease:
 
 def acquire(connection: Connection, study: str) -> Lease:
     """Take the lease of a study that nobody holds, or whose holder is gone. Raises BusyError naming the holder."""
+    from sqlalchemy.dialects import postgresql, sqlite  # opening a store to read from does not need them
+
     insert = sqlite.insert(leases) if connection.dialect.name == "sqlite" else postgresql.insert(leases)
     free = {"study": study, "token": 0, "holder": "", "process": "", "expires_at": 0.0}
     connection.execute(insert.values(free).on_conflict_do_nothing())
@@ -130,12 +130,10 @@ def _this_process() -> str:
 
 def _started(pid: int) -> str:
     """When a process began, in ticks since the boot: unlike a time of day, setting the clock does not change it."""
-    stat = Path(f"/proc/{pid}/stat")
-    if not Path("/proc/self/stat").exists():
-        return f"{psutil.Process(pid).create_time():.2f}"
-    if not stat.exists():
-        raise psutil.NoSuchProcess(pid)
-    return stat.read_text().rpartition(")")[2].split()[19]
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""  # there is none, or no /proc to tell
 
 
 @cache
@@ -151,8 +149,5 @@ def _is_gone(process: str) -> bool:
     namespace, _, rest = rest.partition(" ")
     if (host, namespace) != (_host(), _pid_namespace()):
         return False
-    pid, created = rest.split()
-    try:
-        return _started(int(pid)) != created
-    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
-        return True
+    pid, _, started = rest.partition(" ")
+    return bool(started) and _started(int(pid)) != started
