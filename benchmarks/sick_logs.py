@@ -386,7 +386,7 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "tiny-output": (tiny_output, "tiny-output", "local[2]", {}),
     "tiny-output-cured": (tiny_output_cured, "", "local[2]", {}),
     "small-cache": (small_cache, "small-cache", "local[2]", {"spark.driver.memory": "500m"}),
-    "small-cache-cured": (small_cache, "", "local[2]", {"spark.driver.memory": "900m"}),
+    "small-cache-cured": (small_cache, "", "local[2]", {"spark.driver.memory": "780m"}),
     "python-function": (python_function, "python-workers", "local[2]", {}),
     "python-function-cured": (python_function, "", "local[2]", {"spark.sql.execution.pythonUDF.arrow.enabled": "true"}),
     "missing-pushdown": (missing_pushdown, "unpushed-filter", "local[2]", {}),

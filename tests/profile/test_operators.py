@@ -1,6 +1,7 @@
 """Findings about operators of SQL queries: each names the operator and a value."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_a_join_whose_small_side_could_be_broadcast_names_the_threshold() -> Non
 def test_a_sort_that_spills_for_a_join_without_need_is_told_with_the_join() -> None:
     plan = list(shuffled_join(20 * MIB))
     plan[1] = operator("Sort", {"sort time": 100, "spill size": 9e8}, parent=0, first_id=20)
-    spilled = {"disk_spilled_bytes": 900 * MIB, "memory_spilled_bytes": 900 * MIB, "cpu_ns": 10**9}
+    spilled: dict[str, Any] = {"disk_spilled_bytes": 900 * MIB, "memory_spilled_bytes": 900 * MIB, "cpu_ns": 10**9}
     log = query_of(tuple(plan), **spilled)
     assert profile_log(log).findings[0].name == "missed-broadcast"
     assert found(log, "spill") is None
@@ -201,10 +202,10 @@ def test_few_files_and_those_that_the_table_needs_are_not_told() -> None:
 # ---------------------------------------------------------------- caches
 
 
-def cached_log(rows: list[float], *, n_tasks: int = 4) -> LogRead:
+def cached_log(rows: list[float], *, n_tasks: int = 4, read: float = 0) -> LogRead:
     """Stages that go over one cache, and how many rows had been made for it after each."""
     plan = (
-        operator("InMemoryTableScan", first_id=50),
+        operator("InMemoryTableScan", {"number of output rows": read}, first_id=50),
         operator("Project", parent=0, first_id=51),
         operator("Range", {"number of output rows": rows[-1]}, parent=1, first_id=1),
     )
@@ -236,6 +237,12 @@ def test_a_cache_that_does_not_fit_names_the_memory_that_would_hold_it() -> None
     assert "holds about 50% of its rows in a heap of 1.0 GiB: stages 1, 2 and 3 make the others again" in one.problem
     assert one.values == {"spark.driver.memory": "2038m"}
     assert one.cost_s == pytest.approx(3 * 9 * 0.5 * 0.98, rel=0.02)
+
+
+def test_rows_that_were_not_even_made_while_the_cache_was_filled_are_counted_by_readers() -> None:
+    one = found(cached_log([700, 1200, 1700], read=1000), "small-cache")
+    assert one is not None
+    assert one.evidence == {"fits": pytest.approx(0.5), "rows_again": pytest.approx(1000)}
 
 
 def test_a_cache_of_which_little_fits_goes_to_disk() -> None:
