@@ -183,3 +183,4 @@ def test_more_settings_than_runs_are_said() -> None:
     grid = [dict(run.configuration) for run in scattered(40, seed=5).observations]
     [note] = recommend(data, grid, model="ridge", minimize="time_s").notes
     assert "cannot tell the effects of 10 of the 10 settings apart; run these first: s0=" in note
+    assert note.count("s0=") == 2  # no more than two are proposed

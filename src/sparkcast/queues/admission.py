@@ -303,7 +303,6 @@ def _play(
         step = to_end.min(axis=1)
         if (np.isinf(step) & is_waiting).any():
             raise StudyError("the new job never gets a slot", hint="give more slots")
-        step = np.where(np.isinf(step), 0.0, step)
         now = now + step
         left = np.where(is_here, left - step[:, None] / per, left)
         over = is_here & (to_end <= step[:, None] * (1 + 1e-12))

@@ -262,6 +262,5 @@ def _each_alone(asked: Asked) -> str:
         if len(rows):
             needed = asked.kept_value(limit)[rows]
             best = float(np.min(needed) if limit.is_upper else np.max(needed))
-            alone = show_bound(Limit(limit.response, best, limit.is_upper), asked.words)
-            parts.append(f"a {alone} is possible on its own")
+            parts.append(f"{_show_needed(limit, best, asked.words.response(limit.response))} is possible on its own")
     return "; ".join(parts) or "run more configurations"
