@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.eventlogs import LogRead
-from sparkcast.facts import AppFacts, CoreHours, StageFacts, facts_of
+from sparkcast.facts import AppFacts, CoreHours, QueryTimes, StageFacts, facts_of
 from sparkcast.facts.failure import cause_line
 from sparkcast.profile.findings import Evidence, Finding, find
 from sparkcast.profile.thresholds import Thresholds
@@ -40,6 +40,7 @@ class Profile(Displayed):
     is_local: bool  # the driver is the one executor
     is_interactive: bool  # a shell, a notebook or a server
     findings: tuple[Finding, ...]
+    queries: QueryTimes  # with what is outside of them, `wall_s`
     stages: tuple[StageFacts, ...]
     settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
 
@@ -81,6 +82,7 @@ def profile_facts(log: LogRead, facts: AppFacts, thresholds: Thresholds | None =
         is_local=facts.shape.is_local,
         is_interactive=facts.is_interactive,
         findings=find(Evidence(log, facts, thresholds or Thresholds())),
+        queries=facts.queries,
         stages=facts.stages,
         settings=facts.properties,
     )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sparkcast.facts.stages import StageFacts
     from sparkcast.profile import Profile
 
+_MOST_QUERIES, _MOST_OPERATORS = 20, 10  # of a table of an application
 _MOST_ROWS = 200  # of a table below a figure; the results store has them all
 _DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
 
@@ -181,6 +182,8 @@ def environment() -> "Environment":
     )
     helpers: dict[str, Any] = {
         "MOST_ROWS": _MOST_ROWS,
+        "MOST_QUERIES": _MOST_QUERIES,
+        "MOST_OPERATORS": _MOST_OPERATORS,
         "asked": words.asked_sentence,
         "axis_title": axis_title,
         "between": show_between,

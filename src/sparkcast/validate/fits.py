@@ -165,5 +165,5 @@ def _key(name: str, problem: Problem) -> Hashable:
     metrics = None if problem.metrics is None else problem.metrics.tobytes()
     domain = problem.domain.narrowed(problem.x)  # with numbers in their order, not in that of the runs
     seen = (problem.response, domain, problem.scale, problem.configurations, problem.values)
-    stopped = None if problem.stopped is None else (problem.stopped.x.tobytes(), problem.stopped.y.tobytes())
+    stopped = None if problem.stopped is None else (problem.stopped.x.tobytes(), problem.stopped.values.tobytes())
     return (name, *seen, metrics, problem.metric_names, stopped)
