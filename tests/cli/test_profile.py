@@ -176,7 +176,7 @@ def test_the_answer_names_the_operator_that_takes_most(
     sql_log(Path("sql.log"))
     assert run(monkeypatch, "sql.log") == 0
     [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  SQL")]
-    assert "in 1 query, most of it" in line
+    assert "in 1 query; largest: " in line
     assert "SortMergeJoin customer_id" in line
 
 

@@ -116,7 +116,7 @@ def _main_operators(found: "Profile") -> str:
     shown = [line for line in lines[:_FEW_SHOWN] if line.wall_s >= _LEAST_SHARE * found.wall_s]
     told = [f"{show_percent(line.wall_s / found.wall_s)} {line.operator}" for line in shown]
     which = "1 query" if len(queries) == 1 else f"{len(queries):,} queries"
-    return f"{show_percent(spent / found.wall_s)} in {which}" + (f", most of it {', '.join(told)}" if told else "")
+    return f"{show_percent(spent / found.wall_s)} in {which}" + (f"; largest: {', '.join(told)}" if told else "")
 
 
 def _show_finding(page: Page, number: int, finding: "Finding", wall_s: float) -> None:
