@@ -10,6 +10,7 @@ from sparkcast.facts.core_hours import CoreHours, core_hours
 from sparkcast.facts.failure import outcome_of
 from sparkcast.facts.interactive import is_interactive
 from sparkcast.facts.memory import MemoryShortage, memory_shortage
+from sparkcast.facts.readiness import ready_s
 from sparkcast.facts.shape import ClusterShape, cluster_shape
 from sparkcast.facts.span import Span
 from sparkcast.facts.stages import StageFacts, stages_of
@@ -54,6 +55,7 @@ class AppFacts:
     stages: tuple[StageFacts, ...]
     timeline: Timeline
     peak_memory: PeakMemory
+    ready_s: tuple[float, ...]  # when each executor (as in `attribution.slots`) could take tasks, since the start
     attribution: Attribution = field(repr=False, compare=False)
 
     @property
@@ -99,6 +101,7 @@ def facts_of(log: LogRead) -> AppFacts:
         stages=stages_of(log, found),
         timeline=timeline_of(log, found.span),
         peak_memory=_peak_memory(log),
+        ready_s=ready_s(log, found),
         attribution=found,
     )
 
