@@ -11,8 +11,10 @@ from sparkcast.eventlogs import (
     JobRecord,
     LogRead,
     LogStatus,
+    PlanNode,
     ResourceProfile,
     SqlExecution,
+    SqlMetric,
     Stage,
 )
 from sparkcast.eventlogs.columns import Growing
@@ -59,6 +61,20 @@ def tasks_of(tasks: Sequence[T], busy: float = 0.9) -> Any:
         texts = (task.executor, task.host, "ANY", task.reason, task.detail)
         growing.add([columns.get(name, 0) for name in TASK_NUMBERS], texts)
     return growing.table()
+
+
+def operator(
+    name: str,
+    metrics: dict[str, float] | None = None,
+    *,
+    text: str = "",
+    parent: int = -1,
+    first_id: int = 1,
+    metadata: dict[str, str] | None = None,
+) -> PlanNode:
+    """One operator of a plan; its metrics have the ids from `first_id` on. Times are in milliseconds."""
+    told = tuple(SqlMetric(one, "sum", first_id + at, value) for at, (one, value) in enumerate((metrics or {}).items()))
+    return PlanNode(name, text or name, parent, told, metadata or {})
 
 
 def log_of(

@@ -50,7 +50,8 @@ def test_every_part_of_an_application_is_there(tmp_path: Path) -> None:
     (sql,) = log.sql_executions
     assert (sql.description, sql.modified_configs) == ("count it", {"spark.sql.shuffle.partitions": "8"})
     assert (sql.job_ids, sql.ended_ms) == ((0,), START + 2020)
-    assert [(one.node, one.name, one.value) for one in sql.metrics] == [("BroadcastExchange", "data size", 4096.0)]
+    (node,) = sql.plan
+    assert (node.name, node.text, node.value("data size")) == ("BroadcastExchange", "BroadcastExchange", 4096.0)
 
 
 def test_tasks_are_columns_in_spark_units(tmp_path: Path) -> None:
@@ -294,3 +295,27 @@ def test_a_million_numbers_stay_narrow(tmp_path: Path) -> None:
     assert len(log.tasks) == 20_000
     assert sum(column.itemsize for column in log.tasks.numbers.values()) < 110  # 8 bytes each would be 312
     assert log.tasks["task_id"].tolist() == list(range(20_000))
+
+
+def test_of_the_plans_of_a_query_the_first_and_the_last_are_kept_as_trees(tmp_path: Path) -> None:
+    def plan(name: str, *children: dict[str, Any]) -> dict[str, Any]:
+        metrics = [{"name": "sort time", "accumulatorId": 9, "metricType": "timing"}] if name == "Sort" else []
+        return {"nodeName": name, "simpleString": f"{name} [k#1L]", "children": [*children], "metrics": metrics}
+
+    sql = "org.apache.spark.sql.execution.ui.SparkListenerSQL"
+    start = {"Event": f"{sql}ExecutionStart", "executionId": 5, "sparkPlanInfo": plan("Join", plan("A"), plan("B"))}
+    updates = [
+        {"Event": f"{sql}AdaptiveExecutionUpdate", "executionId": 5, "sparkPlanInfo": told}
+        for told in (plan("Between"), plan("Join", plan("Sort", plan("A")), plan("B")))
+    ]
+    done = {"Stage ID": 0, "Accumulables": [{"ID": 9, "Name": "sort time", "Value": "70"}]}
+    lines = as_lines([start, *updates, {"Event": "SparkListenerStageCompleted", "Stage Info": done}])
+    ended = as_lines([{"Event": f"{sql}ExecutionEnd", "executionId": 5, "time": 1}])
+    for more in ([], ended, [*ended, *lines, *ended]):
+        log = _read(tmp_path, [*LINES, *lines, *more])
+        query = next(one for one in log.sql_executions if one.execution_id == 5)
+        assert [node.name for node in query.first_plan] == ["Join", "A", "B"]
+        assert [(node.name, node.parent) for node in query.plan] == [("Join", -1), ("Sort", 0), ("A", 1), ("B", 0)]
+        assert query.plan[1].text == "Sort [k#1L]"
+        assert query.plan[1].value("sort time") == 70
+        assert next(stage for stage in log.stages if not stage.n_tasks).accumulated == {9: 70.0}

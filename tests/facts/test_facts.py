@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eventlogs_support import REAL_LOG
-from profile_support import T, at, log_of
+from profile_support import T, at, log_of, operator
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import (
     Application,
@@ -16,7 +16,6 @@ from sparkcast.eventlogs import (
     LogStatus,
     Rdd,
     ResourceProfile,
-    Scan,
     SqlExecution,
     Stage,
     find_logs,
@@ -169,9 +168,9 @@ def test_failed_and_repeated_tasks_do_not_make_the_input_larger() -> None:
 
 def test_sources_of_queries_have_path_format_and_size() -> None:
     metrics = {"number of files read": 3.0, "size of files read": 1e9, "number of output rows": 7.0}
-    scan = Scan("Scan parquet", "InMemoryFileIndex(1 paths)[gs://b/orders]", "Parquet", metrics)
-    jdbc = Scan("Scan JDBCRelation(people)")
-    queries = [SqlExecution(0, scans=(scan, jdbc)), SqlExecution(1, scans=(scan,))]
+    told = {"Location": "InMemoryFileIndex(1 paths)[gs://b/orders]", "Format": "Parquet"}
+    scan, jdbc = operator("Scan parquet", metrics, metadata=told), operator("Scan JDBCRelation(people)")
+    queries = [SqlExecution(0, plan=(scan, jdbc)), SqlExecution(1, plan=(scan,))]
     first, second = facts_of(log_of([T(0, 1)], end=2, sql=queries)).input.sources
     assert (first.path, first.format, first.files, first.bytes, first.records) == (
         "gs://b/orders",

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from profile_support import T, at, log_of
+from profile_support import T, at, log_of, operator
 from sparkcast.errors import UnknownNameError
-from sparkcast.eventlogs import Executor, JobRecord, LogRead, Rdd, ResourceProfile, SqlExecution, SqlMetric, Stage
+from sparkcast.eventlogs import Executor, JobRecord, LogRead, Rdd, ResourceProfile, SqlExecution, Stage
 from sparkcast.profile import Finding, Thresholds, profile_log, with_thresholds
 from sparkcast.profile.findings import FAMILIES
 
@@ -312,11 +312,8 @@ def test_memory_that_comes_with_the_cores_of_any_machine_is_not_told() -> None:
 
 
 def test_small_files_by_what_opening_them_costs() -> None:
-    metrics = (
-        SqlMetric("Scan parquet", "number of files read", "sum", 1, 5000.0),
-        SqlMetric("Scan parquet", "size of files read", "size", 2, 5000.0 * MIB),
-    )
-    sql = [SqlExecution(1, job_ids=(0,), metrics=metrics)]
+    scan = operator("Scan parquet", {"number of files read": 5000.0, "size of files read": 5000.0 * MIB})
+    sql = [SqlExecution(1, job_ids=(0,), plan=(scan,))]
     found = first(log_of(waves(40, 5.0, cpu_ns=10**9, input_bytes=MIB), end=51, sql=sql))
     assert found.name == "small-files"
     assert "5,000 files of 1.0 MiB" in found.problem
@@ -361,14 +358,9 @@ def test_a_shuffle_written_again_for_want_of_a_cache_and_counts_that_only_look_a
 
 
 def test_the_driver_is_not_told_again_for_sending_a_broadcast() -> None:
-    node = "BroadcastExchange"
-    metrics = (
-        SqlMetric(node, "data size", "size", 1, 800.0 * MIB),
-        SqlMetric(node, "time to collect", "timing", 2, 3000.0),
-        SqlMetric(node, "time to build", "timing", 3, 10_000.0),
-        SqlMetric(node, "time to broadcast", "timing", 4, 9000.0),
-    )
-    log = log_of([*waves(8, 5.0), *waves(8, 5.0, start=30, stage=1)], end=41, sql=[SqlExecution(1, metrics=metrics)])
+    times = {"time to collect": 3000.0, "time to build": 10_000.0, "time to broadcast": 9000.0}
+    plan = (operator("BroadcastExchange", {"data size": 800.0 * MIB, **times}),)
+    log = log_of([*waves(8, 5.0), *waves(8, 5.0, start=30, stage=1)], end=41, sql=[SqlExecution(1, plan=plan)])
     assert names(log) == ["large-broadcast"]
 
 
@@ -389,12 +381,8 @@ def test_what_is_found_does_not_depend_on_how_long_all_of_it_took(times: int) ->
 
 
 def test_a_broadcast_that_is_too_large() -> None:
-    node = "BroadcastExchange"
-    metrics = (
-        SqlMetric(node, "data size", "size", 1, 800.0 * MIB),
-        SqlMetric(node, "time to collect", "timing", 2, 9000.0),
-    )
-    found = first(log_of(waves(40, 5.0), end=51, sql=[SqlExecution(1, metrics=metrics)]))
+    plan = (operator("BroadcastExchange", {"data size": 800.0 * MIB, "time to collect": 9000.0}),)
+    found = first(log_of(waves(40, 5.0), end=51, sql=[SqlExecution(1, plan=plan)]))
     assert (found.name, found.cost_s) == ("large-broadcast", 9.0)
 
 

@@ -11,6 +11,7 @@ import msgspec
 from sparkcast.eventlogs import events
 from sparkcast.eventlogs.columns import clamped
 from sparkcast.eventlogs.parse import NOT_AS_EXPECTED, BadLineError, decoder, mended
+from sparkcast.eventlogs.plans import Plans
 from sparkcast.eventlogs.result import (
     Application,
     Environment,
@@ -18,9 +19,7 @@ from sparkcast.eventlogs.result import (
     JobRecord,
     Rdd,
     ResourceProfile,
-    Scan,
     SqlExecution,
-    SqlMetric,
     Stage,
 )
 
@@ -37,7 +36,6 @@ _SQL_SETTINGS = (
     *("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold"),
     *("spark.sql.adaptive.", "spark.sql.files.", "spark.default.parallelism", "spark.sql.leafNodeDefaultParallelism"),
 )
-_SCANS = ("Scan", "BatchScan", "FileScan")  # how the names of operators begin that read from outside
 
 
 class Builder:
@@ -59,11 +57,8 @@ class Builder:
         self.sql: dict[int, SqlExecution] = {}
         self.applications: set[str] = set()  # ids that start in this log: more than one is a mix-up
         self._latest: dict[str, int] = {}  # executor id -> its place among the executors
-        self._plans: dict[int, list[tuple[str, events.PlanMetric]]] = {}
-        self._scans: dict[int, list[events.PlanNode]] = {}
-        self._n_plan_metrics = 0
-        self._accumulators: dict[int, float] = {}
         self._same: dict[Any, Any] = {}  # texts and RDDs that many stages repeat, kept once
+        self._plans = Plans(self._once)
         self._take_task_end: Callable[[bytes], None] = lambda line: None
 
     def hand_task_ends_to(self, take: Callable[[bytes], None]) -> None:
@@ -243,6 +238,7 @@ class Builder:
         if key not in self.stages and len(self.stages) >= _MOST_ROWS:
             return
         accumulators: dict[str, float] = {}
+        values: dict[int, float] = {}
         for one in stage.accumulables:
             if one.name.startswith("internal.metrics."):
                 continue
@@ -250,7 +246,8 @@ class Builder:
             if value is not None:
                 name = self._once(one.name[:_LONGEST_TEXT])
                 accumulators[name] = accumulators.get(name, 0.0) + value
-                self._accumulated(one.accumulator_id, value)
+                values[one.accumulator_id] = value
+                self._plans.add(one.accumulator_id, value)
         self.stages[key] = Stage(
             stage_id=stage.stage_id,
             attempt=stage.attempt,
@@ -264,6 +261,7 @@ class Builder:
             profile_id=stage.profile_id,
             rdds=tuple(self._rdd(rdd) for rdd in stage.rdds[:_MOST_RDDS]),
             accumulators=accumulators,
+            accumulated=values,
         )
         self._saw(stage.submitted)
         self._saw(stage.completed)
@@ -296,44 +294,25 @@ class Builder:
             started_ms=event.time,
             modified_configs=event.modified_configs,
         )
-        self._put_plan(event.execution_id, event.plan)
+        self._plans.put(event.execution_id, event.plan)
         self._saw(event.time)
 
     def sql_plan_update(self, event: events.SqlPlanUpdate) -> None:
         self._put_sql(event.execution_id)
-        self._put_plan(event.execution_id, event.plan)
+        self._plans.put(event.execution_id, event.plan)
 
     def sql_end(self, event: events.SqlEnd) -> None:
         self._put_sql(event.execution_id, ended_ms=event.time, error=(event.error or "")[:_LONGEST_TEXT])
+        self._plans.end(event.execution_id)
         self._saw(event.time)
 
     def driver_accumulators(self, event: events.DriverAccumulatorUpdates) -> None:
         for accumulator_id, value in event.updates:
-            self._accumulated(accumulator_id, float(value))
+            self._plans.add(accumulator_id, float(value))
 
     def _put_sql(self, execution_id: int, **values: Any) -> None:
         if execution_id in self.sql or len(self.sql) < _MOST_ROWS:
             self.sql[execution_id] = replace(self.sql.get(execution_id) or SqlExecution(execution_id), **values)
-
-    def _put_plan(self, execution_id: int, plan: events.PlanNode) -> None:
-        found: list[tuple[str, events.PlanMetric]] = []
-        scans: list[events.PlanNode] = []
-        nodes = [plan]
-        while nodes:
-            node = nodes.pop()
-            nodes += reversed(node.children)
-            found += [(self._once(node.name.strip()), metric) for metric in node.metrics]
-            if node.name.startswith(_SCANS):
-                scans.append(node)
-        self._n_plan_metrics -= len(self._plans.pop(execution_id, ()))
-        if self._n_plan_metrics + len(found) <= _MOST_ROWS:
-            self._plans[execution_id], self._scans[execution_id] = found, scans
-            self._n_plan_metrics += len(found)
-
-    def _accumulated(self, accumulator_id: int, value: float) -> None:
-        """Stages tell the sum so far, so the greatest is the last."""
-        if accumulator_id in self._accumulators or len(self._accumulators) < _MOST_ROWS:
-            self._accumulators[accumulator_id] = max(value, self._accumulators.get(accumulator_id, value))
 
     # At the end of the log.
 
@@ -341,36 +320,12 @@ class Builder:
         jobs: dict[int, list[int]] = {}
         for job in self.jobs.values():
             jobs.setdefault(job.sql_execution_id, []).append(job.job_id)
-        return tuple(
-            replace(
-                one,
-                job_ids=tuple(jobs.get(one.execution_id, ())),
-                metrics=self._metrics(one.execution_id),
-                scans=tuple(self._scan(node) for node in self._scans.get(one.execution_id, ())),
-            )
-            for one in self.sql.values()
-        )
+        self._plans.finish()
+        return tuple(self._with_plan(one, tuple(jobs.get(one.execution_id, ()))) for one in self.sql.values())
 
-    def _scan(self, node: events.PlanNode) -> Scan:
-        values = {metric.name: self._accumulators.get(metric.accumulator_id) for metric in node.metrics}
-        return Scan(
-            self._once(node.name.strip()[:_LONGEST_TEXT]),
-            self._once(node.metadata.get("Location", "")[:_LONGEST_TEXT]),
-            self._once(node.metadata.get("Format", "")[:_LONGEST_TEXT]),
-            {self._once(name): value for name, value in values.items() if value is not None},
-        )
-
-    def _metrics(self, execution_id: int) -> tuple[SqlMetric, ...]:
-        return tuple(
-            SqlMetric(
-                node,
-                self._once(metric.name),
-                self._once(metric.kind),
-                metric.accumulator_id,
-                self._accumulators.get(metric.accumulator_id),
-            )
-            for node, metric in self._plans.get(execution_id, ())
-        )
+    def _with_plan(self, one: SqlExecution, job_ids: tuple[int, ...]) -> SqlExecution:
+        first, last = self._plans.of(one.execution_id)
+        return replace(one, job_ids=job_ids, first_plan=first, plan=last)
 
     def _saw(self, time_ms: int) -> None:
         self.last_event_ms = max(self.last_event_ms, time_ms)

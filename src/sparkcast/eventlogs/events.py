@@ -244,6 +244,7 @@ class PlanMetric(Struct):
 
 class PlanNode(Struct):
     name: str = field(name="nodeName", default="")
+    text: str = field(name="simpleString", default="")
     children: list["PlanNode"] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)  # of scans of files: Location, Format, ...
     metrics: list[PlanMetric] = field(default_factory=list)

@@ -29,6 +29,8 @@ TASK_NUMBERS = (
 TASK_TEXTS = ("executor", "host", "locality", "end_reason", "end_detail")
 
 
+_SCANS = ("Scan", "BatchScan", "FileScan")  # how the names of operators begin that read from outside
+
 # Why Spark itself lets executors go: these are not lost.
 _LET_GO = ("killed by driver", "idle", "finished", "shutdown", "decommission")
 
@@ -187,6 +189,7 @@ class Stage:
     # Accumulators that are not Spark's own task metrics, by name ("data sent to Python workers", ...): the value after
     # the stage. Values of one name are added; an accumulator that several stages share counts in each.
     accumulators: Mapping[str, float] = field(default_factory=dict)
+    accumulated: Mapping[int, float] = field(default_factory=dict)  # the same by the accumulator's id, as plans name it
 
     @property
     def key(self) -> tuple[int, int]:
@@ -195,9 +198,8 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class SqlMetric:
-    """One number of one operator in the last plan of an SQL execution."""
+    """One number of one operator in a plan."""
 
-    node: str  # "BroadcastExchange", "Scan parquet", ...
     name: str  # "data size", "number of files read", ...
     kind: str  # "sum", "size", "timing" (ms), "nsTiming", "average"
     accumulator_id: int
@@ -205,13 +207,23 @@ class SqlMetric:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
-    """One reading operator in the last plan of an SQL execution."""
+class PlanNode:
+    """One operator of a plan, which is a list of them: depth first, parents before their children."""
 
-    node: str  # "Scan parquet", "BatchScan csv", "Scan JDBCRelation(orders)", ...
-    location: str = ""  # as Spark writes it: "InMemoryFileIndex(1 paths)[hdfs:/data/orders]"
-    format: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)  # "number of files read", "size of files read", ...
+    name: str  # "BroadcastExchange", "Scan parquet", "BatchScan csv", "WholeStageCodegen (3)", ...
+    text: str = ""  # as Spark writes it: "SortMergeJoin [customer#1L], [customer#7L], Inner", its first characters
+    parent: int = -1  # its place in the list
+    metrics: tuple[SqlMetric, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)  # of scans of files: Location, Format, PushedFilters, ...
+
+    def value(self, metric: str) -> float | None:
+        """What a metric came to; None where nothing was added to it."""
+        return next((one.value for one in self.metrics if one.name == metric and one.value is not None), None)
+
+    @property
+    def is_scan(self) -> bool:
+        """Whether it reads from outside."""
+        return self.name.startswith(_SCANS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +237,12 @@ class SqlExecution:
     error: str = ""
     modified_configs: Mapping[str, str] = field(default_factory=dict)
     job_ids: tuple[int, ...] = ()
-    metrics: tuple[SqlMetric, ...] = ()
-    scans: tuple[Scan, ...] = ()
+    first_plan: tuple[PlanNode, ...] = ()  # before adaptive execution changed it
+    plan: tuple[PlanNode, ...] = ()  # the last one
+
+    @property
+    def scans(self) -> tuple[PlanNode, ...]:
+        return tuple(node for node in self.plan if node.is_scan)
 
 
 @dataclass(frozen=True, slots=True)

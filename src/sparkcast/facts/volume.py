@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkcast.eventlogs import LogRead, Rdd, Scan, Stage
+from sparkcast.eventlogs import LogRead, PlanNode, Rdd, Stage
 from sparkcast.study.redaction import redact_text
 
 _LOCATION = re.compile(r"\[([^\]]*)\]?")  # InMemoryFileIndex(1 paths)[hdfs:/data/orders]
@@ -101,10 +101,10 @@ def _is_outside(root: Rdd) -> bool:
 
 def _sources(log: LogRead) -> Iterator[InputSource]:
     """Each place once, in the order in which queries read it; what one query reads twice counts twice."""
-    found: dict[tuple[str, str], list[Scan]] = {}
+    found: dict[tuple[str, str], list[PlanNode]] = {}
     for query in log.sql_executions:
         for scan in query.scans:
-            found.setdefault((_path(scan), scan.format), []).append(scan)
+            found.setdefault((_path(scan), scan.metadata.get("Format", "")), []).append(scan)
     for (path, form), scans in found.items():
         yield InputSource(
             path,
@@ -117,9 +117,9 @@ def _sources(log: LogRead) -> Iterator[InputSource]:
     yield from (InputSource(redact_text(name)) for name in dict.fromkeys(names))
 
 
-def _path(scan: Scan) -> str:
-    match = _LOCATION.search(scan.location)
-    return redact_text(match[1] if match else scan.node)
+def _path(scan: PlanNode) -> str:
+    match = _LOCATION.search(scan.metadata.get("Location", ""))
+    return redact_text(match[1] if match else scan.name)
 
 
 def _is_path(name: str) -> bool:
@@ -127,6 +127,6 @@ def _is_path(name: str) -> bool:
     return "/" in name
 
 
-def _sum(scans: list[Scan], metric: str) -> int | None:
-    values = [scan.metrics[metric] for scan in scans if metric in scan.metrics]
+def _sum(scans: list[PlanNode], metric: str) -> int | None:
+    values = [value for scan in scans if (value := scan.value(metric)) is not None]
     return int(sum(values)) if values else None

@@ -88,7 +88,7 @@ def _broadcasting(evidence: Evidence) -> tuple[list[float], float, float]:
     found: list[float] = []
     collecting_ms = sending_ms = 0.0
     for execution in evidence.log.sql_executions:
-        told = [metric for metric in execution.metrics if metric.node == "BroadcastExchange"]
+        told = [metric for node in execution.plan if node.name == "BroadcastExchange" for metric in node.metrics]
         sizes = [metric.value or 0.0 for metric in told if metric.name == "data size"]
         large = [size for size in sizes if size > evidence.thresholds.broadcast_bytes]
         if large:

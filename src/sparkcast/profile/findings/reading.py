@@ -18,10 +18,8 @@ def small_files(evidence: Evidence) -> Iterator[Finding]:
     n_files = n_bytes = 0.0
     jobs: set[int] = set()
     for execution in evidence.log.sql_executions:
-        # Metrics of a scan follow one another; scans that read nothing tell no number.
-        files = [metric.value or 0.0 for metric in execution.metrics if metric.name == _FILES]
-        sizes = [metric.value or 0.0 for metric in execution.metrics if metric.name == _SIZE]
-        for count, total in zip(files, sizes, strict=False):
+        for scan in execution.scans:
+            count, total = scan.value(_FILES) or 0.0, scan.value(_SIZE) or 0.0
             if count > 0 and total / count < limits.small_file_bytes:
                 n_files, n_bytes = n_files + count, n_bytes + total
                 jobs |= set(execution.job_ids)
