@@ -172,5 +172,5 @@ def _write(rows: Any) -> None:
 
 
 if __name__ == "__main__":
-    _job, *_numbers, _folder = sys.argv[1:]
-    run_one(_job, *map(int, _numbers), folder=Path(_folder))
+    _job, _executors, _cores, _scale, _repeats, _is_local, _folder = sys.argv[1:]
+    run_one(_job, int(_executors), int(_cores), int(_scale), int(_repeats), int(_is_local), Path(_folder))

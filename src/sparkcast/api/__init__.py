@@ -20,7 +20,7 @@ from sparkcast.api.figures import (
     write_recommendation_figures,
     write_validation_figures,
 )
-from sparkcast.api.logs import compare_profiles, ingest, profile, report_log
+from sparkcast.api.logs import compare_profiles, ingest, profile, report_log, whatif, whatif_within
 from sparkcast.api.models import fit, save_model, validate
 from sparkcast.api.plans import plan, starter_study, study_of_line, write_plan
 from sparkcast.api.plugins import list_kinds, list_packages, list_plugs, replicate
@@ -85,6 +85,8 @@ __all__ = [
     "study_of_line",
     "tune",
     "validate",
+    "whatif",
+    "whatif_within",
     "with_spark",
     "write_figures",
     "write_plan",

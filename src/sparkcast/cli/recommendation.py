@@ -146,7 +146,7 @@ def recommend(
         extrapolate=extrapolate,
     )
     if as_format is None:
-        emit(result, as_json, lambda found: _show_recommendation(found, details), understood(loaded))
+        emit(result, as_json, lambda found: show_recommendation(found, details), understood(loaded))
     else:
         _show_format(as_format, result)
     if figures is not None:
@@ -213,7 +213,7 @@ def _jobs_running(text: str | None) -> int | str | None:
     return int(text)
 
 
-def _show_recommendation(result: "Recommendation", details: bool) -> None:
+def show_recommendation(result: "Recommendation", details: bool) -> None:
     from sparkcast.recommend.lines import answer_lines, other_lines
 
     inner, outer = answer_lines(result), other_lines(result, details=details)

@@ -64,6 +64,18 @@ def _is_tiny(stage: StageWork) -> bool:
     return stage.n_tasks == 1 and bool(stage.parents) and stage.bytes_read < 1 << 20
 
 
+def share_following(workload: RecordedWork) -> float:
+    """The share of the tasks' time in stages that would have other numbers of tasks on four times the cores."""
+    cores = workload.default_cores
+    follow = total = 0.0
+    for stage in workload.stages:
+        took = float(stage.work_s.sum() + stage.around_s.sum())
+        total += took
+        if n_tasks_at(stage, 4 * cores, cores, None, 1.0) != n_tasks_at(stage, cores, cores, None, 1.0):
+            follow += took
+    return follow / total if total else 0.0
+
+
 def following(workload: RecordedWork) -> Mapping[Parallelism, float]:
     """Seconds of tasks by what sets their number."""
     seconds: dict[Parallelism, float] = {}

@@ -1,0 +1,63 @@
+"""What a replay answers: time, cost and utilization of each cluster, with what is known of their error."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One cluster. Time is from the start of the application to its end; `level` is the interval's probability."""
+
+    executors: int
+    cores: int  # of an executor
+    slots: int
+    dynamic: bool  # the executors are the most that there may be
+    time_s: float
+    low_s: float
+    high_s: float
+    level: float
+    core_hours: float
+    cost: float | None  # of executors from their registration to the end; None without a price
+    utilization: float  # share of the slots' time with a task
+    change: float  # of the time, as a share of the measured one
+    change_core_hours: float
+    is_measured: bool = False  # as the log has it
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """A cluster that loses both time and core-hours against a smaller or the measured one."""
+
+    executors: int
+    cores: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """No number of executors makes it faster than this."""
+
+    time_s: float
+    driver_s: float  # in which no task runs
+    stages: tuple[tuple[str, float], ...]  # the longest ones, with every task at once
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """What other clusters would have made of an application. The first configuration is the measured one."""
+
+    name: str
+    app_id: str
+    logs: tuple[str, ...]
+    measured: Replayed
+    configurations: tuple[Replayed, ...]  # in the order of slots
+    knee: Replayed | None  # the fewest slots within 10% of the fastest
+    floor: Floor | None  # None where the number of tasks follows the cores
+    traps: tuple[Trap, ...]
+    interval: str  # where its width is from
+    effects: tuple[str, ...]  # what was taken into account
+    notes: tuple[str, ...] = ()
+    currency: str = ""
+    data: float = 1.0
+    partitions: int | None = None
+    is_partial: bool = False
+    floor_text: str = field(default="")  # why there is no floor
