@@ -90,11 +90,40 @@ def scans(spark: Any, repeat: int, scale: int) -> None:
         _write(joined)
 
 
+def barriers(spark: Any, repeat: int, scale: int) -> None:
+    """Stages whose tasks start together, beside others."""
+    context = spark.sparkContext
+    _say(spark, f"barriers {repeat}")
+    for _ in range(3):
+        context.parallelize(range(2), 2).barrier().mapPartitions(_sleep_a_second).count()
+        context.parallelize(range(12), 12).mapPartitions(_sleep_a_second).count()
+
+
+def learns(spark: Any, repeat: int, scale: int) -> None:
+    """An iterative algorithm of MLlib on cached data."""
+    from pyspark.ml.clustering import KMeans
+    from pyspark.ml.feature import VectorAssembler
+
+    _say(spark, f"k-means {repeat}")
+    rows = spark.range(0, 60_000, 1, 8).selectExpr("rand(1) AS a", "rand(2) AS b", "rand(3) AS c")
+    points = VectorAssembler(inputCols=["a", "b", "c"], outputCol="features").transform(rows).cache()
+    points.count()
+    KMeans(k=4, maxIter=8, seed=1).fit(points)
+    points.unpersist()
+
+
+def _sleep_a_second(rows: Any) -> list[int]:
+    time.sleep(1)
+    return [len(list(rows))]
+
+
 JOBS: dict[str, Callable[[Any, int, int], None]] = {
     "waits": waits,
     "computes": computes,
     "follows": follows,
     "scans": scans,
+    "barriers": barriers,
+    "learns": learns,
 }
 # Job: executors x cores, and how many times as much data.
 SHAPES: dict[str, tuple[tuple[int, int, int], ...]] = {
@@ -102,6 +131,8 @@ SHAPES: dict[str, tuple[tuple[int, int, int], ...]] = {
     "computes": ((1, 1, 1), (2, 1, 1), (1, 2, 1)),
     "follows": ((2, 1, 1), (2, 2, 1), (6, 1, 1), (5, 2, 1)),
     "scans": ((2, 2, 1), (2, 2, 2), (2, 2, 4)),
+    "barriers": ((2, 2, 1),),  # for --self
+    "learns": ((2, 1, 1),),
 }
 
 

@@ -17,7 +17,7 @@ from sparkcast import api, errors
 ROOT = Path(sparkcast.__file__).parent
 # Left to right: the whole house. Only the last few put rooms together.
 ORDER = (
-    "errors units plain arrays registry replications eventlogs study facts profile replay designs workloads engines "
+    "errors units plain arrays registry replications eventlogs study facts replay profile designs workloads engines "
     "observe store runs data analysis queues fitting models learned validate recommend search testing report api demo "
     "cli __main__"
 ).split()

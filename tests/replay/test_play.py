@@ -2,6 +2,7 @@
 
 import heapq
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_a_slot_more_does_not_delay_tasks_of_equal_length(times: list[float], sl
 @given(st.lists(TIMES, min_size=1, max_size=5), st.integers(1, 6), st.randoms(use_true_random=False))
 def test_no_slot_is_idle_while_a_task_waits_and_none_runs_two_at_once(
     stages: list[list[float]], slots: int, draw
-) -> None:  # type: ignore[no-untyped-def]
+) -> None:
     made = [
         stage(times, parents=[p for p in range(n) if draw.random() < 0.4], number=n) for n, times in enumerate(stages)
     ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sparkcast.eventlogs import LogRead
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.recommend import Recommendation
-    from sparkcast.replay import Recorded, WhatIf
+    from sparkcast.replay import Recorded, WhatIf, WhatIfQuestion
 
 
 def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "Profile":
@@ -200,11 +200,29 @@ def whatif(
     >>> [one.cores for one in found.configurations]
     [1, 2, 4]
     """
-    from sparkcast.replay import WhatIfQuestion, what_if
+    from sparkcast.replay import what_if
 
-    counts = (tuple(numbers) if numbers is not None else None for numbers in (executors, cores))
-    question = WhatIfQuestion(*counts, partitions=partitions, data=data, dynamic=dynamic, price=price)
-    return what_if(_recorded(logs), question)
+    return what_if(_recorded(logs), _question(executors, cores, partitions, data, dynamic, price))
+
+
+def _question(
+    executors: Sequence[int] | None,
+    cores: Sequence[int] | None,
+    partitions: int | None,
+    data: float,
+    dynamic: tuple[int, int] | None,
+    price: Price | None,
+) -> "WhatIfQuestion":
+    from sparkcast.replay import WhatIfQuestion
+
+    return WhatIfQuestion(
+        None if executors is None else tuple(executors),
+        None if cores is None else tuple(cores),
+        partitions,
+        data,
+        dynamic,
+        price,
+    )
 
 
 def whatif_within(
@@ -240,6 +258,43 @@ def whatif_within(
         raise StudyError(f"`confidence={confidence:g}` is not a probability", hint="use a number between 0 and 1")
     found = whatif(logs, executors=executors, cores=cores, partitions=partitions, data=data, price=price)
     return recommend_replayed(found, within_s=within_s, budget=budget, confidence=confidence)
+
+
+def write_whatif_figures(
+    logs: Source | Sequence[Source],
+    folder: Source,
+    *,
+    executors: Sequence[int] | None = None,
+    cores: Sequence[int] | None = None,
+    partitions: int | None = None,
+    data: float = 1.0,
+    dynamic: tuple[int, int] | None = None,
+    price: Price | None = None,
+    force: bool = False,
+) -> list[Path]:
+    """Draw time and cost of other clusters with interval, knee and the measured one; and tasks, measured and replayed.
+
+    Args:
+        logs, executors, cores, partitions, data, dynamic, price: As in `whatif`.
+        folder: Where PNG, SVG and Vega-Lite files go.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: As in `whatif`; or a file exists and `force` is not given.
+
+    >>> drawn = write_whatif_figures("log.zstd", "whatif", cores=[1, 2, 4])
+    >>> sorted(file.name for file in drawn if file.suffix == ".svg")
+    ['replayed-tasks.svg', 'whatif.svg']
+    """
+    from sparkcast.replay import what_if
+    from sparkcast.report.figures import replay_figures, write_figures
+
+    sources = _recorded(logs)
+    found = what_if(sources, _question(executors, cores, partitions, data, dynamic, price))
+    return write_figures(replay_figures(found, sources[0]), Path(folder), force=force)
 
 
 def _recorded(logs: Source | Sequence[Source]) -> "list[Recorded]":

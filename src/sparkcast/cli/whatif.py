@@ -73,7 +73,7 @@ def whatif(
             lambda found: show_recommendation(found, details),
         )
     if figures is not None:
-        written = api.write_whatif_figures(logs, figures, force=force, **asked)  # type: ignore[arg-type]
+        written = api.write_whatif_figures(logs, figures, force=force, dynamic=_range(dynamic), **asked)  # type: ignore[arg-type]
         say(f"wrote {len(written)} files to {figures}")
 
 
@@ -133,19 +133,18 @@ def _headline(found: "WhatIf") -> str:
         return f"{found.name} would take {show_seconds(best.time_s)} with {found.data:g}x the data on {_shape(best)}."
     if found.partitions is not None and len(found.configurations) == 1:
         best = found.configurations[0]
-        return f"{found.name}: with {found.partitions} shuffle partitions {compared(best)}."
+        return f"{found.name}: with {found.partitions} shuffle partitions {_compared(best)}."
     if found.knee is not None and not found.knee.is_measured:
-        return f"{found.name}: {_shape(found.knee)} would be {compared(found.knee)}."
+        return f"{found.name}: {_shape(found.knee)} would be {_compared(found.knee)}."
     if found.knee is not None or not others:
         return f"{found.name}: {_shape(found.measured)}, as measured, are a good choice."
-    return f"{found.name}: {_shape(others[0])} would be {compared(others[0])}."
+    return f"{found.name}: {_shape(others[0])} would be {_compared(others[0])}."
 
 
-def compared(one: "Replayed") -> str:
-    """`9% slower, 45% fewer core-hours`, against the measured run."""
-    time = f"{show_percent(abs(one.change))} {'slower' if one.change > 0 else 'faster'}"
-    hours = f"{show_percent(abs(one.change_core_hours))} {'more' if one.change_core_hours > 0 else 'fewer'} core-hours"
-    return f"{time}, with {hours}"
+def _compared(one: "Replayed") -> str:
+    from sparkcast.replay import compared
+
+    return compared(one)
 
 
 def _shape(one: "Replayed") -> str:
@@ -156,7 +155,7 @@ def _shape(one: "Replayed") -> str:
 
 def _show_table(found: "WhatIf") -> None:
     header = ["executors", "cores", "time", "90% of runs", "core-hours", "cost", "utilization", "change"]
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for one in found.configurations:
         rows.append(
             (

@@ -5,6 +5,8 @@ import numpy as np
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts.attribution import Attribution, rows_by_stage
 
+_AT_ONCE_MS = 200  # a task that starts within this did not wait for its executor
+
 
 def ready_s(log: LogRead, found: Attribution) -> tuple[float, ...]:
     """Seconds since the start for each of `found.slots`: its first launch if a task waited for it, else when it came.
@@ -23,7 +25,8 @@ def ready_s(log: LogRead, found: Attribution) -> tuple[float, ...]:
         moment = one.start_ms
         if len(own):
             first = int(own.min())
-            if any(low <= moment < high for low, high in waits):
+            since = min((low for low, high in waits if low <= first <= high), default=first)
+            if first - max(since, moment) > _AT_ONCE_MS:
                 moment = first
         elif any(low < first_of_all and moment < first_of_all for low, _ in waits):
             moment = max(moment, first_of_all)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts, CoreHours, StageFacts, facts_of
 from sparkcast.facts.failure import cause_line
+from sparkcast.profile.alternative import alternative_of
 from sparkcast.profile.findings import Evidence, Finding, find
 from sparkcast.profile.thresholds import Thresholds
+from sparkcast.replay import Replayed
 from sparkcast.study import Outcome
 from sparkcast.study.redaction import redact_text
 
@@ -37,6 +39,7 @@ class Profile:
     findings: tuple[Finding, ...]
     stages: tuple[StageFacts, ...]
     settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
+    alternative: Replayed | None = None  # another number of executors, replayed, that saves much or is much faster
 
 
 def profile_log(log: LogRead, thresholds: Thresholds | None = None) -> Profile:
@@ -74,6 +77,7 @@ def profile_facts(log: LogRead, facts: AppFacts, thresholds: Thresholds | None =
         findings=find(Evidence(log, facts, thresholds or Thresholds())),
         stages=facts.stages,
         settings=facts.properties,
+        alternative=alternative_of(log, facts),
     )
 
 

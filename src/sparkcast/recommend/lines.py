@@ -66,7 +66,8 @@ def evidence(result: Recommendation) -> str:
     parts = []
     if (known := result.considered) is not None:
         which = "all" if known.measured == known.n else f"{known.measured:,} of"
-        parts.append(f"{_count(known.runs, 'run')} cover {which} {_count(known.n, 'candidate')}")
+        cover = "covers" if known.runs == 1 else "cover"
+        parts.append(f"{_count(known.runs, 'run')} {cover} {which} {_count(known.n, 'candidate')}")
         parts.append(_failures(result, known.runs, known.failed))
     chosen = result.chosen
     if chosen.other_runs and not chosen.measured_runs:

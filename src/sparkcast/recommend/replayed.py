@@ -118,7 +118,7 @@ def _infeasible(
     texts = [_shown(one.limit, one.limit.value, words) for one in needed]
     value = show_value(words.response(limits[0].response), closest.predicted(limits[0].response).value)
     met = show_probability(closest.probability)
-    hint = "; or ".join(f"relax it to {_shown(one.limit, one.needed, words)}" for one in needed)
+    hint = "relax " + " and ".join(_relaxed(one, words) for one in needed)
     floor = f"; no number of executors is faster than {short_seconds(found.floor.time_s)}" if found.floor else ""
     return InfeasibleError(
         f"no cluster meets the {' and the '.join(texts)} with {show_level(confidence)} probability{floor}\n"
@@ -126,6 +126,11 @@ def _infeasible(
         hint=hint,
         nearest=tuple(needed),
     )
+
+
+def _relaxed(one: Relaxed, words: Vocabulary) -> str:
+    what = "deadline" if words.response(one.limit.response).kind is Kind.TIME else "budget"
+    return f"the {what} to {_shown(one.limit, one.needed, words).removesuffix(f' {what}')}"
 
 
 def _shown(limit: Limit, value: float, words: Vocabulary) -> str:

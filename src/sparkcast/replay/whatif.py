@@ -8,7 +8,7 @@ from statistics import median
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts
-from sparkcast.replay.answer import Floor, Replayed, Trap, WhatIf
+from sparkcast.replay.answer import Floor, Replayed, Trap, WhatIf, executors_of
 from sparkcast.replay.change import changed, following, share_following
 from sparkcast.replay.cluster import Allocation, Node, ReplayCluster, cluster_like, cluster_of
 from sparkcast.replay.intervals import LEVEL, Spread, interval_text, measured_spread, prior_spread
@@ -340,15 +340,6 @@ def _traps(source: Recorded, found: Sequence[Replayed], question: WhatIfQuestion
         )
         traps.append(Trap(one.executors, one.cores, text))
     return tuple(traps)
-
-
-def executors_of(one: Replayed) -> str:
-    """`8 executors x 16 cores`."""
-    return f"{one.executors} {'executor' if one.executors == 1 else 'executors'} x {_cores(one.cores)}"
-
-
-def _cores(n: int) -> str:
-    return f"{n} core" if n == 1 else f"{n} cores"
 
 
 def _waves(source: Recorded, one: Replayed, question: WhatIfQuestion) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from sparkcast.eventlogs import LogRead
+    from sparkcast.replay import Replayed
 
 _MOST_ROWS = 200  # of a table below a figure; the results store has them all
 _DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
@@ -157,6 +158,12 @@ def show_cell(value: object, response: Response | None = None) -> str:
 
 
 @lru_cache(maxsize=1)
+def _alternative(one: "Replayed") -> str:
+    from sparkcast.replay import compared, executors_of
+
+    return f"{executors_of(one)}: {compared(one)}"
+
+
 def _environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -182,6 +189,7 @@ def _environment() -> "Environment":
         "cell": show_cell,
         "changes": words.changes,
         "percent": show_percent,
+        "alternative": _alternative,
         "probability": show_probability,
         "level": show_level,
         "both_scales": words.both_scales,
