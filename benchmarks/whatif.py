@@ -180,10 +180,10 @@ def judge(job: str, runs: Sequence[Run]) -> None:
             held["all other logs"].append(abs(log(real) - center) <= 1.645 * sd)
     print(f"  {'':28}{'mean error':>12}{'bias':>9}{'quiet only':>12}{'pairs':>8}")
     print(f"  {'noise of repeats':28}{100 * mean(loud.values()):11.1f}%")
-    for way, found in errors.items():
+    for way, all_of_it in errors.items():
         still = quiet[way]
         shown = f"{100 * mean(map(abs, still)):11.1f}%{len(still):8}" if still else f"{'-':>12}{0:8}"
-        print(f"  {way:28}{100 * mean(map(abs, found)):11.1f}%{100 * mean(found):+8.1f}%{shown}")
+        print(f"  {way:28}{100 * mean(map(abs, all_of_it)):11.1f}%{100 * mean(all_of_it):+8.1f}%{shown}")
     for way, inside in held.items():
         print(f"  90% interval, {way}: holds {100 * mean(inside):.0f}% of {len(inside)}")
 

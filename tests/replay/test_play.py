@@ -47,7 +47,7 @@ def test_a_slot_more_does_not_delay_tasks_of_equal_length(times: list[float], sl
 
 @given(st.lists(TIMES, min_size=1, max_size=5), st.integers(1, 6), st.randoms(use_true_random=False))
 def test_no_slot_is_idle_while_a_task_waits_and_none_runs_two_at_once(
-    stages: list[list[float]], slots: int, draw
+    stages: list[list[float]], slots: int, draw: Random
 ) -> None:
     made = [
         stage(times, parents=[p for p in range(n) if draw.random() < 0.4], number=n) for n, times in enumerate(stages)
