@@ -37,20 +37,23 @@ def pause(milliseconds: str) -> str:
 
 
 def waits(spark: Any, repeat: int, scale: int) -> None:
-    """Three jobs of several stages: a pipeline, a loop with a working driver, a skewed join of two branches."""
+    """Three jobs of several stages: a pipeline, a loop with a working driver, a skewed join of two branches.
+
+    `scale` stretches the tasks: on a busy machine noise is a smaller part of long ones.
+    """
     spark.conf.set("spark.sql.shuffle.partitions", "12")
     _say(spark, f"pipeline {repeat}")
-    first = spark.range(0, 48, 1, 48).selectExpr(f"id + {pause('200 + (id * 37 % 48) * 15')} AS id")
-    _write(first.repartition(24).selectExpr(f"id + {pause('250')}"))
+    first = spark.range(0, 48, 1, 48).selectExpr(f"id + {pause(f'{scale} * (200 + (id * 37 % 48) * 15)')} AS id")
+    _write(first.repartition(24).selectExpr(f"id + {pause(str(250 * scale))}"))
     time.sleep(1)
     _say(spark, f"loop {repeat}")
     for _ in range(5):
-        spark.range(0, 24, 1, 24).selectExpr(f"id + {pause('300')} AS id").selectExpr("sum(id)").collect()
+        spark.range(0, 24, 1, 24).selectExpr(f"id + {pause(str(300 * scale))} AS id").selectExpr("sum(id)").collect()
         time.sleep(0.5)
     _say(spark, f"join {repeat}")
-    left = spark.range(0, 20, 1, 20).selectExpr(f"id % 12 + {pause('600')} AS k", "id AS x")
-    right = spark.range(0, 12, 1, 10).selectExpr(f"id + {pause('700')} AS k", "id AS y")
-    _write(left.join(right, "k").selectExpr(f"x + y + {pause('200 + 1000 * int(k = 3)')}"))
+    left = spark.range(0, 20, 1, 20).selectExpr(f"id % 12 + {pause(str(600 * scale))} AS k", "id AS x")
+    right = spark.range(0, 12, 1, 10).selectExpr(f"id + {pause(str(700 * scale))} AS k", "id AS y")
+    _write(left.join(right, "k").selectExpr(f"x + y + {pause(f'{scale} * (200 + 1000 * int(k = 3))')}"))
 
 
 def computes(spark: Any, repeat: int, scale: int) -> None:
@@ -156,10 +159,14 @@ def run_one(job: str, executors: int, cores: int, scale: int, repeats: int, is_l
         spark.stop()
 
 
-def run_all(folder: Path, jobs: list[str], repeats: int, python: str, *, is_local: bool) -> None:
+def run_all(folder: Path, jobs: list[str], repeats: int, python: str, *, is_local: bool, stretch: int = 1) -> None:
     """Every shape of every job, in random order."""
     folder.mkdir(parents=True, exist_ok=True)
-    todo = [(job, *shape) for job in jobs for shape in SHAPES[job]]
+    todo = [
+        (job, executors, cores, scale * (stretch if job == "waits" else 1))
+        for job in jobs
+        for executors, cores, scale in SHAPES[job]
+    ]
     random.Random(1).shuffle(todo)
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "SPARK_HOME": _spark_in(Path(home), python), "SPARK_LOCAL_IP": "127.0.0.1"}

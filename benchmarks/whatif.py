@@ -335,20 +335,22 @@ def main() -> None:
     parser.add_argument("--run", type=Path, metavar="DIR")
     parser.add_argument("--local", action="store_true", help="threads of one process instead of executors")
     parser.add_argument("--jobs", default=",".join(JOBS))
+    parser.add_argument("--stretch", type=int, default=1, help="how many times as long the tasks that wait take")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--python", default=sys.executable, help="whose pyspark to use")
     parser.add_argument("--speed", action="store_true")
     options = parser.parse_args()
     if options.run:
-        run_all(options.run, options.jobs.split(","), options.repeats, options.python, is_local=options.local)
+        jobs = options.jobs.split(",")
+        run_all(options.run, jobs, options.repeats, options.python, is_local=options.local, stretch=options.stretch)
     elif options.speed:
         speed()
     elif options.is_self:
         self_replay(options.folders)
     else:
         runs = [run for folder in options.folders for run in read_runs(folder)]
-        for job in sorted({run.job for run in runs} - {"scans"}):
-            own = [run for run in runs if run.job == job]
+        for job, scale in sorted({(run.job, run.data) for run in runs if run.job != "scans"}):
+            own = [run for run in runs if (run.job, run.data) == (job, scale)]
             judge(job, own)
             if job == "follows":
                 judge_counts(own)

@@ -247,3 +247,52 @@ def test_the_cheapest_cluster_that_meets_a_deadline_is_recommended() -> None:
     assert caught.value.nearest
     with pytest.raises(StudyError, match="needs a price"):
         recommend_replayed(asked(two_jobs(), executors=(1,)), budget=1.0)
+
+
+def test_a_stage_that_waits_for_the_tasks_of_another_does_not_wait_for_the_driver() -> None:
+    """Two stages are submitted in the same moment, and the first takes all slots."""
+    tasks = [
+        *waves(8, 4, 1.0, 2.0),
+        *(replace(task, stage=1, launch=task.launch, finish=task.finish) for task in waves(4, 4, 1.0, 4.0)),
+    ]
+    stages = [
+        Stage(0, n_tasks=8, submitted_ms=at(2), completed_ms=at(4)),
+        Stage(1, n_tasks=4, submitted_ms=at(2), completed_ms=at(5)),
+    ]
+    jobs = [JobRecord(0, at(2), at(5), True, stage_ids=(0, 1))]
+    log = log_of(tasks, end=6, executors=FOUR, stages=stages, jobs=jobs, profiles=ONE_CORE, spark=FIXED)
+    assert [one.delay_s for one in source(log).work.stages] == [0, 0]
+    assert asked(log, executors=(12,)).configurations[0].time_s == pytest.approx(4, rel=0.03)
+
+
+def test_a_job_depends_on_all_jobs_that_had_ended_and_on_none_that_ran_on() -> None:
+    spans = {0: (1, 3), 1: (1, 4), 2: (5, 6), 3: (5, 9), 4: (7, 8)}
+    tasks = [T(start, end, n, n, executor=str(n % 4)) for n, (start, end) in spans.items()]
+    found = source(log_of(tasks, end=10, executors=FOUR, profiles=ONE_CORE, spark=FIXED)).work.jobs
+    assert [job.after for job in found] == [(), (), (0, 1), (0, 1), (2,)]
+    assert [job.gap_s for job in found] == [1, 1, 1, 1, 1]
+
+
+def test_figures_of_a_replay_show_the_measured_cluster_and_the_knee() -> None:
+    from sparkcast.report.figures import replay_figures
+
+    made = source(two_jobs())
+    found = what_if([made], WhatIfQuestion(executors=(1, 2, 4, 12)))
+    curves, gantt = replay_figures(found, made)
+    assert [row["n"] for row in curves.rows] == [1, 2, 4, 12]
+    assert all(row["low"] < row["time"] < row["high"] for row in curves.rows)
+    assert {row["which"] for row in gantt.rows} == {"measured", "replayed"}
+    assert sum(row["which"] == "replayed" for row in gantt.rows) == 16
+
+
+def test_profile_tells_of_fewer_executors_that_hardly_take_longer() -> None:
+    from sparkcast.profile import profile_log
+
+    executors = [Executor(str(n), "a", 1, 0, at(1)) for n in range(8)]
+    idle = log_of(waves(2, 2, 30.0, 2.0), end=63, executors=executors, profiles=ONE_CORE, spark=FIXED)
+    told = profile_log(idle).alternative
+    assert told is not None
+    assert told.executors == 2
+    assert told.change_core_hours < -0.7
+    busy = log_of(waves(80, 8, 10.0, 2.0), end=103, executors=executors, profiles=ONE_CORE, spark=FIXED)
+    assert profile_log(busy).alternative is None or (profile_log(busy).alternative or told).executors > 8

@@ -18,6 +18,7 @@ from sparkcast.units import parse_seconds
 Integers = NDArray[np.int64]
 
 _MANY = 20  # tasks from which on what surrounds them is measured
+_QUIET = 0.25  # of what surrounds the tasks: the rest waits for a driver or a machine that has other things to do
 _PINNED = 0.8  # of a stage's tasks ran where their data were
 _ENOUGH_MS = 5  # after a job has ended, another may say that it began before
 
@@ -103,7 +104,7 @@ class _WorkReader:
             own = np.flatnonzero(codes == code)
             later[own[np.argsort(self.launch[own], kind="stable")[: max(int(one.n), 1)]]] = False
         quiet = self.around_s[later & ~self.facts.attribution.times.is_lost]
-        return float(np.median(quiet if len(quiet) >= _MANY else self.around_s))
+        return float(np.quantile(quiet if len(quiet) >= _MANY else self.around_s, _QUIET))
 
     def _owners(self) -> dict[StageKey, int]:
         """The job of each stage that ran: of those that list it, the last one that was submitted before it."""
@@ -176,10 +177,18 @@ class _WorkReader:
                 slots += one.n if ready_ms <= stage.submitted_ms < one.end_ms else 0.0
         before = max(stage.submitted_ms - ready, 0)
         if slots > 0:
-            waited = first - stage.submitted_ms if running < slots else 0
+            waited = self._free_until(stage.submitted_ms, first, slots, launches, finishes) if running < slots else 0
         else:
             waited = first - min((one for one in came if one > stage.submitted_ms), default=first)
         return (before + max(waited, 0)) / 1e3
+
+    def _free_until(self, since: int, until: int, slots: float, launches: Integers, finishes: Integers) -> int:
+        """For how long a slot was free, before tasks of other stages took them all."""
+        low, high = np.searchsorted(launches, since, "right"), np.searchsorted(launches, until, "left")
+        moments = launches[low:high]
+        running = np.arange(low + 1, high + 1) - np.searchsorted(finishes, moments, "right")
+        full = np.flatnonzero(running >= slots)
+        return int(moments[full[0]]) - since if len(full) else until - since
 
     def _read_cached(self, stage: Stage, rows: NDArray[np.int64], caches: Mapping[int, int]) -> int:
         """The cached RDD to whose partitions the tasks of a stage went."""
