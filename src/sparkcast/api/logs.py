@@ -245,6 +245,9 @@ def whatif_within(
         budget: The most that a run may cost; needs a price.
         confidence: The probability with which each must be kept.
 
+    Returns:
+        The cluster, what it is predicted to take and cost, and what else there is: as from `recommend`.
+
     Raises:
         StudyError, NotEnoughDataError: As in `whatif`.
         InfeasibleError: No cluster keeps to them; the error has the nearest.
