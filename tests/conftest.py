@@ -11,6 +11,7 @@ import hypothesis
 import psutil
 import pytest
 
+from postgres_support import PostgresServer
 from sparkcast import cli
 from sparkcast.engines import _warden
 from tests_support import Answer, Call, Sparkcast
@@ -26,6 +27,14 @@ hypothesis.settings.load_profile("reproducible")
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each sentence on one line, so that tests find it; wrapping is tested in tests/cli/test_terminal.py."""
     monkeypatch.setenv("COLUMNS", "10000")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A real server, started by the first test that wants one."""
+    server = PostgresServer()
+    yield server
+    server.close()
 
 
 @pytest.fixture

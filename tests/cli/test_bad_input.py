@@ -247,7 +247,7 @@ def test_a_missing_driver_is_named_with_its_package(call: Call, monkeypatch: pyt
     answer = call("analyze", "postgresql://me:hush@host/db")
     assert answer.code == 2
     assert "postgresql:// needs the database driver 'psycopg', which is not installed" in answer.err
-    assert "pip install 'psycopg[binary]'" in answer.err
+    assert "pip install 'sparkcast[postgresql]'" in answer.err
 
 
 @pytest.mark.parametrize("password", ["hush", "hu@sh", "hu:sh"])

@@ -30,11 +30,11 @@ def stored(path: Path, study: Study) -> None:
 
 def test_runs_at_other_levels_of_a_setting_that_is_not_recorded_at_its_default_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
-    plain, adam = (resolve(parse_study(STUDY % more)) for more in ("", ", optimizer: adam"))
+    plain, adam = (resolve(parse_study(STUDY % more, path)) for more in ("", ", optimizer: adam"))
     stored(path, plain)
     stored(path, adam)
-    [of_plain] = stored_observations(plain, path)
-    [of_adam] = stored_observations(adam, path)
+    [of_plain] = stored_observations(plain)
+    [of_adam] = stored_observations(adam)
     assert "optimizer" not in of_plain.configuration
     assert of_adam.configuration["optimizer"] == "adam"
 

@@ -5,6 +5,7 @@ import math
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -14,14 +15,17 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+import sqlalchemy as sa
 
+from postgres_support import PostgresServer
 from sparkcast.designs import make_plan
 from sparkcast.engines import ClusterCapacity, ClusterFacts, SparkJob, Submission
 from sparkcast.errors import RunError, StoreError, StudyError
 from sparkcast.runs import placement, session, site
 from sparkcast.runs.campaign import CampaignResult, run_campaign
 from sparkcast.runs.session import Progress
-from sparkcast.store import Store, open_store
+from sparkcast.store import ResultsPlace, Store, open_store
+from sparkcast.store.lease import LeaseLostError
 from sparkcast.study import Configuration, DesignChoice, Factor, Limits, Outcome, SparkOptions, Study
 from sparkcast.workloads import Shape
 from sparkcast.workloads.pi import MonteCarloPi
@@ -104,7 +108,8 @@ def run(
 ) -> tuple[CampaignResult, list[Progress]]:
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
     seen: list[Progress] = []
-    return run_campaign(study, make_plan(study), folder, resume=resume, on_progress=seen.append), seen
+    place = ResultsPlace.local(folder)
+    return run_campaign(study, make_plan(study), place, resume=resume, on_progress=seen.append), seen
 
 
 def _troubles(result: CampaignResult) -> list[str]:
@@ -485,3 +490,61 @@ def test_of_several_jobs_some_may_wait(monkeypatch: pytest.MonkeyPatch, tmp_path
     several = replace(_limited(trial_s=3), fixed=STUDY.fixed | {"jobs": 2})
     result, _ = run(monkeypatch, tmp_path / "r", Waiting([OK, {"sleep": 60}, OK]), several)
     assert [o.outcome for o in result.new] == [Outcome.TIMEOUT, Outcome.OK, Outcome.OK, Outcome.OK]
+
+
+def _in_shared_store(
+    monkeypatch: pytest.MonkeyPatch, place: ResultsPlace, engine: PlayedEngine, *, resume: bool = False
+) -> CampaignResult:
+    monkeypatch.setattr(site, "engine_for", lambda options: engine)
+    return run_campaign(STUDY, make_plan(STUDY), place, resume=resume)
+
+
+def test_two_machines_measure_one_study_in_turn_in_a_store_that_they_share(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    url = postgres.new_url()
+    first, second = (ResultsPlace(tmp_path / name, url) for name in ("here", "there"))
+    with pytest.raises(RunError, match="lost 3 times"):
+        _in_shared_store(monkeypatch, first, PlayedEngine([OK, LOST]))
+    result = _in_shared_store(monkeypatch, second, PlayedEngine([OK]), resume=True)
+    assert (result.finished, len(result.new)) == (4, 3)
+    assert not (tmp_path / "here" / "store.sqlite").exists()
+    assert stat.S_IMODE((tmp_path / "here").stat().st_mode) == 0o700
+    assert len(list((tmp_path / "there" / "runs").iterdir())) == 3
+
+
+def test_a_run_ends_at_once_when_its_study_is_taken_over_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    url = postgres.new_url()
+    engine = PlayedEngine([{"sleep": 600}])
+    note_running = Store.note_running
+
+    def taken_over(store: Store, run_id: str) -> None:
+        other = open_store(url)
+        with other._database.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE leases SET token = token + 1, holder = 'ann on b, pid 7'"))
+        other.close()
+        note_running(store, run_id)
+
+    monkeypatch.setattr(Store, "note_running", taken_over)
+    monkeypatch.setattr(session, "SEEN_EVERY_S", 0.0)
+    with pytest.raises(LeaseLostError, match="ann on b, pid 7"):
+        _in_shared_store(monkeypatch, ResultsPlace(tmp_path / "r", url), engine)
+    assert [process.poll() for process in engine.started] == [-9]
+    store = open_store(url)
+    assert store.observations("s") == ()
+    store.close()
+
+
+def test_a_server_that_restarts_between_and_during_runs_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    class RestartingEngine(PlayedEngine):
+        def submission(self, job: SparkJob) -> Submission:
+            postgres.restart()
+            return super().submission(job)
+
+    place = ResultsPlace(tmp_path / "r", postgres.new_url())
+    result = _in_shared_store(monkeypatch, place, RestartingEngine([OK]))
+    assert result.finished == 4

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from postgres_support import PostgresServer
 from sparkcast import api
 from sparkcast.engines import _warden
 from sparkcast.engines.conf import read_properties
@@ -314,3 +315,18 @@ def _start(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> 
 def _wait_for_trial(folder: Path, count: int) -> None:
     """Until so many drivers have reported in."""
     wait_until(lambda: len(list((folder / "s.results").glob("runs/*/report.jsonl"))) >= count)
+
+
+def test_a_study_runs_into_a_database_and_is_analyzed_from_there(
+    sparkcast: Sparkcast, tmp_path: Path, postgres: PostgresServer, no_orphans: None
+) -> None:
+    (tmp_path / "s.yaml").write_text(STUDY)
+    answer = sparkcast("run", "s.yaml", "--store", (url := postgres.new_url()), "--json")
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["finished"] == 2
+    assert not (tmp_path / "s.results" / "store.sqlite").exists()
+    for data in (["s.yaml"], [url, "--study", "s"]):
+        exported = sparkcast("export", *data, "-o", "runs.csv", "--force")
+        assert exported.returncode == 0, exported.stderr
+        assert len((tmp_path / "runs.csv").read_text().splitlines()) == 3
+    assert len(api.load_data(url).dataset.observations) == 2

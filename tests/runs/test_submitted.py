@@ -17,6 +17,7 @@ from sparkcast.engines._family import Family
 from sparkcast.errors import StudyChangedError, StudyError
 from sparkcast.runs import site
 from sparkcast.runs.campaign import CampaignResult, retried_outcomes, run_campaign
+from sparkcast.store import ResultsPlace
 from sparkcast.study import Observation, Outcome
 from sparkcast.study.file import parse_study
 from sparkcast.units import show_seconds
@@ -73,7 +74,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, program: str = PROGRAM, t
     (folder / "job.py").write_text(program)
     study = resolve(parse_study(text, folder / "s.yaml"))
     monkeypatch.setattr(site, "engine_for", lambda options: WithoutSpark())
-    return [*run_campaign(study, make_plan(study), folder / "s.results").new]
+    return [*run_campaign(study, make_plan(study), ResultsPlace.local(folder / "s.results")).new]
 
 
 def test_a_program_is_run_as_it_is_and_what_it_tells_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +106,7 @@ def campaign(
     result = run_campaign(
         study,
         make_plan(study),
-        folder / "s.results",
+        ResultsPlace.local(folder / "s.results"),
         on_progress=lambda progress: seen.append(progress.text) if progress.is_note else None,
         **options,
     )

@@ -23,7 +23,7 @@ from sparkcast.search.base import SEARCHERS, Evaluation, Search
 from sparkcast.search.ledger import is_noise
 from sparkcast.search.loop import Budget, TuneOptions, TuneResult, tune
 from sparkcast.search.options import definition_of, objective_for
-from sparkcast.store import Store, open_store
+from sparkcast.store import ResultsPlace, Store, open_store
 from sparkcast.study import (
     Configuration,
     Dataset,
@@ -74,7 +74,8 @@ def search(
 ) -> TuneResult:
     monkeypatch.setattr(site, "engine_for", lambda options: engine or PlayedEngine(by_samples))
     on_progress = (seen if seen is not None else []).append
-    return tune(study, options, budget, folder, resume=resume, allow_changed=allow_changed, on_progress=on_progress)
+    place = ResultsPlace.local(folder)
+    return tune(study, options, budget, place, resume=resume, allow_changed=allow_changed, on_progress=on_progress)
 
 
 def measured(folder: Path) -> tuple[Observation, ...]:
@@ -143,7 +144,7 @@ def test_no_more_runs_are_made_than_allowed_and_more_may_follow(monkeypatch: pyt
 def test_what_run_measured_is_told_and_not_run_again(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(site, "engine_for", lambda options: PlayedEngine(by_samples))
     half = dataclasses.replace(make_plan(STUDY), trials=make_plan(STUDY).trials[:4])
-    run_campaign(STUDY, half, folder)
+    run_campaign(STUDY, half, ResultsPlace.local(folder))
     engine = PlayedEngine(by_samples)
     result = search(monkeypatch, folder, engine=engine, budget=Budget(4))
     assert len(engine.ran) == 4
@@ -165,7 +166,7 @@ def test_the_answer_is_never_worse_than_the_best_in_the_store(
     study = dataclasses.replace(STUDY, design=DesignChoice(replicates=replicates))
     engine = PlayedEngine(odd)
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
-    run_campaign(study, make_plan(study), folder)
+    run_campaign(study, make_plan(study), ResultsPlace.local(folder))
     n_before = len(engine.ran)
     result = search(monkeypatch, folder, TuneOptions(searcher, TIME, seed=1), engine=engine, study=study)
     assert result.best is not None
@@ -181,7 +182,7 @@ def test_a_search_begins_with_all_that_is_known_of_some_candidates(
     half = dataclasses.replace(STUDY, factors=(STUDY.factors[0], Factor("samples", (1000, 3000))))
     engine = PlayedEngine(by_samples)
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
-    run_campaign(half, make_plan(half), folder)
+    run_campaign(half, make_plan(half), ResultsPlace.local(folder))
     told = heard(monkeypatch, searcher, "tell")
     result = search(monkeypatch, folder, TuneOptions(searcher, TIME, seed=1), engine=engine, allow_changed=True)
     assert {one.configuration["samples"] for one in told[:4]} == {1000, 3000}
@@ -196,7 +197,7 @@ def test_a_new_run_may_win_over_settings_with_more_runs(monkeypatch: pytest.Monk
     )
     engine = PlayedEngine(by_samples)
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
-    run_campaign(known, make_plan(known), folder)
+    run_campaign(known, make_plan(known), ResultsPlace.local(folder))
     result = search(monkeypatch, folder, TuneOptions("exhaustive", TIME), engine=engine, allow_changed=True)
     assert result.best is not None
     assert (result.best.configuration["samples"], result.best.replicates) == (3000, 1)
@@ -206,7 +207,7 @@ def test_what_tune_measured_is_not_run_again_by_run(monkeypatch: pytest.MonkeyPa
     search(monkeypatch, folder, budget=Budget(3))
     engine = PlayedEngine(by_samples)
     monkeypatch.setattr(site, "engine_for", lambda options: engine)
-    result = run_campaign(STUDY, make_plan(STUDY), folder, resume=True)
+    result = run_campaign(STUDY, make_plan(STUDY), ResultsPlace.local(folder), resume=True)
     assert (result.finished, len(engine.ran)) == (8, 5)
 
 

@@ -1,4 +1,5 @@
 import dataclasses
+import inspect
 import itertools
 import json
 import shutil
@@ -6,6 +7,7 @@ import sqlite3
 import stat
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,11 +39,20 @@ STUDY = Study("s", "pi", (Factor("executors", (1, 2)), Factor("samples", (10, 20
 PLAN = make_plan(STUDY)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What is not about files holds for every database."""
+    if "store" in metafunc.fixturenames and "tmp_path" not in inspect.signature(metafunc.function).parameters:
+        metafunc.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    made = open_store(tmp_path / "r", create=True)
+def store(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
+    is_server = getattr(request, "param", "sqlite") == "postgresql"
+    target = request.getfixturevalue("postgres").new_url() if is_server else tmp_path / "r"
+    made = open_store(target, create=True)
     made.register(STUDY, PLAN)
-    return made
+    yield made
+    made.close()
 
 
 def run(store: Store, trial: Trial, outcome: Outcome = Outcome.OK) -> Observation:
@@ -147,9 +158,9 @@ def test_a_full_disk_is_an_error_with_advice_and_loses_nothing(store: Store, tmp
     run(store, PLAN.trials[0])
     store.close()
     small = open_store(tmp_path / "r")
-    small._engine.dispose()
+    small._database.engine.dispose()
     # SQLite's own limit on the size of a file raises the same SQLITE_FULL as a full disk.
-    sa.event.listen(small._engine, "connect", lambda c, _: c.execute("PRAGMA max_page_count=1"))
+    sa.event.listen(small._database.engine, "connect", lambda c, _: c.execute("PRAGMA max_page_count=1"))
     with pytest.raises(StoreError, match="full") as caught:
         _fill(small)
     assert "resume=True" in caught.value.hint
@@ -428,7 +439,7 @@ def test_a_colleague_sees_whole_observations_while_the_log_moves_into_the_databa
     try:
         for _ in range(30):
             reader = open_store(tmp_path / "r")
-            with reader._engine.connect() as connection:
+            with reader._database.engine.connect() as connection:
                 assert connection.execute(sa.text("PRAGMA integrity_check")).scalar() == "ok"
                 pair = connection.execute(sa.text("SELECT value FROM meta WHERE key IN ('a', 'z')")).scalars().all()
             reader.close()

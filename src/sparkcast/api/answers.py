@@ -264,12 +264,12 @@ def _running(source: "Data | Knowledge", present: Present) -> "tuple[int | None,
     import time
 
     from sparkcast.recommend.load import running_jobs
-    from sparkcast.store import open_store, results_folder
+    from sparkcast.store import results_place
 
     study = source.study if isinstance(source, Data) else None
     if study is None or study.path is None:
         raise StudyError("running jobs can only be counted for a study with a store", hint="give their number instead")
-    store = open_store(results_folder(study.path))
+    store = results_place(study).open()
     try:
         found = running_jobs(store.running(study.name), study.limits.trial_s, time.time(), study.vocabulary)
     finally:

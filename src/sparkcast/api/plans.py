@@ -37,7 +37,7 @@ def plan(path: Source, *, budget_s: float | None = None, effect: str = "1") -> "
 
     study = load_study(path)
     times = run_times(study)
-    made, seen = make_plan(study, times.predicted), stored_observations(study, Path(path))
+    made, seen = make_plan(study, times.predicted), stored_observations(study)
     notes = (*_impossible_centers(study, made), *_ineffective_settings(study, made))
     return summarize_plan(study, made, seen, budget_s=budget_s, effect=effect, time_of=times.given, notes=notes)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    path: Source,
+    path: Source | Study,
     *,
     resume: bool = False,
     retry: Sequence[str] = (),
@@ -27,10 +27,12 @@ def run(
     conf: Mapping[str, str] | None = None,
     on_progress: "OnProgress" = lambda progress: None,
 ) -> "CampaignResult":
-    """Run the trials of a study that have no result yet. Results go to the folder next to the study file.
+    """Run the trials of a study that have no result yet.
+
+    Results go to its store, logs and output to the folder next to the study file.
 
     Args:
-        path: A study file.
+        path: A study file, or what `load_study` made of it.
         resume: Continue a study with finished trials.
         retry: Run trials again that ended like this: "error", "timeout", "oom", "lost", or "failed" for all of these.
             The new run counts in place of the old one.
@@ -51,13 +53,13 @@ def run(
     8
     """
     from sparkcast.runs.campaign import retried_outcomes, run_campaign
-    from sparkcast.store import results_folder
+    from sparkcast.store import results_place
 
     study = with_spark(load_study(path), master, conf)
     return run_campaign(
         study,
         make_plan(study),
-        results_folder(Path(path)),
+        results_place(study),
         resume=resume,
         retry=retried_outcomes(retry),
         allow_changed=allow_changed,
@@ -108,7 +110,7 @@ def with_spark(study: Study, master: str | None, conf: Mapping[str, str] | None)
 
 
 def tune(
-    path: Source,
+    path: Source | Study,
     *,
     minimize: str | None = None,
     maximize: str | None = None,
@@ -125,7 +127,7 @@ def tune(
     """Find the best settings of a study in few runs.
 
     Args:
-        path: A study file; existing results are reused.
+        path: A study file, or what `load_study` made of it; existing results are reused.
         minimize: A response. By default what `recommend` optimizes: with `within_s` the quality, else the lowest cost
             or fewest resources; without, the time.
         maximize: A response, instead of `minimize`.
@@ -154,7 +156,7 @@ def tune(
     from sparkcast.search.loop import Budget, TuneOptions
     from sparkcast.search.loop import tune as search
     from sparkcast.search.options import SearchMethod, objective_for
-    from sparkcast.store import results_folder
+    from sparkcast.store import results_place
 
     study = with_spark(load_study(path), master, conf)
     method = searcher if isinstance(searcher, SearchMethod) else SearchMethod(searcher)
@@ -167,9 +169,8 @@ def tune(
         fix=Configuration(fix or {}),
         earlier=tuple(data_of(source).dataset for source in method.earlier),
     )
-    folder = results_folder(Path(path))
     return search(
-        *(study, options, budget or Budget(), folder),
+        *(study, options, budget or Budget(), results_place(study)),
         resume=resume,
         allow_changed=allow_changed,
         on_progress=on_progress,

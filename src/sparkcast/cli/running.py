@@ -24,6 +24,10 @@ Master = Annotated[str | None, typer.Option(help="embedded, spark://host:7077, y
 Conf = Annotated[
     list[str] | None, typer.Option(help="Spark property key=value; repeatable. Overrides sparkcast's own.")
 ]
+StoreUrl = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help="A database to keep results in: postgresql://HOST/DATABASE."),
+]
 PropertiesFile = Annotated[Path | None, typer.Option(help="A file of Spark properties, as for spark-submit.")]
 
 
@@ -47,6 +51,7 @@ def run(
     master: Master = None,
     conf: Conf = None,
     properties_file: PropertiesFile = None,
+    store: StoreUrl = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -63,7 +68,7 @@ def run(
         return
     with show_progress() as on_progress:
         result = api.run(
-            study,
+            api.load_study(study, store=store),
             resume=resume,
             retry=[name.strip() for text in retry or () for name in text.split(",")],
             allow_changed=allow_changed,

@@ -9,7 +9,7 @@ import typer
 from sparkcast.cli._output import Json, Verbose, emit, options, say, shell, table, tell
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.prediction import parse_fixed
-from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, spark_properties
+from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, StoreUrl, spark_properties
 from sparkcast.cli.studies import StudyFile
 from sparkcast.units import show_percent
 
@@ -63,6 +63,7 @@ def tune(
     master: Master = None,
     conf: Conf = None,
     properties_file: PropertiesFile = None,
+    store: StoreUrl = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -75,7 +76,7 @@ def tune(
 
     with show_progress() as on_progress:
         result = api.tune(
-            study,
+            api.load_study(study, store=store),
             minimize=minimize,
             maximize=maximize,
             within_s=None if within is None else parse_seconds(within),

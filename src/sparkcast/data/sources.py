@@ -34,12 +34,13 @@ def is_study_file(source: Source) -> bool:
     return "://" not in str(source) and Path(source).suffix.lower() in (".yaml", ".yml")
 
 
-def load_study(path: Source, roles: Mapping[str, str] | None = None) -> Study:
+def load_study(path: Source | Study, roles: Mapping[str, str] | None = None, *, store: str | None = None) -> Study:
     """Read a study file, check it against its workload and design, and fill in the workload's defaults.
 
     Args:
-        path: A study file.
+        path: A study file; a study that was loaded before is returned as it is.
         roles: What names mean, in place of what the file says of the same names: {"hosts": "machines"}.
+        store: Where its results are kept instead of where it says: postgresql://HOST/DATABASE.
 
     Returns:
         The study, with every setting of its workload.
@@ -55,9 +56,11 @@ def load_study(path: Source, roles: Mapping[str, str] | None = None) -> Study:
     from sparkcast.study.file import load_study as read
     from sparkcast.workloads import resolve
 
+    if isinstance(path, Study):
+        return path
     _require_study_file(Path(path))
     study = read(Path(path))
-    study = resolve(replace(study, roles={**study.roles, **(roles or {})}))
+    study = resolve(replace(study, roles={**study.roles, **(roles or {})}, store=store or study.store))
     make_design(study)
     return study
 
@@ -218,17 +221,16 @@ def _refuse_table_options(path: Path, options: TableOptions) -> None:
 
 
 def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
-    from sparkcast.store import results_folder
+    from sparkcast.store import results_place
     from sparkcast.study.derive import make_dataset
     from sparkcast.study.streams import with_slowdowns
 
     study = load_study(path, roles)
-    observations = with_slowdowns(stored_observations(study, path), study.vocabulary)
+    observations = with_slowdowns(stored_observations(study), study.vocabulary)
     if not observations:
         raise NotEnoughDataError(f"study {study.name!r} has no results yet", hint=f"sparkcast run {path.name}")
-    folder = results_folder(path)
-    results = str(folder) if (folder / "store.sqlite").exists() else None
-    return Data(make_dataset(study, observations), study, results=results)
+    place = results_place(study)
+    return Data(make_dataset(study, observations), study, results=place.store if place.exists else None)
 
 
 def _table_data(path: Path, options: TableOptions) -> Data:
@@ -324,21 +326,21 @@ def _by_name(dataset: Dataset, declared: Vocabulary) -> tuple[tuple[str, str], .
     return tuple((role, name) for role, name in (*settings, *responses) if name not in told)
 
 
-def stored_observations(study: Study, path: Path) -> tuple[Observation, ...]:
+def stored_observations(study: Study) -> tuple[Observation, ...]:
     """The results that fit the study, ingested ones among them.
 
     --allow-changed may have kept some with other fixed settings in the store.
     """
     from sparkcast.data.ingest.observations import observations_beside
     from sparkcast.runs.reread import reread
-    from sparkcast.store import open_store, results_folder
+    from sparkcast.store import results_place
 
-    folder = results_folder(path)
-    if not (folder / "store.sqlite").exists():
+    place = results_place(study)
+    if not place.exists:
         return ()
-    store = open_store(folder)
+    store = place.open()
     try:
-        measured, ingested = reread(study, store, folder).runs, store.ingested(study.name)
+        measured, ingested = reread(study, store, place.folder).runs, store.ingested(study.name)
     finally:
         store.close()
     later = {s.name: s.default for s in study.vocabulary.settings if s.is_later and s.default is not None}

@@ -12,7 +12,7 @@ from sparkcast.runs.reread import reread
 from sparkcast.runs.session import OnProgress, Progress, Session, Stopped, hold_results, show_trial
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import planned_jobs, require_time
-from sparkcast.store import Store
+from sparkcast.store import ResultsPlace, Store
 from sparkcast.study import Observation, Outcome, Plan, Study, Trial
 from sparkcast.study.names import RESPONSE_TIME
 from sparkcast.study.streams import alone_times
@@ -70,7 +70,7 @@ def dry_run(study: Study, plan: Plan, folder: Path) -> list[str]:
 def run_campaign(
     study: Study,
     plan: Plan,
-    folder: Path,
+    place: ResultsPlace,
     *,
     resume: bool = False,
     retry: Collection[Outcome] = (),
@@ -78,8 +78,8 @@ def run_campaign(
     on_progress: OnProgress = lambda progress: None,
 ) -> CampaignResult:
     """Run every trial that has no final observation yet, and again those that ended like `retry`."""
-    with hold_results(folder, "run") as store:
-        return _Campaign(study, plan, folder, store, on_progress).run(resume, retry, allow_changed)
+    with hold_results(place, study.name, "run") as store:
+        return _Campaign(study, plan, place.folder, store, on_progress).run(resume, retry, allow_changed)
 
 
 class _Campaign:

@@ -41,11 +41,11 @@ def reread(study: Study, store: Store, folder: Path) -> Reread:
     after = _readings(study.measured_definition())
     if not definition or not isinstance(workload, HasReadings) or before == after:
         return Reread(runs)
+    if store.is_shared and not all(_has_output(run, folder) for run in runs if run.ok):
+        return Reread(runs, "some output is on the machine that made the runs: it is read again there")
     program, dropped = workload.readings, {*before} - _MEASURED
     changed = {
-        run.run_id: _read_again(run, folder, program, dropped)
-        for run in runs
-        if run.ok and all((path / OUTPUT_FILE).is_file() for path in _folders(run, folder))
+        run.run_id: _read_again(run, folder, program, dropped) for run in runs if run.ok and _has_output(run, folder)
     }
     if store.is_writable:
         store.keep_readings(study.name, _with_readings(definition, after), tuple(changed.values()))
@@ -58,6 +58,10 @@ def reread(study: Study, store: Store, folder: Path) -> Reread:
     ]
     note = f"the output of {len(changed)} stored runs was read again: {', '.join(counts)}" if changed else ""
     return Reread(tuple(changed.get(run.run_id, run) for run in runs), note)
+
+
+def _has_output(run: Observation, folder: Path) -> bool:
+    return all((path / OUTPUT_FILE).is_file() for path in _folders(run, folder))
 
 
 def _readings(definition: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -32,8 +32,9 @@ from sparkcast.runs.job import make_job
 from sparkcast.runs.placement import Placement
 from sparkcast.runs.site import Site
 from sparkcast.runs.stream import PlannedJob, Submitter, arrival_times, configurations_of, planned_jobs
-from sparkcast.store import SEEN_EVERY_S, Store, open_store
+from sparkcast.store import SEEN_EVERY_S, ResultsPlace, Store
 from sparkcast.store.clock import RunClock
+from sparkcast.store.lease import LeaseLostError
 from sparkcast.store.lock import exclusive
 from sparkcast.study import Configuration, Observation, Outcome, Role, Sharing, Study, Trial
 from sparkcast.study.application import TOTAL_TIME
@@ -67,17 +68,21 @@ OnProgress = Callable[[Progress], None]
 
 
 @contextmanager
-def hold_results(folder: Path, command: str) -> Iterator[Store]:
-    """The store of a results folder, for this process alone. What the disk refuses becomes an error with advice."""
-    store = open_store(folder, create=True)
+def hold_results(place: ResultsPlace, study: str, command: str) -> Iterator[Store]:
+    """The store of a study, for this process alone. What the disk refuses becomes an error with advice.
+
+    The folder is locked by the kernel, which frees it the moment its holder dies; in a store that several machines
+    share, the study is held by a lease as well.
+    """
+    store = place.open_to_write()
     try:
-        with exclusive(folder / "lock"):
+        with exclusive(place.folder / "lock"), store.holding(study) if place.is_shared else nullcontext():
             yield store
     except SparkcastError:
         raise
     except OSError as error:
         raise StoreError(
-            f"cannot write to {str(folder)!r}: {error.strerror or error}",
+            f"cannot write to {str(place.folder)!r}: {error.strerror or error}",
             hint=f"fix that, then: `api.{command}(STUDY, resume=True)`; nothing stored before is lost",
         ) from error
     finally:
@@ -398,8 +403,13 @@ class Session:
                 self.note("finishing the current trial; Ctrl-C again to stop it now")
             if seen.is_due(elapsed_s):
                 self._store.require_file()
-                with suppress(StoreError):  # what the run will show is worth more than this note
+                try:
                     self._store.note_running(run_id)
+                except LeaseLostError:
+                    stream.stop(engine.stop)
+                    raise
+                except StoreError:  # what the run will show is worth more than this note
+                    pass
             end, stop = self._end(lookout, placement, elapsed_s, allowances)
             if end or stop:
                 stream.stop(engine.stop)

@@ -27,7 +27,7 @@ from sparkcast.search.options import (
     search_of,
     value_of,
 )
-from sparkcast.store import Store
+from sparkcast.store import ResultsPlace, Store
 from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial, Vocabulary
 from sparkcast.study.derive import time_cost
 from sparkcast.study.redaction import redact
@@ -72,7 +72,7 @@ def tune(
     study: Study,
     options: TuneOptions,
     budget: Budget,
-    folder: Path,
+    place: ResultsPlace,
     *,
     resume: bool = False,
     allow_changed: bool = False,
@@ -82,8 +82,8 @@ def tune(
     if budget.max_cost is not None and study.price is None:
         raise StudyError("`max_cost=` needs a price", hint="add a price, e.g. price: {core_hour: 0.05}")
     tuning = _Tuning(Site(study), options, budget, on_progress)
-    with hold_results(folder, "tune") as store:
-        return tuning.run(folder, store, resume=resume, allow_changed=allow_changed)
+    with hold_results(place, study.name, "tune") as store:
+        return tuning.run(place.folder, store, resume=resume, allow_changed=allow_changed)
 
 
 class _Unfinished(Exception):

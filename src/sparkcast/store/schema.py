@@ -141,6 +141,17 @@ run_series = Table(
     Column("packed", LargeBinary, nullable=False),
 )
 
+# Who may write the runs of a study, in a database that several share: see `lease`.
+leases = Table(
+    "leases",
+    metadata,
+    Column("study", String, primary_key=True),  # which may not be registered yet
+    Column("token", Integer, nullable=False),
+    Column("holder", String, nullable=False),  # for people
+    Column("process", String, nullable=False),  # by which a process of the same machine is seen to be gone
+    Column("expires_at", Float, nullable=False),  # by the server's clock
+)
+
 # The database itself refuses to count a trial twice.
 Index(
     "one_final_observation_per_trial",
@@ -234,20 +245,22 @@ def _version(connection: Connection) -> int | None:
 
 def prepare(connection: Connection) -> None:
     """Create the tables, or bring an older file up to date. A newer file is refused."""
-    metadata.create_all(connection)
-    version = _version(connection)
-    if version is None:
-        connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))
-        return
-    if version > VERSION:
+    if connection.dialect.name == "postgresql":  # two that come first at the same time would both create them
+        connection.execute(text("SELECT pg_advisory_xact_lock(7229738243)"))
+    version = _version(connection) if inspect(connection).has_table(meta.name) else None
+    if version is not None and version > VERSION:
         raise StoreError(
             f"the store has schema version {version}, this version of sparkcast supports up to {VERSION}",
             hint="upgrade sparkcast: pip install --upgrade sparkcast",
         )
-    if version == VERSION:
-        return
-    if connection.dialect.name == "sqlite":  # whose driver does not begin a transaction when tables change
+    is_old = version is not None and version < VERSION
+    if is_old and connection.dialect.name == "sqlite":  # whose driver does not begin a transaction when tables change
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+    metadata.create_all(connection)
+    if _version(connection) is None:
+        connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))
+    if not is_old:
+        return
     for step in range(_version(connection) or VERSION, VERSION):  # another process may have done it meanwhile
         MIGRATIONS[step](connection)
     connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(VERSION)))

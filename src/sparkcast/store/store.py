@@ -5,7 +5,7 @@ import os
 import secrets
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from sqlalchemy.engine import Connection
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyChangedError, StudyError
 from sparkcast.plain import from_plain, to_plain
 from sparkcast.registry import did_you_mean
-from sparkcast.store import schema
+from sparkcast.store import lease, schema
 from sparkcast.store.clock import RunClock
-from sparkcast.store.file import StoreFile
+from sparkcast.store.database import Database, repeated
 from sparkcast.store.packing import pack, unpack
 from sparkcast.store.snapshot import Snapshot, take_snapshot
 from sparkcast.study import (
@@ -36,8 +36,6 @@ from sparkcast.study.redaction import redact, redact_text
 from sparkcast.study.series import RunSeries
 
 STORE_FILES = (".sqlite", ".db")  # a store that is to be a file, and not a folder
-_STORES = "pass postgresql://USER@HOST:5432/DATABASE, or the path of a results folder or an SQLite file"
-_DRIVER_PACKAGES = {"MySQLdb": "mysqlclient", "psycopg": "'psycopg[binary]'", "psycopg2": "psycopg2-binary"}
 READINGS = "responses"  # the option of a study that says where in the output of its runs numbers stand
 _SUPERSEDED = "superseded"
 SEEN_EVERY_S = 5.0  # how often a run that goes on is noted to do so
@@ -55,14 +53,9 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
     path = Path(target)
     is_file = path.is_file() or path.suffix in STORE_FILES
     if create:
-        try:
+        with _creating(path):
             (path.parent if is_file else path).mkdir(0o755 if is_file else 0o700, parents=True, exist_ok=True)
             (path if is_file else path / "store.sqlite").touch(0o600)  # as an empty file, SQLite keeps its mode
-        except OSError as error:
-            raise StoreError(
-                f"cannot create the results folder {str(path)!r}: {error.strerror}",
-                hint="copy the study file to a folder you can write to",
-            ) from error
     file = path / "store.sqlite" if path.is_dir() else path
     if not create and not file.is_file():
         raise NotEnoughDataError(f"there are no results at {str(path)!r}", hint="create some with: sparkcast run STUDY")
@@ -76,20 +69,20 @@ def open_store(target: str | Path, *, create: bool = False) -> "Store":
         raise
 
 
-def _engine_of(url: str | sa.URL) -> sa.Engine:
-    """Errors name the scheme only: the rest of a URL may hold a password."""
-    scheme = str(url).partition("://")[0]
+def make_private_folder(path: Path) -> None:
+    with _creating(path):
+        path.mkdir(0o700, parents=True, exist_ok=True)
+
+
+@contextmanager
+def _creating(path: Path) -> Iterator[None]:
     try:
-        return sa.create_engine(url)
-    except ModuleNotFoundError as error:
-        raise StudyError(
-            f"{scheme}:// needs the database driver {error.name!r}, which is not installed",
-            hint=f"install it: pip install {_DRIVER_PACKAGES.get(str(error.name), error.name)}",
-        ) from None
-    except sa.exc.NoSuchModuleError:
-        raise StudyError(f"sparkcast cannot read {scheme}://", hint=_STORES) from None
-    except (sa.exc.ArgumentError, ValueError):  # the latter for a port that is not a number
-        raise StudyError(f"the database URL that begins with {scheme}:// is malformed", hint=_STORES) from None
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot create the results folder {str(path)!r}: {error.strerror}",
+            hint="copy the study file to a folder you can write to",
+        ) from error
 
 
 def _url_of(file: Path) -> sa.URL:
@@ -107,39 +100,55 @@ class Store:
     """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
 
     def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None) -> None:
-        self._engine, self._snapshot = _engine_of(url), snapshot
-        self._file: StoreFile | None = None
+        self._database = Database(url, snapshot)
+        self._transaction = self._database.transaction
+        self._lease: lease.Lease | None = None
         self._clocks: dict[str, RunClock] = {}  # of the runs that this process began
-        if self._engine.dialect.name == "sqlite":
-            sa.event.listen(self._engine, "connect", _configure_sqlite)
-        with self._transaction() as connection:
-            schema.prepare(connection)
-        self._file = self._own_file()
-        if snapshot is not None:
-            self._engine.dispose()
-            sa.event.listen(self._engine, "connect", _refuse_writing)
 
     def close(self) -> None:
-        self._engine.dispose()
-        if self._snapshot is not None:
-            self._snapshot.remove()
-
-    def _own_file(self) -> StoreFile | None:
-        path = self._engine.url.database
-        is_file = self._engine.dialect.name == "sqlite" and path not in (None, "", ":memory:")
-        return StoreFile.at(Path(str(path))) if is_file else None
+        self._database.close()
 
     def require_file(self) -> None:
         """Raise StoreError when the file of the store was removed or replaced: SQLite would go on without a word."""
-        if self._file is not None:
-            self._file.require()
+        self._database.require_file()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is a database of a server, which several machines may write at the same time."""
+        return self._database.is_server
+
+    @property
+    def is_writable(self) -> bool:
+        return self._database.is_writable
+
+    @contextmanager
+    def holding(self, study: str) -> Iterator[None]:
+        """The right to write runs of the study, for this process alone. Raises BusyError naming who has it."""
+        with self._transaction() as connection:
+            self._lease = lease.acquire(connection, study)
+        try:
+            with lease.heartbeat(self._database.engine, self._lease):
+                yield
+        finally:
+            held, self._lease = self._lease, None
+            with suppress(StoreError), self._transaction() as connection:  # else it ends by itself
+                lease.release(connection, held)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """A transaction of whoever may write: it fails whole when the study was taken over meanwhile."""
+        with self._transaction() as connection:
+            if self._lease is not None:
+                lease.renew(connection, self._lease)
+            yield connection
 
     # ------------------------------------------------------------ studies and trials
 
+    @repeated
     def register(self, study: Study, plan: Plan, *, allow_changed: bool = False) -> None:
         """Note the study and its trials. Raises StudyChangedError when runs of another definition exist."""
         definition = study.measured_definition()
-        with self._transaction() as connection:
+        with self._writing() as connection:
             stored = self._definition(connection, study.name)
             if stored is None:
                 values = {"name": study.name, "definition": definition, "created_at": time.time()}
@@ -212,7 +221,7 @@ class Store:
 
     def reopen(self, study: str, trials: Sequence[Trial]) -> None:
         """Have finished trials run again. Their runs stay in the store, and do not count any more."""
-        with self._transaction() as connection:
+        with self._writing() as connection:
             for trial in trials:
                 own = schema.observations.c.trial_id == self._trial_id(connection, study, trial)
                 final = sa.select(schema.observations.c.run_id).where(own, schema.observations.c.is_final)
@@ -221,11 +230,12 @@ class Store:
                     connection.execute(schema.runs.update().where(of_run).values(state=_SUPERSEDED))
                 connection.execute(schema.observations.update().where(own).values(is_final=False))
 
+    @repeated
     def add_trial(self, study: str, configuration: Configuration, replicate: int) -> Trial:
         """The trial with these settings; a new one comes after all that are known."""
         trial = Trial(configuration, replicate)
         of_study = schema.trials.c.study == study
-        with self._transaction() as connection:
+        with self._writing() as connection:
             position = sa.select(schema.trials.c.position).where(of_study, schema.trials.c.key == trial.key)
             found = connection.execute(position).scalar()
             if found is None:
@@ -236,13 +246,9 @@ class Store:
                 connection.execute(schema.trials.insert().values(**identity, **contents))
         return dataclasses.replace(trial, position=found)
 
-    @property
-    def is_writable(self) -> bool:
-        return self._snapshot is None
-
     def keep_readings(self, study: str, definition: Mapping[str, Any], runs: Sequence[Observation]) -> None:
         """Replace what the output of runs told, and note by what it was read. All or nothing."""
-        with self._transaction() as connection:
+        with self._writing() as connection:
             match = schema.studies.c.name == study
             connection.execute(schema.studies.update().where(match).values(definition=dict(definition)))
             for run in runs:
@@ -269,9 +275,10 @@ class Store:
             rows = connection.execute(query.order_by(sa.func.coalesce(kept.started_at, 0), kept.run_id)).all()
         return tuple(from_plain(Observation, _plain(row)) for row in rows)
 
+    @repeated
     def keep_ingested(self, study: str, definition: Mapping[str, Any], runs: Sequence[Observation]) -> None:
         """Keep runs, in place of what was known of the same applications. All or nothing."""
-        with self._transaction() as connection:
+        with self._writing() as connection:
             if self._definition(connection, study) is None:
                 values = {"name": study, "definition": dict(definition), "created_at": time.time()}
                 connection.execute(schema.studies.insert().values(values))
@@ -281,7 +288,7 @@ class Store:
 
     def drop_ingested(self, study: str, run_ids: Collection[str]) -> None:
         """Forget ingested runs that belong elsewhere now."""
-        with self._transaction() as connection:
+        with self._writing() as connection:
             connection.execute(_deletion(study, run_ids))
 
     # ------------------------------------------------------------ searches
@@ -292,7 +299,7 @@ class Store:
         """The id of the study's search. One that has made runs goes on only with `resume`, and only unchanged;
         `allow_changed` begins another one, for which all that is stored was measured before."""
         latest = sa.select(schema.searches).where(schema.searches.c.study == study)
-        with self._transaction() as connection:
+        with self._writing() as connection:
             found = connection.execute(latest.order_by(schema.searches.c.id.desc())).first()
             made = 0 if found is None else self._count_search_runs(connection, found.id)
             changes = () if found is None else differences(found.definition, definition)
@@ -351,7 +358,7 @@ class Store:
         own = sa.select(schema.trials.c.id).where(schema.trials.c.study == study)
         left_open = (schema.runs.c.state == "running") & schema.runs.c.trial_id.in_(own)
         now = time.time()
-        with self._transaction() as connection:
+        with self._writing() as connection:
             found = connection.execute(sa.select(schema.runs).where(left_open)).all()
             for row in found:
                 last_seen = row.launched_at if row.ended_at is None else row.ended_at
@@ -360,32 +367,44 @@ class Store:
 
     def begin_run(self, study: str, trial: Trial, *, search_id: int | None = None) -> tuple[str, str]:
         """Note that an attempt at a trial starts, for a search or not; returns its id and the name of its folder."""
-        with self._transaction() as connection:
+        run_id = secrets.token_hex(8)
+        self._clocks[run_id] = RunClock()
+        return run_id, self._insert_run(study, trial, run_id, search_id)
+
+    @repeated
+    def _insert_run(self, study: str, trial: Trial, run_id: str, search_id: int | None) -> str:
+        with self._writing() as connection:
+            own = sa.select(schema.runs.c.artifacts).where(schema.runs.c.id == run_id)
+            if (stored := connection.execute(own).scalar()) is not None:
+                return str(stored)
             trial_id = self._trial_id(connection, study, trial)
             query = sa.select(sa.func.count()).where(schema.runs.c.trial_id == trial_id)
             attempt = (connection.execute(query).scalar() or 0) + 1
-            run_id = secrets.token_hex(8)
             artifacts = f"runs/{trial.position:04d}-{trial.key[:8]}-{attempt}"
             values = {"id": run_id, "trial_id": trial_id, "attempt": attempt, "artifacts": artifacts}
-            clock = self._clocks[run_id] = RunClock()
-            connection.execute(schema.runs.insert().values(**values, state="running", launched_at=clock.begun_at))
+            begun_at = self._clocks[run_id].begun_at
+            connection.execute(schema.runs.insert().values(**values, state="running", launched_at=begun_at))
             if search_id is not None:
                 connection.execute(schema.search_runs.insert().values(run_id=run_id, search_id=search_id))
-        return run_id, artifacts
+        return artifacts
 
     def note_running(self, run_id: str) -> None:
         """The run goes on. Call each `SEEN_EVERY_S`: should nobody be left to end it, this is what is known of it."""
-        with self._transaction() as connection:
+        with self._writing() as connection:
             self._end_run(connection, run_id, "running", self._clocks[run_id].now())
 
     def abandon_run(self, run_id: str) -> None:
         """The run was stopped before it showed anything: its trial stays pending."""
-        with self._transaction() as connection:
+        with self._writing() as connection:
             self._end_run(connection, run_id, "interrupted", self._clocks[run_id].now())
 
+    @repeated
     def finish_run(self, study: str, trial: Trial, observation: Observation, series: RunSeries | None = None) -> None:
         """Keep what the run showed, all or nothing. A run that was lost or leaves its trial open does not finish it."""
-        with self._transaction() as connection:
+        of_run = (schema.observations.c.study == study) & (schema.observations.c.run_id == observation.run_id)
+        with self._writing() as connection:
+            if connection.execute(sa.select(schema.observations.c.run_id).where(of_run)).first() is not None:
+                return  # the answer to the first time was lost
             self._end_run(connection, observation.run_id, "done", self._clocks[observation.run_id].now())
             values = _row(observation) | {
                 "study": study,
@@ -488,46 +507,12 @@ class Store:
         )
         return {row.run_id: Sharing(row.policy, row.cores, row.mode) for row in connection.execute(query)}
 
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        self.require_file()
-        try:
-            with self._engine.begin() as connection:
-                yield connection
-                self.require_file()
-        except sa.exc.IntegrityError as error:
-            raise StoreError(f"the store rejected a contradiction: {error.orig}") from error
-        except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
-            shown = self._engine.url if self._snapshot is None else str(self._snapshot.original)
-            problem = redact_text(str(error.orig))
-            raise StoreError(f"the store {shown!r} failed: {problem}", hint=_advice(problem)) from error
-
 
 def _decisive(definition: Mapping[str, Any]) -> dict[str, Any]:
     """What decides of runs: not how their output is read, nor passwords that the first versions left in it."""
     spark, options = definition["spark"], dict(definition.get("options", {}))
     options.pop(READINGS, None)
     return {**definition, "options": options or None, "spark": {**spark, "conf": redact(spark["conf"])}}
-
-
-def _configure_sqlite(connection: Any, _record: object) -> None:
-    # secure_delete: what is replaced may have been a secret
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000", "secure_delete=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _refuse_writing(connection: Any, _record: object) -> None:
-    connection.execute("PRAGMA query_only=ON")
-
-
-def _advice(problem: str) -> str:
-    if "full" in problem:
-        return "the disk is full: free some space, then continue with `resume=True`; nothing stored before is lost"
-    if "readonly" in problem or "unable to open" in problem:
-        return "the folder cannot be written: copy the study file to one you can write to"
-    if "not a database" in problem or "malformed" in problem:
-        return "this is not a sparkcast store, or it is damaged: move it away or restore a backup"
-    return ""
 
 
 def _deletion(study: str, run_ids: Collection[str]) -> sa.Delete:

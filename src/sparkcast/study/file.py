@@ -168,6 +168,7 @@ class _StudyFile(_FileSection):
     price: _Price | None = None
     arrivals: _Arrivals | None = None
     mix: list[dict[str, _Scalar]] = []
+    store: str | None = None
 
 
 def _to_study(parsed: _StudyFile, options: Mapping[str, Any], path: Path, lines: Mapping[str, int]) -> Study:
@@ -203,7 +204,14 @@ def _to_study(parsed: _StudyFile, options: Mapping[str, Any], path: Path, lines:
         written={name: texts for name, value in parsed.settings.items() if (texts := _written(value))},
         arrivals=arrivals,
         mix=_at_line(path, lines, "mix", _mix, parsed),
+        store=None if parsed.store is None else _at_line(path, lines, "store", _store, parsed.store),
     )
+
+
+def _store(url: str) -> str:
+    if "://" not in url:
+        raise StudyError(f"store: {url!r} is not a URL", hint=_EXAMPLES["store"])
+    return url
 
 
 def _arrivals(part: _Arrivals, path: Path) -> Arrivals:
@@ -309,6 +317,7 @@ _EXAMPLES = {
     "roles": "roles: {hosts: machines, auc: share}",
     "rules": "rules: ['batch_size % executors == 0']",
     "study": "a name of letters, digits, dots and dashes",
+    "store": "store: postgresql://HOST:5432/DATABASE; leave it out to keep results next to the study file",
     "arrivals": "arrivals: {rate: 12/h, jobs: 20}, or {at: [0s, 30s, 45s]}, or {logs: FOLDER, speed: 10}",
     "mix": "mix: [{share: 0.7, executors: 1}, {share: 0.3, executors: 2}]",
 }

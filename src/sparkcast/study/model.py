@@ -170,6 +170,7 @@ class Study:
     limits: Limits = Limits()
     price: Price | None = None
     spark: SparkOptions = SparkOptions()
+    store: str | None = field(default=None, compare=False)  # the URL of a database for its results; None: a folder
     # Where it was read, for messages; two studies are equal when they ask the same.
     path: Path | None = field(default=None, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)

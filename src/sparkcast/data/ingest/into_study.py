@@ -14,7 +14,7 @@ from sparkcast.data.ingest.destination import IngestedTable, job_of
 from sparkcast.data.ingest.observations import configuration_of, observations_beside
 from sparkcast.data.ingest.settings import Pattern
 from sparkcast.errors import StudyError
-from sparkcast.store import open_store, results_folder
+from sparkcast.store import results_place
 from sparkcast.study import Configuration, Factor, Level, Observation, Role, Study
 from sparkcast.units import as_number
 from sparkcast.workloads import CLUSTER_SETTINGS, is_property, workload_of
@@ -26,12 +26,12 @@ class IntoStudy:
     def __init__(self, study: Study) -> None:
         assert study.path is not None
         self._study, self._workload = study, workload_of(study)
-        self._folder = results_folder(study.path)
+        self._place = results_place(study)
         self._names = (*(factor.name for factor in study.factors), *study.fixed)
         self.patterns = tuple(self._arguments())
         self.earlier: Mapping[str, Observation] = {}
-        if (self._folder / "store.sqlite").exists():
-            store = open_store(self._folder)
+        if self._place.exists:
+            store = self._place.open()
             try:
                 self.earlier = {run.run_id: run for run in store.ingested(study.name)}
             finally:
@@ -98,7 +98,7 @@ class IntoStudy:
         study = self._study
         changed = [run for run in runs.values() if run != self.earlier.get(run.run_id)]
         if changed:
-            store = open_store(self._folder, create=True)
+            store = self._place.open_to_write()
             try:
                 store.keep_ingested(study.name, study.measured_definition(), changed)
             finally:
