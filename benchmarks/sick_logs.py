@@ -4,7 +4,9 @@
     python benchmarks/sick_logs.py --check DIR
 
 Every application is real and short (half a minute to two), runs in a process of its own, and is made to have one
-illness. Tasks that must take a certain time sleep inside the JVM, so that the machine may be busy with other things.
+illness. Of `PAIRS` there is a second one, NAME-cured, that does what the first finding of the other says; `--check`
+prints both side by side. Tasks that must take a certain time sleep inside the JVM, so that the machine may be busy with
+other things.
 `--check` profiles them all and prints the first finding beside what it should be. Compression and layout vary.
 """
 
@@ -229,6 +231,80 @@ def healthy_training(spark: Any, _: Path) -> None:
         data.selectExpr("x", f"y + {_pause('int(y % 25 = 0) * 2500')} AS y").groupBy().avg("y").collect()
 
 
+def nested_loop(spark: Any, scratch: Path) -> None:
+    """Which of 450 periods a moment is in, found by comparing it with each."""
+    _events(spark, 450).selectExpr("count(*)", "sum(name)").collect()
+
+
+def nested_loop_cured(spark: Any, scratch: Path) -> None:
+    """Equal buckets first, as many as there are periods."""
+    _events(spark, 450, bucket="id div 5000 = low div 5000 AND ").selectExpr("count(*)", "sum(name)").collect()
+
+
+def _events(spark: Any, n_periods: int, bucket: str = "") -> Any:
+    periods = spark.range(0, n_periods, 1, 2).selectExpr("id AS name", "id * 5000 AS low", "id * 5000 + 4999 AS high")
+    periods.createOrReplaceTempView("periods")
+    spark.range(0, 5000 * n_periods, 1, 8).createOrReplaceTempView("events")
+    return spark.sql(f"SELECT * FROM events JOIN periods ON {bucket}id >= low AND id <= high")
+
+
+def missed_broadcast(spark: Any, scratch: Path) -> None:
+    """A small side, where somebody has switched broadcasts off."""
+    spark.conf.set("spark.sql.shuffle.partitions", "8")
+    orders = spark.range(0, 12_000_000, 1, 8).selectExpr("id * 7919 % 50000 AS customer", "id AS amount")
+    customers = spark.range(0, 50_000, 1, 2).selectExpr("id AS customer", "repeat('x', 40) AS name")
+    joined = orders.join(customers, "customer")
+    joined.selectExpr("sum(length(name))", "sum(amount)").collect()
+
+
+def tiny_output(spark: Any, scratch: Path) -> None:
+    days = spark.range(0, 400_000, 1, 16).selectExpr("id", "sha2(string(id), 256) AS text", "id * 7919 % 100 AS day")
+    days.write.partitionBy("day").parquet(str(scratch / "out"))
+
+
+def tiny_output_cured(spark: Any, scratch: Path) -> None:
+    days = spark.range(0, 400_000, 1, 16).selectExpr("id", "sha2(string(id), 256) AS text", "id * 7919 % 100 AS day")
+    days.repartition(2, "day").write.partitionBy("day").parquet(str(scratch / "out"))
+
+
+def small_cache(spark: Any, scratch: Path) -> None:
+    """Rows that are dear to make, and more than the memory for cached data holds."""
+    from pyspark import StorageLevel
+
+    rows = spark.range(0, 300_000, 1, 24).selectExpr("id", f"{_DEAR} AS text")
+    kept = rows.persist(StorageLevel.MEMORY_ONLY)
+    for least in range(3):
+        kept.selectExpr(f"sum(if(length(text) > {least}, id, 0))").collect()
+
+
+_DEAR = "concat_ws('-', " + ", ".join(f"sha2(concat(id, '{n}'), 512)" for n in range(6)) + ")"
+
+
+def python_function(spark: Any, scratch: Path) -> None:
+    """A function of plain Python that is called for each row."""
+    from pyspark.sql.functions import udf
+
+    def initials(text: str) -> str:
+        return text[:2].upper()
+
+    rows = spark.range(0, 1_500_000, 1, 8).selectExpr("sha2(string(id), 256) AS text")
+    rows.select(udf(initials, "string")("text").alias("short")).groupBy("short").count().collect()
+
+
+def missing_pushdown(spark: Any, scratch: Path) -> None:
+    """A filter on a column that is cast, so that Parquet cannot skip what does not match."""
+    _read_events(spark, scratch).where("cast(id AS string) = '1234567'").selectExpr("max(text)").collect()
+
+
+def missing_pushdown_cured(spark: Any, scratch: Path) -> None:
+    _read_events(spark, scratch).where("id = 1234567").selectExpr("max(text)").collect()
+
+
+def _read_events(spark: Any, scratch: Path) -> Any:
+    """Written by another application, once for all."""
+    return spark.read.parquet(str(scratch.parent / "sparkcast-sick-events"))
+
+
 def toy(spark: Any, _: Path) -> None:
     """Nothing to gain: all over in seconds."""
     spark.range(0, 1000, 1, 4).selectExpr("sum(id)").collect()
@@ -255,6 +331,7 @@ def _kill_an_executor() -> None:
     raise RuntimeError("there is no executor to kill")
 
 
+_THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
 Make = Callable[[Any, Path], None]
 # Name: what makes it, the first finding it should have (none for healthy ones), the master, settings.
 LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
@@ -302,7 +379,20 @@ LOGS: dict[str, tuple[Make, str, str, dict[str, str]]] = {
     "healthy-query": (healthy_query, "", "local[4]", {"spark.sql.shuffle.partitions": "8"}),
     "healthy-training": (healthy_training, "", CLUSTER, {"spark.sql.shuffle.partitions": "4"}),
     "toy": (toy, "", "local[2]", {}),
+    "nested-loop": (nested_loop, "nested-loop-join", "local[2]", {}),
+    "nested-loop-cured": (nested_loop_cured, "", "local[2]", {}),
+    "missed-broadcast": (missed_broadcast, "missed-broadcast", "local[2]", {_THRESHOLD: "-1"}),
+    "missed-broadcast-cured": (missed_broadcast, "", "local[2]", {_THRESHOLD: "8m"}),
+    "tiny-output": (tiny_output, "tiny-output", "local[2]", {}),
+    "tiny-output-cured": (tiny_output_cured, "", "local[2]", {}),
+    "small-cache": (small_cache, "small-cache", "local[2]", {"spark.driver.memory": "500m"}),
+    "small-cache-cured": (small_cache, "", "local[2]", {"spark.driver.memory": "900m"}),
+    "python-function": (python_function, "python-workers", "local[2]", {}),
+    "python-function-cured": (python_function, "", "local[2]", {"spark.sql.execution.pythonUDF.arrow.enabled": "true"}),
+    "missing-pushdown": (missing_pushdown, "unpushed-filter", "local[2]", {}),
+    "missing-pushdown-cured": (missing_pushdown_cured, "", "local[2]", {}),
 }
+PAIRS = tuple(name for name in LOGS if f"{name}-cured" in LOGS)
 
 
 def run(name: str, folder: Path) -> None:
@@ -320,6 +410,8 @@ def run(name: str, folder: Path) -> None:
         "spark.executor.memory": "1g",
         "spark.driver.host": "127.0.0.1",
     }
+    if name.removesuffix("-cured") in PAIRS:  # or starting Spark would take longer than the illness
+        told["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     for key, value in (told | settings).items():
         builder = builder.config(key, value)
     with tempfile.TemporaryDirectory() as scratch:
@@ -336,28 +428,68 @@ def _write_files(scratch: Path, name: str) -> None:
         (scratch / "small").mkdir()
         for number in range(4000):
             (scratch / "small" / f"{number}.txt").write_text(f"{number}\n" * 50)
+    if name.startswith("missing-pushdown") and not (scratch.parent / "sparkcast-sick-events").exists():
+        _write_events(scratch.parent / "sparkcast-sick-events")
     if name == "recomputed":
         (scratch / "large").mkdir()
         for number in range(8):
             (scratch / "large" / f"{number}.txt").write_text(("some text of a line\n" * 4000 + "\n") * 4)
 
 
+def _write_events(folder: Path) -> None:
+    """A large table in a file for each part of it, ordered as events are."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    draw = np.random.default_rng(1)
+    folder.mkdir()
+    for part in range(8):
+        numbers = np.arange(part * 5_000_000, (part + 1) * 5_000_000)
+        columns = {"id": numbers, "text": draw.integers(0, 10**9, len(numbers)).astype(str)}
+        pq.write_table(pa.table(columns), folder / f"part-{part}.parquet", row_group_size=200_000)
+
+
 def check(folder: Path) -> None:
     from sparkcast.eventlogs import find_logs, read_log
     from sparkcast.profile import profile_log
 
+    found = {}
     for log in find_logs(folder):
         read = read_log(log)
         if not read.was_read or log.is_in_progress:
             continue
-        found = profile_log(read)
-        gap = abs(sum(found.parts.values()) / found.wall_s - 1)
-        told = [f"{one.name} ({one.cost_s:.0f} s)" for one in found.findings]
-        expected = LOGS[found.name][1] if found.name in LOGS else "?"
-        is_right = (found.findings[0].name if found.findings else "") == expected
+        one = profile_log(read)
+        found[one.name] = one, read
+        told = [f"{each.name} ({each.cost_s:.0f} s)" for each in one.findings]
+        expected = LOGS[one.name][1] if one.name in LOGS else "?"
+        is_right = (one.findings[0].name if one.findings else "") == expected
         print(
-            f"{'ok   ' if is_right else 'WRONG'} {found.name:16} Spark {found.spark_version} {found.wall_s:6.1f} s, "
-            f"adds up within {gap:.1e}, expected {expected or 'none'}; found {', '.join(told) or 'none'}"
+            f"{'ok   ' if is_right else 'WRONG'} {one.name:16} Spark {one.spark_version} {one.wall_s:6.1f} s, "
+            f"adds up within {_gap(one):.1e}, expected {expected or 'none'}; found {', '.join(told) or 'none'}"
+        )
+    for name in PAIRS:
+        if name in found and f"{name}-cured" in found:
+            _compare(name, found[name], found[f"{name}-cured"])
+
+
+def _gap(one: Any) -> float:
+    """How far parts, and queries with what is outside of them, are from the wall time."""
+    queries = sum(query.wall_s for query in one.queries.queries) + one.queries.outside_s
+    return float(max(abs(sum(one.parts.values()) / one.wall_s - 1), abs(queries / one.wall_s - 1)))
+
+
+def _compare(name: str, sick: Any, cured: Any) -> None:
+    """Before and after the first finding about an operator was followed. CPU time hardly depends on other work."""
+    finding = next((each for each in sick[0].findings if each.operator), None)
+    if finding is not None:
+        place = sick[0].findings.index(finding) + 1
+        print(f"\n{name}: finding {place}, {finding.name}, {finding.cost_s:.1f} s: {finding.operator}\n  {finding.fix}")
+    for what, (one, read) in (("before", sick), ("after", cured)):
+        in_queries = sum(query.wall_s for query in one.queries.queries)
+        print(
+            f"  {what:6} in queries {in_queries:6.1f} s; tasks ran {read.tasks.total('run_ms') / 1e3:6.1f} s, "
+            f"CPU {read.tasks.total('cpu_ns') / 1e9:5.1f} s; of all {one.wall_s:.1f} s"
         )
 
 

@@ -73,7 +73,10 @@ def operator(
     metadata: dict[str, str] | None = None,
 ) -> PlanNode:
     """One operator of a plan; its metrics have the ids from `first_id` on. Times are in milliseconds."""
-    told = tuple(SqlMetric(one, "sum", first_id + at, value) for at, (one, value) in enumerate((metrics or {}).items()))
+    told = tuple(
+        SqlMetric(one, "timing" if "time" in one else "sum", first_id + at, value)
+        for at, (one, value) in enumerate((metrics or {}).items())
+    )
     return PlanNode(name, text or name, parent, told, metadata or {})
 
 

@@ -142,3 +142,59 @@ def test_an_empty_value_is_not_one_that_is_not_set(
     assert run(monkeypatch, "unset.log", "empty.log", "--json") == 0
     [change] = json.loads(capsys.readouterr().out)["settings"]
     assert (change["before"], change["after"]) == (None, "")
+
+
+def sql_log(path: Path) -> None:
+    """An application whose one stage is a join of a query."""
+    events = application()
+    plan = next(event for event in events if "sparkPlanInfo" in event)["sparkPlanInfo"]
+    join = {"name": "number of output rows", "accumulatorId": 9, "metricType": "sum"}
+    plan |= {"nodeName": "SortMergeJoin", "simpleString": "SortMergeJoin [customer_id#1L], [id#2L], Inner"}
+    plan["metrics"] = [join]
+    path.write_bytes(b"".join(as_lines(events)))
+
+
+def test_details_show_queries_with_their_operators_and_stages_by_these(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql_log(Path("sql.log"))
+    assert run(monkeypatch, "sql.log", "--details") == 0
+    told = capsys.readouterr().out
+    block = told.split("Queries and operators")[1].split("Stages by share")[0]
+    assert "query 3" in block
+    assert "count it" in block
+    assert "SortMergeJoin customer_id *" in block
+    assert "outside" in block
+    stages = told.split("Stages by share")[1]
+    assert "SortMergeJoin customer_id" in stages
+    assert max(map(len, told.splitlines())) <= 100
+
+
+def test_the_answer_names_the_operator_that_takes_most(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql_log(Path("sql.log"))
+    assert run(monkeypatch, "sql.log") == 0
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  SQL")]
+    assert "in 1 query, most of it" in line
+    assert "SortMergeJoin customer_id" in line
+
+
+def test_queries_in_the_document_add_up(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    sql_log(Path("sql.log"))
+    assert run(monkeypatch, "sql.log", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    queries = told["queries"]
+    assert sum(query["wall_s"] for query in queries["queries"]) + queries["outside_s"] == pytest.approx(told["wall_s"])
+    [query] = queries["queries"]
+    assert [line["operator"] for line in query["operators"]] == ["SortMergeJoin customer_id"]
+
+
+def test_the_report_of_a_log_has_queries_and_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    sql_log(Path("sql.log"))
+    monkeypatch.setattr(sys, "argv", ["sparkcast", "report", "sql.log", "-o", "sql.html"])
+    with pytest.raises(SystemExit):
+        main()
+    table = Path("sql.html").read_text().split('id="queries"')[1].split("</table>")[0]
+    assert "SortMergeJoin customer_id" in table
+    assert "outside of SQL queries" in table

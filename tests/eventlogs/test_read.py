@@ -299,7 +299,7 @@ def test_a_million_numbers_stay_narrow(tmp_path: Path) -> None:
 
 def test_of_the_plans_of_a_query_the_first_and_the_last_are_kept_as_trees(tmp_path: Path) -> None:
     def plan(name: str, *children: dict[str, Any]) -> dict[str, Any]:
-        metrics = [{"name": "sort time", "accumulatorId": 9, "metricType": "timing"}] if name == "Sort" else []
+        metrics = [{"name": "sort time", "accumulatorId": 79, "metricType": "timing"}] if name == "Sort" else []
         return {"nodeName": name, "simpleString": f"{name} [k#1L]", "children": [*children], "metrics": metrics}
 
     sql = "org.apache.spark.sql.execution.ui.SparkListenerSQL"
@@ -308,7 +308,7 @@ def test_of_the_plans_of_a_query_the_first_and_the_last_are_kept_as_trees(tmp_pa
         {"Event": f"{sql}AdaptiveExecutionUpdate", "executionId": 5, "sparkPlanInfo": told}
         for told in (plan("Between"), plan("Join", plan("Sort", plan("A")), plan("B")))
     ]
-    done = {"Stage ID": 0, "Accumulables": [{"ID": 9, "Name": "sort time", "Value": "70"}]}
+    done = {"Stage ID": 0, "Accumulables": [{"ID": 79, "Name": "sort time", "Value": "70"}]}
     lines = as_lines([start, *updates, {"Event": "SparkListenerStageCompleted", "Stage Info": done}])
     ended = as_lines([{"Event": f"{sql}ExecutionEnd", "executionId": 5, "time": 1}])
     for more in ([], ended, [*ended, *lines, *ended]):
@@ -318,4 +318,4 @@ def test_of_the_plans_of_a_query_the_first_and_the_last_are_kept_as_trees(tmp_pa
         assert [(node.name, node.parent) for node in query.plan] == [("Join", -1), ("Sort", 0), ("A", 1), ("B", 0)]
         assert query.plan[1].text == "Sort [k#1L]"
         assert query.plan[1].value("sort time") == 70
-        assert next(stage for stage in log.stages if not stage.n_tasks).accumulated == {9: 70.0}
+        assert next(stage for stage in log.stages if not stage.n_tasks).accumulated == {79: 70.0}

@@ -396,7 +396,7 @@ def test_thresholds_can_be_changed_by_name() -> None:
 
 
 def test_every_family_survives_an_application_without_tasks() -> None:
-    assert len(FAMILIES) == 21
+    assert len(FAMILIES) == 27
     assert names(log_of([], end=1000)) == ["unused-executors"]
 
 

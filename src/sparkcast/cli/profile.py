@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sparkcast.profile import Finding, LogComparison, Profile
 
 _FEW_FINDINGS, _FEW_PARTS, _FEW_CHANGES, _FEW_STAGES = 3, 6, 4, 30
+_LONGEST_NAME, _FEW_SHOWN = 48, 2
+_FEW_QUERIES, _FEW_OPERATORS, _LEAST_SHARE = 10, 8, 0.01
 
 
 def register(app: typer.Typer) -> None:
@@ -92,6 +94,7 @@ def _show(found: "Profile", details: bool) -> None:
     tell_labeled(list(_labeled(found)))
     if details:
         _show_parts(found)
+        _show_queries(found)
         _show_stages(found)
     shown = found.findings if details else found.findings[:_FEW_FINDINGS]
     for number, finding in enumerate(shown, 1):
@@ -139,6 +142,8 @@ def _labeled(found: "Profile") -> "Iterator[tuple[str, str]]":
     cluster = "local mode" if found.is_local else _n(cores.n_executors, "executor")
     yield "Work", f"{_n(found.n_jobs, 'job')}, {_n(found.n_tasks, 'task')} on {_n(found.n_slots, 'slot')} ({cluster})"
     yield "Time", _main_parts(found)
+    if queries := _main_operators(found):
+        yield "SQL", queries
     yield (
         "Core-hours",
         (
@@ -179,6 +184,19 @@ def _main_parts(found: "Profile") -> str:
     return ", ".join(told)
 
 
+def _main_operators(found: "Profile") -> str:
+    """How much of the time queries take, and the operators that take most of it."""
+    queries = found.queries.queries
+    spent = sum(query.wall_s for query in queries)
+    if spent < _LEAST_SHARE * found.wall_s:
+        return ""
+    lines = sorted((line for query in queries for line in query.operators), key=lambda line: -line.wall_s)
+    shown = [line for line in lines[:_FEW_SHOWN] if line.wall_s >= _LEAST_SHARE * found.wall_s]
+    told = [f"{show_percent(line.wall_s / found.wall_s)} {line.operator}" for line in shown]
+    which = "1 query" if len(queries) == 1 else f"{len(queries):,} queries"
+    return f"{show_percent(spent / found.wall_s)} in {which}" + (f", most of it {', '.join(told)}" if told else "")
+
+
 def _show_finding(number: int, finding: "Finding", wall_s: float) -> None:
     tell(f"{number}. {finding.name}{_saving(finding, wall_s)}", hang="   ")
     tell(f"   {finding.problem}", hang="")
@@ -210,6 +228,47 @@ def _show_parts(found: "Profile") -> None:
     )
 
 
+def _show_queries(found: "Profile") -> None:
+    """SQL queries, each with its operators; with the rest, they are all of the time."""
+    ranked = sorted(found.queries.queries, key=lambda query: -query.wall_s)
+    shown = [query for query in ranked if query.wall_s >= _LEAST_SHARE * found.wall_s][:_FEW_QUERIES]
+    if not shown:
+        return
+    rows = []
+    for query in shown:
+        about = " ".join(query.description.split())[:40]
+        rows.append((f"query {query.query_id}", *_spent(query.wall_s, query.core_s, found), "", about))
+        lines = [line for line in query.operators if line.wall_s >= _LEAST_SHARE * found.wall_s][:_FEW_OPERATORS]
+        for line in lines:
+            kind = "" if line.is_measured else " *"
+            rows.append(("", *_spent(line.wall_s, line.core_s, found), _listed(line.stage_ids), line.operator + kind))
+        rest_s = query.stages_s - sum(line.wall_s for line in lines)
+        rest_core_s = query.core_s - sum(line.core_s for line in lines)
+        if rest_s >= 0.05:
+            rows.append(("", *_spent(rest_s, rest_core_s, found), "", "other operators"))
+        if query.driver_s >= 0.05:
+            rows.append(("", *_spent(query.driver_s, 0.0, found), "", "driver: planning, committing"))
+    others = [query for query in ranked if query not in shown]
+    if others:
+        spent = _spent(sum(one.wall_s for one in others), sum(one.core_s for one in others), found)
+        rows.append((f"{len(others):,} more", *spent, "", "queries"))
+    rows.append(
+        ("outside", *_spent(found.queries.outside_s, found.queries.outside_core_s, found), "", "of SQL queries")
+    )
+    header = ("query", "s", "share", "core-s", "stages", "operator")
+    table("Queries and operators (* a pipeline, with its waiting: only its main operator is named)", header, rows)
+
+
+def _spent(wall_s: float, core_s: float, found: "Profile") -> tuple[str, str, str]:
+    return f"{wall_s:.1f}", show_percent(wall_s / found.wall_s, 3), f"{core_s:.1f}"
+
+
+def _listed(stage_ids: Sequence[int]) -> str:
+    """`3`, or `3, 5, +2`."""
+    shown = ", ".join(map(str, stage_ids[:2]))
+    return f"{shown}, +{len(stage_ids) - 2}" if len(stage_ids) > 2 else shown
+
+
 def _show_stages(found: "Profile") -> None:
     ranked = sorted(found.stages, key=lambda stage: -stage.wall_s)[:_FEW_STAGES]
     rows = [
@@ -220,15 +279,15 @@ def _show_stages(found: "Profile") -> None:
             stage.n_tasks,
             f"{stage.median_task_s:.2f}",
             f"{stage.longest_task_s:.2f}",
+            (stage.operator or stage.short_name)[:_LONGEST_NAME],
             _largest(stage.parts),
-            stage.short_name[:60],
         )
         for stage in ranked
     ]
-    header = ("stage", "s", "duration (s)", "tasks", "median (s)", "longest (s)", "mostly", "name")
+    header = ("stage", "s", "duration (s)", "tasks", "median (s)", "longest (s)", "name", "mostly")
     more = len(found.stages) - len(ranked)
     title = "Stages by share of run time" + (f" (the first {len(ranked)} of {len(found.stages)})" if more > 0 else "")
-    table(title, header, rows, optional=("name", "duration (s)", "median (s)"))
+    table(title, header, rows, optional=("mostly", "duration (s)", "median (s)"))
 
 
 def _largest(parts: Mapping[str, float]) -> str:

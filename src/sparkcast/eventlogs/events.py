@@ -242,10 +242,10 @@ class PlanMetric(Struct):
     accumulator_id: Whole = field(name="accumulatorId", default=-1)
 
 
-class PlanNode(Struct):
+class PlanInfo(Struct):
     name: str = field(name="nodeName", default="")
     text: str = field(name="simpleString", default="")
-    children: list["PlanNode"] = field(default_factory=list)
+    children: list["PlanInfo"] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)  # of scans of files: Location, Format, ...
     metrics: list[PlanMetric] = field(default_factory=list)
 
@@ -256,13 +256,13 @@ class SqlStart(Struct):
     description: str = ""
     details: str = ""
     time: Whole = 0
-    plan: PlanNode = field(name="sparkPlanInfo", default_factory=PlanNode)
+    plan: PlanInfo = field(name="sparkPlanInfo", default_factory=PlanInfo)
     modified_configs: dict[str, str] = field(name="modifiedConfigs", default_factory=dict)
 
 
 class SqlPlanUpdate(Struct):
     execution_id: Whole = field(name="executionId", default=-1)
-    plan: PlanNode = field(name="sparkPlanInfo", default_factory=PlanNode)
+    plan: PlanInfo = field(name="sparkPlanInfo", default_factory=PlanInfo)
 
 
 class SqlEnd(Struct):

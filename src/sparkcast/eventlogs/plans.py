@@ -20,13 +20,13 @@ class Plans:
 
     def __init__(self, once: Callable[[Any], Any]) -> None:
         self._once = once  # the same value, held once however often it comes
-        self._first: dict[int, events.PlanNode] = {}  # as they came
-        self._last: dict[int, events.PlanNode] = {}
+        self._first: dict[int, events.PlanInfo] = {}  # as they came
+        self._last: dict[int, events.PlanInfo] = {}
         self._rows: dict[int, tuple[list[_Row], list[_Row]]] = {}
         self._n_rows = 0
         self._values: dict[int, float] = {}
 
-    def put(self, execution_id: int, plan: events.PlanNode) -> None:
+    def put(self, execution_id: int, plan: events.PlanInfo) -> None:
         if execution_id in self._rows:  # told again after its end
             self._n_rows -= sum(map(_size, self._rows.pop(execution_id)))
         if execution_id in self._first or len(self._first) + len(self._rows) < _MOST_ROWS:
@@ -61,7 +61,7 @@ class Plans:
         nodes = tuple(map(self._node, last))
         return (nodes if first is last else tuple(map(self._node, first))), nodes
 
-    def _compact(self, plan: events.PlanNode) -> Iterator["_Row"]:
+    def _compact(self, plan: events.PlanInfo) -> Iterator["_Row"]:
         """Depth first, parents before children."""
         waiting, place = [(plan, -1)], 0
         while waiting:

@@ -6,6 +6,7 @@ from sparkcast.facts import facts_of
 from sparkcast.facts.application import AppFacts, PeakMemory, facts_of
 from sparkcast.facts.attribution import Attribution
 from sparkcast.facts.core_hours import CoreHours
+from sparkcast.facts.queries import OperatorTime, QueryTime, QueryTimes
 from sparkcast.facts.shape import ClusterShape, ExecutorCount, ProfileShape
 from sparkcast.facts.span import Span
 from sparkcast.facts.stages import StageFacts
@@ -22,10 +23,13 @@ __all__ = [
     "Gap",
     "InputSource",
     "JobSpan",
+    "OperatorTime",
     "Part",
     "PeakMemory",
     "ProfileShape",
     "Query",
+    "QueryTime",
+    "QueryTimes",
     "Span",
     "StageFacts",
     "Timeline",

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Application, LogRead
-from sparkcast.facts.attribution import Attribution, attribute
+from sparkcast.facts.attribution import Attribution, StageKey, attribute
 from sparkcast.facts.core_hours import CoreHours, core_hours
 from sparkcast.facts.failure import outcome_of
 from sparkcast.facts.interactive import is_interactive
 from sparkcast.facts.memory import MemoryShortage, memory_shortage
+from sparkcast.facts.operators import label
+from sparkcast.facts.queries import QueryTimes, StagePlan, plans_of, query_times
 from sparkcast.facts.readiness import ready_s
 from sparkcast.facts.shape import ClusterShape, cluster_shape
 from sparkcast.facts.span import Span
@@ -56,6 +58,8 @@ class AppFacts:
     timeline: Timeline
     peak_memory: PeakMemory
     ready_s: tuple[float, ...]  # when each executor (as in `attribution.slots`) could take tasks, since the start
+    queries: QueryTimes  # where the time of SQL queries went, and how much was outside of them
+    plans: Mapping[StageKey, StagePlan] = field(repr=False, compare=False)  # operators by stage
     attribution: Attribution = field(repr=False, compare=False)
 
     @property
@@ -81,6 +85,8 @@ def facts_of(log: LogRead) -> AppFacts:
     found = attribute(log)
     outcome, cause = outcome_of(log)
     is_lost = found.times.is_lost
+    plans = plans_of(log)
+    stages = tuple(_named(stage, plans.get(stage.key)) for stage in stages_of(log, found))
     return AppFacts(
         log=log.log,
         status=log.status.value,
@@ -98,12 +104,19 @@ def facts_of(log: LogRead) -> AppFacts:
         is_interactive=is_interactive(log),
         shortage=memory_shortage(log),
         properties=redact({**log.environment.spark, **_session_changes(log)}),
-        stages=stages_of(log, found),
+        stages=stages,
         timeline=timeline_of(log, found.span),
         peak_memory=_peak_memory(log),
         ready_s=ready_s(log, found),
+        queries=query_times(log, found, stages, plans),
+        plans=plans,
         attribution=found,
     )
+
+
+def _named(stage: StageFacts, plan: StagePlan | None) -> StageFacts:
+    chief = None if plan is None else plan.chief
+    return stage if plan is None or chief is None else replace(stage, operator=label(plan.query.plan[chief]))
 
 
 def _session_changes(log: LogRead) -> dict[str, str]:

@@ -43,10 +43,21 @@ class Attribution:
     peaks: dict[StageKey, int]
     times: TaskTimes
     slots: tuple[Slots, ...]
+    moments: Integers  # between which everything stays the same, ms
+    driver_s: Seconds  # until each of them, without a stage at work
 
     @property
     def wall_s(self) -> float:
         return self.span.wall_s
+
+    @property
+    def at_work_s(self) -> float:
+        """The time in which stages run."""
+        return sum(self.total.values()) - self.total[Part.BEFORE_FIRST_JOB] - self.total[Part.DRIVER_ONLY]
+
+    def driver_until(self, moments: Integers) -> Seconds:
+        """Seconds from the start to each of some moments in which no stage was at work."""
+        return np.interp(moments, self.moments, self.driver_s)
 
 
 def attribute(log: LogRead) -> Attribution:
@@ -61,7 +72,7 @@ def attribute(log: LogRead) -> Attribution:
     keys, rows = rows_by_stage(log)
     line = _Timeline(span, log, times, slots, {key: rows[key] for key in keys})
     stages = {key: line.of_stage(key, rows[key]) for key in keys}
-    return Attribution(span, line.total(), stages, line.peaks, times, slots)
+    return Attribution(span, line.total(), stages, line.peaks, times, slots, line.moments, line.driver_s)
 
 
 def slots_of(log: LogRead, span: Span) -> tuple[Slots, ...]:
@@ -193,6 +204,7 @@ class _Timeline:
         is_quiet = at_work & (room > 0.5) & (np.round(self._running) == 0) & ~unknown
         to_launch = is_quiet & (self._n_pending > 0)
         at_work &= ~is_quiet | to_launch  # all tasks have ended: the driver handles their results
+        self.moments, self.driver_s = self._at, self._sum(length * ~at_work)
         before = ~at_work & (self._at[:-1] < first_job_ms)
         has_room = at_work & (room > 0.5) & ~to_launch
         piece = np.divide(length, room, out=np.zeros_like(length), where=has_room)  # seconds for each slot

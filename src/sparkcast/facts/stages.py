@@ -40,6 +40,7 @@ class StageFacts:
     spilled_bytes: int  # to disk
     memory_spilled_bytes: int  # the same, as they were in memory
     n_lost: int
+    operator: str = ""  # of a query, that it is best called by: "SortMergeJoin customer_id"
 
     @property
     def key(self) -> StageKey:
@@ -61,7 +62,9 @@ class StageFacts:
 
     @property
     def label(self) -> str:
-        return f"stage {self.stage_id}" + (f" (attempt {self.attempt})" if self.attempt else "")
+        attempt = [f"attempt {self.attempt}"] if self.attempt else []
+        told = ", ".join([*attempt, *([self.operator] if self.operator else [])])
+        return f"stage {self.stage_id}" + (f" ({told})" if told else "")
 
 
 def short_name(name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sparkcast.eventlogs import LogRead
-from sparkcast.facts import AppFacts, CoreHours, StageFacts, facts_of
+from sparkcast.facts import AppFacts, CoreHours, QueryTimes, StageFacts, facts_of
 from sparkcast.facts.failure import cause_line
 from sparkcast.profile.alternative import alternative_of
 from sparkcast.profile.findings import Evidence, Finding, find
@@ -37,6 +37,7 @@ class Profile:
     is_local: bool  # the driver is the one executor
     is_interactive: bool  # a shell, a notebook or a server
     findings: tuple[Finding, ...]
+    queries: QueryTimes  # with what is outside of them, `wall_s`
     stages: tuple[StageFacts, ...]
     settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
     alternative: Replayed | None = None  # another number of executors, replayed, that saves much or is much faster
@@ -75,6 +76,7 @@ def profile_facts(log: LogRead, facts: AppFacts, thresholds: Thresholds | None =
         is_local=facts.shape.is_local,
         is_interactive=facts.is_interactive,
         findings=find(Evidence(log, facts, thresholds or Thresholds())),
+        queries=facts.queries,
         stages=facts.stages,
         settings=facts.properties,
         alternative=alternative_of(log, facts),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sparkcast.eventlogs import LogRead
     from sparkcast.replay import Replayed
 
+_MOST_QUERIES, _MOST_OPERATORS = 20, 10  # of a table of an application
 _MOST_ROWS = 200  # of a table below a figure; the results store has them all
 _DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
 
@@ -70,6 +71,8 @@ def render_application(log: "LogRead", *, created: str, version: str) -> str:
             profile=profile,
             figures=application_figures(log, facts),
             stages=sorted(profile.stages, key=lambda stage: -stage.wall_s)[:_MOST_ROWS],
+            queries=sorted(profile.queries.queries, key=lambda query: -query.wall_s)[:_MOST_QUERIES],
+            operators=_MOST_OPERATORS,
             created=created,
             version=version,
         )

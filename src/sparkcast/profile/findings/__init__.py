@@ -6,14 +6,19 @@ Costs do not overlap by intent: each family takes other parts of the attribution
 from collections.abc import Callable, Iterable
 
 from sparkcast.profile.findings.base import Evidence, Finding
+from sparkcast.profile.findings.caches import small_cache, unread_cache
 from sparkcast.profile.findings.cluster import idle_slots, launch_wait, never_used_executors, slow_start, unused_memory
 from sparkcast.profile.findings.driver import driver_bound, idle_session, large_broadcast
+from sparkcast.profile.findings.joins import missed_broadcast, nested_loop_join
+from sparkcast.profile.findings.output import tiny_output
 from sparkcast.profile.findings.partitions import few_tasks, large_partitions, skew, small_partitions
 from sparkcast.profile.findings.reading import repeated_stages, small_files
+from sparkcast.profile.findings.scans import unpushed_filter
 from sparkcast.profile.findings.tasks import gc_pressure, lost_work, python_workers, slow_host, spill
 from sparkcast.profile.findings.traffic import serializer, shuffle_bound
 
 FAMILIES: tuple[Callable[[Evidence], Iterable[Finding]], ...] = (
+    *(nested_loop_join, missed_broadcast, unpushed_filter, tiny_output, small_cache, unread_cache),
     *(skew, few_tasks, small_partitions, large_partitions),
     *(spill, gc_pressure, lost_work, slow_host, python_workers),
     *(shuffle_bound, serializer, small_files, repeated_stages),

@@ -1,7 +1,7 @@
 """What a finding is, and what families look at."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sparkcast.eventlogs import LogRead, Stage
@@ -12,6 +12,7 @@ from sparkcast.study.application import Part
 
 # Public prices of machines that are composed freely: a core costs about as much as 7.5 GiB of memory.
 GIB_PER_CORE = 7.5
+RUN = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 _MOST_STAGES = 3  # named in one sentence
 
 
@@ -28,6 +29,8 @@ class Finding:
     stage_ids: tuple[int, ...] = ()
     is_failure: bool = False  # something broke: told first
     is_news: bool = False  # told even when it cost little this time: an executor died, a job failed
+    operator: str = ""  # of a query, that it is about: "SortMergeJoin customer_id"
+    values: Mapping[str, str] = field(default_factory=dict)  # that the fix names: settings, or arguments of calls
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Evidence:
     @property
     def at_work_s(self) -> float:
         """The time in which stages run."""
-        return self.wall_s - self.seconds(Part.BEFORE_FIRST_JOB, Part.DRIVER_ONLY)
+        return self.attribution.at_work_s
 
     def weight(self, finding: Finding) -> float:
         """Its cost as a share of what there was."""

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 
+from sparkcast.facts.stages import short_name
 from sparkcast.profile.findings.base import Evidence, Finding, of
+from sparkcast.profile.findings.values import BROADCAST, idle_timeout, size
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
+
+_TIMEOUT = "spark.dynamicAllocation.executorIdleTimeout"
 
 
 def driver_bound(evidence: Evidence) -> Iterator[Finding]:
@@ -19,18 +23,20 @@ def driver_bound(evidence: Evidence) -> Iterator[Finding]:
     if not cost:
         return
     longest, when = _longest_gap(evidence)
+    timeout = idle_timeout(longest)
     yield Finding(
         "driver-bound",
         f"No stage runs for {show_seconds(cost)}: only the driver works. The longest stretch takes "
         f"{show_seconds(longest)} and starts {show_seconds(when)} after the start.",
-        "move that code into Spark, or run independent jobs in threads."
+        f"move that code{_between(longest, when, evidence)} into Spark, or run independent jobs in threads."
         + evidence.by_place(
-            cluster=" Release executors meanwhile with spark.dynamicAllocation.enabled=true.",
+            cluster=f" Release executors meanwhile: spark.dynamicAllocation.enabled=true, {_TIMEOUT}={timeout}.",
             local="",
         ),
         cost,
         cost * evidence.cores.mean_cores / 3600,
         {"share": cost / evidence.wall_s, "longest_s": longest, "longest_starts_s": when},
+        values={} if evidence.is_local() else {"spark.dynamicAllocation.enabled": "true", _TIMEOUT: timeout},
     )
 
 
@@ -43,10 +49,23 @@ def idle_session(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         "idle-session",
         f"This is an interactive session. Its executors wait {show_seconds(idle_s)} for the next job.",
-        "set spark.dynamicAllocation.enabled=true, or stop the session when it is not used.",
+        f"set spark.dynamicAllocation.enabled=true and {_TIMEOUT}=60s, or stop the session when it is not used.",
         cost_core_hours=idle_s * evidence.cores.mean_cores / 3600,
         evidence={"idle_s": idle_s},
+        values={"spark.dynamicAllocation.enabled": "true", _TIMEOUT: "60s"},
     )
+
+
+def _between(longest_s: float, when_s: float, evidence: Evidence) -> str:
+    """The jobs between which the longest stretch is."""
+    jobs = evidence.facts.timeline.jobs
+    before = max(
+        (job for job in jobs if job.ended_s <= when_s + 0.5 * longest_s), key=lambda job: job.ended_s, default=None
+    )
+    after = next((job for job in jobs if job.started_s >= when_s + 0.5 * longest_s), None)
+    told = [f"after job {before.job_id} ({short_name(before.name)})"] if before is not None else []
+    told += [f"before job {after.job_id} ({short_name(after.name)})"] if after is not None else []
+    return f" ({' and '.join(told)})" if told else ""
 
 
 def _longest_gap(evidence: Evidence) -> tuple[float, float]:
@@ -72,14 +91,16 @@ def _before_first_job(evidence: Evidence) -> float:
 def large_broadcast(evidence: Evidence) -> Iterator[Finding]:
     sizes, collecting_s, sending_s = _broadcasting(evidence)
     if sizes:
-        cost = collecting_s + sending_s
+        cost, value = collecting_s + sending_s, size(evidence.thresholds.broadcast_bytes / 10)
         yield Finding(
             "large-broadcast",
             f"{of(len(sizes), 'broadcast')} of up to {show_bytes(max(sizes))}: Spark takes {show_seconds(cost)} to "
             "collect, build and send them.",
-            "lower spark.sql.autoBroadcastJoinThreshold, or remove the broadcast hint.",
+            f"set {BROADCAST}={value}, or remove the broadcast hint.",
             cost,
             evidence={"largest_bytes": max(sizes), "broadcasts": float(len(sizes))},
+            operator="BroadcastExchange",
+            values={BROADCAST: value},
         )
 
 
@@ -90,7 +111,7 @@ def _broadcasting(evidence: Evidence) -> tuple[list[float], float, float]:
     for execution in evidence.log.sql_executions:
         told = [metric for node in execution.plan if node.name == "BroadcastExchange" for metric in node.metrics]
         sizes = [metric.value or 0.0 for metric in told if metric.name == "data size"]
-        large = [size for size in sizes if size > evidence.thresholds.broadcast_bytes]
+        large = [one for one in sizes if one > evidence.thresholds.broadcast_bytes]
         if large:
             found += large
             share = len(large) / len(sizes)

@@ -2,14 +2,31 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from sparkcast.facts.operators import SHUFFLED_JOINS
 from sparkcast.facts.stages import StageFacts
-from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of, stages_have
+from sparkcast.profile.findings.base import RUN, Evidence, Finding, costliest, ids, named, of, part_of, stages_have
+from sparkcast.profile.findings.values import (
+    MIB,
+    PARTITIONS,
+    WAVES,
+    as_fix,
+    executors_for,
+    fill_slots,
+    merge_tasks,
+    salts_for,
+    size,
+    tasks_of,
+    tasks_to_fill,
+)
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_percent, show_seconds
 
-_SHUFFLE = "spark.sql.shuffle.partitions"
+_ADAPTIVE = "spark.sql.adaptive.enabled"
+_THRESHOLD = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes"
+_MERGING = "spark.sql.adaptive.coalescePartitions.enabled"
 _MORE_DATA = 2.0  # the slowest task reads that many times the median: then it is the data
-_FEW_WAVES = 3.0  # tasks for each slot from which the last ones no longer matter
 
 
 def skew(evidence: Evidence) -> Iterator[Finding]:
@@ -32,7 +49,7 @@ def _one_skewed(stage: StageFacts, by_data: bool, evidence: Evidence) -> Finding
         f"In {stage.label}, the slowest of {of(stage.n_tasks, 'task')} takes {show_seconds(stage.longest_task_s)}, the "
         f"median {show_seconds(stage.median_task_s)} ({_why(stage, by_data)}). Balanced tasks would save up to "
         f"{show_seconds(cost)}.",
-        _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
+        _against_skew(stage, evidence)[0] if by_data else _against_slow_tasks(stage, evidence),
         cost,
         evidence={
             "longest_task_s": stage.longest_task_s,
@@ -44,6 +61,8 @@ def _one_skewed(stage: StageFacts, by_data: bool, evidence: Evidence) -> Finding
             "median_records": stage.median_records,
         },
         stage_ids=(stage.stage_id,),
+        operator=stage.operator,
+        values=_against_skew(stage, evidence)[1] if by_data else {},
     )
 
 
@@ -56,10 +75,12 @@ def _many_skewed(stages: list[StageFacts], by_data: bool, evidence: Evidence) ->
         f"{stages_have(worst)} a task that takes much longer than the others. In the costliest, {first.label}, it "
         f"takes {show_seconds(first.longest_task_s)}, the median {show_seconds(first.median_task_s)} "
         f"({_why(first, by_data)}). Balanced tasks would save up to {show_seconds(cost)}.",
-        _against_skew(evidence) if by_data else _against_slow_tasks(evidence),
+        _against_skew(first, evidence)[0] if by_data else _against_slow_tasks(first, evidence),
         cost,
         evidence={"stages": float(len(stages)), "longest_task_s": first.longest_task_s},
         stage_ids=ids(worst),
+        operator=first.operator,
+        values=_against_skew(first, evidence)[1] if by_data else {},
     )
 
 
@@ -88,17 +109,42 @@ def is_skewed(stage: StageFacts, evidence: Evidence) -> bool:
     )
 
 
-def _against_skew(evidence: Evidence) -> str:
-    if evidence.setting("spark.sql.adaptive.enabled", "true") == "false":
-        return "set spark.sql.adaptive.enabled=true, which splits skewed partitions of joins, or salt the key."
-    return "salt the key, or lower spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes."
+def _against_skew(stage: StageFacts, evidence: Evidence) -> tuple[str, dict[str, str]]:
+    """What to do, and the values of that."""
+    salts = str(salts_for(stage, evidence))
+    salting = f"salt the key with {salts} values"
+    if evidence.setting(_ADAPTIVE, "true") == "false":
+        return (
+            f"set {_ADAPTIVE}=true, which splits skewed partitions of joins, or {salting}.",
+            {_ADAPTIVE: "true", "salts": salts},
+        )
+    if any(name in stage.operator for name in SHUFFLED_JOINS) and stage.longest_bytes > 2 * MIB:
+        value = size(stage.longest_bytes / 2)
+        return f"set {_THRESHOLD}={value}, so that adaptive execution splits it, or {salting}.", {
+            _THRESHOLD: value,
+            "salts": salts,
+        }
+    return f"{salting}: add one to the key, and combine the parts afterwards.", {"salts": salts}
 
 
-def _against_slow_tasks(evidence: Evidence) -> str:
-    look = "check that task's log and host, and look for records that take more work than others."
+def _against_slow_tasks(stage: StageFacts, evidence: Evidence) -> str:
+    look = f"check {_slowest(stage, evidence)}, and look for records that take more work than others."
     if evidence.is_local() or evidence.setting("spark.speculation", "false") == "true":
         return look
     return f"{look} spark.speculation=true starts a copy of it on another host."
+
+
+def _slowest(stage: StageFacts, evidence: Evidence) -> str:
+    """That task, by its number, its executor and its host."""
+    tasks = evidence.log.tasks
+    own = (tasks["stage_id"] == stage.stage_id) & (tasks["stage_attempt"] == stage.attempt)
+    rows = np.flatnonzero(own & ~evidence.attribution.times.is_lost)
+    if not len(rows):
+        return "that task's log and host"
+    row = rows[int((tasks["finish_ms"] - tasks["launch_ms"])[rows].argmax())]
+    executor, host = (tasks.words[name][int(tasks.texts[name][row])] for name in ("executor", "host"))
+    where = "" if evidence.is_local() else f" on executor {executor} ({host})"
+    return f"task {int(tasks['index'][row])} of {stage.label}{where}"
 
 
 def few_tasks(evidence: Evidence) -> Iterator[Finding]:
@@ -109,16 +155,24 @@ def few_tasks(evidence: Evidence) -> Iterator[Finding]:
         return
     worst = costliest(stages, lambda stage: _unfilled(stage, slots))
     first = worst[0]
+    name, value = fill_slots(first, evidence)
     yield Finding(
         "few-tasks",
         f"{stages_have(worst)} too few tasks to keep {of(slots, 'slot')} busy. The costliest, {first.label}, has "
         f"{of(first.n_tasks, 'task')} (median {show_seconds(first.median_task_s)}, longest "
         f"{show_seconds(first.longest_task_s)}).",
-        f"raise {_SHUFFLE}, call repartition(), lower spark.sql.files.maxPartitionBytes, or "
-        + evidence.by_place(cluster="request fewer cores.", local="use fewer cores: local[n] with a smaller n."),
+        f"{as_fix(name, value)}, for {tasks_to_fill(evidence)} tasks, or "
+        + evidence.by_place(
+            cluster=f"request {of(executors_for(first.n_tasks, evidence), 'executor')}, as many as it can use.",
+            local=f"use local[{max(first.n_tasks, 1)}].",
+        )
+        if first.n_tasks < slots
+        else f"{as_fix(name, value)}, for {tasks_to_fill(evidence)} tasks.",
         cost,
         evidence={"tasks": first.n_tasks, "slots": slots, "stages": len(stages)},
         stage_ids=ids(worst),
+        operator=first.operator,
+        values={name: value},
     )
 
 
@@ -127,7 +181,7 @@ def unfilled_stages(evidence: Evidence) -> list[StageFacts]:
     return [
         stage
         for stage in evidence.stages
-        if 0 < stage.n_tasks < _FEW_WAVES * slots and not is_skewed(stage, evidence) and _unfilled(stage, slots) > 0
+        if 0 < stage.n_tasks < WAVES * slots and not is_skewed(stage, evidence) and _unfilled(stage, slots) > 0
     ]
 
 
@@ -152,24 +206,27 @@ def small_partitions(evidence: Evidence) -> Iterator[Finding]:
     worst = costliest(stages, _overhead)
     n_tasks = sum(stage.n_tasks for stage in stages)
     # Three tasks for each slot would do; they would still have to be started.
-    kept = sum(min(1.0, _FEW_WAVES * evidence.n_slots / stage.n_tasks) * _overhead(stage) for stage in stages)
+    kept = sum(min(1.0, WAVES * evidence.n_slots / stage.n_tasks) * _overhead(stage) for stage in stages)
     cost = sum(_overhead(stage) for stage in stages) - kept
+    name, value = merge_tasks(worst[0], evidence)
+    is_off = worst[0].shuffle_read_bytes and evidence.setting(_MERGING, "true") == "false"
+    merging = f", or {_MERGING}=true, which merges them" if is_off else ""
     yield Finding(
         "small-partitions",
         f"{stages_have(worst)} {of(n_tasks, 'task')} that take {show_seconds(worst[0].median_task_s)} (median). "
         "Starting and ending them is "
         f"{show_percent(sum(map(_overhead, stages)) / max(sum(map(_in_tasks, stages)), 1e-9))} of "
         "that time.",
-        f"use fewer partitions: coalesce(), a smaller {_SHUFFLE}, or "
-        "spark.sql.adaptive.coalescePartitions.enabled=true.",
+        f"{as_fix(name, value)}{merging}.",
         cost,
         evidence={"tasks": n_tasks, "median_task_s": worst[0].median_task_s},
         stage_ids=ids(worst),
+        operator=worst[0].operator,
+        values={name: value},
     )
 
 
 _OVERHEAD = (Part.SCHEDULING, Part.SERIALIZATION, Part.IDLE, Part.TO_LAUNCH)
-_WORK = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 
 def _overhead(stage: StageFacts) -> float:
@@ -178,7 +235,7 @@ def _overhead(stage: StageFacts) -> float:
 
 
 def _in_tasks(stage: StageFacts) -> float:
-    return part_of(stage, *_OVERHEAD, *_WORK)
+    return part_of(stage, *_OVERHEAD, *RUN)
 
 
 def large_partitions(evidence: Evidence) -> Iterator[Finding]:
@@ -190,14 +247,19 @@ def large_partitions(evidence: Evidence) -> Iterator[Finding]:
     ]
     worst = costliest(stages, _size_cost)
     if worst:
+        first = worst[0]
+        n = tasks_of(first.input_bytes + first.shuffle_read_bytes, evidence)
+        name = PARTITIONS if first.operator and first.shuffle_read_bytes else "repartition"
         yield Finding(
             "large-partitions",
             f"Tasks of {named(worst)} read {show_bytes(worst[0].median_bytes)} each (median). That costs "
             f"{show_seconds(sum(map(_size_cost, worst)))} of garbage collection and straggler wait.",
-            f"use more partitions: repartition(), a larger {_SHUFFLE}, or a smaller spark.sql.files.maxPartitionBytes.",
+            f"{as_fix(name, str(n))}, for 128 MiB in each of {n} tasks.",
             sum(map(_size_cost, worst)),
-            evidence={"median_bytes": worst[0].median_bytes, "tasks": worst[0].n_tasks},
+            evidence={"median_bytes": first.median_bytes, "tasks": first.n_tasks},
             stage_ids=ids(worst),
+            operator=first.operator,
+            values={name: str(n)},
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from sparkcast.facts.attribution import StageKey
 from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of
+from sparkcast.profile.findings.values import tasks_of
 from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
 
@@ -32,14 +33,19 @@ def small_files(evidence: Evidence) -> Iterator[Finding]:
     computing = min(sum(part_of(stage, Part.CPU) for stage in stages), of_wall * _OPEN_S * n_files)
     waiting = sum(part_of(stage, Part.UNINSTRUMENTED, Part.SCHEDULING, Part.SERIALIZATION) for stage in stages)
     cost = opening * (waiting + computing)
+    wanted = tasks_of(n_bytes, evidence)
+    operator = costliest(stages, lambda stage: stage.wall_s)[0].operator if stages else ""
     yield Finding(
         "small-files",
         f"The application reads {of(n_files, 'file')} of {show_bytes(n_bytes / n_files)} on average. Opening them "
         f"takes about {show_seconds(cost)}.",
-        "write fewer, larger files: repartition before writing, or compact the table (OPTIMIZE).",
+        f"write them as {of(wanted, 'file')} of {show_bytes(n_bytes / wanted)}: repartition({wanted}) before writing, "
+        "or compact the table (OPTIMIZE).",
         cost,
         evidence={"files": n_files, "mean_bytes": n_bytes / n_files},
         stage_ids=ids(stages),
+        operator=operator,
+        values={"files": str(wanted)},
     )
 
 
@@ -65,16 +71,24 @@ def _repeated(*groups: list[StageFacts]) -> Finding:
     cost = sum(stage.wall_s for stage in later)
     data = f" on the same {show_bytes(first.input_bytes)}" if first.input_bytes else ""
     repeat = "repeats" if len(later) == 1 else "repeat"
-    others = "and other stages" if len(groups) > 1 else f"({first.name.split(' at ')[0]})"
-    which = named(later)
+    others = "and other stages" if len(groups) > 1 else f"({first.operator or first.name.split(' at ')[0]})"
+    which, rows = named(later), max(first.records_written, first.records_read)
     return Finding(
         "repeated-stages",
         f"{which[0].upper()}{which[1:]} {repeat} the work of stage {first.stage_id} {others}{data}.",
-        "cache() or persist() the shared data, or write it once.",
+        f"cache() or persist() the result of stage {first.stage_id} ({of(rows, 'row')}{_as_bytes(first)}), or write it "
+        "once.",
         cost,
         evidence={"times": float(len(largest)), "input_bytes": float(first.input_bytes)},
         stage_ids=ids([first, *later]),
+        operator=first.operator,
+        values={"cache": f"stage {first.stage_id}"},
     )
+
+
+def _as_bytes(stage: StageFacts) -> str:
+    size = stage.shuffle_write_bytes or stage.input_bytes
+    return f", {show_bytes(size)}" if size else ""
 
 
 def _shared_rdds(evidence: Evidence) -> dict[StageKey, int]:

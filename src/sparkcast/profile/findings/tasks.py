@@ -1,5 +1,7 @@
 """What tasks spend time on beside their work: spill, garbage collection, failures, slow hosts, Python."""
 
+import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -7,16 +9,28 @@ import numpy as np
 
 from sparkcast.eventlogs import Stage
 from sparkcast.facts.attribution import Slots
+from sparkcast.facts.operators import functions
 from sparkcast.facts.parts import Seconds
 from sparkcast.facts.shape import lost_executors
 from sparkcast.facts.stages import StageFacts
-from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, of, part_of, stages_have
+from sparkcast.profile.findings.base import RUN, Evidence, Finding, costliest, ids, named, of, part_of, stages_have
+from sparkcast.profile.findings.values import (
+    PARTITIONS,
+    as_fix,
+    heap_setting,
+    more_memory,
+    overhead,
+    set_,
+    times_for_spill,
+)
 from sparkcast.study.application import Part
 from sparkcast.study.redaction import redact_text
 from sparkcast.units import show_bytes, show_percent, show_seconds
 
+_SETTING = re.compile(r"(spark\.[\w.]+)=([\w-]+)")
+_MULTIPLIER, _QUANTILE = 3.0, 0.9  # of speculation, as Spark 4 has them
+_HEAP_FOR_GC = 2.0  # times as large: then what lives fills half of it at most
 _PACKED_PER_S = 200e6  # bytes that one core compresses with LZ4, reads back and merges in a second
-_RUN = (Part.CPU, Part.GC, Part.FETCH_WAIT, Part.SHUFFLE_WRITE, Part.SPILL, Part.UNINSTRUMENTED)
 
 
 def spill(evidence: Evidence) -> Iterator[Finding]:
@@ -25,20 +39,21 @@ def spill(evidence: Evidence) -> Iterator[Finding]:
     if not stages:
         return
     worst = costliest(stages, _spilling)
+    times = times_for_spill(worst[0], evidence)
+    n, memory = str(math.ceil(worst[0].n_tasks * times)), more_memory(evidence, times)
+    name = PARTITIONS if worst[0].shuffle_read_bytes and worst[0].operator else "repartition"
     total = sum(stage.spilled_bytes for stage in stages)
     cost = sum(map(_spilling, stages))
     yield Finding(
         "spill",
         f"{show_bytes(total)} spilled to disk in {named(worst)}, where a task reads "
         f"{show_bytes(worst[0].median_bytes)} (median).",
-        "use more partitions (spark.sql.shuffle.partitions), "
-        + evidence.by_place(
-            cluster="raise spark.executor.memory, or use fewer cores per executor.",
-            local="raise spark.driver.memory, or use fewer cores: local[n] with a smaller n.",
-        ),
+        as_fix(name, n) + (f", or {set_(heap_setting(evidence), memory)}." if memory else "."),
         cost,
         evidence={"spilled_bytes": total, "median_bytes": worst[0].median_bytes},
         stage_ids=ids(worst),
+        operator=worst[0].operator,
+        values={name: n, **({heap_setting(evidence): memory} if memory else {})},
     )
 
 
@@ -50,23 +65,22 @@ def _spilling(stage: StageFacts) -> float:
 
 def gc_pressure(evidence: Evidence) -> Iterator[Finding]:
     share = evidence.thresholds.gc_share
-    stages = [stage for stage in evidence.stages if part_of(stage, Part.GC) >= share * max(part_of(stage, *_RUN), 1e-9)]
+    stages = [stage for stage in evidence.stages if part_of(stage, Part.GC) >= share * max(part_of(stage, *RUN), 1e-9)]
     cost = sum(part_of(stage, Part.GC) for stage in stages)
     if not stages or cost <= 0:
         return
     worst = costliest(stages, lambda stage: part_of(stage, Part.GC))
-    of_run = cost / sum(part_of(stage, *_RUN) for stage in stages)
+    memory = more_memory(evidence, _HEAP_FOR_GC)
+    of_run = cost / sum(part_of(stage, *RUN) for stage in stages)
     yield Finding(
         "gc-pressure",
         f"Garbage collection takes {show_percent(of_run)} of the tasks' run time in {named(worst)}.",
-        evidence.by_place(
-            cluster="raise spark.executor.memory, use fewer cores per executor, ",
-            local="raise spark.driver.memory, use fewer cores: local[n] with a smaller n, ",
-        )
-        + "or cache less.",
+        f"{set_(heap_setting(evidence), memory)}, or cache less.",
         cost,
         evidence={"share_of_run_time": of_run},
         stage_ids=ids(worst),
+        operator=worst[0].operator,
+        values={heap_setting(evidence): memory},
     )
 
 
@@ -100,6 +114,7 @@ def lost_work(evidence: Evidence) -> Iterator[Finding]:
         tuple(np.unique(tasks["stage_id"][lost]).tolist()),
         is_failure=name != "speculation",
         is_news=bool(gone or failed or shortage),
+        values=_values_against_loss(name, evidence),
     )
 
 
@@ -119,13 +134,35 @@ def _losses(evidence: Evidence, gone: Sequence[Slots], n_failed: int, n_lost: in
 
 
 def _against_loss(name: str, evidence: Evidence) -> str:
+    told = ", ".join(f"{setting}={value}" for setting, value in _values_against_loss(name, evidence).items())
     if name == "speculation":
-        return "start fewer copies: raise spark.speculation.quantile or spark.speculation.multiplier."
+        return f"start fewer copies: set {told}."
     if name == "executor-lost":
-        return "find out why executors die: memory limits of containers (spark.executor.memoryOverhead), spot machines."
-    return (
-        f"correct what fails; the {evidence.by_place(cluster='executor logs have', local='log has')} the stack trace."
-    )
+        return (
+            f"find out why executors die. If their container had too little memory, set {told}; keep off spot machines."
+        )
+    where = evidence.by_place(cluster="executor logs have", local="log has")
+    return f"correct what fails{_first_failure(evidence)}; the {where} the stack trace."
+
+
+def _values_against_loss(name: str, evidence: Evidence) -> dict[str, str]:
+    if name == "speculation":
+        return {"spark.speculation.multiplier": f"{_MULTIPLIER:g}", "spark.speculation.quantile": f"{_QUANTILE:g}"}
+    if evidence.facts.shortage is not None:
+        return dict(_SETTING.findall(evidence.facts.shortage.fix))
+    return {"spark.executor.memoryOverhead": overhead(evidence)} if name == "executor-lost" else {}
+
+
+def _first_failure(evidence: Evidence) -> str:
+    """The stage in which the first task failed."""
+    lost, tasks = evidence.attribution.times.is_lost, evidence.log.tasks
+    failed = lost & (tasks.text("end_reason") != "Success")
+    if not failed.any():
+        return ""
+    row = int(np.flatnonzero(failed)[tasks["finish_ms"][failed].argmin()])
+    key = int(tasks["stage_id"][row]), int(tasks["stage_attempt"][row])
+    stage = next((one for one in evidence.stages if one.key == key), None)
+    return "" if stage is None else f" in {stage.label} ({stage.short_name})"
 
 
 def _reasons(evidence: Evidence) -> str:
@@ -176,11 +213,12 @@ def slow_host(evidence: Evidence) -> Iterator[Finding]:
             "slow-host",
             f"The {of(int(here.sum()), 'task')} on host {tasks.words['host'][int(code)]} take {ratio:.1f} times as "
             "long as tasks of the same stages elsewhere.",
-            "check that host (disk, noisy neighbors, CPU frequency). spark.excludeOnFailure.enabled or speculation "
-            "avoid it.",
+            f"check {tasks.words['host'][int(code)]} (disk, noisy neighbors, CPU frequency) or remove it. "
+            "spark.speculation=true starts copies of its tasks elsewhere.",
             more_s / evidence.n_slots,
             more_s / 3600,
             {"ratio": ratio, "tasks": float(here.sum())},
+            values={"host": tasks.words["host"][int(code)]},
         )
 
 
@@ -198,16 +236,33 @@ def python_workers(evidence: Evidence) -> Iterator[Finding]:
     if cost < evidence.thresholds.python_share * evidence.wall_s:
         return
     worst = costliest(stages, lambda stage: part_of(stage, Part.UNINSTRUMENTED))
+    names = list(dict.fromkeys(name for stage in worst for name in _functions_of(stage, evidence)))[:_MOST_NAMES]
+    called = f" ({', '.join(names)})" if names else f" ({worst[0].short_name})"
+    version = evidence.facts.application.spark_version
+    is_old = version.startswith(("2.", "3.0", "3.1", "3.2", "3.3", "3.4"))
+    has_arrow = bool(names) and not is_old and evidence.setting(_BY_ARROW, "false") != "true"
     yield Finding(
         "python-workers",
-        f"{stages_have(worst)} row-by-row Python functions, which take {show_seconds(cost)} outside the JVM.",
-        "use Spark's own functions, or pandas_udf and mapInPandas with Arrow.",
+        f"{stages_have(worst)} row-by-row Python functions{called}, which take {show_seconds(cost)} outside the JVM.",
+        (f"{set_(_BY_ARROW, 'true')}, which sends rows in batches, or write " if has_arrow else "write ")
+        + (f"{' and '.join(names)} with " if names else "them with ")
+        + "Spark's own functions or pandas_udf.",
         cost,
         evidence={"share": cost / evidence.wall_s},
         stage_ids=ids(worst),
+        operator=worst[0].operator,
+        values={_BY_ARROW: "true"} if has_arrow else {"functions": ", ".join(names) or worst[0].short_name},
     )
 
 
+def _functions_of(stage: StageFacts, evidence: Evidence) -> list[str]:
+    plan = evidence.facts.plans.get(stage.key)
+    nodes = plan.nodes if plan is not None else ()
+    return [name for node in nodes if "BatchEvalPython" in node.name for name in functions(node)]
+
+
+_BY_ARROW = "spark.sql.execution.pythonUDF.arrow.enabled"  # since Spark 3.5
+_MOST_NAMES = 4
 _ARROW = ("Arrow", "InPandas")
 _UDF = "BatchEvalPython"  # of a query
 _RECORD_S = 1e-3  # Python has a hundred thousand steps in that

@@ -6,7 +6,7 @@ from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import Evidence, Finding, costliest, ids, named, part_of, stages_have
 from sparkcast.profile.findings.tasks import is_python
 from sparkcast.study.application import Part
-from sparkcast.units import show_bytes, show_seconds
+from sparkcast.units import show_bytes, show_percent, show_seconds
 
 _KRYO = "org.apache.spark.serializer.KryoSerializer"
 
@@ -18,16 +18,21 @@ def shuffle_bound(evidence: Evidence) -> Iterator[Finding]:
     worst = costliest(evidence.stages, _shuffling)
     worst = [stage for stage in worst if _shuffling(stage) > 0]
     moved = sum(stage.shuffle_write_bytes for stage in evidence.stages)
+    first = costliest(evidence.stages, lambda stage: stage.shuffle_write_bytes)[0]
+    share = first.shuffle_write_bytes / max(moved, 1)
+    largest = f"the {show_bytes(first.shuffle_write_bytes)} ({show_percent(share)}) that {first.label} shuffles"
     wait, write = (evidence.seconds(part) for part in (Part.FETCH_WAIT, Part.SHUFFLE_WRITE))
     yield Finding(
         "shuffle-bound",
         f"{stages_have(worst)} shuffles, {show_bytes(moved)} in all: fetching takes {show_seconds(wait)}, writing "
         f"{show_seconds(write)}.",
-        "move less: filter and aggregate earlier, broadcast small sides of joins"
+        f"move less of {largest}: filter and aggregate before it, and drop columns that are not needed"
         + evidence.by_place(cluster=", or use faster local disks and networks.", local=", or use a faster local disk."),
         cost,
         evidence={"fetch_wait_s": wait, "shuffle_write_s": write, "shuffle_bytes": moved},
         stage_ids=ids(worst),
+        operator=first.operator,
+        values={"stage": str(first.stage_id)},
     )
 
 
@@ -56,4 +61,5 @@ def serializer(evidence: Evidence) -> Iterator[Finding]:
             cost,
             evidence={"shuffle_bytes": moved},
             stage_ids=ids(worst),
+            values={"spark.serializer": _KRYO},
         )
