@@ -113,14 +113,19 @@ def no_change(run: Run, slots: int) -> dict[tuple[str, int], float]:
 
 
 def schedule_alone(run: Run, target: Run) -> dict[tuple[str, int], float]:
-    """The source's schedule with the target's total task and driver time."""
+    """The source's schedule with the target's total task time of each stage, and its driver time."""
     work = changed(run.source.work, target.slots, keep_surroundings=True)
     real = target.source.work
-    ratio = real.task_s / work.task_s
-    stages = tuple(replace(one, work_s=one.work_s * ratio, around_s=one.around_s * ratio) for one in work.stages)
+    stages = tuple(_as_long_as(one, other) for one, other in zip(work.stages, real.stages, strict=True))
     gaps = [job.gap_s for job in real.jobs]
     jobs = tuple(replace(job, gap_s=gap) for job, gap in zip(work.jobs, gaps, strict=True))
     return spans_of(jobs, play(replace(work, stages=stages, jobs=jobs), _slots(target.slots)).jobs)
+
+
+def _as_long_as(stage: StageWork, other: StageWork) -> StageWork:
+    ratio = (other.work_s.sum() + other.around_s.sum()) / (stage.work_s.sum() + stage.around_s.sum())
+    work, around = stage.work_s * ratio, stage.around_s * ratio
+    return replace(stage, work_s=work, around_s=around, delay_s=other.delay_s, tail_s=other.tail_s)
 
 
 def _slots(slots: int) -> ReplayCluster:

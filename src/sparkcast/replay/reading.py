@@ -41,7 +41,7 @@ class _WorkReader:
         self.log, self.facts = log, facts
         self.start, self.end = facts.span.start_ms, facts.span.end_ms
         times = facts.attribution.times
-        self.launch, self.finish = times.launch, times.finish
+        self.launch, self.finish = times.launch, _freed(log, facts)
         took = (self.finish - self.launch) / 1e3
         tasks = log.tasks
         told = tasks.seconds("run_ms") + tasks.seconds("deserialize_ms") + tasks.seconds("result_serialization_ms")
@@ -238,6 +238,24 @@ class _WorkReader:
     def _stage_end(self, stage: StageWork) -> int:
         key = (stage.stage_id, stage.attempt)
         return max(self.completed[key], int(self.finish[self.rows[key]].max()))
+
+
+def _freed(log: LogRead, facts: AppFacts) -> Integers:
+    """When the slot of each task was free: the driver books the end of a task after it has started the next one there.
+
+    Of an executor with n slots, the task that is n later than the k-th to end cannot have started before that end.
+    """
+    times, codes = facts.attribution.times, log.tasks.texts["executor"]
+    finish = times.finish.copy()
+    words = {word: code for code, word in enumerate(log.tasks.words["executor"])}
+    for one in facts.attribution.slots:
+        own, n = np.flatnonzero(codes == words.get(one.executor.executor_id, -1)), int(one.n)
+        if n < 1 or len(own) <= n:
+            continue
+        by_finish = own[np.argsort(finish[own], kind="stable")][: len(own) - n]
+        latest = np.sort(times.launch[own])[n:]
+        finish[by_finish] = np.maximum(np.minimum(finish[by_finish], latest), times.launch[by_finish])
+    return finish
 
 
 def _seconds(text: str, default: float) -> float:
