@@ -303,3 +303,10 @@ def test_a_task_whose_end_was_booked_late_does_not_delay_the_next_one() -> None:
     one = [Executor("0", "a", 1, 0, at(1))]
     made = source(log_of(tasks, end=13, executors=one, profiles=ONE_CORE, spark=FIXED))
     assert play(made.work, made.cluster).wall_s == pytest.approx(13, abs=0.01)
+
+
+def test_executors_whose_first_tasks_start_one_after_the_other_were_ready_together() -> None:
+    tasks = [T(12 + n / 4, 22, 0, n, executor=str(n)) for n in range(4)]
+    stages = [Stage(0, n_tasks=4, submitted_ms=at(2), completed_ms=at(22))]
+    log = log_of(tasks, end=23, executors=FOUR, profiles=ONE_CORE, stages=stages)
+    assert facts_of(log).ready_s == (12, 12, 12, 12)

@@ -5,6 +5,7 @@ import numpy as np
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts.attribution import Attribution, rows_by_stage
 
+_FIRST_MS = 1000  # executors that begin within this were ready together
 _AT_ONCE_MS = 200  # a task that starts within this did not wait for its executor
 
 
@@ -27,7 +28,9 @@ def ready_s(log: LogRead, found: Attribution) -> tuple[float, ...]:
             first = int(own.min())
             since = min((low for low, high in waits if low <= first <= high), default=first)
             if first - max(since, moment) > _AT_ONCE_MS:
-                moment = first
+                # The driver starts the first tasks of an application one after the other.
+                is_one_of_the_first = one.start_ms <= first_of_all and first - first_of_all <= _FIRST_MS
+                moment = first_of_all if is_one_of_the_first else first
         elif any(low < first_of_all and moment < first_of_all for low, _ in waits):
             moment = max(moment, first_of_all)
         ready.append((moment - start) / 1e3)

@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 _MANY = 20  # tasks from which on what surrounds them is measured
 _QUIET = 0.25  # of what surrounds the tasks: the rest waits for a driver or a machine that has other things to do
-_PINNED = 0.8  # of a stage's tasks ran where their data were
+_PINNED = 0.5  # of a stage's tasks ran where their data were; others may have waited too long for a slot there
 _ENOUGH_MS = 5  # after a job has ended, another may say that it began before
 
 
