@@ -30,7 +30,7 @@ from sparkcast.facts import facts_of
 from sparkcast.replay import JobWork, Played, Recorded, StageWork, WhatIfQuestion, play, recorded
 from sparkcast.replay.change import changed
 from sparkcast.replay.cluster import Node, ReplayCluster
-from sparkcast.replay.intervals import Spread, prior_spread
+from sparkcast.replay.intervals import ReplaySpread, prior_spread
 from sparkcast.replay.whatif import play_at
 
 _QUIET = 0.05  # repeats that differ by less are judged
@@ -199,10 +199,10 @@ def _note(all_: dict[str, list[float]], quiet: dict[str, list[float]], way: str,
         quiet[way].append(error)
 
 
-_SPREADS: dict[tuple[tuple[int, ...], str], Spread] = {}
+_SPREADS: dict[tuple[tuple[int, ...], str], ReplaySpread] = {}
 
 
-def _spread(others: Sequence[Run], name: str) -> Spread:
+def _spread(others: Sequence[Run], name: str) -> ReplaySpread:
     """What the other logs say of each other, about one job."""
     from sparkcast.replay.intervals import measured_spread
 
@@ -261,7 +261,9 @@ def judge_data(runs: Sequence[Run]) -> None:
             found = spans_of(source.source.work.jobs, played.jobs)
             names = sorted({name for name, _ in found})
             for name in names:
-                errors = [found[key] / real - 1 for key, real in target.spans.items() if key[0] == name]
+                errors = [
+                    found[key] / real - 1 for key, real in target.spans.items() if key[0] == name and key in found
+                ]
                 print(f"  {source.data}x -> {target.data}x {name:12} error {100 * mean(errors):+.1f}%")
             _print_refusal(source, factor)
 

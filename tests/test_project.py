@@ -69,6 +69,18 @@ SPEAK_OF_NAMES = ("workloads/", "testing/", *USUAL_NAMES, "demo.py")
 # Fields of Spark's executors, of seconds and of learning algorithms, whatever settings are called.
 OWN_WORDS = {"executors", "learning_rate", "time_s", "cost", "throughput"}
 OWN_KEYS = {("observe/report.py", "time_s"), ("study/application.py", "time_s"), ("store/schema.py", "time_s")}
+# Replays vary Spark's executors and cores, which no study names.
+OWN_KEYS |= {
+    ("replay/answer.py", "executors"),
+    ("replay/question.py", "executors"),
+    ("recommend/replayed.py", "executors"),
+    ("recommend/replayed.py", "time_s"),
+    ("recommend/replayed.py", "cost"),
+    ("report/figures/replays.py", "executors"),
+    ("report/figures/replays.py", "cost"),
+    ("cli/whatif.py", "executors"),
+    ("cli/whatif.py", "cost"),
+}
 
 
 def test_shared_code_knows_no_setting_or_response_by_its_name() -> None:

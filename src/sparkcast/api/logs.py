@@ -240,10 +240,15 @@ def whatif_within(
     """The cheapest cluster that keeps to a deadline or a budget, by replaying an event log.
 
     Args:
-        logs, executors, cores, partitions, data, price: As in `whatif`.
+        logs: An event log, or several of the same job.
         within_s: The deadline for the whole application, seconds.
         budget: The most that a run may cost; needs a price.
         confidence: The probability with which each must be kept.
+        executors: How many; by default from a quarter to four times as many as there were.
+        cores: Of an executor; by default as many as there were.
+        partitions: Another spark.sql.shuffle.partitions.
+        data: How many times as much data.
+        price: Per core-hour and GiB-hour.
 
     Returns:
         The cluster, what it is predicted to take and cost, and what else there is: as from `recommend`.
@@ -278,8 +283,14 @@ def write_whatif_figures(
     """Draw time and cost of other clusters with interval, knee and the measured one; and tasks, measured and replayed.
 
     Args:
-        logs, executors, cores, partitions, data, dynamic, price: As in `whatif`.
+        logs: An event log, or several of the same job.
         folder: Where PNG, SVG and Vega-Lite files go.
+        executors: How many; by default from a quarter to four times as many as there were.
+        cores: Of an executor; by default as many as there were.
+        partitions: Another spark.sql.shuffle.partitions.
+        data: How many times as much data.
+        dynamic: The least and the most executors of dynamic allocation.
+        price: Per core-hour and GiB-hour.
         force: Replace files that exist.
 
     Returns:

@@ -22,7 +22,7 @@ class _PairOfLogs(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ReplaySpread:
     """`slope` is the error per doubling of slots; `excess` is how many times the prior's width the errors are."""
 
     slope: float = 0.0
@@ -43,11 +43,11 @@ def _prior_sd(distance: float, data: float) -> float:
     return (log(1 + _RUN + _DOUBLING * abs(distance)) + _DATA * abs(log2(data))) / _Z
 
 
-def prior_spread() -> Spread:
-    return Spread()
+def prior_spread() -> ReplaySpread:
+    return ReplaySpread()
 
 
-def measured_spread(pairs: Sequence[_PairOfLogs]) -> Spread:
+def measured_spread(pairs: Sequence[_PairOfLogs]) -> ReplaySpread:
     """From the replay of each log as the others were run. Few logs say little: the prior counts as some pairs more."""
     found = [(pair.distance, pair.error) for pair in pairs]
     n_logs = round((1 + sqrt(1 + 4 * len(found))) / 2)
@@ -57,10 +57,10 @@ def measured_spread(pairs: Sequence[_PairOfLogs]) -> Spread:
     slope = sum(d * e for d, e in found) * worth / steep
     squares = [((e - slope * d) / _prior_sd(d, 1.0)) ** 2 for d, e in found]
     excess = sqrt((sum(squares) + _BELIEF) / (len(squares) + _BELIEF))
-    return Spread(slope, excess, len(found))
+    return ReplaySpread(slope, excess, len(found))
 
 
-def interval_text(n_logs: int, spread: Spread | None, data: float) -> str:
+def interval_text(n_logs: int, spread: ReplaySpread | None, data: float) -> str:
     """Where the width of the intervals is from."""
     told = f"{show_percent(_RUN)} plus {show_percent(_DOUBLING)} per doubling of slots"
     if data != 1:

@@ -11,7 +11,7 @@ from sparkcast.facts import AppFacts
 from sparkcast.replay.answer import Floor, Replayed, Trap, WhatIf, executors_of
 from sparkcast.replay.change import changed, following, share_following
 from sparkcast.replay.cluster import Allocation, Node, ReplayCluster, cluster_like, cluster_of
-from sparkcast.replay.intervals import LEVEL, Spread, interval_text, measured_spread, prior_spread
+from sparkcast.replay.intervals import LEVEL, ReplaySpread, interval_text, measured_spread, prior_spread
 from sparkcast.replay.parallelism import n_tasks_at
 from sparkcast.replay.plans import broadcasts_of
 from sparkcast.replay.play import Played, play
@@ -171,7 +171,8 @@ def _gpu_slots(source: Recorded) -> int | None:
     return None
 
 
-def _shapes(source: Recorded, question: WhatIfQuestion) -> list[tuple[int, int]]:
+def _require_varied(source: Recorded, question: WhatIfQuestion) -> None:
+    """What is to vary can vary there."""
     shape = source.facts.shape
     if shape.is_local and (question.dynamic or (question.executors or (1,)) != (1,)):
         raise StudyError(
@@ -183,6 +184,10 @@ def _shapes(source: Recorded, question: WhatIfQuestion) -> list[tuple[int, int]]
             "tasks ask for GPUs, so the cores of an executor do not set how many run",
             hint="vary `executors=`, and leave `cores=` out",
         )
+
+
+def _shapes(source: Recorded, question: WhatIfQuestion) -> list[tuple[int, int]]:
+    _require_varied(source, question)
     if question.dynamic is not None:
         return [(question.dynamic[1], cores) for cores in question.cores or (source.cores,)]
     if question.executors or question.cores:
@@ -190,7 +195,7 @@ def _shapes(source: Recorded, question: WhatIfQuestion) -> list[tuple[int, int]]
         return list(dict.fromkeys((e, c) for e in executors for c in cores))
     if question.partitions is not None or question.data != 1:
         return [(source.executors, source.cores)]
-    if shape.is_local:
+    if source.facts.shape.is_local:
         return [(1, cores) for cores in _around(source.cores)]
     return [(executors, source.cores) for executors in _around(source.executors)]
 
@@ -228,7 +233,7 @@ def _cost(question: WhatIfQuestion, core_hours: float, gib_hours: float) -> floa
 
 
 def _replayed(
-    sources: Sequence[Recorded], executors: int, cores: int, question: WhatIfQuestion, spread: "Spread | None"
+    sources: Sequence[Recorded], executors: int, cores: int, question: WhatIfQuestion, spread: ReplaySpread | None
 ) -> Replayed:
     first = sources[0]
     played = [play_at(source, executors, cores, question) for source in sources]
@@ -237,14 +242,11 @@ def _replayed(
     used = spread or prior_spread()
     center, sd = used.at([log(one.wall_s) for one in played], distances, question.data)
     factor = exp(center) / played[0].wall_s
-    unsure = 0.0
-    if first.work.default_cores != _total_cores(first, executors, cores) and share_following(first.work) > _FOLLOWS:
-        fixed = play_at(first, executors, cores, question, follow=False).wall_s
-        unsure = abs(log(fixed / played[0].wall_s))
+    unsure = _doubt(first, executors, cores, question, played[0])
     half = exp((sd**2 * 1.645**2 + (unsure / 2) ** 2) ** 0.5)
     time = exp(center)
     hours, gib = played[0].core_hours * factor, played[0].gib_hours * factor
-    lives = hours * 3600 / max(sum(node.cores for node in first.cluster.nodes) / first.cluster.slots, 1e-9)
+    slot_s = hours * 3600 / max(first.cluster.cores / first.cluster.slots, 1e-9)
     measured = first.facts
     return Replayed(
         executors=executors,
@@ -257,14 +259,24 @@ def _replayed(
         level=LEVEL,
         core_hours=hours,
         cost=_cost(question, hours, gib),
-        utilization=min(played[0].busy_s / lives, 1.0) if lives else 0.0,
+        utilization=min(played[0].busy_s / slot_s, 1.0) if slot_s else 0.0,
         change=time / measured.span.wall_s - 1,
         change_core_hours=hours / measured.core_hours.paid - 1 if measured.core_hours.paid else 0.0,
-        is_measured=(executors, cores) == (first.executors, first.cores)
-        and question.dynamic is None
-        and question.data == 1
-        and question.partitions is None,
+        is_measured=_is_measured(first, executors, cores, question),
     )
+
+
+def _doubt(source: Recorded, executors: int, cores: int, question: WhatIfQuestion, played: Played) -> float:
+    """How far times differ (in logarithms) if the number of tasks does not follow the cores after all."""
+    same = source.work.default_cores == _total_cores(source, executors, cores)
+    if same or share_following(source.work) <= _FOLLOWS:
+        return 0.0
+    return abs(log(play_at(source, executors, cores, question, follow=False).wall_s / played.wall_s))
+
+
+def _is_measured(source: Recorded, executors: int, cores: int, question: WhatIfQuestion) -> bool:
+    is_same = (executors, cores) == (source.executors, source.cores)
+    return is_same and question.dynamic is None and question.data == 1 and question.partitions is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +366,7 @@ def _waves(source: Recorded, one: Replayed, question: WhatIfQuestion) -> str:
     return ""
 
 
-def _effects(source: Recorded, question: WhatIfQuestion, spread: "Spread | None") -> tuple[str, ...]:
+def _effects(source: Recorded, question: WhatIfQuestion, spread: ReplaySpread | None) -> tuple[str, ...]:
     work, seconds = source.work, following(source.work)
     total = max(sum(seconds.values()), 1e-9)
     lag = max((node.ready_s - node.registered_s for node in source.cluster.nodes), default=0.0)
