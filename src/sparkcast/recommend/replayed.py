@@ -40,9 +40,6 @@ def recommend_replayed(
     ranked = sorted(meeting, key=lambda one: one.predicted(goal).value)
     chosen, others = ranked[0], ranked[1:]
     time = chosen.predicted(_TIME)
-    limited = " and the ".join("deadline" if one.response == _TIME else "budget" for one in limits)
-    noun = {money: "cost" if money == COST else "core-hours", _TIME: "time"}[goal]
-    count = f"the {len(meeting)} candidates (of {len(candidates)})"
     return Recommendation(
         objective=f"minimize {goal}",
         within_s=within_s,
@@ -51,24 +48,30 @@ def recommend_replayed(
         chosen=chosen,
         runner_up=others[0] if others else None,
         candidates=(chosen, *(one for one in candidates if one is not chosen)),
-        why=f"lowest predicted {noun} of {count} that meet the {limited}" if limits else f"lowest predicted {noun}",
+        why=_why(goal, len(meeting), len(candidates), limits),
         margin_s=None if within_s is None else within_s - time.value,
         launch=Launch(properties=_properties(chosen.configuration)),
         limits=limits,
         chances=tuple(_chance(chosen, limit) for limit in limits),
         n_candidates=len(candidates),
-        considered=Considered(
-            len(candidates),
-            sum(one.measured_runs > 0 for one in candidates),
-            False,
-            f"{len(candidates)} clusters, replayed from {len(found.logs)} logs",
-            len(meeting),
-            len(found.logs),
-            0,
-        ),
+        considered=_considered(found, candidates, len(meeting)),
         notes=(f"replayed, not run; the interval is {found.interval}", *found.notes),
         vocabulary=words,
     )
+
+
+def _why(goal: str, n_meeting: int, n: int, limits: tuple[Limit, ...]) -> str:
+    noun = {COST: "cost", _CORE_HOURS: "core-hours", _TIME: "time"}[goal]
+    if not limits:
+        return f"lowest predicted {noun}"
+    limited = " and the ".join("deadline" if one.response == _TIME else "budget" for one in limits)
+    return f"lowest predicted {noun} of the {n_meeting} candidates (of {n}) that meet the {limited}"
+
+
+def _considered(found: WhatIf, candidates: list[Candidate], n_meeting: int) -> Considered:
+    n_measured, n_logs = sum(one.measured_runs > 0 for one in candidates), len(found.logs)
+    text = f"{len(candidates)} clusters, replayed from {'1 log' if n_logs == 1 else f'{n_logs} logs'}"
+    return Considered(len(candidates), n_measured, False, text, n_meeting, n_logs, 0)
 
 
 def _words(found: WhatIf, money: str) -> Vocabulary:
