@@ -35,7 +35,8 @@ class Seen:
 
 def _write(url: str, number: int, ready: Barrier, end: Event, seen: "mp.Queue[Seen]") -> None:
     ready.wait()
-    stored, errors = [], []
+    stored: list[str] = []
+    errors: list[str] = []
     store, study = open_store(url), f"study-{number}"
     store.register(Study(study, "pi", ()), Plan("full", 0, ()))
     with store.holding(study):
@@ -55,7 +56,7 @@ def _write(url: str, number: int, ready: Barrier, end: Event, seen: "mp.Queue[Se
 
 def _read(url: str, number: int, ready: Barrier, end: Event, seen: "mp.Queue[Seen]") -> None:
     ready.wait()
-    read, errors = 0, []
+    read, errors = 0, list[str]()
     while not end.is_set():
         try:
             store = open_store(url)

@@ -1,7 +1,29 @@
 """Tables of runs as people of very different habits keep them, made here: none of them is anybody's."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import product
+from pathlib import Path
+from typing import Any
+
+from sparkcast import api
+from sparkcast.study import Kind, Outcome, Role
+
+
+@dataclass(frozen=True)
+class Expected:
+    settings: Mapping[str, Role]
+    time: str
+    others: Mapping[str, Kind] = field(default_factory=dict)  # further responses
+    failed: Mapping[Outcome, int] = field(default_factory=dict)
+    unit: str = "s"  # of the time
+
+
+def read(tmp_path: Path, table: Callable[[], str], **options: Any) -> api.Data:
+    path = tmp_path / "runs.csv"
+    path.write_text(table(), encoding="utf-8")
+    return api.load_data(path, table=api.TableOptions(**options))
 
 
 def lines(header: str, *rows: str) -> str:

@@ -76,3 +76,10 @@ def test_without_any_paper_installed_the_hint_says_what_to_install(monkeypatch: 
         replicate("marinos2020")
     assert "pip install sparkcast" in error.value.hint
     assert "sparkcast.replications" in error.value.hint
+
+
+def test_a_number_is_called_printed_only_where_a_paper_prints_it() -> None:
+    rows = (compare("x", "F", "1.5", 1.5),)
+    printed, other = Section("t", "Table 1", rows), Section("t", "the authors' data", rows, is_printed=False)
+    assert [(row.printed, row.reference, row.compared) for row in printed.rows] == [("1.5", "", "1.5")]
+    assert [(row.printed, row.reference, row.compared) for row in other.rows] == [("", "1.5", "1.5")]

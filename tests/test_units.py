@@ -54,7 +54,7 @@ def test_shown_durations_name_a_unit(seconds: float) -> None:
 @pytest.mark.parametrize(
     ("amount", "currency", "shown"),
     [
-        (8.606e-05, "USD", "0.00861 ct USD"),
+        (8.606e-05, "USD", "0.00861¢"),
         (0.0009, "EUR", "0.09 ct EUR"),
         (0.05, "EUR", "5 ct EUR"),
         (0.25, "EUR", "0.25 EUR"),

@@ -8,14 +8,18 @@ Printed numbers are kept as text, for their digits are the tolerance.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import StudyError
 from sparkcast.registry import Registry
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "MOST_DIGITS",
@@ -57,12 +61,18 @@ class Row:
 
     item: str
     quantity: str
-    printed: str  # with the digits it was printed with; "" where there is none; see `Section.is_printed`
+    printed: str  # in the paper, with its digits; "" where it prints none
     expected: float | None
     ours: float | None  # None where the paper is only repeated
     difference: float | None  # ours less the expected
     verdict: Agreement
     rule: str  # how they were compared
+    reference: str = ""  # what ours is compared with, where no paper prints it
+
+    @property
+    def compared(self) -> str:
+        """The number that ours is compared with, with its digits."""
+        return self.printed or self.reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,11 @@ class Section:
     notes: tuple[str, ...] = ()  # why rows differ or could not be held against anything
     is_printed: bool = True  # whether a paper prints them; else somebody else computed them, or there are none
     is_synthetic: bool = False  # whether ours come from generated runs, which agree with nothing that was measured
+
+    def __post_init__(self) -> None:
+        if not self.is_printed:
+            moved = tuple(replace(row, printed="", reference=row.compared) for row in self.rows)
+            object.__setattr__(self, "rows", moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +118,7 @@ class PartResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Replicated:
+class Replicated(Displayed):
     paper: str
     title: str
     parts: tuple[str, ...]  # those that were done
@@ -116,6 +131,12 @@ class Replicated:
     headlines: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # parts that need the authors' measurements
     synthetic_counts: dict[Agreement, int] = field(default_factory=dict)  # of generated runs; empty without any
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each number: the paper's, ours, and whether they agree."""
+        return frame_of(
+            {"section": section.title, **plain_row(row)} for section in self.sections for row in section.rows
+        )
 
 
 class PaperPart(Protocol):

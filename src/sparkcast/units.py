@@ -119,9 +119,11 @@ def as_number(value: object) -> float | None:
         return number if math.isfinite(number) else None
     except ValueError:
         match = _QUANTITY.fullmatch(text)
-        if match and match[2].lower() in _BYTES:
-            return float(parse_bytes(text))
-        return None
+        if match is None or match[2].lower() not in _BYTES:
+            return None
+        if match[2] == "b" and math.isinf(float(match[1])):
+            return None  # the hash of a commit, as 5e42030b is
+        return float(parse_bytes(text))
 
 
 def show_seconds(seconds: float) -> str:
@@ -213,11 +215,13 @@ def show_money(amount: float, currency: str = "", *, up: bool = False) -> str:
 
     >>> show_money(8.606e-4, "EUR"), show_money(1.5, "EUR"), show_money(0.0123456, "JPY"), show_money(0.0123456)
     ('0.0861 ct EUR', '1.50 EUR', '0.0123 JPY', '0.01235')
+    >>> show_money(1.36e-4, "USD")
+    '0.0136¢'
     """
     unit, per = money_unit(currency, amount)
     # What is in no currency is a formula of the user's, and reads like any other number.
     number = money_number(amount * per, figures=3 if currency else 4, up=up)
-    return f"{number} {unit}" if unit else number
+    return f"{number}¢" if unit == "ct USD" else f"{number} {unit}".strip()
 
 
 def money_unit(currency: str, largest: float) -> tuple[str, float]:

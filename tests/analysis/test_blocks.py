@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from statsmodels.stats.anova import anova_lm
 from sparkcast import api
 from sparkcast.analysis import Analysis, CheckResult
 from sparkcast.analysis.anova import analyze
+from sparkcast.analysis.blocks import is_sorted_by_settings
 from sparkcast.study import Dataset, Observation
 
 Order = Callable[[list[tuple[int, ...]]], object]
@@ -105,6 +107,45 @@ def test_rows_that_are_only_sorted_count_as_random_where_a_column_tells_the_orde
     assert any(row.p_blocks is not None for row in api.analyze(frame).rows)
     frame["position"] = draw.permutation(12) + 1
     assert all(row.p_blocks is None for row in api.analyze(frame).rows)
+
+
+def sorted_table(folder: Path, *, shuffled: bool = False) -> api.Data:
+    """A clear effect of both settings, three runs of each configuration in rows below each other."""
+    draw = np.random.default_rng(3)
+    cells = list(product((1, 2, 4), ("a", "b", "c")))
+    if shuffled:
+        draw.shuffle(cells)
+    rows = [
+        f"{n},{kind},{100 / int(n) + 4 * (kind == 'b') + draw.normal(0, 1):.3f}" for n, kind in cells for _ in range(3)
+    ]
+    (folder / "runs.csv").write_text("\n".join(["nodes,kind,time_s", *rows]) + "\n")
+    return api.load_data(folder / "runs.csv")
+
+
+def test_rows_sorted_by_the_settings_do_not_count_as_runs_in_a_row(tmp_path: Path) -> None:
+    found = api.analyze(sorted_table(tmp_path))
+    assert all(verdict.matters for verdict in found.factors)
+    said = " ".join(found.warnings)
+    assert "the rows are sorted by the settings, so their order is not taken for that of the runs" in said
+    assert "in a row" not in said
+    assert "changes with time" not in said
+
+
+def test_rows_in_an_order_that_is_not_sorted_still_count_as_runs_in_a_row(tmp_path: Path) -> None:
+    said = " ".join(api.analyze(sorted_table(tmp_path, shuffled=True)).warnings)
+    assert "the rows are sorted" not in said
+    assert "tests compare the 9 blocks, not the runs" in said
+
+
+def test_too_few_configurations_to_look_sorted_by_more_than_chance_do_not(tmp_path: Path) -> None:
+    runs = [
+        Observation({"a": a, "b": b}, {"time_s": 1.0 * place}, replicate=1, position=place)
+        for place, (a, b) in enumerate(product((1, 2), (1, 2)), start=1)
+    ]
+    assert not is_sorted_by_settings(runs)
+    assert is_sorted_by_settings(
+        [Observation({"n": n}, {"time_s": 1.0}, replicate=r, position=2 * n + r) for n in range(1, 6) for r in (0, 1)]
+    )
 
 
 def test_what_too_few_blocks_cannot_settle_is_not_called_without_effect() -> None:

@@ -43,8 +43,11 @@ def model(learned: bytes, runs: Path) -> Path:
 def test_fit_says_what_was_learned(call: Call, runs: Path) -> None:
     answer = call("fit", "runs.csv", "--model", "ridge")
     assert answer.code == 0
-    assert "time_s: model ridge, trained on 16 runs of 8 configurations; mean error on held-out runs" in answer.out
-    assert "accuracy: model ridge" in answer.out
+    first, second, *_, last = answer.out.splitlines()
+    assert re.fullmatch(r"Time \(time_s\): [\d.]+% mean error on held-out runs, model ridge\.", first)
+    assert second.split() == "Trained on 16 runs of 8 configurations".split()
+    assert "Accuracy: " in answer.out
+    assert "--save FILE" in last
     assert not list(runs.parent.glob("*.sparkcast"))
 
 
@@ -58,8 +61,8 @@ def test_fit_of_one_response_learns_that_one(call: Call, runs: Path) -> None:
 
 def test_auto_tells_its_choice_and_the_scores_of_its_candidates(call: Call, runs: Path) -> None:
     answer = call("fit", "runs.csv", "--response", "time_s")
-    assert "inside the measured range: predicted by" in answer.out
-    assert "mean errors by loo:" in answer.out
+    assert re.search(r"Predicted by  .*, inside the measured range", answer.out)
+    assert re.search(r"Mean errors   .* \(protocol loo\)", " ".join(answer.out.split(chr(10))))
     told = json.loads(call("fit", "runs.csv", "--response", "time_s", "--json").out)
     [choice] = told["responses"][0]["choices"]
     assert len(choice["errors"]) > 1
@@ -249,7 +252,7 @@ def test_failed_runs_show_as_a_probability(call: Call, runs: Path) -> None:
     failed = [f"16,{net},,,oom" for net in ("lenet5", "vgg") for _ in range(3)]
     runs.write_text(runs.read_text() + "\n".join(failed) + "\n")
     answer = call("predict", "runs.csv", "--model", "ridge", "--at", "executors=8,net=vgg")
-    assert re.search(r"  fails with probability (<1|[1-9]\d?)%", answer.out)
+    assert re.search(r"  Failures +(<1|[1-9]\d?)% of submissions are expected to fail", answer.out)
     call("fit", "runs.csv", "--model", "ridge", "--save", "m.sparkcast")
     for source in (["m.sparkcast"], ["runs.csv", "--model", "ridge"]):
         asked = [f"executors={e},net=vgg" for e in (1, 8)]
@@ -260,9 +263,9 @@ def test_failed_runs_show_as_a_probability(call: Call, runs: Path) -> None:
 def test_without_failed_runs_a_bound_is_told_and_json_has_the_rule_of_thumb_too(call: Call, runs: Path) -> None:
     question = ("predict", "runs.csv", "--model", "ridge", "--at", "executors=8,net=vgg")
     said = call(*question).out
-    assert "fails with probability" not in said
+    assert "expected to fail" not in said
     # Clopper and Pearson's upper end for 0 of 16: 1 - 0.05 ** (1 / 16) = 0.17075
-    assert "no failure in 16 runs: the probability of failing is below 17.1% with 95% confidence" in said
+    assert "no failures in 16 runs; the failure rate is below 17.1% (95% confidence)" in said
     told = json.loads(call(*question, "--json").out)
     assert told["failure_probability"] == pytest.approx(1 / 18)
     assert told["no_failure"] == {"runs": 16, "below": pytest.approx(0.17075, abs=1e-5), "confidence": 0.95}

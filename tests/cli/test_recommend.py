@@ -211,10 +211,45 @@ def test_the_texts_of_an_answer_stand_in_one_column_whatever_their_labels(call: 
     assert texts == {len("  Core-seconds  ")}
 
 
+def test_a_table_that_names_nothing_of_spark_has_no_empty_line_to_paste(call: Call, tmp_path: Path) -> None:
+    rows = [f"{n},{ram},{100 / n + ram / 10:.1f}" for n in (1, 2, 4) for ram in (30, 60)]
+    (tmp_path / "runs.csv").write_text("\n".join(["workers,ram,time_s", *rows]) + "\n")
+    asked = ("recommend", tmp_path / "runs.csv", "--within", "90s", "--model", "ridge")
+    answer = call(*asked, "--format", "spark-submit")
+    assert (answer.code, answer.out) == (2, "")
+    said = " ".join(answer.err.split())
+    assert "no setting is Spark's: there is no line to paste" in said
+    assert "--role NAME=machines" in said
+    assert (
+        "no setting is Spark's: there is no line to paste" in json.loads(call(*asked, "--json").out)["launch"]["notes"]
+    )
+
+
+def test_the_chance_of_a_deadline_is_that_of_a_submission_where_settings_often_fail(call: Call, tmp_path: Path) -> None:
+    rows = [
+        f"{n},{'' if (fails := n == 4 and rep < 2) else 100 / n + rep},{'FAILED' if fails else 'OK'}"
+        for n in (1, 2, 4)
+        for rep in range(6)
+    ]
+    (tmp_path / "runs.csv").write_text("\n".join(["executors,time_s,status", *rows]) + "\n")
+    asked = ("recommend", tmp_path / "runs.csv", "--within", "45s", "--max-failure", "0.9", "--model", "ridge")
+    said = " ".join(call(*asked).out.split())
+    assert "Use executors=4." in said
+    assert re.search(r"met by (6|7)\d% of submissions, and by >?\d+% of those that succeed", said)
+    assert re.search(
+        r"Failures (2|3)\d% of submissions are expected to fail; 2 of 6 runs of these settings failed", said
+    )
+    found = json.loads(call(*asked, "--json").out)
+    assert found["submission_chances"][0] == pytest.approx(
+        found["chances"][0] * (1 - found["chosen"]["failure_probability"])
+    )
+
+
 def test_a_deadline_is_promised_on_condition_of_success_where_runs_failed(call: Call, tmp_path: Path) -> None:
     rows = [f"{n},{cores},{240 / n / cores + 5:.1f},OK" for n in (1, 2, 4) for cores in (1, 2)]
     (tmp_path / "runs.csv").write_text("\n".join(["executors,cores,time_s,status", *rows, "8,2,,KILLED"]) + "\n")
     answer = call("recommend", tmp_path / "runs.csv", "--within", "200s", "--model", "ridge")
     assert answer.code == 0, answer.err
-    assert "probability if the run succeeds (95% required)" in answer.out
+    deadline = next(line for line in answer.out.splitlines() if "Deadline" in line)
+    assert re.search(r"met by \d+% of submissions, and by >99% of those that succeed", deadline)
     assert "Use executors=8" not in answer.out

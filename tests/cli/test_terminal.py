@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from every_command import FAILING, SUCCEEDING
 from sparkcast.cli import _helps
-from sparkcast.cli._layout import shell_lines, table_lines, wrapped
 from sparkcast.cli._overview import show_overview
+from sparkcast.text._layout import shell_lines, table_lines, wrapped
 from tests_support import Answer, Call
 
 WIDTHS = (80, 100, 140)

@@ -83,11 +83,12 @@ def test_the_best_of_what_is_known_is_told_with_the_way_on(tune: Tune, study: Pa
     answer = tune("--searcher", "exhaustive")
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines() == [
-        "minimize time_s: samples=3000",
-        "  2.00 s from the first to the last Spark job (1 run)",
-        "  50% less than the first run: 4.00 s at samples=1000",
-        "0 runs (0 new, 4 already measured, 0 failed): 0.00 s, 0 USD at the study's price",
-        "stopped: every candidate was run",
+        "Use samples=3000.",
+        "  Why        lowest time of 4 configurations run",
+        "  Time       2.00 s from the first to the last Spark job (1 run); 50% less than the first run, "
+        "4.00 s at samples=1000",
+        "  Runs       0 (0 new, 4 already measured, 0 failed); they took 0.00 s and cost 0 USD",
+        "  Stopped    every candidate was run",
         "paste into spark-submit:",
         "  --conf spark.executor.cores=1 \\",
         "  --conf spark.cores.max=1 \\",
@@ -183,14 +184,14 @@ def test_ctrl_c_in_the_last_run_is_not_an_interruption(
     answer = tune("--searcher", "exhaustive")
     assert answer.returncode == 0
     assert "Interrupted" not in answer.stderr
-    assert "stopped: every candidate was run\n" in answer.stdout
+    assert "Stopped    every candidate was run\n" in answer.stdout
 
 
 def test_two_that_differ_by_less_than_noise_are_told_with_the_runs_that_decide(tune: Tune, study: Path) -> None:
     measure(study, {1000: 4.0, 2000: 2.06, 3000: 2.0, 4000: 5.0})
     lines = tune("--searcher", "exhaustive").stdout.splitlines()
     assert (
-        "warning: the best differs from the runner-up (2.06 s at samples=2000) by less than runs usually vary (7%)"
+        "  Warning    the best differs from the runner-up (2.06 s at samples=2000) by less than runs usually vary (7%)"
         in lines
     )
     assert [line for line in lines if line.startswith("to decide: ")] == [
@@ -204,7 +205,7 @@ def test_a_clear_difference_asks_for_no_further_run(tune: Tune, study: Path) -> 
     measure(study, KNOWN)
     answer = tune("--searcher", "exhaustive").stdout
     assert "to decide" not in answer
-    assert "warning" not in answer
+    assert "Warning" not in answer
 
 
 def test_an_unknown_response_is_told_that_cost_is_known(tune: Tune) -> None:

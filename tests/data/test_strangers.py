@@ -1,8 +1,7 @@
 """Tables as strangers keep them: read right, or a question with the option that answers it, never wrong in silence."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +11,7 @@ import strangers_support as tables
 from sparkcast import api
 from sparkcast.errors import StudyError
 from sparkcast.study import Kind, Outcome, Role
-
-
-@dataclass(frozen=True)
-class Expected:
-    settings: Mapping[str, Role]
-    time: str
-    others: Mapping[str, Kind] = field(default_factory=dict)  # further responses
-    failed: Mapping[Outcome, int] = field(default_factory=dict)
-    unit: str = "s"  # of the time
-
-
-def read(tmp_path: Path, table: Callable[[], str], **options: Any) -> api.Data:
-    path = tmp_path / "runs.csv"
-    path.write_text(table(), encoding="utf-8")
-    return api.load_data(path, table=api.TableOptions(**options))
-
+from strangers_support import Expected, read
 
 READ: dict[Callable[[], str], Expected] = {
     tables.german_spreadsheet: Expected(

@@ -50,6 +50,16 @@ def test_without_runs_a_trial_is_expected_to_take_its_limit() -> None:
     assert summary.price == pytest.approx(14 * 60 / 3600 * 0.6)
 
 
+def test_the_price_counts_what_executors_held_in_the_runs_so_far_as_answers_do() -> None:
+    def held(executors: int) -> Observation:  # for 50 of 100 s
+        return Observation(
+            {"executors": executors, "samples": 10}, {"total_s": 100.0, "core_hours": executors * 50 / 3600}
+        )
+
+    summary = summarize(study(), plan_of(study()), (held(1), held(2)))
+    assert summary.price == pytest.approx(14 * 50 / 3600 * 0.6)  # seven executors twice, 100 s each
+
+
 def test_earlier_runs_of_a_configuration_count_for_it_and_their_mean_for_the_others() -> None:
     seen = (run(1, 10, 90.0), run(1, 10, 110.0, 2), run(2, 10, 40.0))
     summary = summarize(study(), plan_of(study()), seen)

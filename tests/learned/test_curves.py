@@ -157,3 +157,41 @@ def test_curves_are_of_use_when_epochs_are_no_factor_and_there_are_some() -> Non
     assert not has_curves(data, "cost")
     assert not has_curves(runs(last=1), "time_s")
     assert not has_curves(Dataset(("executors", "epochs"), data.observations), "time_s")
+
+
+def test_a_configuration_that_was_run_goes_on_as_it_did() -> None:
+    """Its own epochs tell more of it than other configurations do."""
+    dice = random.Random(3)
+    observations = []
+    for k, executors in enumerate((1, 2, 3, 4, 5, 6, 7, 8)):
+        height, slope = dice.uniform(-1, 2), dice.uniform(0.2, 1.0)  # nothing of it in the settings
+        curve = tuple(
+            Epoch(
+                e, float(e), {"accuracy": 1 / (1 + math.exp(-height - slope * math.log(e / 4) - dice.gauss(0, 0.05)))}
+            )
+            for e in range(1, 5)
+        )
+        shown = {"accuracy": curve[-1].values["accuracy"]}
+        observations.append(Observation({"executors": executors, "depth": 1 + k % 2}, shown, curve=curve))
+    fitted = fit_curve(Dataset(("executors", "depth"), tuple(observations), responses=("accuracy",)), "accuracy")
+
+    def width(executors: int, depth: int, epochs: float) -> float:
+        [(low, high)] = fitted.interval([Configuration({"executors": executors, "depth": depth, "epochs": epochs})])
+        return high - low
+
+    assert width(3, 1, 4) < 0.5 * width(3, 2, 4)  # the other was never run
+    assert width(3, 1, 4) < width(3, 1, 8) < width(3, 2, 8)
+
+
+def test_what_a_short_curve_does_later_is_less_sure_than_what_a_long_one_did() -> None:
+    data = runs(noise=0.1)
+    short = tuple(replace(run, curve=run.curve[:2]) if k == 4 else run for k, run in enumerate(data.observations))
+    fitted = fit_curve(replace(data, observations=short), "accuracy")
+    whole = fit_curve(data, "accuracy")
+    [(low, high)], [(lowest, highest)] = whole.interval(at(LAST)), fitted.interval(at(LAST))
+    assert highest - lowest > high - low
+
+
+def test_two_epochs_do_not_show_how_far_runs_are_from_their_own_curve() -> None:
+    [(low, high)] = fit_curve(runs(noise=0.3, last=2), "accuracy").interval(at(2))
+    assert high - low > 0.05

@@ -14,7 +14,7 @@ from sparkcast import api
 from sparkcast.data.table import read_csv
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.learned.knowledge import Knowledge, knowledge_of
-from sparkcast.learned.predict import mean_of
+from sparkcast.learned.predict import mean_of, predict
 from sparkcast.models import MODELS
 from sparkcast.study import Configuration, Dataset, Epoch, Fingerprint, Observation, Outcome, Price
 from sparkcast.study.configuration import Levels
@@ -206,3 +206,13 @@ def test_a_plan_with_times_of_earlier_runs_adds_up_means(tmp_path: Path) -> None
     assert planned.total_s is not None
     assert planned.total_s == pytest.approx(math.fsum(mean_of(fitted, at)))
     assert planned.total_s > 1.02 * math.fsum(fitted.predict(at))
+
+
+def test_a_prediction_tells_that_stopped_runs_count_as_lower_bounds() -> None:
+    ended = [Observation({"executors": e}, {"time_s": 400.0 / e}) for e in (2, 4, 8)]
+    stopped = Observation({"executors": 1}, {"time_s": 300.0}, Outcome.TIMEOUT)
+    known = Knowledge(Dataset(("executors",), (*ended, stopped)), "bayesian")
+    assert (
+        "stopped runs count as lower bounds at 1 configuration"
+        in predict(known, {"executors": 3}, response="time_s").notes
+    )

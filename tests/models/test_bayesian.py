@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.fitting.posterior import posterior_of
+from sparkcast.fitting.prior import Terrain
 from sparkcast.fitting.problem import pose
 from sparkcast.models.auto import Auto
 from sparkcast.models.bayesian import Bayesian
-from sparkcast.study import Dataset, Kind, Level, Observation, Response, Role, Setting, Vocabulary
+from sparkcast.study import Dataset, Kind, Level, Observation, Outcome, Response, Role, Setting, Vocabulary
 
 Law = Callable[..., float]
 
@@ -201,3 +203,110 @@ def test_an_interval_is_not_far_wider_than_every_error() -> None:
     fitted = Auto().fit(data, "time_s")
     [value], [(low, high)] = fitted.predict([{"executors": 3}]), fitted.interval([{"executors": 3}])
     assert (high - low) / value < 0.8
+
+
+# ---------------------------------------------------------------- runs that were stopped
+
+
+def stopped_at(limit_s: float, law: Law, configurations: Sequence[Mapping[str, Level]], cause: str = "") -> Dataset:
+    """What a table shows of runs that nobody let take longer than `limit_s`."""
+    ended = runs(law, configurations, noise=0.02).observations
+    outcome = Outcome.ERROR if cause else Outcome.TIMEOUT
+    seen = [
+        run
+        if run.responses["time_s"] < limit_s
+        else replace(run, responses={"time_s": limit_s}, outcome=outcome, cause=cause)
+        for run in ended
+    ]
+    return Dataset(tuple(configurations[0]), tuple(seen))
+
+
+def chunked(executors: float, chunk: float) -> float:
+    return 400 / executors * (4 if chunk == 2 else 1)
+
+
+GRID: list[Mapping[str, Level]] = [{"executors": e, "chunk": c} for e in (1, 2, 4, 8) for c in (1, 2)]
+SLOW: list[Mapping[str, Level]] = [{"executors": 1, "chunk": 2}]  # takes 1600 s
+
+
+@pytest.mark.parametrize("model", [Bayesian, Auto])
+@pytest.mark.parametrize("cause", ["", "killed after 600 s"])
+def test_a_run_that_was_stopped_took_longer_than_its_limit(model: Any, cause: str) -> None:
+    data = stopped_at(600, chunked, GRID, cause)
+    assert sum(not run.ok for run in data.observations) == 2
+    fitted = model().fit(data, "time_s")
+    [below] = fitted.probability_below(SLOW, 600)
+    assert below < 0.1
+    [(low, high)] = fitted.interval(SLOW)
+    assert low < 1600 < high
+
+
+def test_a_stopped_run_moves_predictions_up_and_never_down() -> None:
+    data = stopped_at(600, chunked, GRID)
+    without = replace(data, observations=tuple(run for run in data.observations if run.ok))
+    for at in GRID:
+        [heard], [not_heard] = (
+            Bayesian().fit(data, "time_s").predict([at]),
+            Bayesian().fit(without, "time_s").predict([at]),
+        )
+        assert heard > 0.93 * not_heard
+
+
+def test_a_limit_far_below_what_is_expected_says_next_to_nothing() -> None:
+    data = runs(amdahl, [{"executors": e} for e in (2, 4, 8, 16)], noise=0.02)
+    early = Observation({"executors": 1}, {"time_s": 10.0}, Outcome.TIMEOUT)
+    at = [{"executors": 3}]
+    known = Bayesian().fit(replace(data, observations=(*data.observations, early)), "time_s")
+    assert known.predict(at) == pytest.approx(Bayesian().fit(data, "time_s").predict(at), rel=0.02)
+
+
+def test_a_run_that_hung_does_not_outweigh_those_that_ended() -> None:
+    data = runs(amdahl, [{"executors": e} for e in (1, 2, 3, 4, 6, 8, 12) for _ in range(2)], noise=0.03)
+    hung = Observation({"executors": 4}, {"time_s": 7200.0}, Outcome.TIMEOUT)
+    [predicted] = (
+        Bayesian().fit(replace(data, observations=(*data.observations, hung)), "time_s").predict([{"executors": 4}])
+    )
+    assert predicted == pytest.approx(amdahl(4), rel=0.1)
+
+
+def test_a_run_that_failed_by_itself_says_nothing_of_times() -> None:
+    data = runs(amdahl, [{"executors": e} for e in (1, 2, 4, 8)], noise=0.03)
+    failed = Observation({"executors": 4}, {"time_s": 7200.0}, Outcome.ERROR, "FileNotFoundError")
+    at = [{"executors": 3}]
+    with_failed = Bayesian().fit(replace(data, observations=(*data.observations, failed)), "time_s")
+    assert with_failed.predict(at) == Bayesian().fit(data, "time_s").predict(at)
+
+
+# ---------------------------------------------------------------- many settings
+
+
+def properties(n_runs: int, n_settings: int, seed: int) -> list[dict[str, Level]]:
+    draw = random.Random(seed)
+    return [{f"p{k}": draw.choice((1, 2, 4, 8, 16)) for k in range(n_settings)} for _ in range(n_runs)]
+
+
+def test_of_many_settings_that_do_nothing_the_typical_run_is_predicted() -> None:
+    asked = properties(40, 25, seed=1)
+    for seed in (2, 3, 4):
+        [*predicted] = (
+            Bayesian().fit(runs(lambda **_: 100.0, properties(15, 25, seed), noise=0.1), "time_s").predict(asked)
+        )
+        apart = [abs(math.log(value / 100)) for value in predicted]
+        assert sum(apart) / len(apart) < 0.08
+
+
+def test_one_of_many_settings_that_matters_is_found() -> None:
+    def law(**at: Any) -> float:
+        return float(100 * at["p7"] ** 0.6)
+
+    asked = properties(40, 25, seed=1)
+    fitted = Bayesian().fit(runs(law, properties(20, 25, seed=2), noise=0.05), "time_s")
+    apart = [abs(math.log(value / law(**at))) for value, at in zip(fitted.predict(asked), asked, strict=True)]
+    assert sum(apart) / len(apart) < 0.12
+
+
+def test_a_few_settings_of_unknown_meaning_are_all_expected_to_act() -> None:
+    assert Terrain((Role.OTHER,) * 6, (True,) * 6, 0, is_time=True).share_acting == 1
+    assert Terrain((Role.OTHER,) * 20, (True,) * 20, 10, is_time=True).share_acting == pytest.approx(3 / 27)
+    with_roles = Terrain((Role.MACHINES, Role.CORES, *(Role.OTHER,) * 6), (True,) * 8, 0, is_time=True)
+    assert not with_roles.has_many

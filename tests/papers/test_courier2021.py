@@ -310,7 +310,7 @@ def test_without_measurements_the_papers_own_numbers_show_some_mistakes() -> Non
     shown = replicate("courier2021", "mistakes")
     assert [mistake.number for mistake in shown.mistakes] == [2, 3, 4]
     assert shown.agrees
-    assert [row.printed for row in shown.sections[0].rows] == ["0.635", "0.959"]
+    assert [row.compared for row in shown.sections[0].rows] == ["0.635", "0.959"]
     assert EVALUATION in shown.notes[0]
 
 

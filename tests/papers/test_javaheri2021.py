@@ -46,7 +46,7 @@ def test_runs_are_regressed_on_each_variable_by_format_and_cache(tmp_path: Path,
     assert _ours(result, "jpeg, cached", "r, batch_size") == pytest.approx(-1)
     assert _ours(result, "jpeg, cached", "slope, batch_size") == pytest.approx(-2)
     assert _ours(result, "tfrecord, plain", "slope, repetition") == pytest.approx(40)
-    assert next(r.printed for r in result.sections[0].rows if r.quantity == "r, repetition") == "0.558"
+    assert next(r.compared for r in result.sections[0].rows if r.quantity == "r, repetition") == "0.558"
     assert result.agrees
 
 

@@ -271,7 +271,7 @@ def test_all_scenarios_are_set_beside_the_paper() -> None:
     rows = [row for section in result.sections for row in section.rows]
     assert {row.rule.startswith("synthetic; ") for row in rows} == {True}
     # Table 2 itself allows xception 95.9 %, see mistake 12.
-    differing = [(row.item, row.quantity, row.printed) for row in rows if row.verdict is Agreement.DIFFERS]
+    differing = [(row.item, row.quantity, row.compared) for row in rows if row.verdict is Agreement.DIFFERS]
     assert differing == [("4-2 xception", "accuracy, lasso", "96.0")]
     assert result.synthetic_counts[Agreement.AGREES] > 50
     assert result.counts[Agreement.AGREES] == 0, "no measured figure agrees with anything here"

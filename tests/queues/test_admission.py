@@ -1,15 +1,17 @@
 """May one more job start? Worked out by hand where times are certain, by laws where they are not."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparkcast.errors import StudyError
-from sparkcast.queues.admission import AdmittedJob, Slowed, decide, forecast, left_when_held_up
+from sparkcast.queues.admission import AdmittedJob, Slowed, decide, drawn_shares, forecast, left_when_held_up
 from sparkcast.queues.described import Described, parse_described
 from sparkcast.queues.slowdown import MeasuredSlowdown, Shared
 from sparkcast.study import Configuration
@@ -131,8 +133,6 @@ def test_uncertain_times_make_uncertain_ends() -> None:
 
 def test_a_job_that_still_runs_has_not_ended() -> None:
     """At 100 s half of such jobs have ended; of the others the middle one ends at the quantile 0.75."""
-    from statistics import NormalDist
-
     sigma = math.sqrt(math.log1p(0.04))
     [end] = forecast([job("one", 100, 100, scv=0.04)])
     assert end.ends_s == pytest.approx(100 * math.exp(sigma * NormalDist().inv_cdf(0.75)), rel=0.01)
@@ -222,3 +222,146 @@ def test_a_line_that_says_nothing_sensible_is_refused(line: str, words: str) -> 
         parse_described(line)
     assert words in refused.value.problem
     assert refused.value.hint
+
+
+# ---------------------------------------------------------------- against a reference with one loop and no arrays
+
+
+def played(
+    work: Sequence[float], *, servers: float, slots: int | None, background: int, after: int
+) -> tuple[list[float], float]:
+    """When jobs of so many seconds alone end that share `servers`, and when the last of them starts.
+
+    It starts once `after` others have ended and a slot is free.
+    """
+    left, ends, now, started = list(work), [math.inf] * len(work), 0.0, math.inf
+    here = set(range(len(work) - 1))
+    while math.inf in ends:
+        is_due = started == math.inf and sum(end < math.inf for end in ends) >= after
+        if is_due and (slots is None or len(here) + background < slots):
+            here.add(len(work) - 1)
+            started = now
+        speed = min(1.0, servers / (len(here) + background))
+        step = min(left[j] for j in here) / speed
+        now += step
+        for j in sorted(here):
+            left[j] -= step * speed
+            if left[j] <= 1e-9:
+                ends[j] = now
+                here.discard(j)
+    return ends, started
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.tuples(st.floats(5, 100), st.floats(0, 0.8)), min_size=1, max_size=4),
+    st.floats(5, 100),
+    st.integers(1, 3),
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.booleans(),
+)
+def test_ends_are_those_of_jobs_that_are_played_one_event_at_a_time(
+    present: list[tuple[float, float]], new_s: float, servers: int, background: int, spare: int, has_slots: bool
+) -> None:
+    """Of times that are certain; how far each is, is known, and none has been running."""
+    slots = max(1, len(present) + background) + spare if has_slots else None
+    running = [job(str(j), alone, done=done, servers=servers) for j, (alone, done) in enumerate(present)]
+    found = decide(
+        running,
+        replace(job("new", new_s, servers=servers), within_s=1e-3),  # too short: so that every delay is looked at
+        slots=slots,
+        background=background,
+        confidence=0.5,
+    )
+    assert found.verdict == "refuse"
+    work = [alone * (1 - done) for alone, done in present]
+    assert sorted(option.start_after for option in found.options) == list(range(len(present) + 1))
+    for option in found.options:
+        ends, started = played(
+            [*work, new_s], servers=servers, slots=slots, background=background, after=option.start_after
+        )
+        assert [end.ends_s for end in option.ends] == pytest.approx(ends, rel=1e-6)
+        assert option.start_in_s == pytest.approx(started, rel=1e-6, abs=1e-6)
+
+
+def test_the_pace_of_a_job_so_far_goes_on_and_only_the_rest_is_uncertain() -> None:
+    """Half done after 90 s: 180 s in all, times a spread that half of the work is left to have."""
+    sigma = math.sqrt(math.log1p(0.04))
+    [end] = forecast([job("slow", 100, 90, done=0.5, scv=0.04)])
+    reach = NormalDist().inv_cdf(0.9) * sigma
+    left = [90 * math.exp(sign * reach * 0.5) for sign in (-1, 0, 1)]
+    assert (end.low_s, end.ends_s, end.high_s) == pytest.approx([90 + rest for rest in left], rel=0.01)
+    [nearly] = forecast([job("slow", 100, 90, done=0.9, scv=0.04)])
+    assert nearly.high_s == pytest.approx(90 + 10 * math.exp(reach * 0.1), rel=0.01)
+    [two, _] = forecast([job("slow", 100, 90, done=0.5), job("other", 50, 0, done=0.0)])
+    # Its pace is that among two, 90 s for half: the other ends after 100 s, when 90 of 45 s alone are done.
+    assert two.ends_s == pytest.approx(90 + 90)
+
+
+def test_more_jobs_that_come_to_stay_slow_all_that_run_now() -> None:
+    [end] = forecast([job("one", 100, 40)], coming=1)
+    assert end.ends_s == pytest.approx(40 + 2 * 60)
+    [beside] = forecast([job("one", 100, 40)], background=1, coming=1)
+    assert beside.ends_s == pytest.approx(40 + 3 * (100 - 40 / 2))  # it has run at half speed so far
+
+
+def test_a_job_held_up_among_others_is_as_late_as_the_time_among_so_many_says() -> None:
+    """Among two 200 s are usual: at 300 s it is 100 s late, and as likely to need 100 s more of the same as less."""
+    [stuck] = forecast([job("stuck", 100, 300, scv=0.01)], background=1)
+    assert stuck.ends_s == pytest.approx(300 + 100, rel=0.02)
+    assert stuck.low_s == pytest.approx(300 + 100 / 9, rel=0.02)
+    assert stuck.high_s == pytest.approx(300 + 100 * 9, rel=0.05)
+
+
+def test_of_ways_that_break_something_those_that_break_least_come_first() -> None:
+    running = [job("a", 100, 40, within_s=101), job("b", 100, 40, within_s=205)]  # both end after 200 s
+    found = decide(running, job("new", 30, within_s=500), may_delay=False)
+    assert [option.breaks for option in found.options] == [("b",)]  # a is late anyway
+    several = decide(running, job("new", 30), smaller=[job("tiny", 0.5)], may_delay=False)
+    assert [(option.new, option.breaks) for option in several.options] == [("tiny", ()), ("new", ("b",))]
+    assert several.chosen == several.options[0]
+
+
+def test_no_more_than_ten_ends_are_waited_for() -> None:
+    running = [job(str(i), 10.0 + i, servers=20) for i in range(12)]
+    found = decide(running, job("new", 10, within_s=5, servers=20))
+    assert max(option.start_after for option in found.options) == 10
+
+
+def test_each_running_job_has_chances_of_its_own() -> None:
+    """Two that are alike end both within the median with probability 1/4 if they are independent."""
+    alike = [job(name, 100, 0, within_s=100, scv=0.04, servers=2) for name in "ab"]
+    ends = forecast(alike)
+    assert [end.probability for end in ends] == pytest.approx([0.5, 0.5], abs=0.01)
+    one, other = (drawn_shares(0, place) for place in (0, 1))
+    assert ((one < 0.5) & (other < 0.5)).mean() == pytest.approx(0.25, abs=0.05)
+    assert sorted(one.tolist()) == pytest.approx([(i + 0.5) / len(one) for i in range(len(one))])
+    assert drawn_shares(0, None).tolist() != one.tolist()
+    assert drawn_shares(1, 0).tolist() != one.tolist()
+
+
+def test_what_certain_and_uncertain_jobs_have_done_by_some_moment() -> None:
+    times = Slowed(10.0, ONE, 0.04)
+    sigma = math.sqrt(math.log1p(0.04))
+    assert times.share_within(2, 20.0) == pytest.approx(0.5)
+    assert times.share_within(1, 10 * math.exp(sigma)) == pytest.approx(NormalDist().cdf(1.0))
+    assert times.share_within(1, 0.0) == 0.0
+    shares = np.array([0.2, 0.7])
+    assert [times.share_within(3, t) for t in times.quantiles(3, shares).tolist()] == pytest.approx([0.2, 0.7])
+    with pytest.raises(StudyError, match="the time of a job cannot be 0 s"):
+        Slowed(0.0, ONE)
+    with pytest.raises(StudyError, match="squared coefficient of variation"):
+        Slowed(1.0, ONE, -1.0)
+
+
+def test_slots_that_others_hold_for_good_are_never_free() -> None:
+    with pytest.raises(StudyError, match="the new job never gets a slot"):
+        decide([], job("new", 10), slots=1, background=1)
+    with pytest.raises(StudyError, match="1 jobs run on 0 slots"):
+        decide([], job("new", 10), slots=0, background=1)
+    with pytest.raises(StudyError, match="-1 jobs run on None slots"):
+        forecast([], background=-1)
+    assert decide([], job("new", 10), slots=2, background=1).verdict == "admit"
+    with pytest.raises(StudyError, match="confidence is 95, not between"):
+        decide([], job("new", 10), confidence=95)

@@ -4,12 +4,12 @@ import pytest
 
 from sparkcast.errors import InfeasibleError, StudyError
 from sparkcast.queues.answer import QueueQuestion, answer, closed_forms, day
-from sparkcast.queues.arrivals import poisson
+from sparkcast.queues.arrivals import Renewal, poisson
 from sparkcast.queues.capacity import Simulator, capacities, closed_form, curve, largest_rate, servers_needed
 from sparkcast.queues.markovian import MMc
 from sparkcast.queues.simulate import Cluster
 from sparkcast.queues.slowdown import MeasuredSlowdown
-from sparkcast.queues.times import Spread, Times
+from sparkcast.queues.times import EmpiricalTimes, Spread, Times
 from sparkcast.queues.workload import JobClass, JobMix
 
 
@@ -140,3 +140,88 @@ def test_questions_that_cannot_be_answered_are_refused() -> None:
         answer(question(n_jobs=10))
     with pytest.raises(InfeasibleError, match="3 servers can do at most 6/min"):
         answer(question(cluster=Cluster(3)))
+
+
+# ---------------------------------------------------------------- what so many servers can do
+
+
+def test_the_largest_rate_of_two_classes_keeps_the_deadline_of_each() -> None:
+    """One core, jobs of 1 s and rarely of 9 s: these decide, although nine in ten are done sooner."""
+    rare = (JobClass("short", Spread(1.0, 0.0), 0.9), JobClass("long", Spread(9.0, 0.0), 0.1))
+    both = Simulator(JobMix(poisson(0.1), rare), Cluster(1), 2000, 2)
+    assert largest_rate(both, 8.5, 0.9) is None
+    most = largest_rate(both, 20.0, 0.9)
+    assert most is not None
+    assert both.is_within(most, 20.0, 0.9)
+    assert not both.is_within(1.01 * most, 20.0, 0.9)
+    assert servers_needed(both, 8.5, 0.9) is None  # no number of servers makes the long ones faster
+
+
+def test_a_deadline_that_is_kept_at_any_stable_rate_allows_nearly_that_rate() -> None:
+    assert largest_rate(simulator(), 1e9, 0.95) == pytest.approx(4 / 30, rel=1e-6)
+    shared = Simulator(simulator().workload, Cluster(4, "fair"), 1000, 2)
+    assert largest_rate(shared, 1e9, 0.95) == pytest.approx(0.995 * 4 / 30)
+
+
+def test_costs_are_those_of_all_servers_over_the_jobs_of_an_hour() -> None:
+    [one] = capacities(simulator(), [4], within_s=300.0, share=0.95, price_per_server_hour=0.5)
+    assert one.most_rate is not None
+    assert one.cost_per_hour == 2.0
+    assert one.cost_per_job == pytest.approx(2.0 / (one.most_rate * 3600))  # no rate is asked for: at the largest
+    assert one.utilization == pytest.approx(one.most_rate * 30 / 4)
+    assert one.stable_rate == pytest.approx(4 / 30)
+    [free] = capacities(simulator(), [4], within_s=None, share=0.95, rate=0.1)
+    assert (free.most_rate, free.utilization, free.cost_per_hour, free.cost_per_job) == (None, None, None, None)
+    assert free.response_s is not None
+    assert free.response_s.value == MMc(0.1, 30.0, 4).response_quantile(0.95)
+    [full] = capacities(simulator(), [3], within_s=None, share=0.95, rate=0.1, price_per_server_hour=1.0)
+    assert (full.response_s, full.cost_per_hour, full.cost_per_job) == (None, 3.0, None)  # exactly as much as it can do
+
+
+def test_progress_is_told_before_each_number_and_at_the_end() -> None:
+    told: list[tuple[int, int]] = []
+    capacities(simulator(), [4, 5], within_s=None, share=0.95, on_progress=lambda *at: told.append(at))
+    assert told == [(0, 2), (1, 2), (2, 2)]
+    told.clear()
+    points = curve(simulator(), (0.5,), up_to=0.8, points=2, on_progress=lambda *at: told.append(at))
+    assert told == [(0, 2), (1, 2), (2, 2)]
+    assert [point.rate for point in points] == pytest.approx([0.4 * 4 / 30, 0.8 * 4 / 30])
+
+
+def test_only_exponential_jobs_that_come_by_poisson_and_wait_in_line_have_exact_percentiles() -> None:
+    def form(cluster: Cluster, arrivals: Renewal | None = None, *classes: JobClass) -> MMc | None:
+        jobs = classes or (JobClass("job", Spread(30.0), width=2),)
+        return closed_form(JobMix(arrivals or poisson(0.01), jobs), cluster)
+
+    assert form(Cluster(7)) == MMc(0.01, 30.0, 3)
+    assert form(Cluster(7, "fair")) is None
+    assert form(Cluster(7), Renewal(0.01, 0.5)) is None
+    assert form(Cluster(7), None, JobClass("job", Spread(30.0, 0.5))) is None
+    assert form(Cluster(7), None, JobClass("job", EmpiricalTimes((30.0,)))) is None
+    assert form(Cluster(7), None, JobClass("a", Spread(30.0)), JobClass("b", Spread(30.0))) is None
+
+
+def test_deadlines_and_percentiles_that_cannot_be_are_refused() -> None:
+    for find in (largest_rate, servers_needed):
+        with pytest.raises(StudyError, match="the deadline cannot be 0 s"):
+            find(simulator(), 0.0, 0.95)
+        with pytest.raises(StudyError, match="the percentile is 95"):
+            find(simulator(), 100.0, 95.0)
+
+
+def test_no_number_of_servers_is_said_with_the_time_of_a_lone_job() -> None:
+    with pytest.raises(InfeasibleError) as refused:
+        servers_needed(simulator(), 89.0, 0.95)  # alone 95 % take 30 ln 20 = 89.9 s
+    assert (
+        "finishes 95% of the jobs within 1 min 29 s: alone on the cluster they take 1 min 30 s" in refused.value.problem
+    )
+    assert servers_needed(simulator(0.01), 90.0, 0.95) is not None
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.05, 0.13, 0.21, 0.34, 0.5, 0.7, 0.9])
+def test_one_server_fewer_misses_the_deadline_or_is_not_stable(rate: float) -> None:
+    needed = servers_needed(simulator(rate), 100.0, 0.95)
+    assert needed is not None
+    assert MMc(rate, 30.0, needed).response_quantile(0.95) <= 100.0
+    fewer = needed - 1
+    assert fewer <= rate * 30 or MMc(rate, 30.0, fewer).response_quantile(0.95) > 100.0

@@ -180,6 +180,27 @@ def test_many_places_are_as_good_as_any_number(rho: float, c: int) -> None:
     assert other.probability_of_waiting == pytest.approx(one.probability_of_waiting, rel=1e-8)
 
 
+@given(st.floats(0.1, 3), times, st.integers(1, 6), st.integers(0, 8))
+def test_jobs_that_find_a_place_wait_as_often_as_they_find_all_servers_busy(
+    load: float, service_s: float, c: int, more: int
+) -> None:
+    """Poisson arrivals see the states as they are; those that find the last one are not let in."""
+    places = c + more
+    p, found = chain(load * c / service_s, service_s, c, places), MMcK(load * c / service_s, service_s, c, places)
+    measures = found.measures()
+    assert measures.probability_of_waiting == pytest.approx(p[c:places].sum() / p[:places].sum(), abs=1e-9)
+    assert measures.utilization == pytest.approx(float(p @ np.minimum(np.arange(places + 1), c)) / c)
+    assert measures.mean_response_s == pytest.approx(measures.mean_wait_s + service_s)
+    assert measures.throughput == pytest.approx(measures.arrival_rate * p[:places].sum())
+
+
+def test_a_formula_for_other_times_says_that_it_is_rough() -> None:
+    assert MMcK(1.0, 1.0, 2, 4).measures().validity == ""
+    rough = MMcK(1.0, 1.0, 2, 4, is_exact=False).measures()
+    assert not rough.is_exact
+    assert "rough estimate" in rough.validity
+
+
 @given(st.floats(0.1, 3), st.integers(1, 8), st.integers(0, 20))
 def test_more_places_turn_fewer_away(load: float, c: int, more: int) -> None:
     lost = [MMcK(load * c, 1.0, c, c + n).measures().probability_of_loss for n in (more, more + 1)]
@@ -194,6 +215,21 @@ def test_pollaczek_and_khinchine_halve_the_wait_of_constant_jobs() -> None:
     assert MG1(0.8, 1.0, 0.0).measures().mean_wait_s == exactly(2.0)
     assert MG1(0.8, 1.0, 0.0).measures().queue == "M/D/1"
     assert MG1(0.8, 1.0, 1.0).measures().mean_wait_s == exactly(MMc(0.8, 1.0).measures().mean_wait_s)
+
+
+@given(loads, times, st.floats(0.1, 20))
+def test_one_server_is_as_busy_as_the_work_that_comes(rho: float, service_s: float, scv: float) -> None:
+    """By the law of Little for the server alone, whoever waits and however they share it."""
+    for found in (MG1(rho / service_s, service_s, scv).measures(), MG1Sharing(rho / service_s, service_s).measures()):
+        assert found.utilization == exactly(rho)
+        assert found.servers == 1
+        assert found.is_exact
+    general = MG1(rho / service_s, service_s, scv).measures()
+    assert general.queue == "M/G/1"
+    assert general.probability_of_waiting == exactly(rho)
+    assert general.mean_jobs == exactly(general.mean_waiting + rho)
+    shared = MG1Sharing(rho / service_s, service_s).measures()
+    assert (shared.mean_wait_s, shared.mean_waiting) == (0.0, 0.0)
 
 
 @given(loads, times, st.floats(0, 20))
@@ -224,6 +260,23 @@ def test_sharing_with_a_measured_slowdown_solves_its_chain() -> None:
     n = np.arange(1, 400)
     p = birth_death(np.full(399, 0.8), np.array([k / slowdown(k) for k in n.tolist()]))
     assert queue.measures().mean_jobs == pytest.approx(float(p[1:] @ n), rel=1e-8)
+
+
+def test_sharing_so_many_jobs_that_hardly_any_state_counts_loses_none() -> None:
+    """At 99.9 % there are 999 jobs on average: far more states than are tried first."""
+    found = ProcessorSharing(0.999, 1.0, Shared(1)).measures()
+    assert found.mean_jobs == pytest.approx(999.0, rel=1e-6)
+    assert found.utilization == pytest.approx(0.999, rel=1e-9)
+    assert ProcessorSharing(0.5, 1.0, Shared(1)).probabilities().sum() == exactly(1.0)
+
+
+def test_sharing_with_a_slowdown_is_stable_below_what_the_cluster_does_with_very_many_jobs() -> None:
+    slowdown = MeasuredSlowdown((1, 2), (1.0, 1.25))
+    assert ProcessorSharing(1.59, 1.0, slowdown).measures().mean_jobs > 50
+    with pytest.raises(InfeasibleError, match=r"1 server can do at most 1\.6/s"):
+        ProcessorSharing(1.6, 1.0, slowdown)
+    with pytest.raises(InfeasibleError, match="at most 48/min"):
+        ProcessorSharing(0.8, 2.0, slowdown)
 
 
 # ---------------------------------------------------------------- approximations
@@ -269,6 +322,22 @@ def test_too_much_work_is_refused_with_the_rate_that_is_stable() -> None:
     assert refused.value.exit_code == 5
 
 
+def test_one_server_takes_no_more_work_than_there_is_time() -> None:
+    for rate in (1.0, 1.5):
+        for make in (lambda rate=rate: MG1(rate, 1.0, 0.5), lambda rate=rate: MG1Sharing(rate, 1.0)):
+            with pytest.raises(InfeasibleError, match="1 server can do at most 1/s"):
+                make()
+
+
+def test_the_servers_that_would_do_are_one_more_than_the_work_that_comes() -> None:
+    for rate, servers, needed in ((1.0, 1, 2), (1.99, 1, 2), (2.0, 2, 3), (5.5, 3, 6)):
+        with pytest.raises(InfeasibleError) as refused:
+            MMc(rate, 1.0, servers)
+        assert refused.value.hint is not None
+        assert refused.value.hint.endswith(f"or with at least {needed} servers")
+        MMc(rate, 1.0, needed)
+
+
 @pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf])
 def test_rates_that_cannot_be_are_refused(rate: float) -> None:
     for make in (lambda: MMc(rate, 1.0), lambda: MG1(rate, 1.0), lambda: MMcK(rate, 1.0), lambda: GGc(rate, 1.0)):
@@ -287,6 +356,13 @@ def test_other_numbers_that_cannot_be_are_refused() -> None:
         MG1(0.5, 1.0, -1.0)
     with pytest.raises(StudyError, match="not between 0 and 1"):
         MMc(0.5, 1.0).response_quantile(95)
+    with pytest.raises(StudyError, match="3 servers with a load of 0 are not possible"):
+        erlang_b(3, 0.0)
+    with pytest.raises(StudyError, match="-1 servers with a load of 1"):
+        erlang_b(-1, 1.0)
+    assert erlang_b(0, 2.0) == 1.0  # nobody finds a server where there is none
+    with pytest.raises(StudyError, match=r"1\.5 servers are not possible"):
+        MMc(1.0, 0.1, 1.5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("percentile", [0.0, 1.0, 100.0, -0.5, -95.0, 101.0, math.nan, math.inf])

@@ -1,5 +1,8 @@
 """One more job beside others that launch, wait for cores and run; and the numbers of that from runs."""
 
+import math
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -142,3 +145,81 @@ def test_settings_choose_a_sort_of_jobs() -> None:
     assert (wide.alone_s, wide.width) == (9, 2)
     assert found.phases_of({"samples": 9}) is None
     assert found.phases_of({"hosts": 2}) is None
+
+
+# ---------------------------------------------------------------- by hand, and by laws
+
+
+def test_a_job_of_which_it_is_known_how_far_it_is_goes_on_from_there() -> None:
+    """Of 7 s: a quarter done leaves 1.25 s to launch and 4 s to run; most of it done leaves no launch."""
+    [early] = forecast([AdmittedJob("a", SHORT, 0.0, done=0.25)], WIDE_OPEN)
+    assert early.ends_s == pytest.approx(5.25)
+    beside = forecast([AdmittedJob("a", SHORT, 0.0, done=0.25), AdmittedJob("b", SHORT, 0.0, done=0.25)], ONE_CORE)
+    assert [end.ends_s for end in beside] == pytest.approx([5.25, 9.25])  # the second waits for the core
+
+
+def test_how_far_one_job_is_does_not_change_what_is_known_of_the_others() -> None:
+    """The first has done half in 14 s, so that all of it takes 28 s; the second began 2 s ago."""
+    first, second = forecast([AdmittedJob("a", SHORT, 14.0, done=0.5), AdmittedJob("b", SHORT, 2.0)], SharedMachine(4))
+    assert (first.ends_s, second.ends_s) == pytest.approx((28, 7))
+
+
+def test_uncertain_times_have_the_quantiles_of_a_log_normal_distribution() -> None:
+    [end] = forecast([AdmittedJob("a", Phases(3, 4, scv=0.04), 0.0, within_s=8.0)], WIDE_OPEN)
+    sigma = math.sqrt(math.log1p(0.04))
+    reach = [7 * math.exp(NormalDist().inv_cdf(share) * sigma) for share in (0.1, 0.5, 0.9)]
+    assert (end.low_s, end.ends_s, end.high_s) == pytest.approx(reach, rel=0.01)
+    assert end.probability == pytest.approx(NormalDist().cdf(math.log(8 / 7) / sigma), abs=0.01)
+    running, new = forecast(
+        [AdmittedJob("a", Phases(3, 4, scv=0.04), 0.0)], WIDE_OPEN, new=AdmittedJob("new", Phases(3, 4, scv=0.04))
+    )
+    assert (running.ends_s, new.ends_s) == pytest.approx((7, 7), rel=0.01)
+
+
+def test_a_delayed_job_starts_when_so_many_have_ended() -> None:
+    running = [AdmittedJob("a", SHORT, 1.0), AdmittedJob("b", SHORT, 4.0, within_s=8.0)]
+    found = decide(running, AdmittedJob("new", SHORT, within_s=1.0), SharedMachine(9, 2.0))
+    assert found.verdict == "refuse"
+    starts = {option.start_after: option.start_in_s for option in found.options}
+    assert starts == pytest.approx({0: 0.0, 1: 3.0, 2: 6.0})
+    last = next(option for option in found.options if option.start_after == 2)
+    assert [end.ends_s for end in last.ends] == pytest.approx([7, 7, 13])
+    assert last.breaks == ("new",)
+
+
+def test_each_of_several_forms_is_looked_at_and_their_names_must_differ() -> None:
+    with pytest.raises(StudyError, match="same name"):
+        decide([], AdmittedJob("new", SHORT), WIDE_OPEN, smaller=[AdmittedJob("new", SHORT)])
+    found = decide(
+        [],
+        AdmittedJob("new", SHORT, within_s=5.0),
+        WIDE_OPEN,
+        smaller=[AdmittedJob("tiny", Phases(1, 1), within_s=5.0)],
+    )
+    assert (found.verdict, found.confidence) == ("shrink", 0.95)
+    refused = decide([AdmittedJob("a", SHORT)], AdmittedJob("new", SHORT, within_s=5.0), WIDE_OPEN, may_delay=False)
+    assert [option.what for option in refused.options] == ["admit"]
+
+
+@settings(max_examples=10)
+@given(st.floats(0.2, 5), st.floats(0.2, 5), st.floats(0, 4), st.floats(0.3, 3))
+def test_one_running_job_and_a_new_one_are_two_jobs_that_launch(
+    launch_s: float, run_s: float, elapsed_s: float, carried: float
+) -> None:
+    """Of certain times the forecast is the play itself."""
+    own, machine = Phases(launch_s, run_s), SharedMachine(1, carried)
+    elapsed = min(elapsed_s, 0.9 * own.alone_s * max(1.0, 1 / carried))
+    fates = launched([Launched(-elapsed, own), Launched(0.0, SHORT)], machine)
+    old, new = forecast([AdmittedJob("a", own, elapsed)], machine, new=AdmittedJob("new", SHORT))
+    assert (old.ends_s, new.ends_s) == pytest.approx((elapsed + fates[0].ended_s, fates[1].ended_s))
+
+
+def test_a_job_that_is_held_up_does_not_hold_up_the_others() -> None:
+    """It is 3 s late; the other one began 2 s ago and has a core of its own."""
+    for late_first in (True, False):
+        jobs = [AdmittedJob("late", SHORT, 10.0), AdmittedJob("other", SHORT, 2.0)]
+        ends = forecast(jobs if late_first else jobs[::-1], SharedMachine(3))
+        assert len(ends) == 2
+        by_name = {end.name: end for end in ends}
+        assert by_name["late"].ends_s == pytest.approx(13, rel=0.01)
+        assert by_name["other"].ends_s == pytest.approx(7)

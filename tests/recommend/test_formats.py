@@ -21,7 +21,7 @@ from sparkcast import api
 from sparkcast.errors import StudyError
 from sparkcast.recommend import Launch
 from sparkcast.recommend.formats import FORMATS, render
-from sparkcast.recommend.formats.spark_submit import words_of
+from sparkcast.recommend.formats.spark_submit import shell_parts, words_of
 from sparkcast.recommend.launch import launch_of_study, launch_of_table
 from sparkcast.study import Configuration
 from sparkcast.study.names import usual_vocabulary
@@ -111,6 +111,35 @@ def test_spark_submit_itself_reads_the_properties_file(tmp_path: Path) -> None:
     *_, last = [line for line in done.stdout.splitlines() if line.startswith("CONF ")]
     read = json.loads(last.removeprefix("CONF "))
     assert {name: read[name] for name in PROPERTIES} == PROPERTIES
+
+
+@pytest.mark.slow
+def test_spark_submit_itself_parses_the_line_as_it_is_meant(tmp_path: Path) -> None:
+    """Its own parser prints what it understood before it starts the program."""
+    program = tmp_path / "jobs" / "train it.py"
+    program.parent.mkdir()
+    program.write_text("import json, sys\nprint('ARGV', json.dumps(sys.argv[1:]))\n")
+    from sparkcast.engines._installation import find_spark
+    from sparkcast.engines._java import find_java
+
+    spark = find_spark(honor_spark_home=False)
+    options = {"name": "My job", "deploy-mode": "client"}
+    launch = Launch(PROPERTIES, "jobs/train it.py", PYTHON.arguments, options, ("verbose",), master="local[1]")
+    line = render("spark-submit", launch)[0]
+    done = subprocess.run(
+        ["sh", "-c", line.replace("spark-submit", shlex.quote(str(spark.home / "bin" / "spark-submit")), 1)],
+        cwd=tmp_path,
+        env={**os.environ, "JAVA_HOME": str(find_java(spark.version).home), "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = dict(re.findall(r"^  (\w+) +(.*)$", done.stderr, re.MULTILINE))
+    assert (said["master"], said["name"], said["deployMode"]) == ("local[1]", "My job", "client")
+    assert (said["executorMemory"], said["executorCores"], said["driverMemory"]) == ("4g", "2", "2g")
+    assert said["primaryResource"].endswith("train%20it.py") or said["primaryResource"].endswith("train it.py")
+    [argv] = [line for line in done.stdout.splitlines() if line.startswith("ARGV ")]
+    assert json.loads(argv.removeprefix("ARGV ")) == list(PYTHON.arguments)
 
 
 # The fields of the CustomResourceDefinition sparkapplications.sparkoperator.k8s.io, v1beta2, that are used here.
@@ -205,6 +234,122 @@ def test_a_run_of_databricks_is_understood_by_its_own_library() -> None:
         assert program["parameters"] == list(launch.arguments)
     cluster = json.loads(render("databricks", BARE)[0])
     assert compute.ClusterSpec.from_dict(cluster).as_dict() == cluster
+
+
+def test_a_run_of_databricks_has_the_program_its_libraries_and_the_cluster() -> None:
+    text, notes = render("databricks", JAVA)
+    run = json.loads(text)
+    [task] = run["tasks"]
+    assert (run["run_name"], task["task_key"]) == ("Train", "app")
+    assert task["spark_jar_task"] == {"main_class_name": "org.example.Train", "parameters": ["100"]}
+    assert task["libraries"] == [{"jar": "s3://b/app.jar"}, {"jar": "x.jar"}]
+    assert task["new_cluster"].keys() == {"num_workers", "spark_conf"}
+    assert notes == (
+        "add spark_version and node_type_id to the cluster, with nodes of 2 cores and 4g for each executor",
+        "the program and its files must be where Databricks can read them",
+    )
+    [task] = json.loads(render("databricks", PYTHON)[0])["tasks"]
+    assert task["task_key"] == "train-it"
+    assert task["spark_python_task"]["python_file"] == "jobs/train it.py"
+    assert task["libraries"] == [{"maven": {"coordinates": "org.x:y:1.0"}}]
+    assert task["new_cluster"]["spark_env_vars"] == {"OMP_NUM_THREADS": "2"}
+
+
+def test_a_cluster_of_databricks_without_a_program_has_the_settings_alone() -> None:
+    text, notes = render("databricks", BARE)
+    assert json.loads(text).keys() == {"num_workers", "spark_conf"}
+    assert json.loads(render("databricks", Launch())[0]) == {}
+    assert render("databricks", Launch())[1] == ("add spark_version and node_type_id to the cluster",)
+    assert notes[0].endswith("with nodes of 2 cores and 4g for each executor")
+    memory = Launch({"spark.executor.memory": "4g"})
+    assert render("databricks", memory)[1] == (
+        "add spark_version and node_type_id to the cluster, with nodes of 4g for each executor",
+    )
+    long = json.loads(render("databricks", Launch({}, f"{'x' * 150}.py"))[0])
+    assert long["tasks"][0]["task_key"] == "x" * 100
+    assert "libraries" not in long["tasks"][0]
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "name", "language", "located"),
+    [
+        ("jobs/Train It.py", {}, "train-it", "Python", "local:///jobs/Train It.py"),
+        ("s3://b/app.jar", {"class": "org.x.Main"}, "app", "Scala", "s3://b/app.jar"),
+        ("/a/plot.R", {}, "plot", "R", "local:///a/plot.R"),
+        ("/a/app.jar", {}, "app", "Scala", "local:///a/app.jar"),
+        ("9-lives.py", {}, "job-9-lives", "Python", "local:///9-lives.py"),
+        ("x.py", {"name": "Nightly run!"}, "nightly-run", "Python", "local:///x.py"),
+        (f"{'a' * 59}-{'b' * 20}.py", {}, "a" * 59, "Python", f"local:///{'a' * 59}-{'b' * 20}.py"),
+        (f"{'a' * 80}.py", {}, "a" * 60, "Python", f"local:///{'a' * 80}.py"),
+    ],
+)
+def test_a_spark_application_has_a_name_that_kubernetes_takes_and_the_language_of_its_program(
+    program: str, options: dict[str, str], name: str, language: str, located: str
+) -> None:
+    document = yaml.safe_load(render("sparkapplication", Launch({}, program, (), options))[0])
+    assert document["metadata"]["name"] == name
+    assert (document["spec"]["type"], document["spec"]["mainApplicationFile"]) == (language, located)
+
+
+def test_a_spark_application_has_its_environment_in_every_pod_and_its_files_in_lists() -> None:
+    text, notes = render("sparkapplication", PYTHON)
+    spec = yaml.safe_load(text)["spec"]
+    variables = [{"name": "OMP_NUM_THREADS", "value": "2"}]
+    assert (spec["driver"], spec["executor"]["env"]) == ({"memory": "2g", "env": variables}, variables)
+    assert spec["deps"] == {"pyFiles": ["a.zip", "b.py"], "packages": ["org.x:y:1.0"]}
+    assert spec["sparkVersion"] == "3.5.3"
+    assert notes == ("replace IMAGE by your own",)
+    bare, notes = render("sparkapplication", BARE)
+    assert "env" not in yaml.safe_load(bare)["spec"]["driver"]
+    assert notes == ("replace IMAGE, VERSION, PROGRAM by your own",)
+
+
+def test_a_step_of_emr_takes_its_environment_along() -> None:
+    [step] = json.loads(render("emr", PYTHON)[0])
+    assert step["Name"] == PYTHON.program
+    assert "spark.yarn.appMasterEnv.OMP_NUM_THREADS=2" in step["HadoopJarStep"]["Args"]
+    own = Launch({}, "a.py", (), {"deploy-mode": "client", "name": "mine"})
+    [step] = json.loads(render("emr", own)[0])
+    assert (step["Name"], step["HadoopJarStep"]["Args"][3:5]) == ("mine", ["--deploy-mode", "client"])
+
+
+def test_an_operator_of_airflow_names_its_task_and_says_what_is_missing() -> None:
+    text, notes = render("airflow", PYTHON)
+    assert "task_id='train_it'" in text
+    assert "verbose=" not in text
+    assert notes == ("the master is that of the Airflow connection spark_default",)
+    chatty = Launch({"spark.a": "{{ b }}"}, "a.py", switches=("verbose",))
+    assert "verbose=True" in render("airflow", chatty)[0]
+    for word, shown in (("{{x}}", "{{ '{{' }}x}}"), ("{% y", "{{ '{%' }} y"), ("plain", "plain")):
+        assert repr(shown) in render("airflow", Launch({}, "a.py", (word,)))[0]
+    assert render("airflow", BARE)[1][-1] == "replace PROGRAM by your own"
+
+
+def test_an_option_of_the_job_stands_on_one_line_with_its_value() -> None:
+    arguments = ("in.csv", "--depth", "3", "--out=x", "y", "--a", "--b", "-1", "c", "d")
+    parts = shell_parts(Launch({}, "a.py", arguments, environment={"A": "b c"}))
+    assert parts == [
+        "A='b c'",
+        "spark-submit",
+        "a.py",
+        "in.csv",
+        "--depth 3",
+        "--out=x",
+        "y",
+        "--a",
+        "--b",
+        "-1",
+        "c",
+        "d",
+    ]
+    assert shell_parts(Launch({"spark.a": "1"})) == ["--conf spark.a=1"]
+
+
+def test_a_properties_file_names_its_master_and_says_what_it_leaves_out() -> None:
+    text, notes = render("properties", Launch({"spark.a": "1"}, "a.py", master="yarn"))
+    assert java_properties(text) == {"spark.master": "yarn", "spark.a": "1"}
+    assert notes == ("the program and its arguments are not part of a properties file",)
+    assert render("properties", BARE)[1] == ()
 
 
 class SparkSubmitOperator:
@@ -371,6 +516,17 @@ def test_machines_whose_role_somebody_declared_are_executors_whatever_their_name
     usual: dict[str, str | int] = {"executors": 4, "cores": 2, "memory": "4g"}
     assert found == launch_of_table(Configuration(usual), usual_vocabulary(usual, ())).properties
     assert found["spark.executor.instances"] == "4"
+
+
+def test_settings_that_are_not_sparks_give_no_empty_line_but_say_what_is_missing() -> None:
+    columns: dict[str, int | float | str] = {"workers": 4, "ram": 61}
+    launch = launch_of_table(Configuration(columns), usual_vocabulary(columns, ()))
+    assert launch.notes[-1] == "no setting is Spark's: there is no line to paste"
+    for name in FORMATS:
+        with pytest.raises(
+            StudyError, match=r"there is no line to paste; .*set them yourself: workers=4, ram=61\n.*machines"
+        ):
+            render(name, launch)
 
 
 def test_a_switch_is_written_as_spark_writes_it() -> None:

@@ -96,8 +96,9 @@ def test_the_margin_is_what_the_confidence_needs_beyond_the_prediction() -> None
     time = found.chosen.predicted("time_s")
     assert time.level == pytest.approx(0.8)
     assert found.margin_s == pytest.approx(time.high - time.value)
-    fitted = MODELS.get("ridge")().fit(measured(), "time_s")
-    assert fitted.probability_below([found.chosen.configuration], time.value + found.margin_s) == [pytest.approx(0.9)]
+    assert ask(within_s=time.value + found.margin_s, confidence=0.9 - 1e-6, fix=found.chosen.configuration)
+    with pytest.raises(InfeasibleError):
+        ask(within_s=time.value + found.margin_s - 1e-6, confidence=0.9, fix=found.chosen.configuration)
 
 
 def test_the_answer_says_why_how_sure_it_is_and_what_stands_behind_it() -> None:

@@ -183,3 +183,16 @@ def test_more_settings_than_runs_are_said() -> None:
     grid = [dict(run.configuration) for run in scattered(40, seed=5).observations]
     [note] = recommend(data, grid, model="ridge", minimize="time_s").notes
     assert "cannot tell the effects of 10 of the 10 settings apart; run these first: s0=" in note
+    assert note.count("s0=") == 2  # no more than two are proposed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_that_was_never_run_takes_the_place_of_a_run_because_it_is_cheaper(seed: int) -> None:
+    data = measured(seed=seed)
+    cheapest = {"executors": 1, "batch_size": 64}
+    some = tuple(run for run in data.observations if not run.configuration.includes(cheapest))
+    found = ask(Dataset(data.factors, some, responses=data.responses))
+    assert found.chosen.measured_runs
+    assert found.chosen.configuration == {"executors": 2, "batch_size": 64}
+    assert found.untested is not None
+    assert found.untested.configuration == cheapest

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf, nan
+from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 from sparkcast.analysis import Analysis, AnovaRow, CellMean, Effect, ResidualPoint
 from sparkcast.report import figures
 from sparkcast.report.figures import Figure
+from sparkcast.report.figures._figure import Row
 from sparkcast.report.figures.residuals import histogram_rows
-from sparkcast.report.figures.significance import reference_line
+from sparkcast.report.figures.significance import pseudo_standard_error, reference_line
 
 EVERY: dict[str, Callable[[Analysis], Figure | None]] = {
     "interactions": figures.interaction_grid,
@@ -162,12 +164,49 @@ def test_half_normal_places_are_those_of_as_many_normal_numbers(example: SimpleN
 
 
 def test_the_half_normal_line_follows_the_small_effects_and_not_the_large_ones(example: SimpleNamespace) -> None:
+    four = with_four_real_effects(example.analysis)
     ends = [
         reference_line(drawn(figures.half_normal(analysis)).rows)[1]
-        for analysis in (with_effects(example.analysis, 9), with_four_real_effects(example.analysis))
+        for analysis in (replace(four, effects=four.effects[:5]), four)
     ]
     slopes = [float(str(end["standardized"])) / float(str(end["quantile"])) for end in ends]
     assert slopes[0] == pytest.approx(slopes[1])
+
+
+def test_the_slope_of_the_half_normal_line_is_that_of_the_textbook() -> None:
+    # Montgomery, Design and Analysis of Experiments, the filtration rate of a pilot plant (2^4): Lenth's PSE is 2.625.
+    effects = [21.625, 3.125, 9.875, 14.625, 0.125, -18.125, 16.625, 2.375]
+    effects += [-0.375, -1.125, 1.875, 4.125, -1.625, -2.625, 1.375]
+    assert pseudo_standard_error(effects) == pytest.approx(2.625)
+    rows: tuple[Row, ...] = tuple(
+        {"standardized": size, "quantile": NormalDist().inv_cdf(0.5 + 0.5 * (rank - 0.5) / 15)}
+        for rank, size in enumerate(sorted(map(abs, effects)), 1)
+    )
+    origin, end = reference_line(rows)
+    assert origin == {"standardized": 0.0, "quantile": 0.0}
+    assert float(str(end["standardized"])) / float(str(end["quantile"])) == pytest.approx(2.625)
+
+
+def test_the_line_of_effects_that_are_all_noise_has_their_standard_deviation_as_its_slope() -> None:
+    n = 4001
+    noise = [3.0 * NormalDist().inv_cdf((rank - 0.5) / n) for rank in range(1, n + 1)]
+    assert pseudo_standard_error(noise) == pytest.approx(3.0, rel=0.02)
+
+
+def test_a_log_axis_is_announced_in_its_title(example: SimpleNamespace) -> None:
+    figure = drawn(figures.main_effects(replace(example.analysis, transform="log")))
+    titles = [scale["title"] for scale in titled(figure.spec) if scale.get("scale", {}).get("type") == "log"]
+    assert titles
+    assert all(title.endswith(", log scale") for title in titles)
+    plain = drawn(figures.main_effects(example.analysis))
+    assert not any("log scale" in one["title"] for one in titled(plain.spec))
+
+
+def titled(spec: Any) -> list[dict[str, Any]]:
+    """Every encoding of a Vega-Lite spec that has a title."""
+    parts = spec if isinstance(spec, list) else list(spec.values()) if isinstance(spec, dict) else []
+    own = [spec] if isinstance(spec, dict) and isinstance(spec.get("title"), str) else []
+    return own + [one for part in parts for one in titled(part)]
 
 
 def test_half_normal_needs_five_terms_of_one_degree_of_freedom(example: SimpleNamespace) -> None:
@@ -182,7 +221,7 @@ def test_only_effects_that_leave_the_line_are_named(example: SimpleNamespace) ->
 
     assert named(figures.half_normal(with_effects(example.analysis, 9))) == []
     four = figures.half_normal(with_four_real_effects(example.analysis))
-    assert named(four) == ["setting6", "setting7", "setting8", "setting9"]
+    assert named(four) == ["setting5", "setting6", "setting7", "setting8", "setting9"]
 
 
 def test_residuals_hold_one_row_per_run_in_the_unit_of_the_model(example: SimpleNamespace) -> None:

@@ -255,8 +255,8 @@ def test_candidates_are_judged_by_the_limits_that_were_given(limits: tuple[Limit
 def test_every_candidate_is_named_beside_its_point_while_there_is_room() -> None:
     figure = drawn(figures.candidates(recommended(on_the_front(9, ("time_s", "cost")))))
     rows = figure.spec["datasets"]["rows"]
-    assert all(row["side"] for row in rows)
-    assert {row["name"] for row in rows if row["place"]} == {"507 · 4 (chosen)", "508 · 4 (runner-up)"}
+    assert all(row["side"] for row in rows if row["place"] != "chosen")
+    assert {row["name"] for row in rows if row["place"] == "runner-up"} == {"508 · 4 (runner-up)"}
     assert "Names are batch_size · executors." in figure.caption
 
 
@@ -273,7 +273,8 @@ def test_candidates_that_are_crowded_or_have_long_names_are_told_by_hint_and_ran
         for n in range(5)
     ]
     figure = drawn(figures.candidates(recommended(long)))
-    assert {row["name"].partition(" ")[0] for row in figure.spec["datasets"]["rows"]} == {"#1", "#2", "#3", "#4", "#5"}
+    others = {f"#{row['rank']}" for row in figure.rows if row["place"] != "chosen"}
+    assert {row["name"].partition(" ")[0] for row in figure.spec["datasets"]["rows"]} == {*others, ""}
     assert [row["rank"] for row in figure.rows] == [1, 2, 3, 4, 5]
     assert "Names are ranks" in figure.caption
 
@@ -340,8 +341,8 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
     lines = recommendation_details(asked)
     assert lines[3:] == (
         "It meets the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, the least "
-        "likely of these with 97% probability; 95% was required.",
-        "A run with these settings fails with 3% probability.",
+        "likely of these with 97% probability if the run succeeds; 95% was required.",
+        "3% of submissions with these settings are expected to fail.",
         "Trade-off for the budget of 0.25: 0.06 more buys batch_size=511: time_s 20 -> 16.",
         "These settings were never run. The closest measured configuration: batch_size=256, executors=4, 25% "
         "of a setting's "
@@ -417,7 +418,7 @@ def test_the_notes_of_a_recommendation_are_among_the_doubts_and_what_was_conside
     )
     lines = recommendation_details(few)
     assert "Chosen from 48 combinations of the measured levels, 12 of them measured." in lines
-    assert "No failure in 12 runs: the probability of failing is below 22.1% with 95% confidence." in lines
+    assert "No failures in 12 runs; the failure rate is below 22.1% (95% confidence)." in lines
 
 
 def test_what_differs_by_less_than_the_noise_is_not_drawn_as_the_front() -> None:
@@ -490,3 +491,37 @@ def test_a_page_of_a_plain_recommendation_has_neither_warnings_nor_empty_columns
     assert 'id="paste"' not in text
     assert ">fails</th>" not in text
     assert "meets the<br>" not in text
+
+
+def test_the_chosen_candidate_is_labeled_above_all_points_and_the_deadline_in_the_legend() -> None:
+    limits = (Limit("time_s", 55.0),)
+    for drawing in (figures.candidates, figures.pareto_front):
+        figure = drawn(drawing(recommended(on_the_front(9, THREE), limits=limits)))
+        for spec in (figure.spec, figure.narrow_spec):
+            labels = [layer for layer in spec["layer"] if "chosen: " in str(layer["encoding"].get("text"))]
+            assert [layer["encoding"]["y"] for layer in labels] == [{"value": 0}]
+            assert "deadline of 55.0 s" in str(spec["layer"])
+            [rule] = [
+                one for one in spec["layer"] if one["mark"].get("strokeWidth") == 2 and one["mark"]["type"] == "rule"
+            ]
+            [top] = [rule["encoding"]["y"]["value"]]
+            assert top >= 15, "the line ends below the label"
+
+
+def test_no_name_stands_on_the_line_of_the_deadline() -> None:
+    for limit in (50.5, 53.0, 57.0):
+        figure = drawn(figures.candidates(recommended(on_the_front(9, THREE), limits=(Limit("time_s", limit),))))
+        low, high = next(s["domain"] for s in scales_of(figure.spec, "x"))
+        line = (limit - low) / (high - low)
+        for row in figure.spec["datasets"]["rows"]:
+            at = (row["x"] - low) / (high - low)
+            if row["side"]:
+                reaches = 0.008 * len(row["name"]) + 0.02
+                to_left, to_right = "left" in row["side"], "right" in row["side"]
+                assert not (to_left and at - reaches < line < at), row
+                assert not (to_right and at < line < at + reaches), row
+
+
+def scales_of(spec: Any, channel: str) -> list[dict[str, Any]]:
+    found = (layer["encoding"].get(channel, {}) for layer in spec["layer"])
+    return [one["scale"] for one in found if isinstance(one, dict) and isinstance(one.get("scale"), dict)]

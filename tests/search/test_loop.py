@@ -31,6 +31,7 @@ from sparkcast.study import (
     Expression,
     Factor,
     Limits,
+    LogOrigin,
     Observation,
     Outcome,
     Price,
@@ -106,7 +107,7 @@ def heard(monkeypatch: pytest.MonkeyPatch, searcher: str, method: str) -> list[A
 @pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test here pulls the plug of the machine, and waiting for its disk is most of their time."""
-    monkeypatch.setattr("sparkcast.store.store._configure_sqlite", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
+    monkeypatch.setattr("sparkcast.store.databases._configure_sqlite", lambda c, _: c.execute("PRAGMA synchronous=OFF"))
 
 
 @pytest.fixture
@@ -189,6 +190,63 @@ def test_a_search_begins_with_all_that_is_known_of_some_candidates(
     assert result.best is not None
     assert result.best.value <= min(run.responses["time_s"] for run in measured(folder))
     assert len(engine.ran) == len({(run["executors"], run["samples"]) for run in engine.ran})  # nothing twice
+
+
+@pytest.mark.parametrize("replicates", [1, 3])
+@pytest.mark.parametrize("searcher", ["guided", "random", "doubling"])
+def test_every_run_of_the_store_counts_however_few_there_are_of_it(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, searcher: str, replicates: int
+) -> None:
+    def odd(given: Settings) -> Mapping[str, float]:
+        return {"time_s": 1.0 if given["samples"] == 4000 else 50.0 + float(given["samples"])}
+
+    engine = PlayedEngine(odd)
+    monkeypatch.setattr(site, "engine_for", lambda options: engine)
+    run_campaign(STUDY, make_plan(STUDY), ResultsPlace.local(folder))
+    options = TuneOptions(searcher, TIME, seed=1, replicates=replicates, fix=Configuration({"executors": 1}))
+    result = search(monkeypatch, folder, options, engine=engine, budget=Budget(2), allow_changed=True)
+    assert result.best is not None
+    assert (result.best.value, result.best.configuration["samples"]) == (1.0, 4000)
+    is_single = result.best.replicates == 1 and replicates > 1
+    assert any("the best has only 1 run" in warning for warning in result.warnings) == is_single
+
+
+def test_ingested_runs_of_candidates_are_told_and_not_run_again(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    settings = STUDY.fixed | {"executors": 2}
+    log = LogOrigin("s", "a.log", 1, True)
+    ingested = [
+        Observation(settings | {"samples": n}, {"time_s": n / 1e6}, run_id=f"app-{n}", origin=log) for n in (1000, 7000)
+    ]
+    store = open_store(folder, create=True)
+    store.keep_ingested("s", STUDY.measured_definition(), ingested)
+    store.close()
+    told, engine = heard(monkeypatch, "random", "tell"), PlayedEngine(by_samples)
+    result = search(monkeypatch, folder, engine=engine)
+    assert told[0].configuration == {"executors": 2, "samples": 1000}
+    assert result.best is not None
+    assert (result.best.value, result.already_measured) == (0.001, 1)
+    assert len(engine.ran) == result.runs == 7
+    again = search(monkeypatch, folder, engine=engine, resume=True)
+    assert (again.best, again.history, len(engine.ran)) == (result.best, result.history, 7)
+
+
+def test_doubling_hears_of_earlier_runs_and_goes_on_from_the_best_of_them(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    """Its walk ends at 2000, where the time rises, and earlier runs show that it falls again at 16000."""
+
+    def dips(given: Settings) -> Mapping[str, float]:
+        samples = int(given["samples"])
+        return {"time_s": 5.0 if samples == 1000 else 1.0 if samples >= 16000 else 9.0}
+
+    few = dataclasses.replace(STUDY, factors=(STUDY.factors[0], Factor("samples", (1000, 16000, 40000))))
+    engine = PlayedEngine(dips)
+    monkeypatch.setattr(site, "engine_for", lambda options: engine)
+    run_campaign(few, make_plan(few), ResultsPlace.local(folder))
+    result = search(monkeypatch, folder, DOUBLING, engine=engine, study=few, allow_changed=True)
+    assert result.best is not None
+    assert result.best.configuration["samples"] == 16000
+    assert [run["samples"] for run in engine.ran[6:]] == [2000, 1100, 32000, 17600]
 
 
 def test_a_new_run_may_win_over_settings_with_more_runs(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -433,6 +491,21 @@ def test_runs_stop_before_they_cost_more_than_allowed(
     result = search(monkeypatch, folder, options, engine=PlayedEngine(slowly), study=PRICED, budget=budget)
     assert (result.runs, result.spent_cost) == (3, 60)
     assert "the next run would exceed the maximum cost of 70 USD: 60 USD spent" in result.stopped_because
+
+
+def test_money_is_counted_as_answers_count_it_by_what_executors_held(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, slowly: Play
+) -> None:
+    def held(given: Settings) -> Mapping[str, float]:
+        played = slowly(given)
+        assert not isinstance(played, str)
+        return {**played, "total_s": 20.0, "core_hours": 15 / 3600}  # for 15 s of its 20 s
+
+    options = dataclasses.replace(RANDOM, fix=Configuration({"executors": 1}))
+    budget = Budget(max_cost=70)
+    result = search(monkeypatch, folder, options, engine=PlayedEngine(held), study=PRICED, budget=budget)
+    assert (result.runs, result.spent_cost) == (4, 60)
+    assert result.history[0].cost == 15
 
 
 def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(

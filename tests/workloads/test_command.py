@@ -101,6 +101,21 @@ def test_levels_reach_the_job_as_they_are_written(tmp_path: Path) -> None:
     assert [program(study, rows=level).arguments[1] for level in (1.5, 3)] == ["1.5", "3"]  # of nobody's writing
 
 
+def test_jobs_may_arrive_at_random_and_no_placeholder_needs_the_rate(tmp_path: Path) -> None:
+    rate = "\narrivals: {kind: poisson, rate: [10/h, 20/h], jobs: 4}\nrules:"
+    study = read(tmp_path, ("\nrules:", rate))
+    assert [factor.name for factor in study.factors][-1] == "arrivals_per_hour"
+    assert program(study, arrivals_per_hour=10).arguments[:2] == ("--rows", "1000")
+
+
+def test_a_placeholder_may_be_filled_by_the_mix_of_a_stream(tmp_path: Path) -> None:
+    mix = "mix: [{share: 0.5, rows: 50}, {share: 0.5, rows: 200}]"
+    arrivals = "arrivals: {kind: poisson, rate: 10/h, jobs: 4}"
+    study = read(tmp_path, ("  rows: [1000, 2000]\n", ""), ("\nrules:", f"\n{arrivals}\n{mix}\nrules:"))
+    assert [part.settings["rows"] for part in study.mix] == [50, 200]
+    assert program(study, rows=50).arguments[:2] == ("--rows", "50")
+
+
 def test_a_response_of_the_block_is_asked_for_without_naming_it_again(tmp_path: Path) -> None:
     study = read(tmp_path, ("  application", "  responses: {accuracy: 'AUC = ([0-9.]+)'}\n  application"))
     assert [response.name for response in study.responses] == ["total_s", "time_s", "accuracy"]

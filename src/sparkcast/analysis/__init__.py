@@ -1,9 +1,10 @@
 """Which settings matter, and can one trust that? Observations in, tables and sentences out; no side effects."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.study import Level, Response, Vocabulary
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class ResidualPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Displayed):
     response: str
     formula: str
     anova_type: int
@@ -208,6 +209,4 @@ class Analysis:
 
     def frame(self) -> "pd.DataFrame":
         """The ANOVA table."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(row) for row in self.rows]).set_index("term")
+        return frame_of(plain_row(row) for row in self.rows).set_index("term")

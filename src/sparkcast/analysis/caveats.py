@@ -10,7 +10,7 @@ from scipy.stats import pearsonr, t
 
 from sparkcast.analysis import LevelMean
 from sparkcast.analysis.beside import left_unexplained
-from sparkcast.analysis.blocks import IN_A_ROW, run_order
+from sparkcast.analysis.blocks import IN_A_ROW, is_sorted_by_settings, run_order
 from sparkcast.analysis.estimable import CodedRuns
 from sparkcast.analysis.fit import DesignMatrix, Fit
 from sparkcast.analysis.noise import BlockNoise, Noise, block_noises
@@ -30,6 +30,7 @@ def data_caveats(
     """One sentence per reason for doubt that lies in the runs themselves."""
     codes = model.runs.codes
     found = [
+        _sorted_rows(codes, runs),
         _failed(data, response),
         _crowded(runs, data.vocabulary.response(response)),
         _unreplicated(codes),
@@ -70,7 +71,7 @@ def _in_blocks(noise: BlockNoise) -> str:
     told = f"{shared(noise.blocks)}, so tests compare the {noise.blocks.count} blocks, not the runs"
     if noise.blocks.name != IN_A_ROW:
         return told
-    return f"{told}; randomize the order, or add a column `position` with the run order if the rows are only sorted"
+    return f"{told}; randomize the order, or add a column `position` if the rows are not in the order of the runs"
 
 
 def _failed(data: Dataset, response: str) -> str:
@@ -143,6 +144,15 @@ def _crowded(runs: Sequence[Observation], response: Response) -> str:
     return f"other work took {cores} during {len(taken)} of {len(runs)} runs (trials {trials}){steadier}"
 
 
+def _sorted_rows(codes: "pd.DataFrame", runs: Sequence[Observation]) -> str:
+    if not codes.duplicated().any() or not is_sorted_by_settings(runs):
+        return ""
+    return (
+        "the rows are sorted by the settings, so their order is not taken for that of the runs, and replicates "
+        "count as independent; if they ran in this order, add a column `position`"
+    )
+
+
 def _changes_with_time(settings: CodedRuns, runs: Sequence[Observation]) -> str:
     """A setting that was changed once, half-way, cannot be told from whatever else changed meanwhile."""
     order = run_order(runs)
@@ -202,7 +212,7 @@ def _warm_up(fit: Fit, runs: Sequence[Observation]) -> str:
                 "this is warm-up or drift; discard the first runs or do more of them"
             )
     first = min(range(len(runs)), key=lambda i: runs[i].position)
-    if abs(fit.standardized[first]) > 3:
+    if not is_sorted_by_settings(runs) and abs(fit.standardized[first]) > 3:
         return f"the first run is {abs(fit.standardized[first]):.1f} standard deviations away from the model: warm-up?"
     return ""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Dataset, Observation
+from sparkcast.study import Dataset, Kind, Observation
 
 
 def usable_runs(data: Dataset, response: str) -> tuple[Observation, ...]:
@@ -23,6 +23,19 @@ def usable_runs(data: Dataset, response: str) -> tuple[Observation, ...]:
     for run in runs:
         _check(run, data.factors, response)
     return runs
+
+
+def stopped_runs(data: Dataset, response: str) -> tuple[Observation, ...]:
+    """The runs that were stopped before they ended, with every factor and the time they had taken by then."""
+    if data.vocabulary.response(response).kind is not Kind.TIME:
+        return ()
+    return tuple(
+        run
+        for run in data.observations
+        if run.was_stopped
+        and 0 < run.responses.get(response, math.nan) < math.inf
+        and all(name in run.configuration for name in data.factors)
+    )
 
 
 def left_out(data: Dataset, response: str) -> str:

@@ -11,8 +11,9 @@ columns of a table or DataFrame mean, where they do not tell themselves.
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.api.answers import Present, analyze, predict, recommend
-from sparkcast.api.figures import (
+from sparkcast.api.drawing import (
     DrawnFigures,
+    figures,
     write_figures,
     write_plan_figures,
     write_profile_figures,
@@ -39,6 +40,7 @@ from sparkcast.api.sources import load_data_or_model, load_model
 from sparkcast.api.tables import export, export_samples, samples
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
+from sparkcast.display import connect
 
 if TYPE_CHECKING:
     from sparkcast.fitting.distribution import Distribution
@@ -69,6 +71,7 @@ __all__ = [
     "dry_run",
     "export",
     "export_samples",
+    "figures",
     "fit",
     "ingest",
     "list_kinds",
@@ -118,6 +121,21 @@ _HOMES = {
     "SearchMethod": "sparkcast.search.options",
     "SharedCluster": "sparkcast.recommend.admission",
 }
+
+
+def _text_of(result: object, details: bool, width: int) -> str:
+    from sparkcast.text import text_of
+
+    return text_of(result, details, width)
+
+
+def _block_of(result: object) -> str | None:
+    from sparkcast.report.block import block_of
+
+    return block_of(result)
+
+
+connect(_text_of, _block_of)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,6 @@
 """One HTML file about a study or a table."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ def report(
     from sparkcast.learned.fit import or_note
     from sparkcast.learned.knowledge import Knowledge
     from sparkcast.report import build_content, write_report
+    from sparkcast.report.document import table_facts
 
     data = data_of(data, table)
     responses = [name for name in data.dataset.responses if data.dataset.successful(name)]
@@ -73,6 +75,7 @@ def report(
         sampled=[(run.observation, run.series) for run in sampled_runs(data, fastest_and_slowest(data))],
         notes=tuple(dict.fromkeys(notes)),
     )
+    content = replace(content, facts=(*table_facts(data.understood), *content.facts))
     write_report(Path(output), content)
 
 

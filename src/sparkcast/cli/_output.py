@@ -5,13 +5,15 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar
 
 import typer
 
-from sparkcast.cli._layout import shell_lines, table_lines, wrapped
 from sparkcast.cli._wording import as_options, with_options
 from sparkcast.errors import StudyError
+
+if TYPE_CHECKING:
+    from sparkcast.text import Page
 
 T = TypeVar("T")
 
@@ -27,8 +29,6 @@ _HAS_TOLD: ContextVar[bool] = ContextVar("_HAS_TOLD", default=False)  # a docume
 
 _PIPED = 100  # columns where there is no terminal
 _NARROWEST = 40
-_LABELS = 13  # columns at least before the text of a labeled line
-_LONG_LABEL = 25  # the name of a response from this length on moves no text but its own
 
 
 def require_free(path: Path, force: bool) -> None:
@@ -103,50 +103,36 @@ def width(stream: TextIO) -> int:
     return max(columns or _PIPED, _NARROWEST)
 
 
+def show(result: object, details: bool = False) -> None:
+    """A result in words: the answer on stdout, remarks on stderr."""
+    from sparkcast.text import page_of
+
+    _print(page_of(result, details=details))
+
+
 def tell(text: str, hang: str = "  ") -> None:
     """Sentences on stdout, wrapped between words."""
-    _print(wrapped(_for_people(text), width(sys.stdout), hang), sys.stdout)
-
-
-def tell_labeled(inner: Sequence[tuple[str, str]], outer: Sequence[tuple[str, str]] = ()) -> None:
-    """Labels with what they stand for, in two columns on stdout; the inner ones are indented."""
-    lines = [(f"  {label}", text) for label, text in inner] + [*outer]
-    column = max(_LABELS, *(len(label) + 2 for label, _ in lines if len(label) < _LONG_LABEL))
-    for label, text in lines:
-        first = f"{label} ".ljust(column)
-        shown = wrapped(_for_people(text), width(sys.stdout) - len(first), "")
-        _print([first + shown[0], *(" " * len(first) + line for line in shown[1:])], sys.stdout)
+    _one(lambda page: page.tell(text, hang))
 
 
 def say(message: str) -> None:
     """A message for people, on stderr."""
-    _print(wrapped(_for_people(message), width(sys.stderr)), sys.stderr)
+    _one(lambda page: page.say(message))
 
 
 def shell(label: str, command: str, *, below: bool = False) -> None:
     """A command to paste, on stdout: beside its label, or below it in lines that end in a backslash."""
-    columns, command = width(sys.stdout), _redacted(command)
-    if not below and len(label) + 1 + len(command) <= columns:
-        _print([f"{label} {command}"], sys.stdout)
-    else:
-        _print([label, *shell_lines(command, columns, "  ")], sys.stdout)
+    _one(lambda page: page.shell(label, command, below=below))
 
 
 def verbatim(text: str) -> None:
     """What goes into a file or a shell as it stands, on stdout."""
-    _print([text], sys.stdout)
-
-
-def options(label: str, lines: Sequence[str]) -> None:
-    """Options to paste into another command, each on its line."""
-    lines = list(map(_redacted, lines))
-    _print([label, *(f"  {line} \\" for line in lines[:-1]), *(f"  {line}" for line in lines[-1:])], sys.stdout)
+    _one(lambda page: page.verbatim(text))
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]], optional: Sequence[str] = ()) -> None:
     """A table on stdout. Where it is too wide, columns in `optional` are left out, the last of them first."""
-    cells = [[_for_people(str(cell)) for cell in row] for row in rows]
-    _print([*table_lines(as_options(title), header, cells, width(sys.stdout), optional), ""], sys.stdout)
+    _one(lambda page: page.table(title, header, rows, optional))
 
 
 def say_error(problem: str, hint: str) -> None:
@@ -154,16 +140,15 @@ def say_error(problem: str, hint: str) -> None:
     say(f"Error: {problem}" + (f"\n  hint: {hint}" if hint else ""))
 
 
-def _for_people(text: str) -> str:
-    return as_options(_redacted(text))
+def _one(write: "Callable[[Page], None]") -> None:
+    from sparkcast.text._page import Page
+
+    page = Page()
+    write(page)
+    _print(page)
 
 
-def _redacted(text: str) -> str:
-    """Without passwords, tokens and keys, whoever wrote the text."""
-    from sparkcast.study.redaction import redact_text
-
-    return redact_text(text)
-
-
-def _print(lines: Sequence[str], stream: TextIO) -> None:
-    print("\n".join(lines), file=stream)
+def _print(page: "Page") -> None:
+    for block in page.blocks:
+        stream = sys.stderr if block.is_note else sys.stdout
+        print("\n".join(block.lines(width(stream), as_options)), file=stream)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sparkcast.cli._layout import wrapped
 from sparkcast.cli._output import say
 from sparkcast.cli._wording import as_options
+from sparkcast.text._layout import wrapped
 from sparkcast.units import show_seconds
 
 if TYPE_CHECKING:

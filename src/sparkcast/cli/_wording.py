@@ -29,10 +29,15 @@ _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.spli
 }
 _COMMANDS = {  # that are not one call
     "api.fit(DATA, search=...)": "sparkcast fit --grid",
+    ".text(details=True)": "--details",
+    "api.write_plan(PLAN, FILE)": "--csv FILE",
+    "api.figures(ANSWER)": "--figures DIR",
+    "choices=Choices({NAME: range(1, 17)})": "--levels NAME=1..16",
+    "fix={NAME: VALUE}": "--fix NAME=VALUE",
     "api.save_model(api.fit(DATA).model, FILE)": "sparkcast fit DATA --save FILE",
 }
 # Only what is in the table: other code is the user's, and stays.
-_CODE = re.compile(rf"`(api\.[a-z_]+\([^`]*\)|(?:{'|'.join(_OPTIONS)})=[^`]*)`")
+_CODE = re.compile(rf"`(\.[a-z][^`]*|choices=[^`]*|api\.[a-z_]+\([^`]*\)|(?:{'|'.join(_OPTIONS)})=[^`]*)`")
 
 
 def as_options(text: str) -> str:
@@ -56,6 +61,8 @@ def with_options(plain: Any) -> Any:
 def _worded(found: re.Match[str]) -> str:
     if found[1] in _COMMANDS:
         return _COMMANDS[found[1]]
+    if re.fullmatch(r"\.[a-z_.]+", found[1]):  # a field of the answer
+        return "--json"
     code = re.sub("=$", "=...", found[1])
     try:
         call = ast.parse(code if code.startswith("api.") else f"_({code})", mode="eval").body

@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, table, tell
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, show, tell
 from sparkcast.cli._progress import show_steps
 from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, names, reads_runs, say_meanings, understood
-from sparkcast.units import show_level, show_percent, show_probability
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
-    from sparkcast.learned.fit import FitResult, FittedResponse, Scores
-    from sparkcast.learned.predict import PredictionAt
+    from sparkcast.learned.fit import FittedResponse
     from sparkcast.learned.saved import SavedModel
-    from sparkcast.recommend import Prediction
-    from sparkcast.study import Level, Vocabulary
-    from sparkcast.validate import Scorecard, Validation
+    from sparkcast.study import Level
 
 DataSource = Annotated[
     str, typer.Argument(metavar="DATA", help="A study file, a results folder or store, a table, or mlflow:URI.")
@@ -56,7 +52,6 @@ Extrapolate = Annotated[
     typer.Option("--extrapolate", help="Answer even where the runs say little, with a wide interval."),
 ]
 USUAL_MODEL = "auto"  # the default of --model
-_FEW = 3  # of many models
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +124,7 @@ def validate(
             hint="run more configurations, or hold out less: see sparkcast list protocols",
         )
     # Shown first: a folder that cannot be written must not cost the result of a long validation.
-    emit(result, as_json, lambda found: _show_validation(found, details), understood(loaded))
+    emit(result, as_json, lambda found: show(found, details), understood(loaded))
     if not as_json and not details:
         tell("--details shows all models and numbers")
     if figures is not None:
@@ -185,7 +180,7 @@ def fit(
     if save is not None:
         api.save_model(result.model, save, force=force)
     learned = FitReport(result.responses, result.notes, save)
-    emit(learned, as_json, lambda _: _show_fit(result, details), understood(loaded))
+    emit(learned, as_json, lambda _: show(result, details), understood(loaded))
     if save is not None:
         say(f"wrote {save}")
         measured = loaded.dataset.observations[0].configuration.only(loaded.dataset.factors)
@@ -216,7 +211,7 @@ def predict(
     loaded = load_any(data, reading, [response] if response else [], model, as_json)
     name = response_name(response)
     result = api.predict(loaded, settings, response=name, model=model, level=level, extrapolate=extrapolate)
-    emit(result, as_json, lambda found: _show_prediction(found, _vocabulary(loaded)), understood(loaded))
+    emit(result, as_json, show, understood(loaded))
     if not as_json:
         follow = "sparkcast recommend finds what meets a deadline"
         can_test = "sparkcast validate shows how far to trust this; " if isinstance(loaded, api.Data) else ""
@@ -363,173 +358,3 @@ def parse_fixed(texts: Sequence[str]) -> "dict[str, Level]":
 
 def _at(configuration: "Mapping[str, Level]") -> str:
     return shlex.quote(",".join(f"{name}={level}" for name, level in configuration.items()))
-
-
-def _show_validation(result: "Validation", details: bool) -> None:
-    if not details:
-        _show_verdict(result)
-    _show_scorecards(result, details)
-    if result.noise_floor_mape is not None:
-        floor = f"MAPE {show_percent(result.noise_floor_mape / 100, 3)}"
-        if result.noise_floor_interval is not None:
-            low, high = (show_percent(end / 100, 3) for end in result.noise_floor_interval)
-            floor += f" ({show_level(result.level)} interval {low} to {high})"
-        what = " (a model that knows the mean of every configuration)" if details else ""
-        tell(f"noise floor{what}: {floor}")
-    _show_kept(result, details)
-    for model, reason in result.refused[: None if details else _FEW]:
-        say(f"{model}: not tested: {reason.splitlines()[0]}")
-    if not details and len(result.refused) > _FEW:
-        say(f"also not tested: {', '.join(model for model, _ in result.refused[_FEW:])}")
-    if result.untested:
-        example = str(result.untested[0])
-        say(f"not tested, because there are no similar runs to train on: {len(result.untested)}, e.g. {example}")
-
-
-def _show_verdict(result: "Validation") -> None:
-    """How good is what answers by default, else the best."""
-    cards = sorted(result.scorecards, key=lambda card: card.model != USUAL_MODEL)
-    for card in cards[:1]:
-        tell(
-            f"{card.model} predicts {result.meaning.described} of held-out runs with a mean error of "
-            f"{show_percent(card.mape / 100, 3)}; {show_percent(card.coverage)} of them are inside its "
-            f"{show_level(result.level)} intervals"
-        )
-
-
-def _show_scorecards(result: "Validation", details: bool) -> None:
-    """All models with all columns; or the best few, and beside them what answers by default and the baseline."""
-    from sparkcast.models import MODELS
-
-    splits = f"{result.n_splits} split{'' if result.n_splits == 1 else 's'}"
-    header = "model,MAPE %,median %,≥30%,RMSE,R²,CRPS,in interval,width %,collect,build".split(",")
-    named = {USUAL_MODEL, *MODELS.declaring("is_baseline")}
-    cards = [card for i, card in enumerate(result.scorecards) if details or i < _FEW or card.model in named]
-    title = f"{result.response}, {result.protocol}: {splits}, {show_level(result.level)} intervals"
-    if len(cards) < len(result.scorecards):
-        title += f"; {len(cards)} of {len(result.scorecards)} models"
-    rows = [_scorecard_row(card) for card in cards]
-    hidden = ("CRPS",) if details else ("RMSE", "R²", "width %", "build")
-    kept = [place for place, name in enumerate(header) if name not in hidden]
-    optional = ("collect", "≥30%", "CRPS", "build", "width %", "RMSE", "R²")
-    table(title, [header[i] for i in kept], [[row[i] for i in kept] for row in rows], optional)
-    if details:  # beside all others they would be too wide
-        upper = f"pinball loss at {show_level((1 + result.level) / 2)}"
-        scores = [[card.model, f"{card.crps:.3g}", f"{card.pinball:.3g}"] for card in cards]
-        table(f"predicted distributions, in the unit of {result.response}", ["model", "CRPS", upper], scores)
-
-
-def _show_kept(result: "Validation", details: bool) -> None:
-    """Promised versus observed: of `auto`, which answers unless another is named, else of the best."""
-    from sparkcast.validate.calibration import broken_promise
-
-    cards = sorted((card for card in result.scorecards if card.kept), key=lambda card: card.model != USUAL_MODEL)
-    if not cards:
-        return
-    model, kept = cards[0].model, cards[0].kept
-    n = kept[0].n_configurations
-    counted = f"{n} configuration{'' if n == 1 else 's'}"
-    if details:
-        rows = [
-            [
-                show_level(one.promised),
-                f"{show_percent(one.share)} ({show_percent(one.low)} to {show_percent(one.high)})",
-            ]
-            for one in kept
-        ]
-        tell(f"\npromised versus observed: how often was {result.response} within the limit that {model} promised?")
-        table("", ["promised", f"observed, of {counted}"], rows)
-    else:
-        told = ", ".join(f"{show_level(one.promised)} observed {show_percent(one.share)}" for one in kept)
-        tell(f"upper limits, promised versus observed, {model} over {counted}: {told}{_below(result, cards[0])}")
-    if (sentence := broken_promise(model, kept)) is not None:
-        tell(sentence)
-
-
-def _below(result: "Validation", card: "Scorecard") -> str:
-    """Why limits may hold where intervals do not: they have no lower end."""
-    n_below = sum(run.actual < run.low for run in card.runs)
-    share = show_percent(n_below / len(card.runs))
-    return f" ({share} of the runs are below their {show_level(result.level)} interval)" if n_below else ""
-
-
-def _scorecard_row(card: "Scorecard") -> list[str]:
-    from sparkcast.units import show_seconds
-
-    return [
-        card.model,
-        f"{card.mape:.1f}",
-        f"{card.median_ape:.1f}",
-        f"{card.large_errors:.0f}",
-        f"{card.rmse:.4g}",
-        f"{card.r_squared:.3f}",
-        f"{card.crps:.3g}",
-        show_percent(card.coverage),
-        f"{100 * card.relative_width:.0f}",
-        "–" if card.collect_s is None else show_seconds(card.collect_s),
-        show_seconds(card.build_s),
-    ]
-
-
-def _show_fit(result: "FitResult", details: bool) -> None:
-    for learned in result.responses:
-        _show_learned(learned, result.model.about.vocabulary, details)
-    for note in result.notes:
-        say(note)
-
-
-def _show_learned(learned: "FittedResponse", words: "Vocabulary", details: bool) -> None:
-    missed = _missed(learned.mean_error)
-    tell(
-        f"{words.response(learned.response).described}: model {learned.model}, trained on {learned.runs} runs of "
-        f"{learned.configurations} configurations{f'; {missed}' if missed else ''}"
-    )
-    for choice in learned.choices:
-        _show_scores(choice, details)
-
-
-def _missed(error: float | None) -> str:
-    """The one error that is quoted: of single runs of configurations that were left out, as `validate` computes it."""
-    return "" if error is None else f"mean error on held-out runs {show_percent(error / 100, 3)}"
-
-
-def _show_scores(choice: "Scores", details: bool) -> None:
-    together = "" if choice.error is None else f"; together {show_percent(choice.error / 100, 3)}"
-    tell(f"  {choice.question}: predicted by {', '.join(choice.answered_by)}")
-    if choice.errors:
-        errors = [f"{name} {show_percent(error / 100, 3)}" for name, error in choice.errors.items()]
-        hidden = 0 if details or len(errors) <= _FEW + 1 else len(errors) - _FEW
-        more = f", {hidden} more with --details" if hidden else ""
-        tell(f"    mean errors by {choice.protocol}: {', '.join(errors[: len(errors) - hidden])}{more}{together}")
-
-
-def _vocabulary(source: "Data | SavedModel") -> "Vocabulary":
-    from sparkcast.api import Data
-
-    return source.dataset.vocabulary if isinstance(source, Data) else source.about.vocabulary
-
-
-def _show_prediction(result: "PredictionAt", words: "Vocabulary") -> None:
-    told = show_predicted(result.prediction, words)
-    mean = words.response(result.prediction.response).shown(result.mean)
-    tell(f"{result.configuration}: {told}; mean {mean}  (model {result.model})")
-    if result.beside is not None:
-        tell(f"  {show_predicted(result.beside, words)}")
-    missed = _missed(result.left_out_error)
-    if result.question:
-        tell(f"  {result.question}: predicted by {', '.join(result.answered_by)}{f'; {missed}' if missed else ''}")
-    elif missed:
-        tell(f"  {missed}")
-    if result.failed_runs and result.failure_probability is not None:
-        tell(f"  fails with probability {show_probability(result.failure_probability)}")
-    if result.no_failure is not None:
-        tell(f"  {result.no_failure}")
-    for note in result.notes:
-        say(f"note: {note}")
-
-
-def show_predicted(p: "Prediction", words: "Vocabulary") -> str:
-    response = words.response(p.response)
-    value, low, high = map(response.shown, (p.value, p.low, p.high))
-    span = f" {response.span}" if response.span else ""
-    return f"{p.response} {value} (median){span}, {show_level(p.level)} of runs between {low} and {high}"

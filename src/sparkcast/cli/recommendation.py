@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, tell, tell_labeled, verbatim
+from sparkcast.cli._output import Details, Force, Json, Verbose, emit, say, show, verbatim
 from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, reads_runs, understood
 from sparkcast.cli.prediction import (
     USUAL_MODEL,
@@ -18,14 +18,10 @@ from sparkcast.cli.prediction import (
     parse_fixed,
     response_name,
 )
-from sparkcast.units import show_probability
 
 if TYPE_CHECKING:
-    from sparkcast.recommend import Launch, Recommendation, RunningForecast, Staleness
+    from sparkcast.recommend import Recommendation
     from sparkcast.study import Level
-
-_MOST_SHOWN = 8  # of the Pareto front
-_MOST_LINES = 10  # of an answer
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +39,7 @@ def recommend(
             metavar="'NAME >= VALUE'", help="A limit on any response: 'auc >= 0.9', 'time_s <= 300s'. Repeatable."
         ),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="The probability with which each limit must be met.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="The probability with which all limits must be met.")] = 0.95,
     maximize: Annotated[
         str | None, typer.Option(help="A response, e.g. accuracy, a numeric setting, or 'name = formula'.")
     ] = None,
@@ -146,7 +142,7 @@ def recommend(
         extrapolate=extrapolate,
     )
     if as_format is None:
-        emit(result, as_json, lambda found: show_recommendation(found, details), understood(loaded))
+        emit(result, as_json, lambda found: show(found, details), understood(loaded))
     else:
         _show_format(as_format, result)
     if figures is not None:
@@ -211,83 +207,3 @@ def _jobs_running(text: str | None) -> int | str | None:
     if not text.isdigit():
         raise StudyError(f"--jobs-running {text!r} is not a number of jobs", hint="e.g. 2, or store")
     return int(text)
-
-
-def show_recommendation(result: "Recommendation", details: bool) -> None:
-    from sparkcast.recommend.lines import answer_lines, other_lines
-
-    inner, outer = answer_lines(result), other_lines(result, details=details)
-    if not details:
-        if 1 + len(inner) + len(outer) < _MOST_LINES:
-            outer.append(("Next", "add --details for all candidates and the command to start"))
-    else:
-        inner += [("Excluded", text) for text in result.excluded]
-        if result.considered:
-            how = "--fix NAME=VALUE narrows them, --levels NAME=1..16 adds others"
-            inner.append(("Considered", f"{result.considered.text} ({how})"))
-    tell(f"Use {result.chosen.configuration}.")
-    tell_labeled(inner, outer)
-    if details:
-        _show_front(result)
-    for forecast in result.running:
-        tell(_running_line(forecast))
-    if details:
-        _show_launch(result.launch)
-    for note in result.notes:
-        say(f"note: {note}")
-    if result.staleness:
-        _show_staleness(result.staleness)
-
-
-def _show_launch(launch: "Launch") -> None:
-    from sparkcast.recommend.formats.spark_submit import shell_parts
-
-    if launch.properties or launch.program:
-        tell(f"To start it{f', in {launch.directory}' if launch.program else ', among the options of spark-submit'}:")
-        verbatim(" \\\n  ".join(shell_parts(launch)))
-    for note in launch.notes:
-        tell(f"  ({note})")
-
-
-def _show_staleness(staleness: "Staleness") -> None:
-    if staleness.verdict == "retrain":
-        say("retrain: " + " ".join(staleness.reasons))
-    elif staleness.verdict == "fresh":
-        for reason in staleness.reasons:
-            say(reason)
-
-
-def _show_front(result: "Recommendation") -> None:
-    from sparkcast.recommend.lines import short_values
-
-    front = result.tradeoffs
-    if len(front) < 2:
-        return
-
-    words = result.vocabulary
-    known = [p.response for p in front[0].predictions]
-    responses = [name for name in known if name in (words.time, words.money, words.quality)]
-    tell(f"Pareto-optimal in {', '.join(responses)} ({len(front)}):")
-    for candidate in front[:_MOST_SHOWN]:
-        mark = "*" if candidate.configuration == result.chosen.configuration else " "
-        tell(f"  {mark} {candidate.configuration}: {short_values(result, candidate)}")
-    if len(front) > _MOST_SHOWN:
-        tell(f"    and {len(front) - _MOST_SHOWN} more: --json or --figures DIR shows them")
-    if n_alike := len(result.pareto) - len(front):
-        tell(f"    {n_alike} more {'differs' if n_alike == 1 else 'differ'} from these by less than the noise")
-
-
-def _running_line(forecast: "RunningForecast") -> str:
-    from sparkcast.recommend.shown import short_seconds
-    from sparkcast.units import show_seconds
-
-    job = forecast.job
-    line = (
-        f"{f'running job {job.configuration}'.strip()}: finishes after {show_seconds(forecast.ends_s)}, "
-        f"with the new job after {show_seconds(forecast.ends_with_new_s)}"
-    )
-    if job.within_s is None or forecast.probability is None or forecast.probability_with_new is None:
-        return line
-    chances = f"{show_probability(forecast.probability)} -> {show_probability(forecast.probability_with_new)}"
-    verdict = "would miss" if forecast.would_miss else "meets"
-    return f"{line}; it {verdict} its {short_seconds(job.within_s)} deadline (probability {chances})"

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Details, Json, Verbose, emit, say, shell, table, tell, verbatim
+from sparkcast.cli._output import Details, Json, Verbose, emit, say, shell, show, tell, verbatim
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
     from sparkcast.demo import DemoResult
     from sparkcast.runs.campaign import CampaignResult
-    from sparkcast.study import Observation
-
-_FEW = 5  # failed runs that are named
 
 INTERRUPTED = 130  # what shells report after Ctrl-C
 
@@ -99,47 +96,12 @@ def _show_lines(lines: Sequence[str], study: str, details: bool) -> None:
 
 
 def _show_run(result: "CampaignResult", study: str, details: bool) -> None:
-    failed = [o for o in result.new if not o.ok]
-    also = f", {result.failed} failed" if result.failed else ""
-    tell(f"{result.finished - result.failed} of {result.planned} trials have a result{also} ({len(result.new)} new)")
-    for observation in failed if details else failed[:_FEW]:
-        tell(f"  {observation.outcome}: {observation.cause.splitlines()[0]}")
-    if len(failed) > _FEW and not details:
-        tell(f"  and {len(failed) - _FEW} more")
-    for name, count in result.missing.items():
-        lacking = f"{count} run{'s have' if count != 1 else ' has'} no {name}"
-        tell(f"{lacking}: correct its pattern in {study}, and sparkcast reads the stored output again")
-    _show_streams([o for o in result.new if o.ok and o.jobs], details)
-    if result.left_out:
-        tell(f"{len(result.left_out)} left out: {result.reason}")
+    show(result, details)
     if result.failed and not result.interrupted:
-        outcomes = ",".join(dict.fromkeys(o.outcome.value for o in failed)) or "failed"
+        outcomes = ",".join(dict.fromkeys(o.outcome.value for o in result.new if not o.ok)) or "failed"
         shell("repeat them:", f"sparkcast run {shlex.quote(study)} --retry {outcomes}")
     if result.finished > result.failed and not result.interrupted:
         shell("next:", f"sparkcast analyze {shlex.quote(study)}")
-
-
-def _show_streams(streams: "Sequence[Observation]", details: bool) -> None:
-    """Runs of several jobs: what they waited and took."""
-    if not streams:
-        return
-    names = ("response_s", "response_p90_s", "waiting_s", "jobs_in_system", "cores_busy")
-    rows = [
-        [str(o.position), str(len(o.jobs)), *(_number(o.responses.get(name)) for name in names)]
-        for o in (streams if details else streams[:_FEW])
-    ]
-    heads = ["trial", "jobs", "response s", "p90 s", "waiting s", "in the system", "cores busy"]
-    table("runs of several jobs, mean of each", heads, rows, ("cores busy", "in the system"))
-    for stream in streams if details else ():
-        rows = []
-        for job in stream.jobs:
-            times = (job.arrived_s, job.waiting_s, job.service_s, job.response_s)
-            rows.append([str(job.number), *map(_number, times), str(job.cores or "")])
-        table(f"trial {stream.position}", ["job", "arrived s", "waiting s", "service s", "response s", "cores"], rows)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
 
 
 def demo(

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sparkcast.cli._output import Json, Verbose, emit, options, say, shell, table, tell
+from sparkcast.cli._output import Json, Verbose, emit, say, shell, show
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.prediction import parse_fixed
 from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, StoreUrl, spark_properties
 from sparkcast.cli.studies import StudyFile
-from sparkcast.units import show_percent
 
 if TYPE_CHECKING:
-    from sparkcast.search.base import SearchTable
     from sparkcast.search.loop import Tried, TuneResult
 
 
@@ -103,57 +101,13 @@ def _this_command() -> str:
 
 
 def _show(result: "TuneResult", study: str) -> None:
-    from sparkcast.units import show_money, show_seconds
-
-    if result.findings is not None:
-        _show_findings(result.findings)
-    elif result.best is not None:
-        _show_best(result, result.best)
-    parts = [f"{result.new} new", f"{result.already_measured} already measured", f"{result.failed} failed"]
-    if result.impossible:
-        parts.append(f"{result.impossible} rejected without running")
-    money = (
-        "" if result.spent_cost is None else f", {show_money(result.spent_cost, result.currency)} at the study's price"
-    )
-    tell(f"{result.runs} runs ({', '.join(parts)}): {show_seconds(result.spent_s)}{money}")
-    tell(f"stopped: {result.stopped_because}")
-    for warning in result.warnings:
-        tell(f"warning: {warning}")
+    show(result)
     if result.findings is not None:
         return
     for command in _deciding(result, study):
         shell("to decide:", command)
-    if result.conf:
-        options("paste into spark-submit:", result.conf)
     if result.best is not None and not result.interrupted:
         shell("ask on:", _next_question(result, result.best, study))
-
-
-def _show_findings(findings: "SearchTable") -> None:
-    table(findings.title, findings.columns, [["" if cell is None else cell for cell in row] for row in findings.rows])
-    if findings.note:
-        tell(findings.note)
-
-
-def _show_best(result: "TuneResult", best: "Tried") -> None:
-    from sparkcast.search.loop import show_value
-    from sparkcast.units import show_seconds
-
-    words = result.vocabulary
-    response = words.response(result.objective.split()[1])
-    tell(f"{result.objective}: {best.configuration}")
-    runs = "1 run" if best.replicates == 1 else f"the mean of {best.replicates} runs"
-    span = f" {words.response(words.time or '').span}".rstrip()
-    time = span if response.name == words.time else ""
-    if response.name != words.time and best.time_s is not None:
-        time = f", {show_seconds(best.time_s)}{span}"
-    tell(f"  {show_value(response, best.value)}{time} ({runs})")
-    first = result.first
-    if first is not None and first.configuration != best.configuration and first.value:
-        change = best.value / first.value - 1
-        more = "more" if change > 0 else "less"
-        began = f"{show_value(response, first.value)} at {first.configuration}"
-        tell(f"  {show_percent(abs(change))} {more} than the first run: {began}")
 
 
 def _deciding(result: "TuneResult", study: str) -> list[str]:

@@ -13,7 +13,14 @@ from sparkcast.data.rows import Tracked
 from sparkcast.study import Kind, Role, Setting, Vocabulary
 from sparkcast.study.heading_words import role_of_words
 from sparkcast.study.headings import heading_clock, plain_name
-from sparkcast.study.names import counts_things, is_usually_measured, unit_in_name, usual_role, usual_vocabulary
+from sparkcast.study.names import (
+    counts_things,
+    is_usually_measured,
+    names_a_hash,
+    unit_in_name,
+    usual_role,
+    usual_vocabulary,
+)
 from sparkcast.units import BYTES, SECONDS
 
 _LEAST_BYTES, _LEAST_MIB = 2**20, 256  # what a memory without a unit may count
@@ -26,7 +33,10 @@ def read_cells(grid: Grid, written: Meaning, declared: Vocabulary, options: Tabl
         name: _in_cores(name, grid.cells(name)) for name in grid.header if name not in (*as_written, *options.ignore)
     }
     words = {
-        name: ColumnHints(na, options.mark, _family(name, declared), options.time_unit or heading_clock(name))
+        name: ColumnHints(
+            *(na, options.mark, _family(name, declared), options.time_unit or heading_clock(name)),
+            is_hash=names_a_hash(name) and _look_like_hashes(cells[name]),
+        )
         for name in cells
     }
     found = read_columns(cells, words, grid.separator)
@@ -36,6 +46,10 @@ def read_cells(grid: Grid, written: Meaning, declared: Vocabulary, options: Tabl
     for name in options.ignore:
         found[name] = Column(name, grid.cells(name), EMPTY)
     return {name: found[name] for name in grid.header}
+
+
+def _look_like_hashes(cells: Sequence[str]) -> bool:
+    return all(re.fullmatch(r"[0-9a-f]{4,64}|", cell) for cell in cells) and any(re.search("[a-f]", c) for c in cells)
 
 
 def _in_cores(name: str, cells: Sequence[str]) -> Sequence[str]:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from sparkcast.study import Level
+from sparkcast.study.heading_scripts import UNITS
 from sparkcast.study.headings import fold
 from sparkcast.units import BYTES, SECONDS
 
@@ -19,8 +20,18 @@ Family = str  # time, size, share, money, count, or the word behind a number
 
 TIME, SIZE, SHARE, MONEY, COUNT = "time", "size", "share", "money", "count"
 _SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
-_CODES = {"usd": "USD", "eur": "EUR", "euro": "EUR", "gbp": "GBP", "jpy": "JPY", "chf": "CHF", "us$": "USD"}
+_CODES = {
+    "usd": "USD",
+    "eur": "EUR",
+    "euro": "EUR",
+    "gbp": "GBP",
+    "jpy": "JPY",
+    "chf": "CHF",
+    "us$": "USD",
+    "cny": "CNY",
+}
 _COUNTS = {"k": 1e3, "thousand": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6}
+_COUNTS |= {"万": 1e4, "萬": 1e4, "億": 1e8, "亿": 1e8}
 _COUNTS |= {"b": 1e9, "bn": 1e9, "mrd": 1e9, "billion": 1e9, "billions": 1e9}
 
 _SPACES = "\u0020\u00a0\u202f\u2009"
@@ -93,7 +104,8 @@ def read_cell(text: str) -> Cell:
         found = _PART.match(text, position)
         if found is None or (parts and not parts[-1][1]):
             return None
-        parts.append((found[1], (found[3] or "").rstrip(".").lower()))
+        unit = (found[3] or "").rstrip(".").lower()
+        parts.append((found[1], UNITS.get(unit, unit)))
         is_spaced = is_spaced and bool(found[2])
         position = found.end()
     if not parts or text[-1] == "," or (currency and (len(parts) > 1 or parts[0][1])):

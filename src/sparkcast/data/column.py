@@ -1,6 +1,7 @@
 """A column of a table: whether it holds numbers, times, sizes, dates or words, decided for all of its cells at once."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ DATE, TEXT, EMPTY, NUMBER = "date", "text", "empty", "number"
 _NO_VALUE = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "#div/0!", "#value!", "#ref!", "#null!", "#num!"}
 _NO_NUMBER = {*"- -- --- – — ? none n.a. nil missing unknown tbd .".split()}  # none: a category
 _HOURS_OF_A_DAY = 24
+_HASH = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_SHORTEST_HASH = 6
 _MOST_WORDS = 0.5  # a column with more words than that is one of words
 
 
@@ -73,6 +76,7 @@ class ColumnHints:
     decimal: Mark | None = None
     family: Family | None = None  # of several that a unit may mean: the m of 5m
     clock_unit: str = ""  # min or h: what 05:30 starts with
+    is_hash: bool = False  # names a commit: `1e10` is no number
 
 
 def read_columns(
@@ -115,6 +119,8 @@ def read_column(name: str, cells: Sequence[str], words: ColumnHints) -> Column:
     filled = _filled(counts, words)
     if not filled:
         return Column(name, cells, EMPTY)
+    if words.is_hash or _are_hashes(filled):
+        return Column(name, cells, TEXT, dict(zip(filled, filled, strict=True)))
     if plain := _plain_numbers(filled, words):
         values, is_doubtful = plain
         mark: Mark | None = "." if is_doubtful or any("." in cell for cell in filled) else None
@@ -131,6 +137,15 @@ def read_column(name: str, cells: Sequence[str], words: ColumnHints) -> Column:
     if not read or sum(counts[cell] for cell in words_in_it) > _MOST_WORDS * n_all:
         return Column(name, cells, TEXT, dict(zip(filled, filled, strict=True)))
     return _quantities(name, cells, read, words_in_it, counts, words)
+
+
+def _are_hashes(cells: Sequence[str]) -> bool:
+    """Whether they are hashes of one length, though some look like numbers: 5e42030b, 91e10aa2, 44103380."""
+    is_one_length = len({len(cell) for cell in cells}) == 1 and len(cells[0]) >= _SHORTEST_HASH
+    if not is_one_length or not all(map(_HASH.fullmatch, cells)):
+        return False
+    read = map(read_cell, cells)
+    return any(not isinstance(cell, Quantity) or number(cell.parts[0][0], ".") is None for cell in read)
 
 
 def _filled(cells: Iterable[str], words: ColumnHints) -> list[str]:

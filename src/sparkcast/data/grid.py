@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sparkcast.data.margins import Record, with_header, without_margins
 from sparkcast.data.problems import TableProblem, refuse
 from sparkcast.errors import StudyError
 from sparkcast.study.headings import is_unit
@@ -22,8 +23,6 @@ _HINT = "it must be a text table: CSV with a header, one run per row"
 _DRAWN = 0.8  # of the lines begin like those of a drawn table
 _BORDER = re.compile(r"\s*[|+]?[\s|+:=-]*[-=][\s|+:=-]*")
 _CELL_ENDS = re.compile(r"^\s*\|{1,2}|\|{1,2}\s*$")
-
-Record = tuple[int, list[str]]  # a row with its number
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +75,18 @@ def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str
     titles = _n_titles(records)
     if titles:
         notes.append(f"{titles} title line{'s' if titles > 1 else ''} above the header")
-    records = records[titles:]
+    records, told = with_header(records[titles:])
+    notes += [told] if told else []
     header = _header(records, path)
     width = len(header)
     body = [record for record in records[1:] if record[1][:width] != records[0][1][:width]]
     if len(body) < len(records) - 1:
         notes.append("the header is repeated among the rows")
+    body, told_around = without_margins(body, width)
+    notes += told_around
     if not body:
         raise StudyError(f"{path.name} has 0 rows", hint="one row per run, under a header with the names")
-    ragged = [
-        TableProblem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
-        for number, row in body
-        if len(row) != width and (len(row) < width or any(row[width:]))
-    ]
-    refuse(path.name, ragged, hint="check separators and quotes")
+    _refuse_ragged(body, width, path)
     if len(body) > 1 and (units := _units(body[0][1], body[1][1])):
         notes.append(f"row {body[0][0]} holds the units")
         header = [f"{name} ({units[place]})" if place in units else name for place, name in enumerate(header)]
@@ -97,6 +94,15 @@ def _grid(records: Sequence[Record], separator: str, path: Path, notes: list[str
     columns = tuple(list(column) for column in zip(*(row[:width] for _, row in body), strict=True))
     named = tuple(name or f"column {place}" for place, name in enumerate(header, start=1))
     return _without_repeated_columns(named, columns, [number for number, _ in body], separator, path, notes)
+
+
+def _refuse_ragged(body: Sequence[Record], width: int, path: Path) -> None:
+    ragged = [
+        TableProblem(number, "", f"{max(len(row), 1)} values, but the header has {width} columns")
+        for number, row in body
+        if len(row) != width and (len(row) < width or any(row[width:]))
+    ]
+    refuse(path.name, ragged, hint="check separators and quotes")
 
 
 def _units(row: Sequence[str], below: Sequence[str]) -> dict[int, str]:

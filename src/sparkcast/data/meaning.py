@@ -1,7 +1,9 @@
 """What the columns of a table are: settings, responses, what else was measured, and what tells nothing."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sparkcast.data.cell import MONEY, TIME
 from sparkcast.data.column import DATE, EMPTY, TEXT, Column
@@ -12,6 +14,7 @@ from sparkcast.study import Kind, Role, Vocabulary, names
 BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
 _FEWEST = 8  # rows from which a column can be told to be different in nearly every one
 _NEARLY_ALL = 0.9  # of the rows
+_FEWEST_CLOCKS = 5  # that go on from row to row by no chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +64,33 @@ def sort_columns(
             if kind:
                 found[kind].append(name)
     _heed_rows(columns, found, left_out, fixed=(*settings, *responses, *set_))
+    _leave_out_times_of_day(columns, found, left_out, told=(*settings, *responses))
     timed = [name for name in found["metric"] if _is_timed(columns[name])]
     if len(timed) == 1 and not any(_is_time(columns[name]) for name in found["response"]):
         found["metric"].remove(timed[0])  # the only time there is, whatever it is called
         left_out.pop(timed[0])
         found["response"].append(timed[0])
     return Sorted(tuple(found["setting"]), tuple(found["response"]), tuple(found["metric"]), left_out)
+
+
+def _leave_out_times_of_day(
+    columns: Mapping[str, Column], found: dict[str, list[str]], left_out: dict[str, str], *, told: Sequence[str]
+) -> None:
+    """A clock that only goes on from row to row, beside a time that does not, says when runs were made."""
+    times = [name for name in found["response"] if _is_time(columns[name])]
+    clocks = [name for name in times if name not in told and names.may_be_a_clock(name) and _goes_on(columns[name])]
+    if not clocks or all(_goes_on(columns[name]) for name in times):
+        return
+    for name in clocks:
+        found["response"].remove(name)
+        left_out[name] = "times of day"
+
+
+def _goes_on(column: Column) -> bool:
+    values = [column.values.get(cell) for cell in column.cells]
+    numbers = [value for value in values if isinstance(value, int | float)]
+    is_clock = all(re.fullmatch(r"[012]?\d:[0-5]\d(:[0-5]\d)?", cell) for cell in column.cells)
+    return is_clock and len(numbers) >= _FEWEST_CLOCKS and all(a < b for a, b in pairwise(numbers))
 
 
 def _heed_rows(

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkcast.data.options import TableOptions
 from sparkcast.data.pipes import as_file, require_regular
 from sparkcast.data.understood import Understood
+from sparkcast.display import frame_of
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.observe.recognize import is_event_log
 from sparkcast.registry import did_you_mean
@@ -17,6 +19,7 @@ from sparkcast.study.paths import no_such_file
 from sparkcast.study.redaction import redact_text
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pandas import DataFrame
 
     from sparkcast.data.grid import Grid
@@ -112,6 +115,10 @@ class Data:
             return self.study.space()
         found = dict.fromkeys(o.configuration.only(self.dataset.factors) for o in self.dataset.observations)
         return Listed(tuple(found))
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each run: settings, replicate, outcome and responses. Other functions take it as DATA."""
+        return frame_of(run.row() for run in self.dataset.observations)
 
 
 def load_data(source: "Source | DataFrame", *, table: TableOptions | None = None, study: str | None = None) -> Data:
@@ -236,7 +243,10 @@ def _study_data(path: Path, roles: Mapping[str, str]) -> Data:
 def _table_data(path: Path, options: TableOptions) -> Data:
     from sparkcast.data.grid import read_grid
 
-    return _understood(read_grid(path), path, options)
+    found = _understood(read_grid(path), path, options)
+    if found.understood is None:
+        return found
+    return replace(found, understood=replace(found.understood, sha256=sha256(path.read_bytes()).hexdigest()))
 
 
 def _frame_data(frame: "DataFrame", options: TableOptions) -> Data:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sparkcast.data.assigned import in_name, named_by, read_cells, sorted_columns, table_vocabulary
-from sparkcast.data.cell import COUNT, SHARE, SIZE, TIME, factor
+from sparkcast.data.cell import COUNT, MONEY, SHARE, SIZE, TIME, Quantity, factor, read_cell
 from sparkcast.data.censored import longest_tie
-from sparkcast.data.column import NUMBER, Column
+from sparkcast.data.column import DATE, EMPTY, NUMBER, TEXT, Column
 from sparkcast.data.gaps import ask_about_gaps, complete, gap_notes
 from sparkcast.data.grid import Grid, read_grid
 from sparkcast.data.meaning import BOOKKEEPING, Meaning, Sorted
@@ -161,7 +161,13 @@ def _require_columns(names: Iterable[str], grid: Grid, path: Path) -> None:
             raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, grid.header))
 
 
-def no_response(path: Path, times: Sequence[str] = ()) -> StudyError:
+def no_response(path: Path, times: Sequence[str] = (), header: Sequence[str] = ()) -> StudyError:
+    amounts = [name for name in header if isinstance(cell := read_cell(name), Quantity) and cell.parts]
+    if len(amounts) > 1:
+        return StudyError(
+            f"the columns {', '.join(amounts[:5])} of {path.name} look like levels of one setting",
+            hint="write one run per row: a column for that setting, and one for the time",
+        )
     if len(times) > 1:
         return StudyError(
             f"{', '.join(times[:5])} of {path.name} look like times, and none like that of the whole run",
@@ -215,7 +221,9 @@ class _Reader:
     def require_response(self, named: Sequence[str]) -> None:
         """Where the factors are given, the response may be asked for later."""
         if not named and not self.options.factors:
-            raise no_response(self.path, [r.name for r in self.words.responses if r.kind is Kind.TIME])
+            raise no_response(
+                self.path, [r.name for r in self.words.responses if r.kind is Kind.TIME], self.grid.header
+            )
 
     def readable(self, sorted_: Sorted, words: Vocabulary) -> tuple[Sorted, Vocabulary]:
         """Without responses that nobody asked for and that cannot be read."""
@@ -276,6 +284,8 @@ class _Reader:
                 "fill it in or drop the row: `complete_rows=True`"
                 + ("" if is_named else f", or leave out the column: `ignore={[name]}`")
             )
+        if unknown := self._unknown_unit(name):
+            hints.append(f"write {unknown} as s, min or h, or take it out of the cells and set `time_unit='min'`")
         if any(cell in self._negative(name) for cell in wrong):
             hints.append(f"correct it, drop the row, or say that it marks a missing value: `na={sorted(wrong)[:1]}`")
         return hints or ([] if column.hints else ["correct the cell or drop the row"])
@@ -287,11 +297,21 @@ class _Reader:
         unit = self._unit(name)
         if not unit:
             wrong |= {c: f"{c!r} has no unit, but other cells of the column have one" for c in column.bare}
+        if is_response and self._unknown_unit(name):
+            return {
+                cell: f"{shown(cell)} has a unit that is not known as one of time" for cell in column.values
+            } | wrong
         if is_response:
             words = (cell for cell, value in column.values.items() if isinstance(value, str))
             return {cell: f"{shown(cell)} is not a number" for cell in words} | self._negative(name) | wrong
         empty = set(column.cells).difference(column.values, wrong)
         return wrong | dict.fromkeys(empty, "a setting has no value here")
+
+    def _unknown_unit(self, name: str) -> str:
+        """The word behind the numbers of a time, which may be minutes: `5 мин`."""
+        form = self.columns[name].form
+        is_time = self.words.response(name).kind is Kind.TIME
+        return form if is_time and form not in (NUMBER, TIME, COUNT, SIZE, SHARE, MONEY, DATE, TEXT, EMPTY) else ""
 
     def _negative(self, name: str) -> dict[str, str]:
         """Times below 0, as clocks that were set back leave them."""
@@ -491,7 +511,7 @@ def _written_meaning(grid: Grid, path: Path) -> tuple[Grid, Meaning]:
 
 def write_table(data: Dataset, path: Path) -> None:
     """Write one row per observation to a .csv or .parquet file."""
-    rows = [_flat(observation) for observation in data.observations]
+    rows = [observation.row() for observation in data.observations]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if rows:
         rows[0][MEANING] = json.dumps(meaning_of(data, columns))
@@ -525,12 +545,3 @@ def _write_parquet(rows: Sequence[Mapping[str, Level]], columns: Sequence[str], 
     except ImportError:
         raise StudyError("Parquet needs pyarrow", hint="pip install 'sparkcast[parquet]', or write a .csv") from None
     pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in columns}), path)
-
-
-def _flat(observation: Observation) -> dict[str, Level]:
-    row: dict[str, Level] = {**observation.configuration, "replicate": observation.replicate}
-    row |= {"position": observation.position, "outcome": observation.outcome.value, **observation.responses}
-    if observation.utilization:
-        row["cpu_percent"] = observation.utilization.cpu_percent
-        row["iowait_percent"] = observation.utilization.iowait_percent
-    return row | {"run_id": observation.run_id}

@@ -19,6 +19,7 @@ class Understood:
     left_out: tuple[tuple[str, str], ...] = ()  # name, and why
     notes: tuple[str, ...] = ()  # how the file was read
     is_declared: bool = False  # nothing of it was guessed
+    sha256: str = ""  # of the file
 
     def lines(self) -> list[str]:
         """A few lines; none where everything was declared and read as it stands."""

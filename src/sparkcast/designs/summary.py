@@ -7,19 +7,24 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from sparkcast.designs import TimeOf
 from sparkcast.designs.describe import Description, describe
+from sparkcast.display import Displayed, frame_of
 from sparkcast.errors import NotEnoughDataError, StoreError, StudyError
-from sparkcast.study import Configuration, Level, Observation, Plan, Study, Trial
+from sparkcast.study import Configuration, Level, Observation, Plan, Price, Study, Trial
 from sparkcast.study.application import TOTAL_TIME
 from sparkcast.study.arrivals import At, Poisson
-from sparkcast.study.derive import make_dataset, time_cost
+from sparkcast.study.derive import make_dataset, time_cost, total_cost
 from sparkcast.study.spreadsheet import escaped
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
-class PlanSummary:
+class PlanSummary(Displayed):
     """A plan with what it will take."""
 
     study: str
@@ -41,6 +46,10 @@ class PlanSummary:
     description: Description  # what it can tell apart, and how likely it is to see an effect
     currency: str = ""  # of the price
 
+    def frame(self) -> "pd.DataFrame":
+        """The runs in order."""
+        return frame_of(self.trials)
+
 
 def summarize_plan(
     study: Study,
@@ -60,7 +69,8 @@ def summarize_plan(
     if (
         study.price is not None and times and study.arrivals is None
     ):  # of streams, jobs overlap by nobody knows how much
-        price = sum(
+        share = _paid_share(study, study.price, observations)
+        price = share * sum(
             time_cost(s, t.configuration, study.price, study.vocabulary)
             for s, t in zip(times, plan.trials, strict=True)
         )
@@ -103,6 +113,17 @@ def write_runs(summary: PlanSummary, path: Path) -> None:
 def _planned(study: Study, trial: Trial) -> dict[str, Level]:
     place: dict[str, Level] = {"replicate": trial.replicate, "position": trial.position}
     return {**study.varied(trial.configuration), **place, "block": trial.block, "kind": trial.kind}
+
+
+def _paid_share(study: Study, price: Price, observations: Sequence[Observation]) -> float:
+    """What runs cost so far, over what they would have cost had executors been held from submission to exit."""
+    paid = whole = 0.0
+    for run in observations:
+        cost = total_cost(run, price, study.vocabulary)
+        if cost is not None and TOTAL_TIME in run.responses:
+            paid += cost
+            whole += time_cost(run.responses[TOTAL_TIME], run.configuration, price, study.vocabulary)
+    return paid / whole if whole else 1.0
 
 
 # ---------------------------------------------------------------- time

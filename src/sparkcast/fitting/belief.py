@@ -27,6 +27,7 @@ class ResponseBelief(Answering):
     voices: tuple[PointPredictions, ...] = ()
     weights: tuple[float, ...] = ()
     left_out_error: float | None = None  # mean of single runs of configurations that it had not seen, in percent
+    n_stopped: int = 0  # configurations of which it knows that they take longer than some limit
 
     def answers(self, x: Floats) -> Quantiles:
         own = self.posterior.quantiles(x)

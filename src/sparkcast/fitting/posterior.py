@@ -13,7 +13,7 @@ from sparkcast.arrays import Floats
 from sparkcast.fitting.normal import scores_between
 from sparkcast.fitting.predictive import Link, Quantiles, link_of, quantiles_of
 from sparkcast.fitting.prior import Quantities, Terrain, quantities
-from sparkcast.fitting.problem import Problem
+from sparkcast.fitting.problem import LowerBounds, Problem
 from sparkcast.fitting.sampling import sample
 from sparkcast.study import Kind, Role
 from sparkcast.study.setting import PASSES, SIZES
@@ -26,11 +26,14 @@ _WALK = 0.1
 _NUGGET = 1e-8
 _STEEP = 0.03  # e-folds of memory within which a jump happens
 _MOST_STRETCHED = 1.5
+_LEAST_LEFT = 1e-3  # of a time, beside the serial part; a measured one has at least 2 %
+_HANGS = 0.02  # of runs that were stopped, for no reason in their settings
 _KEPT = 64  # particles that answer
 _DRAWS = 16  # of each of them
 _ROWS = 1000  # answered at a time, to bound memory
 _NEAR_ZERO = 1e-3  # of the smallest number: no setting goes below it
 _SAMPLED = 80  # configurations by which quantities are sampled, and
+_STOPPED = 40  # configurations of which a run was stopped, and
 _LEARNED = 500  # those that are learned from: more of them add little but time
 
 
@@ -111,21 +114,29 @@ class RunData:
     replicates: Floats
     freedom: float  # of replicates around their means: how much they say about the noise
     squares: float
+    n_measured: int  # those after them were stopped: their `y` is where
 
     @property
     def center(self) -> float:
-        return float(self.y.mean())
+        return float(self.y[: self.n_measured].mean())
+
+    @property
+    def n_stopped(self) -> int:
+        return len(self.y) - self.n_measured
 
 
 def _seen(problem: Problem, inputs: Inputs, link: Link) -> RunData:
     # Real runs differ; rows that agree in every digit are one run that was copied.
     groups = [link.forward(np.array(sorted(set(values)))) for values in problem.values]
+    stopped = problem.stopped or LowerBounds(np.empty((0, problem.x.shape[1])), np.empty(0))
+    some = _spread(len(stopped), _STOPPED)
     return RunData(
-        inputs.rows(problem.x),
-        np.array([group.mean() for group in groups]),
-        np.array([float(len(group)) for group in groups]),
+        inputs.rows(np.concatenate([problem.x, stopped.x[some]])),
+        np.concatenate([[group.mean() for group in groups], link.forward(stopped.values[some])]),
+        np.array([float(len(group)) for group in groups] + [1.0] * len(some)),
         float(sum(len(group) - 1 for group in groups)),
         float(sum(((group - group.mean()) ** 2).sum() for group in groups)),
+        len(groups),
     )
 
 
@@ -179,7 +190,8 @@ class Law:
             same = (left.categories[:, None] == right.categories).reshape(len(left) * len(right), -1) * 1.0
             found += (known.offsets**2 @ same.T).reshape(shape)
             # What numbers do in one category they partly do in all, and partly in categories that are alike.
-            apart_by = known.distance[:, None, None] ** 2 * (1 - same).sum(axis=1).reshape(shape[1:])
+            differ = (known.closeness**2 @ (1 - same).T).reshape(shape)
+            apart_by = known.distance[:, None, None] ** 2 * differ
             common = known.common[:, None, None]
             found += (1 - common) * remainder * _matern(squares + apart_by)
             remainder = common * remainder
@@ -195,14 +207,14 @@ class Law:
 
     def remains(self, seen: RunData) -> tuple[Floats, Floats, Floats]:
         """Serial part (a factor per particle), what is left of each run on the link, and by how much that stretches
-        errors."""
+        errors. Of a run that was stopped it may be all, and is then next to nothing."""
         if not self.terrain.is_time:
             like = np.ones((len(self.known.noise), len(seen.y)))
             return np.zeros(len(like)), like * seen.y, like
         times = np.exp(seen.y)
         serial = self.serial(seen.rows)
-        factor = self.known.serial * (times / serial).min(axis=1)
-        left = times - factor[:, None] * serial
+        factor = self.known.serial * (times / serial)[:, : seen.n_measured].min(axis=1)
+        left = np.maximum(times - factor[:, None] * serial, _LEAST_LEFT * times)
         return factor, np.log(left), times / left
 
     def covariance_of_runs(self, seen: RunData, stretch: Floats) -> Floats:
@@ -286,16 +298,20 @@ def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:
     inputs, terrain = inputs_of(some)
     link = link_of(problem.response, problem.scale, problem.target)
     seen = _seen(few, inputs, link)
-    n_particles = int(np.clip(5000 / len(few), 64, 256))
+    n_particles, n_moves = int(np.clip(5000 / len(few), 64, 256)), 3
+    if terrain.has_many:  # which of them act is hard to find out
+        n_particles, n_moves = 2 * n_particles, 6
     unknowns = sample(
-        lambda rows: _log_likelihood(Law(terrain, quantities(terrain, rows), seen.center), seen),
-        terrain.n_unknown,
+        lambda rows: _explained(terrain, rows, seen)[2],
+        terrain.n_unknown + seen.n_stopped,
         n_particles=n_particles,
+        n_moves=n_moves,
         seed=seed,
     )
     kept = _KEPT if len(some) <= _SAMPLED else _KEPT // 4
-    known = quantities(terrain, unknowns[:: max(1, n_particles // kept)])
-    return _conditioned(inputs, Law(terrain, known, seen.center), link, _seen(some, inputs, link))
+    unknowns = unknowns[:: max(1, n_particles // kept)]
+    law, reached, _ = _explained(terrain, unknowns, seen)
+    return _conditioned(inputs, law, link, _seen(some, inputs, link), reached)
 
 
 def _spread(n: int, some: int) -> list[int]:
@@ -303,22 +319,52 @@ def _spread(n: int, some: int) -> list[int]:
     return sorted(np.random.default_rng(n).permutation(n)[:some].tolist())
 
 
-def _log_likelihood(law: Law, seen: RunData) -> Floats:
+def _explained(terrain: Terrain, unknowns: Floats, seen: RunData) -> tuple[Law, Floats, Floats]:
+    """What each row of unknowns means: its law, what would have been left of the runs that were stopped had they gone
+    on, and the logarithm of how likely the runs are."""
+    law = Law(terrain, quantities(terrain, unknowns[:, : terrain.n_unknown]), seen.center)
     _, left, stretch = law.remains(seen)
-    factor = np.linalg.cholesky(law.covariance_of_runs(seen, stretch))
-    diagonal = np.arange(len(seen.y))
-    white = np.linalg.solve(factor, (left - law.mean(seen.rows))[..., None])[..., 0]
-    found = -(white**2).sum(axis=1) / 2 - np.log(factor[:, diagonal, diagonal]).sum(axis=1)
-    found += np.log(stretch).sum(axis=1)  # of the change from times to what is left of them
+    expected, n = law.mean(seen.rows), seen.n_measured
+    factor: Floats = np.linalg.cholesky(law.covariance_of_runs(seen, stretch)).astype(float, copy=False)
+    white: Floats = np.linalg.solve(factor[:, :n, :n], (left - expected)[:, :n, None])[..., 0].astype(float, copy=False)
+    found = -(white**2).sum(axis=1) / 2 - np.log(np.diagonal(factor[:, :n, :n], axis1=1, axis2=2)).sum(axis=1)
+    found += np.log(stretch[:, :n]).sum(axis=1)  # of the change from times to what is left of them
     found -= seen.freedom * np.log(law.known.noise) + seen.squares / (2 * law.known.noise**2)
-    return np.where(np.isfinite(found), found, -1e300)
+    reached, chance = _gone_on(factor, white, expected, left, unknowns[:, terrain.n_unknown :])
+    return law, reached, np.where(np.isfinite(found), found + chance, -1e300)
 
 
-def _conditioned(inputs: Inputs, law: Law, link: Link, seen: RunData) -> Posterior:
+def _gone_on(factor: Floats, white: Floats, expected: Floats, left: Floats, unknowns: Floats) -> tuple[Floats, Floats]:
+    """One after the other, where each run that was stopped would have ended given those before it, and how likely it
+    was to take longer than it was allowed (Geweke, Hajivassiliou and Keane).
+
+    `factor` is the Cholesky factor of all runs, `white` what it leaves of the measured ones. The unknown of each run
+    says how far beyond its limit it would have come; a few would have ended before, and hung.
+    """
+    from scipy.special import ndtr, ndtri
+
+    n, reached, chance = white.shape[1], np.empty_like(unknowns), np.zeros(len(unknowns))
+    for k, place in enumerate(range(n, n + unknowns.shape[1])):
+        mean = expected[:, place] + (factor[:, place, :place] * white).sum(axis=1)
+        spread = factor[:, place, place]
+        longer = ndtr((mean - left[:, place]) / spread)
+        all_ = longer + _HANGS * (1 - longer)
+        share = all_ * ndtr(unknowns[:, k])  # of what lies above where it ended
+        above = np.where(share < longer, share, longer + (share - longer) / _HANGS)
+        score = -ndtri(np.clip(above, 1e-300, 1 - 1e-16))
+        chance += np.log(all_)
+        reached[:, k] = mean + spread * score
+        white = np.column_stack([white, score])
+    return reached, chance
+
+
+def _conditioned(inputs: Inputs, law: Law, link: Link, seen: RunData, reached: Floats) -> Posterior:
     factor, left, stretch = law.remains(seen)
+    n = seen.n_measured
+    left[:, n:] = reached
     inverse: Floats = np.linalg.inv(law.covariance_of_runs(seen, stretch)).astype(float)
     heights = (inverse @ (left - law.mean(seen.rows))[..., None])[..., 0]
-    left_out = link.back(_left_out(law, seen, left, stretch, factor, inverse, heights))
+    left_out = link.back(_left_out(law, seen, left, stretch, factor, inverse, heights)[:n])
     return Posterior(inputs, law, link, seen.rows, inverse, heights, factor, left_out)
 
 

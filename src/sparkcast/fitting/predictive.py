@@ -7,7 +7,7 @@ import numpy as np
 
 from sparkcast.arrays import Floats, Ints
 from sparkcast.fitting.normal import probabilities, score_of
-from sparkcast.fitting.problem import ResponseScale
+from sparkcast.fitting.problem import ResponseScale, log_odds
 from sparkcast.study import Kind, Response
 
 _SCORES = tuple(step / 4 for step in range(-12, 13))  # of a standard normal distribution: from 0.1 % to 99.9 %
@@ -38,11 +38,6 @@ class Link:
             return np.clip(self.center + self.unit * values, self.low, self.high)
         odds: Floats = np.exp(np.clip(values, -700.0, 700.0))  # beyond 700 a float overflows
         return np.clip(odds, self.low, self.high) if self.kind == "log" else self.high * odds / (1 + odds)
-
-
-def log_odds(share: Floats) -> Floats:
-    found: Floats = np.log(share) - np.log1p(-share)
-    return found
 
 
 def link_of(response: Response, scale: ResponseScale, values: Floats) -> Link:

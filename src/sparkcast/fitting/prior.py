@@ -53,6 +53,11 @@ _IN_PROPORTION = dict.fromkeys((*SIZES, *PASSES), 0.5) | dict.fromkeys((Role.OTH
 _HAS_CLIFF = 0.3
 _HAS_JUMP = 0.3
 
+# Of settings of which nothing is known all act if they are few, since they were chosen; of many, most do nothing.
+_ALL_ACT = 6
+_ACTING = 3  # of very many
+_IDLE = 0.05  # how much of its usual effect such a setting has
+
 _SINGLE = (
     "noise between remainder length distance common has_serial serial grows growth "
     "has_cliff cliff need need_growth has_jump jump jump_need jump_growth"
@@ -72,7 +77,26 @@ class Terrain:
     @property
     def n_unknown(self) -> int:
         """How many standard normal numbers become one set of quantities."""
-        return len(_SINGLE) + 3 * len(self.roles) + self.n_categories
+        return len(_SINGLE) + 3 * len(self.roles) + self.n_categories + (self.n_doubtful if self.has_many else 0)
+
+    @property
+    def doubtful(self) -> list[int]:
+        """Which of the numbers may do nothing at all: those of unknown meaning."""
+        return [j for j in range(len(self.roles)) if not self.are_logs[j] or self.power(j) is None]
+
+    @property
+    def n_doubtful(self) -> int:
+        return len(self.doubtful) + self.n_categories
+
+    @property
+    def has_many(self) -> bool:
+        """Whether there are so many settings of unknown meaning that most of them do next to nothing."""
+        return self.n_doubtful > _ALL_ACT
+
+    @property
+    def share_acting(self) -> float:
+        """The share of these that act: all up to some number, and of very many a few."""
+        return min(1.0, _ACTING / max(self.n_doubtful - (_ALL_ACT - _ACTING), _ACTING))
 
     def places(self, *roles: Role) -> list[int]:
         """Which of the numbers have one of these roles."""
@@ -104,6 +128,7 @@ class Quantities:
     remainder: Floats
     lengths: Floats
     offsets: Floats
+    closeness: Floats  # of categories: 1 where each counts as another, near 0 where one hardly matters
     distance: Floats
     common: Floats  # share of the remainder's variance that all categories have in common
     serial: Floats  # the largest share of a measured time that it is
@@ -128,9 +153,11 @@ def quantities(terrain: Terrain, unknowns: Floats) -> Quantities:
 
     one = dict(zip(_SINGLE, unknowns.T, strict=False))
     n = len(terrain.roles)
-    lengths, proportion, powers, offsets = np.split(unknowns[:, len(_SINGLE) :], [n, 2 * n, 3 * n], axis=1)
+    places = np.cumsum([n, n, n, terrain.n_categories])
+    lengths, proportion, powers, offsets, acting = np.split(unknowns[:, len(_SINGLE) :], places, axis=1)
     means, spreads = _powers(terrain, ndtr(powers))
-    in_proportion = np.array([_IN_PROPORTION.get(role, 0.0) for role in terrain.roles])
+    relevance, relevance_of_categories = _relevance(terrain, ndtr(acting))
+    in_proportion = np.array([_IN_PROPORTION.get(role, 0.0) for role in terrain.roles]) * relevance
     chance = ndtr(proportion)
     has_serial = (ndtr(one["has_serial"]) > _NO_SERIAL_PART) & terrain.is_time
     may_lack_memory = terrain.is_time and bool(terrain.places(Role.MEMORY))
@@ -138,15 +165,16 @@ def quantities(terrain: Terrain, unknowns: Floats) -> Quantities:
         noise=_log_normal(one["noise"], _NOISE),
         between=_log_normal(one["between"], _BETWEEN),
         remainder=_log_normal(one["remainder"], _REMAINDER_OF_ODDS if terrain.has_odds else _REMAINDER),
-        lengths=_log_normal(one["length"], _LENGTH)[:, None] * np.exp(_LENGTH_EACH * lengths),
-        offsets=_log_normal(offsets, _OFFSET),
+        lengths=_log_normal(one["length"], _LENGTH)[:, None] * np.exp(_LENGTH_EACH * lengths) / relevance,
+        offsets=_log_normal(offsets, _OFFSET) * relevance_of_categories,
+        closeness=relevance_of_categories,
         distance=_log_normal(one["distance"], _DISTANCE),
         common=ndtr(one["common"]),
         serial=np.where(has_serial, 0.98 * (1 - (1 - ndtr(one["serial"])) ** (2 / 3)), 0.0),  # Beta(1, 1.5)
         growth=np.where(ndtr(one["grows"]) < _GROWS_WITH_MACHINES, ndtr(one["growth"]), 0.0),
         proportion=np.where(chance < in_proportion, np.sqrt(chance / np.maximum(in_proportion, 1e-9)), 0.0),
-        power_means=means,
-        power_spreads=spreads,
+        power_means=means * relevance,
+        power_spreads=spreads * relevance,
         cliff=np.where((ndtr(one["has_cliff"]) < _HAS_CLIFF) & may_lack_memory, _log_normal(one["cliff"], _CLIFF), 0.0),
         need=one["need"],
         need_growth=ndtr(one["need_growth"]),
@@ -154,6 +182,15 @@ def quantities(terrain: Terrain, unknowns: Floats) -> Quantities:
         jump_need=one["jump_need"],
         jump_growth=ndtr(one["jump_growth"]),
     )
+
+
+def _relevance(terrain: Terrain, chances: Floats) -> tuple[Floats, Floats]:
+    """How much each number and each category matters: all alike where they are few, most of them little where many."""
+    numbers, categories = np.ones((len(chances), len(terrain.roles))), np.ones((len(chances), terrain.n_categories))
+    if terrain.has_many:
+        found = np.where(chances < terrain.share_acting, 1.0, _IDLE)
+        numbers[:, terrain.doubtful], categories[:] = np.split(found, [len(terrain.doubtful)], axis=1)
+    return numbers, categories
 
 
 def _log_normal(z: Floats, prior: tuple[float, float]) -> Floats:

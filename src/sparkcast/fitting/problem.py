@@ -3,12 +3,13 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
 
-from sparkcast.analysis.runs import usable_runs
+from sparkcast.analysis.runs import stopped_runs, usable_runs
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Domain, domain_of
@@ -16,26 +17,54 @@ from sparkcast.study import Configuration, Dataset, Kind, Observation, Response
 
 MIN_CONFIGURATIONS = 3
 _ROUNDING = 1e-6
+ODDS_FLOOR = 1e-3  # an accuracy of 0 or 1 in a few test images is not certainty
 _TOTALS = "tasks run_s cpu_s gc_s deserialize_s shuffle_read_bytes shuffle_write_bytes spilled_bytes".split()
+
+
+def log_odds(share: Floats) -> Floats:
+    found: Floats = np.log(share) - np.log1p(-share)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseScale:
-    """How a response is compared: as ratios (logarithms) or as differences, and between which bounds it lies."""
+    """How a response is compared: as ratios (logarithms), odds or differences, and between which bounds it lies."""
 
     is_log: bool
     low: float = -math.inf
     high: float = math.inf
+    has_odds: bool = False  # of a share of `high`
 
     def forward(self, values: Floats) -> Floats:
+        if self.has_odds:
+            return log_odds(np.clip(values / self.high, ODDS_FLOOR, 1 - ODDS_FLOOR))
         return np.log(self.clip(values)) if self.is_log else np.asarray(values, dtype=float)
 
     def back(self, values: Floats) -> Floats:
+        if self.has_odds:
+            return self.clip(self.high / (1 + np.exp(np.clip(-values, -700.0, 700.0))))
         # Beyond 700 a float overflows.
         return self.clip(np.exp(np.minimum(values, 700.0)) if self.is_log else values)
 
     def clip(self, values: Floats) -> Floats:
         return np.clip(values, self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class LowerBounds:
+    """Configurations of which a run was stopped, once each: the response would have been more than that."""
+
+    x: Floats  # rows like those of a problem
+    values: Floats  # the longest, in the unit of the response
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def apart_from(self, x: Floats, kept: Sequence[int]) -> "LowerBounds":
+        """Without the configurations among `x` that are not kept: who is left out tells nothing."""
+        gone = np.delete(x, kept, axis=0)
+        stays = ~(self.x[:, None] == gone).all(axis=2).any(axis=1)
+        return LowerBounds(self.x[stays], self.values[stays])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +80,14 @@ class Problem:
     y: Floats  # the mean of the replicates on the scale
     metrics: Floats | None = None  # seen beside the response (stage times, ...), rows like x; see gray-box
     metric_names: tuple[str, ...] = ()
+    stopped: "LowerBounds | None" = None  # what runs tell that took longer than somebody waited
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def n_stopped(self) -> int:
+        return 0 if self.stopped is None else len(self.stopped)
 
     @property
     def weights(self) -> Floats:
@@ -90,6 +124,7 @@ class Problem:
             x=self.x[kept],
             y=self.y[kept],
             metrics=None if self.metrics is None else self.metrics[kept],
+            stopped=None if self.stopped is None else self.stopped.apart_from(self.x, kept),
         )
 
     def without(self, rows: Sequence[int]) -> "Problem":
@@ -120,7 +155,8 @@ def pose(data: Dataset, response: str, *, least: int = MIN_CONFIGURATIONS) -> Pr
     scale = scale_of(meaning, [value for group in values for value in group])
     metrics, names = _metrics(list(groups.values()), response)
     x = domain.encode(list(groups))
-    return Problem(meaning, domain, scale, configurations, values, x, _means(scale, values), metrics, names)
+    y, stopped = _means(scale, values), _stopped_in(data, response, domain)
+    return Problem(meaning, domain, scale, configurations, values, x, y, metrics, names, stopped)
 
 
 def scale_of(response: Response, values: Sequence[float]) -> ResponseScale:
@@ -129,6 +165,19 @@ def scale_of(response: Response, values: Sequence[float]) -> ResponseScale:
         is_percent = max(values) > 1 + _ROUNDING or response.unit == "%"
         return ResponseScale(is_log=False, low=0.0, high=100.0 if is_percent else 1.0)
     return ResponseScale(is_log=True, low=5e-324) if min(values) > 0 else ResponseScale(is_log=False)
+
+
+def _stopped_in(data: Dataset, response: str, domain: Domain) -> LowerBounds | None:
+    """Where a category or a constant differs from all that ended well, a stopped run tells nothing of the others."""
+    longest: dict[Configuration, float] = {}
+    for run in stopped_runs(data, response):
+        key = data.key(run)
+        longest[key] = max(run.responses[response], longest.get(key, 0.0))
+    rows = {}
+    for key in longest:
+        with suppress(NotEnoughDataError, StudyError):
+            rows[key] = domain.encode([key])[0]
+    return LowerBounds(np.array(list(rows.values())), np.array([longest[key] for key in rows])) if rows else None
 
 
 def _check_values(response: Response, values: Sequence[float]) -> None:

@@ -4,23 +4,23 @@ Each configuration's curve is two numbers, its height at the last epoch and its 
 settings: by the Bayesian model, since studies with curves are small, or by ridge where there are very many. Time is a
 start and equal epochs: its shape is the share of the start. Accuracy saturates: its log-odds are a straight line over
 the logarithm of the epoch, whose slope is the shape. Errors come from leaving out configurations, each with all epochs
-of all its runs.
+of all its runs; those of an accuracy are errors of its log-odds. A configuration that was run goes on as it did.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 from scipy.optimize import nnls
 
 from sparkcast.analysis.runs import usable_runs
-from sparkcast.arrays import Floats
+from sparkcast.arrays import Bools, Floats, Ints
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.encoding import Axis, Domain
-from sparkcast.fitting.predictive import log_odds
-from sparkcast.fitting.problem import MIN_CONFIGURATIONS, Problem, ResponseScale, pose
+from sparkcast.fitting.problem import MIN_CONFIGURATIONS, ODDS_FLOOR, Problem, ResponseScale, log_odds, pose
 from sparkcast.fitting.uncertainty import (
     Errors,
     FittedPoints,
@@ -35,8 +35,6 @@ from sparkcast.models.median import Median
 from sparkcast.models.ridge import Ridge
 from sparkcast.study import Configuration, Dataset, Kind, Observation, Response, Role, Vocabulary
 from sparkcast.study.names import EPOCHS
-
-_ODDS_FLOOR = 1e-3  # an accuracy of 0 or 1 in a few test images is not certainty
 
 Law = Literal["time", "share"]
 
@@ -89,7 +87,66 @@ def fit_curve(data: Dataset, response: str) -> FittedPoints:
     with one_thread():
         curve, left_out = _learn(problem, runs)
     domain = _domain(problem.domain, epochs_of(data.vocabulary), runs)
-    return FittedPoints(curve, problem.response, domain, problem.scale, _errors(problem, runs, curve, left_out))
+    # A share that is off by a tenth in its middle is off by far less near to its ends: errors are those of its odds.
+    scale = problem.scale if problem.scale.is_log else replace(problem.scale, has_odds=True)
+    errors = _errors(problem, runs, curve, left_out, scale)
+    if curve.law == "time":
+        return FittedPoints(curve, problem.response, domain, scale, errors)
+    ends = np.array([max(run.epochs.max() for run in group) for group in runs])
+    own = OwnCurves(problem.x, ends, *_own(runs, curve, left_out))
+    return FittedShares(curve, problem.response, domain, scale, errors, own=own)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnCurves:
+    """The configurations that were run, each with its own curve, and how much errors grow beyond the last epoch.
+
+    `growth` and `spread` are polynomials a + b d + c d^2 of how many e-folds beyond: the mean square error of
+    configurations that were not run, and beyond its own last epoch of one that was, over that of the former at the
+    last epoch of all.
+    """
+
+    x: Floats
+    ends: Floats  # the last epoch of each
+    height: Floats  # log-odds at the last epoch
+    slope: Floats
+    growth: Floats
+    spread: Floats
+
+    def places(self, x: Floats) -> Ints:
+        """Which of them each row is; -1 for none."""
+        same = (x[:, None] == self.x).all(axis=2)
+        return np.where(same.any(axis=1), same.argmax(axis=1), -1)
+
+
+@dataclass(frozen=True, slots=True)
+class FittedShares(FittedPoints):
+    """Shares by epoch: a configuration that was run goes on as it did."""
+
+    own: OwnCurves = field(kw_only=True)
+
+    def _center(self, x: Floats) -> Floats:
+        place, is_own, _ = self._squares(x)
+        said = self.scale.back(self.own.height[place] + self.own.slope[place] * np.log(self._relative(x)))
+        return np.where(is_own, said, self.scale.clip(self.points(x)))
+
+    def _center_and_width(self, x: Floats, values: Floats) -> tuple[Floats, Floats]:
+        others = replace(self.domain, axes=self.domain.axes[:-1])
+        return self.scale.forward(values), (1 + self.forms.overshoot(others, x)) * np.sqrt(self._squares(x)[2])
+
+    def _squares(self, x: Floats) -> tuple[Ints, Bools, Floats]:
+        """Which configuration that was run each row is, whether its own curve is surer, and how wrong the surer is."""
+        place, own = self.own.places(x[:, :-1]), self.own
+        others = np.maximum(polyval(np.log(np.maximum(self._relative(x), 1.0)), own.growth), 1.0)
+        itself = polyval(np.log(np.maximum(x[:, -1] / own.ends[place], 1.0)), own.spread)
+        is_own = (place >= 0) & (itself < others)
+        return place, is_own, np.where(is_own, itself, others)
+
+    def _relative(self, x: Floats) -> Floats:
+        """Epochs in terms of the last."""
+        assert isinstance(self.points, Curve)
+        relative: Floats = np.maximum(x[:, -1] / self.points.last, 1e-6)
+        return relative
 
 
 def _posed(data: Dataset, response: str) -> tuple[Problem, list[list[RunCurve]]]:
@@ -189,12 +246,13 @@ def _value(law: Law, height: Floats, shape: Floats, epochs: Floats, top: float) 
 
 
 def _log_odds(shares: Floats) -> Floats:
-    return log_odds(np.clip(shares, _ODDS_FLOOR, 1 - _ODDS_FLOOR))
+    return log_odds(np.clip(shares, ODDS_FLOOR, 1 - ODDS_FLOOR))
 
 
-def _errors(problem: Problem, runs: Sequence[Sequence[RunCurve]], curve: Curve, left_out: Floats) -> Errors:
+def _errors(
+    problem: Problem, runs: Sequence[Sequence[RunCurve]], curve: Curve, left_out: Floats, scale: ResponseScale
+) -> Errors:
     """Errors on unseen configurations, each counted once: over all epochs of all its runs."""
-    scale = problem.scale
     missed = [
         tuple(float(miss) for run in group for miss in _missed(curve, height_and_shape, run, scale))
         for group, height_and_shape in zip(runs, left_out, strict=True)
@@ -203,6 +261,42 @@ def _errors(problem: Problem, runs: Sequence[Sequence[RunCurve]], curve: Curve, 
     around = ResponseScale(scale.is_log, 5e-324) if scale.is_log else ResponseScale(is_log=False)
     values = tuple(tuple(np.exp(group).tolist()) if scale.is_log else group for group in missed)
     return errors_of(replace(problem, scale=around, values=values), np.full(len(runs), 1.0 if scale.is_log else 0.0))
+
+
+def _own(runs: Sequence[Sequence[RunCurve]], curve: Curve, left_out: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Heights and slopes of `OwnCurves`, its growth and its spread.
+
+    A configuration that was left out is wrong in its height and in its slope; one that was run is off by what its
+    epochs scatter around its curve. To both comes how far runs leave the line through their first half within the
+    second: no curve is quite straight in its odds.
+    """
+    actual = np.array([_height_and_shape("share", group, curve.last, curve.top) for group in runs])
+    height, slope = _log_odds(actual[:, 0] / curve.top), actual[:, 1]
+    of_height, of_slope = _log_odds(left_out[:, 0] / curve.top) - height, left_out[:, 1] - slope
+    scatter = [
+        _log_odds(run.values / curve.top) - height[k] - slope[k] * np.log(run.epochs / curve.last)
+        for k, group in enumerate(runs)
+        for run in group
+    ]
+    freedom = sum(len(missed) for missed in scatter) - 2 * len(runs)
+    bends = [bend for group in runs for run in group if (bend := _bend(run, curve.top)) is not None]
+    bent = float(np.mean(np.square(bends))) if bends else float(np.mean(of_slope**2))
+    square = max(float((of_height**2).mean()), 1e-9)
+    beyond = 2 * float((of_height * of_slope).mean()) / square, (float((of_slope**2).mean()) + bent) / square
+    # Two epochs are on any line: they do not tell how far runs are from their own.
+    noise = sum(float((missed**2).sum()) for missed in scatter) / freedom / square if freedom > 0 else 1.0
+    return height, slope, np.array([1.0, *beyond]), np.array([max(noise, 1e-6), 0.0, bent / square])
+
+
+def _bend(run: RunCurve, top: float) -> float | None:
+    """How far the end of a run is from the line through its first half, per e-fold of epochs."""
+    half = run.epochs <= run.epochs[-1] / 2
+    if half.sum() < 2:
+        return None
+    ends = np.log(run.epochs)
+    slope, start = np.polyfit(ends[half], _log_odds(run.values[half] / top), 1)
+    said = start + max(slope, 0.0) * ends[-1]
+    return float((_log_odds(run.values / top)[-1] - said) / (ends[-1] - ends[half][-1]))
 
 
 def _missed(curve: Curve, height_and_shape: Floats, run: RunCurve, scale: ResponseScale) -> Floats:

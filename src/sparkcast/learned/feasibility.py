@@ -36,7 +36,7 @@ class NoFailure:
     the rule of three.
 
     >>> round(NoFailure(12).below, 4), str(NoFailure(12))
-    (0.2209, 'no failure in 12 runs: the probability of failing is below 22.1% with 95% confidence')
+    (0.2209, 'no failures in 12 runs; the failure rate is below 22.1% (95% confidence)')
     """
 
     runs: int
@@ -50,7 +50,7 @@ class NoFailure:
         below = show_percent(math.ceil(1000 * self.below) / 1000, 3)
         runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
         sure = show_level(self.confidence)
-        return f"no failure in {runs}: the probability of failing is below {below} with {sure} confidence"
+        return f"no failures in {runs}; the failure rate is below {below} ({sure} confidence)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparkcast.analysis.runs import usable_runs
 from sparkcast.data.sources import Data
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.fitting.problem import pose
 from sparkcast.learned.grid_search import Settings, check_method, space_of
@@ -15,6 +16,9 @@ from sparkcast.learned.saved import SavedModel
 from sparkcast.models import MODELS, Fitted
 from sparkcast.study import Dataset
 from sparkcast.study.environment import mixed_environments
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -43,10 +47,14 @@ class FittedResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class FitResult:
+class FitResult(Displayed):
     responses: tuple[FittedResponse, ...]
     notes: tuple[str, ...]  # what was not learned, and why
     model: SavedModel
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each response."""
+        return frame_of(plain_row(one) for one in self.responses)
 
 
 def fit(

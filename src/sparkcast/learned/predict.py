@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sparkcast.arrays import Floats
+from sparkcast.display import Displayed, frame_of
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import AnswerTable
 from sparkcast.fitting.distribution import Distribution
@@ -27,7 +28,7 @@ from sparkcast.models import Fitted
 from sparkcast.models.auto import Combined
 from sparkcast.models.base import FEW
 from sparkcast.registry import did_you_mean
-from sparkcast.study import Configuration
+from sparkcast.study import Configuration, Vocabulary
 from sparkcast.study.configuration import Levels
 from sparkcast.study.environment import mixed_environments
 
@@ -47,9 +48,13 @@ class Prediction:
     high: float
     level: float
 
+    def columns(self) -> dict[str, float]:
+        """The median under the name of the response, and the ends of the interval, for a table."""
+        return {self.response: self.value, f"{self.response}_low": self.low, f"{self.response}_high": self.high}
+
 
 @dataclass(frozen=True, slots=True)
-class PredictionAt:
+class PredictionAt(Displayed):
     configuration: Configuration
     model: str
     prediction: Prediction
@@ -63,6 +68,7 @@ class PredictionAt:
     notes: tuple[str, ...] = ()  # what to know of the runs behind it
     span: str = ""  # of a time: what it counts from and to
     beside: Prediction | None = None  # the other time that people may mean: from submission to exit, or of Spark jobs
+    vocabulary: Vocabulary = field(kw_only=True, repr=False, compare=False)  # what the names of responses mean
     distribution: Distribution = field(kw_only=True, repr=False, compare=False)  # of the next run
 
     def quantile(self, share: float) -> float:
@@ -81,12 +87,9 @@ class PredictionAt:
         """So many runs as the next may be."""
         return self.distribution.sample(n, seed=seed)
 
-    def _repr_html_(self) -> str:
-        return self.distribution.html(f"{self.prediction.response} at {self.configuration} (model {self.model})")
-
 
 @dataclass(frozen=True, slots=True)
-class Predictions:
+class Predictions(Displayed):
     """A response at many configurations, in the order they were given."""
 
     items: tuple[PredictionAt, ...]
@@ -102,24 +105,17 @@ class Predictions:
 
     def frame(self) -> "pd.DataFrame":
         """A row for each: its settings, the median, both ends of the interval, the mean, and the chance of failing."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    **one.configuration,
-                    one.prediction.response: one.prediction.value,
-                    "low": one.prediction.low,
-                    "high": one.prediction.high,
-                    "mean": one.mean,
-                    "failure_probability": one.failure_probability,
-                }
-                for one in self.items
-            ]
+        return frame_of(
+            {
+                **one.configuration,
+                one.prediction.response: one.prediction.value,
+                "low": one.prediction.low,
+                "high": one.prediction.high,
+                "mean": one.mean,
+                "failure_probability": one.failure_probability,
+            }
+            for one in self.items
         )
-
-    def _repr_html_(self) -> str:
-        return str(self.frame().to_html(index=False))
 
 
 def predict(
@@ -141,10 +137,17 @@ def predict(
     asking = Extrapolating(fitted, meaning, categories) if extrapolate else fitted
     distribution = Distribution(table_at(asking, [asked]))
     [mean] = _means(distribution.table)
-    notes = (mixed_environments(about.fingerprints), about.responses[response].note, _unrepeated(known, response))
+    notes = (
+        mixed_environments(about.fingerprints),
+        about.responses[response].note,
+        _unrepeated(known, response),
+        _stopped(getattr(fitted, "n_stopped", 0)),
+    )
     prediction = Prediction(response, distribution.median, *distribution.interval(level), level)
     told = tuple(note for note in notes if note)
-    found = PredictionAt(Configuration(at), name, prediction, mean, notes=told, distribution=distribution)
+    found = PredictionAt(
+        Configuration(at), name, prediction, mean, notes=told, vocabulary=about.vocabulary, distribution=distribution
+    )
     beside = None if is_by_epoch else _beside(known, asked, response, level, categories if extrapolate else None)
     missed = getattr(fitted, "left_out_error", None)
     found = dataclasses.replace(found, left_out_error=missed, span=meaning.span, beside=beside)
@@ -162,6 +165,10 @@ def _unrepeated(known: Knowledge, response: str) -> str:
     if len(runs) > FEW or len({*map(known.runs.key, runs)}) < len(runs):
         return ""
     return "no configuration was run twice, so the noise of single runs is assumed, not measured"
+
+
+def _stopped(n: int) -> str:
+    return f"stopped runs count as lower bounds at {n} configuration{'s' if n > 1 else ''}" if n else ""
 
 
 def _beside(

@@ -25,7 +25,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Answering, AnswerTable
 from sparkcast.fitting.belief import ResponseBelief, error_of, together, weights_of
 from sparkcast.fitting.encoding import Axis, Domain
-from sparkcast.fitting.posterior import posterior_of
+from sparkcast.fitting.posterior import Posterior, posterior_of
 from sparkcast.fitting.predictive import Link
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.uncertainty import (
@@ -132,6 +132,11 @@ class Combined(Answering):
     outside: dict[str, Choice] = field(default_factory=dict)  # filled when such a question is asked first
 
     @property
+    def n_stopped(self) -> int:
+        """Configurations of which it knows that they take longer than some limit."""
+        return getattr(self.inside.distribution, "n_stopped", 0)
+
+    @property
     def choices(self) -> tuple[Choice, ...]:
         return (self.inside, *self.outside.values())
 
@@ -181,7 +186,7 @@ class Auto:
     def fit(self, data: Dataset, response: str) -> Combined:
         problem = pose(data, response)
         with one_thread():
-            if self._candidates is None and len(problem) <= FEW:
+            if self._candidates is None and _is_led(problem):
                 return _led(problem, self._remembering)
             members, left_out = _members(problem, self._candidates)
             return Combined(problem.domain, members, _choose_inside(problem, members, left_out), problem)
@@ -190,12 +195,24 @@ class Auto:
 # ---------------------------------------------------------------- few configurations
 
 
+def _is_led(problem: Problem) -> bool:
+    """To all others, who do not hear of runs that were stopped, settings look as quick as what ended."""
+    return len(problem) <= FEW or (problem.stopped is not None and len(problem) <= Bayesian.auto_up_to)
+
+
+def _is_alone(problem: Problem, posterior: Posterior) -> bool:
+    """Of stopped runs only the Bayesian model hears, and only it knows that of many settings most do nothing."""
+    return problem.stopped is not None or posterior.law.terrain.has_many
+
+
 def _led(problem: Problem, remembering: Remembering | None) -> Combined:
     """The Bayesian model, moved by those that join it."""
-    posterior, voices = posterior_of(problem), _voices(problem, remembering)
+    posterior = posterior_of(problem)
+    voices = [] if _is_alone(problem, posterior) else _voices(problem, remembering)
     said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
     weights = _weights(problem, problem, posterior.link, said)
-    belief = ResponseBelief(problem.domain, posterior, tuple(points for _, points, _ in voices), weights)
+    said_by = tuple(points for _, points, _ in voices)
+    belief = ResponseBelief(problem.domain, posterior, said_by, weights, n_stopped=problem.n_stopped)
     names = (NAME, *(name for name, _, _ in voices))
     inside = _led_choice(INSIDE, _protocol(problem), names, problem, said, belief)
     return Combined(problem.domain, (), inside, problem)

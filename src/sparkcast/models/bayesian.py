@@ -29,7 +29,7 @@ class Bayesian(Model):
             posterior = posterior_of(problem, seed=self._seed)
         # Of very many configurations it learns from a sample, and the rest is no longer left out.
         error = problem.run_error(posterior.left_out) if len(posterior.left_out) == len(problem) else None
-        return ResponseBelief(problem.domain, posterior, left_out_error=error)
+        return ResponseBelief(problem.domain, posterior, left_out_error=error, n_stopped=problem.n_stopped)
 
     def joins_auto(self, problem: Problem) -> bool:
         return self.auto_from <= len(problem) <= self.auto_up_to

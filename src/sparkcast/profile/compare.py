@@ -2,11 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.facts.stages import StageFacts, short_name
 from sparkcast.profile.profile import Profile
 
 # Differ from run to run and change nothing: where a run happened, not how.
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 _OF_THE_RUN = (
     *("spark.app.id", "spark.app.startTime", "spark.app.submitTime", "spark.app.initial", "spark.driver.host"),
     *("spark.driver.port", "spark.driver.bindAddress", "spark.executorEnv.SPARK_DRIVER_POD_IP", "spark.ui"),
@@ -46,7 +52,7 @@ class StageChange:
 
 
 @dataclass(frozen=True, slots=True)
-class LogComparison:
+class LogComparison(Displayed):
     """What is different in `after`; `parts` and `stages` explain `more_s`, and each adds up to it."""
 
     before: Profile
@@ -57,6 +63,10 @@ class LogComparison:
     settings: tuple[SettingChange, ...]
     stages: tuple[StageChange, ...]  # the largest changes first
     outside_stages_s: float  # the driver's, before and between jobs
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each stage, with the seconds that its parts take more."""
+        return frame_of({**plain_row(stage), "more_s": stage.more_s, **stage.parts} for stage in self.stages)
 
 
 def compare(before: Profile, after: Profile) -> LogComparison:

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts, CoreHours, QueryTimes, StageFacts, facts_of
 from sparkcast.facts.failure import cause_line
@@ -13,9 +15,12 @@ from sparkcast.replay import Replayed
 from sparkcast.study import Outcome
 from sparkcast.study.redaction import redact_text
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Displayed):
     """Where the time of one application went: `parts` are seconds, and add up to `wall_s`."""
 
     log: str
@@ -41,6 +46,10 @@ class Profile:
     stages: tuple[StageFacts, ...]
     settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
     alternative: Replayed | None = None  # another number of executors, replayed, that saves much or is much faster
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each stage, with the seconds of its parts."""
+        return frame_of({**plain_row(stage), **stage.parts} for stage in self.stages)
 
 
 def profile_log(log: LogRead, thresholds: Thresholds | None = None) -> Profile:

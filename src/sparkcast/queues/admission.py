@@ -14,17 +14,21 @@ that is known then is how late it is: what is left is more than x times that wit
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
 
 from sparkcast.arrays import Floats
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import StudyError
 from sparkcast.queues import require_positive, require_share
 from sparkcast.queues.general import require_scv
 from sparkcast.queues.slowdown import Slowdown
 from sparkcast.units import show_percent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _HELD_UP = 1e-3  # a job that such a share of jobs outlasts is not one of those that were measured
 DRAWS = 400
@@ -125,13 +129,21 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Displayed):
     verdict: Literal["admit", "shrink", "delay", "refuse"]
     chosen: Option | None  # None when it is refused
     without: tuple[End, ...]  # the running jobs if nothing is let in
     options: tuple[Option, ...] = field(default_factory=tuple)  # all that were looked at, the best first
     confidence: float = 0.95
     notes: tuple[str, ...] = ()
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each job of each way that was looked at, the best first: when it ends, and whether in time."""
+        return frame_of(
+            {"what": one.what, "new": one.new, "start_in_s": one.start_in_s, **plain_row(end)}
+            for one in self.options
+            for end in one.ends
+        )
 
 
 # The new job, if any, and how many of the running ones must have ended before it starts, to the seconds from now until
@@ -303,7 +315,6 @@ def _play(
         step = to_end.min(axis=1)
         if (np.isinf(step) & is_waiting).any():
             raise StudyError("the new job never gets a slot", hint="give more slots")
-        step = np.where(np.isinf(step), 0.0, step)
         now = now + step
         left = np.where(is_here, left - step[:, None] / per, left)
         over = is_here & (to_end <= step[:, None] * (1 + 1e-12))

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sparkcast.arrays import Array, Floats
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.queues import Measures, Queue, require_positive, require_share
 from sparkcast.queues.approximations import GGc
@@ -19,6 +21,9 @@ from sparkcast.queues.slowdown import Shared
 from sparkcast.queues.steady import Estimate
 from sparkcast.queues.workload import JobMix
 from sparkcast.units import require_seed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DAY_S = 86_400.0
 _FAN = (0.5, 0.75, 0.9, 0.95, 0.99)
@@ -56,7 +61,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueAnswer:
+class QueueAnswer(Displayed):
     arrival_rate: float | None  # jobs per second; None where only capacity was asked for
     arrival_scv: float
     service_time_s: float
@@ -79,6 +84,13 @@ class QueueAnswer:
     day: tuple[Moment, ...] = ()
     is_slowdown_measured: bool = False  # of fair sharing: as runs showed it, not in equal parts of the servers
     notes: tuple[str, ...] = ()
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each number of servers that was compared: what it can take, and the percentile at this rate."""
+        return frame_of(
+            {**plain_row(one), "response_s": None if one.response_s is None else one.response_s.value}
+            for one in self.capacities
+        )
 
 
 OnStep = Callable[[str, int, int], None]  # what is simulated, steps done, of how many

@@ -5,11 +5,15 @@ A question and something that was learned go in (`advise`), a recommendation com
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from sparkcast.display import Displayed, frame_of
 from sparkcast.learned.feasibility import NoFailure
 from sparkcast.learned.predict import Prediction
 from sparkcast.study import Configuration, Vocabulary
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Alternative",
@@ -40,7 +44,7 @@ class Limit:
 class Candidate:
     configuration: Configuration  # the varied settings
     predictions: tuple[Prediction, ...]
-    probability: float  # of keeping to the limit that is kept to least likely; 1.0 when there is none
+    probability: float  # of keeping to all limits in one run, if the run succeeds; 1.0 when there is none
     measured_runs: int  # how often exactly this was run
     failure_probability: float | None = None  # None when no run has failed
     other_runs: int = 0  # of exactly this that failed or were lost
@@ -138,7 +142,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
+class Recommendation(Displayed):
     objective: str  # "maximize auc", "minimize cost"
     within_s: float | None
     confidence: float
@@ -150,7 +154,8 @@ class Recommendation:
     margin_s: float | None  # room the confidence needs between prediction and deadline
     launch: Launch = field(default_factory=Launch)  # to paste
     limits: tuple[Limit, ...] = ()
-    chances: tuple[float, ...] = ()  # of keeping to each limit
+    chances: tuple[float, ...] = ()  # of keeping to each limit, if the run succeeds
+    submission_chances: tuple[float, ...] = ()  # the same of a submission, which may also fail
     n_candidates: int = 0  # of those considered, the ones that are supported by runs and not likely to fail
     considered: Considered | None = None
     held: Configuration = field(default_factory=Configuration)  # amounts of data, at the largest measured
@@ -172,3 +177,18 @@ class Recommendation:
     def tradeoffs(self) -> tuple[Candidate, ...]:
         """The Pareto front without those that differ from the others by less than the noise."""
         return tuple(candidate for candidate in self.pareto if candidate.is_tradeoff is not False)
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each candidate, the chosen one first: settings, medians and intervals, and what speaks for it."""
+        pareto = {candidate.configuration for candidate in self.pareto}
+        return frame_of(
+            {
+                **one.configuration,
+                **{key: value for p in one.predictions for key, value in p.columns().items()},
+                "probability": one.probability,
+                "failure_probability": one.failure_probability,
+                "measured_runs": one.measured_runs,
+                "is_pareto_optimal": one.configuration in pareto,
+            }
+            for one in self.candidates
+        )

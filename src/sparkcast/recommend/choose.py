@@ -22,6 +22,7 @@ from sparkcast.recommend.explain import alternatives, excluded, infeasible, spen
 from sparkcast.recommend.identifiable import untold_note
 from sparkcast.recommend.launch import launch_of_table
 from sparkcast.recommend.neighbors import MeasuredPoints
+from sparkcast.recommend.own_runs import OwnRuns, own_runs
 from sparkcast.recommend.pareto import pareto_front
 from sparkcast.recommend.pool import candidates_of, having, is_repeated, nothing_left
 from sparkcast.recommend.question import Objective, Question, limits_of, objective_of
@@ -66,6 +67,7 @@ class Recommender:
         self.measured = MeasuredPoints(self.known)
         self._fitted: dict[tuple[str, bool], tuple[str, Fitted]] = {}
         self._noises: dict[str, float | None] = {}
+        self._own_runs: dict[str, OwnRuns | None] = {}
         self._hopeless: set[str] = set()  # responses that no question needed and that could not be learned
         self._views: dict[Configuration, View] = {}
         # What the price is paid for is a time of its own, of which only costs are told.
@@ -179,8 +181,23 @@ class Recommender:
                 [error] = fitted.beyond([view.first_left()])
                 raise error or NotEnoughDataError("no candidate is close to what was measured", hint="run more of them")
             view.supported[response] = supported
-            view.tables[response] = tabulate(fitted, view.candidates)
+            view.tables[response] = self._judged(view, response, tabulate(fitted, view.candidates))
         return view.tables[response]
+
+    def _judged(self, view: View, response: str, table: AnswerTable) -> AnswerTable:
+        """What the model says, and where there are runs what these say."""
+        if view.is_by_epoch(self.known):
+            return table
+        if response not in self._own_runs:
+            known = self._knower(response)
+            _, fitted = self.fitted(response, is_by_epoch=False)
+            self._own_runs[response] = own_runs(known.runs, known.about.vocabulary.response(response), fitted)
+        own = self._own_runs[response]
+        if own is None:
+            return table
+        view.missed[response] = dict(zip(own.configurations, own.missed.tolist(), strict=True))
+        places = [(configuration, place) for place, configuration in enumerate(own.configurations, start=1)]
+        return own.judge(table, runs_at(view.candidates, places, self.known.factors) - 1)
 
     def fitted(self, response: str, is_by_epoch: bool) -> tuple[str, Fitted]:
         key = (response, is_by_epoch)
@@ -448,6 +465,8 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
             response = words.response(limit.response)
             within_s = response.seconds(limit.value)
             margin_s = response.seconds(float(asked.kept_value(limit)[row] - asked.values[limit.response][row]))
+    chances = tuple(float(asked.chances(limit, np.array([row]))[0]) for limit in asked.limits)
+    succeeds = 1 - (chosen.failure_probability or 0.0)
     return Recommendation(
         objective=str(asked.objective),
         within_s=within_s,
@@ -460,7 +479,8 @@ def _answer(recommender: Recommender, asked: Asked) -> Recommendation:
         margin_s=margin_s,
         launch=launch_of_table(recommender.known.constants | chosen.configuration, words, recommender.spark),
         limits=asked.limits,
-        chances=tuple(float(asked.chances(limit, np.array([row]))[0]) for limit in asked.limits),
+        chances=chances,
+        submission_chances=tuple(chance * succeeds for chance in chances),
         n_candidates=int(asked.kept.sum()),
         considered=recommender.considered(asked),
         excluded=excluded(asked),

@@ -10,7 +10,7 @@ Candidates tie when one is predicted better by next to nothing, or by what may b
 A large difference is no tie, however little is known: nobody takes an accuracy of 0.84 for as good as 0.93.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from statistics import NormalDist
@@ -105,10 +105,16 @@ def noise_in(runs: Dataset, response: str) -> float | None:
         groups.setdefault(runs.key(run), []).append(run.responses[response])
     smallest = min((value for group in groups.values() for value in group), default=0.0)
     by_ratio = is_compared_by_ratio(runs.vocabulary.response(response), smallest)
-    repeated = [np.log(group) if by_ratio else np.array(group) for group in groups.values() if len(group) > 1]
+    found = pooled([np.log(group) if by_ratio else np.array(group) for group in groups.values()])
+    return None if found is None else found[0]
+
+
+def pooled(groups: Iterable[Floats]) -> tuple[float, int] | None:
+    """The standard deviation within groups, and its degrees of freedom; None where no group has two."""
+    repeated = [group for group in groups if len(group) > 1]
     freedom = sum(len(group) - 1 for group in repeated)
     squares = sum(float(((group - group.mean()) ** 2).sum()) for group in repeated)
-    return sqrt(squares / freedom) if freedom else None
+    return (sqrt(squares / freedom), freedom) if freedom else None
 
 
 def likely_better(rows: Ints, than: Ints, means: Sequence[tuple[Means, bool]]) -> Bools:

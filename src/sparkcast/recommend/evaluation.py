@@ -14,10 +14,14 @@ from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.predict import Prediction
 from sparkcast.recommend import Limit
 from sparkcast.recommend.comparison import Means, exact, means_of
+from sparkcast.recommend.jointly import both, correlation
 from sparkcast.recommend.question import Objective, Question
 from sparkcast.study import Configuration, Kind, Vocabulary, same_level
 from sparkcast.study.configuration import Levels, normal_level
 from sparkcast.study.space import Candidates
+
+_NEARLY_SURE = 0.9998  # level of the interval within which a limit is looked for
+_HALVINGS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class View:
     tables: dict[str, AnswerTable] = field(default_factory=dict)
     per_second: Floats | None = None
     held: Floats | None = None  # machines or cores
+    missed: dict[str, Mapping[Configuration, float]] = field(default_factory=dict)  # of what was run, by the models
     means: dict[str, Means] = field(default_factory=dict)
     better: dict[object, Bools] = field(
         default_factory=dict
@@ -152,6 +157,9 @@ class Asked:
         # Probabilities of all candidates would take longer than everything else: a quantile tells as well who keeps.
         self.keeps = {limit: _is_kept(limit, self.kept_value(limit)) for limit in limits}
         self.meets = np.logical_and.reduce([self.kept, *self.keeps.values()])
+        if self.is_joint:  # each limit alone is not enough
+            rows = np.flatnonzero(self.meets)
+            self.meets[rows] = self.probability(rows) >= question.confidence
         if objective not in view.ranks:
             view.ranks[objective] = Ranks.of(objective, self.values, self.time)
         self.loss, self.order = view.ranks[objective].loss, view.ranks[objective].order
@@ -162,10 +170,62 @@ class Asked:
         return below if limit.is_upper else 1 - below
 
     def probability(self, rows: Ints) -> Floats:
-        """Of the limit that each of these candidates keeps to least likely."""
-        chances = [self.chances(limit, rows) for limit in self.limits]
-        least: Floats = np.min([np.ones(len(rows)), *chances], axis=0)
-        return least
+        """That each of these candidates keeps to all limits, in one and the same run."""
+        return self._together(rows, {limit: self.chances(limit, rows) for limit in self.limits})
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether more than one model has to be right."""
+        return len({self._source(limit) for limit in self.limits}) > 1
+
+    def needed(self, limit: Limit, rows: Ints) -> Floats:
+        """The value in place of the limit's with which each of these candidates qualifies; nan where there is none."""
+        alone = self.kept_value(limit)[rows]
+        if not self.is_joint or not len(rows):
+            return alone
+        table = self.tables[limit.response].take(rows)
+        others = {other: self.chances(other, rows) for other in self.limits if other != limit}
+
+        def qualifies(values: Floats) -> Bools:
+            below = table.probability_below(values)
+            chance = below if limit.is_upper else 1 - below
+            return self._together(rows, {limit: chance, **others}) >= self.question.confidence
+
+        ends = table.interval(_NEARLY_SURE)
+        enough, short = ends[1] if limit.is_upper else ends[0], alone
+        possible = qualifies(enough)
+        for _ in range(_HALVINGS):
+            middle = (enough + short) / 2
+            good = qualifies(middle)
+            enough, short = np.where(good, middle, enough), np.where(good, short, middle)
+        return np.where(possible, enough, np.nan)
+
+    def _source(self, limit: Limit) -> str:
+        """The response whose model speaks of a limit."""
+        table = self.tables[limit.response]
+        own = table.time if isinstance(table, CostTable) else table
+        return next((name for name, known in self.view.tables.items() if known is own), limit.response)
+
+    def _together(self, rows: Ints, chances: Mapping[Limit, Floats]) -> Floats:
+        by_source: dict[tuple[str, bool], Floats] = {}
+        for limit, chance in chances.items():
+            key = (self._source(limit), limit.is_upper)
+            by_source[key] = np.minimum(by_source.get(key, chance), chance)
+        found: Floats = np.ones(len(rows))
+        before: list[tuple[str, bool]] = []
+        for key, chance in by_source.items():
+            if (key[0], not key[1]) in before:  # between two bounds
+                found = np.maximum(found + chance - 1, 0.0)
+            else:
+                found = both(found, chance, self._correlated(before[0], key) if len(before) == 1 else 0.0)
+            before.append(key)
+        return found
+
+    def _correlated(self, first: tuple[str, bool], second: tuple[str, bool]) -> float:
+        missed = self.view.missed
+        if first[0] not in missed or second[0] not in missed:
+            return 0.0
+        return correlation(missed[first[0]], missed[second[0]]) * (1 if first[1] == second[1] else -1)
 
     def nearest_misses(self, n: int) -> Ints:
         """Candidates that break a limit, those that are nearest to keeping it first."""

@@ -17,6 +17,10 @@ from sparkcast.study import Configuration, Kind, Response, Vocabulary
 from sparkcast.units import show_level, show_money, show_percent, show_probability
 
 _SAME = 1.02  # a ratio that is not worth a word
+_MOST_SEARCHED = 100  # candidates for which it is searched what a limit would have to be
+_HOPELESS = 0.01  # a chance that is as good as none
+_EVEN = 0.5  # nobody accepts a smaller chance of keeping a limit
+_WORTH_A_RUN = 0.1  # the chance that a run turns out well
 _SURE = 0.995  # what is more likely is shown without its probability
 
 
@@ -92,11 +96,18 @@ def alternatives(asked: Asked, chosen: int, candidate: Callable[[int], Candidate
         rows = np.flatnonzero(better & _keeps_others(asked, limit))
         if not len(rows):
             continue
-        needed = asked.kept_value(limit)
+        if asked.is_joint:  # takes a search, so only where it may be
+            alone = np.abs(asked.kept_value(limit)[rows] - limit.value)
+            rows = rows[np.argsort(alone, kind="stable")[:_MOST_SEARCHED]]
+        needed = asked.needed(limit, rows)
+        rows, needed = rows[~np.isnan(needed)], needed[~np.isnan(needed)]
+        if not len(rows):
+            continue
         # The nearest value, and of those that need the same the best.
-        gap = (needed - limit.value if limit.is_upper else limit.value - needed)[rows]
-        row = int(rows[np.lexsort((asked.loss[rows], gap))[0]])
-        found.append(_alternative(asked, limit, float(needed[row]), chosen, row, candidate(row)))
+        gap = needed - limit.value if limit.is_upper else limit.value - needed
+        best = int(np.lexsort((asked.loss[rows], gap))[0])
+        row = int(rows[best])
+        found.append(_alternative(asked, limit, float(needed[best]), chosen, row, candidate(row)))
     return tuple(found)
 
 
@@ -145,6 +156,7 @@ def _show_gain(objective: Objective, words: Vocabulary, now: float, then: float)
 def infeasible(asked: Asked, freed: Sequence[tuple[str, Candidate]], held: Configuration) -> InfeasibleError:
     """Says how near it gets, and what alone would make it possible. `held`: amounts of data that nobody fixed."""
     hints = _relaxations(asked) + [_freed_text(asked, name, chosen) for name, chosen in freed] + _untested_text(asked)
+    hints += _likeliest_text(asked)
     alone = f"relaxing a single limit is not enough: {_each_alone(asked)}"
     nearest = (*_relaxed(asked), *(chosen.configuration for _, chosen in freed))
     is_too_much = held and any(limit.is_upper for limit in asked.limits)
@@ -195,9 +207,33 @@ def _chance(asked: Asked, row: int) -> str:
 
 
 def _nearest_row(asked: Asked, rows: Ints) -> int:
+    """The likeliest; of those that all but surely miss, the fastest."""
+    chances = np.maximum(asked.probability(rows), _HOPELESS)
+    likeliest = rows[chances >= chances.max()]
     if asked.time is not None:
-        return int(rows[np.argmin(asked.values[asked.time][rows])])
-    return int(rows[np.argmax(asked.probability(rows))])
+        return int(likeliest[np.argmin(asked.values[asked.time][likeliest])])
+    return int(likeliest[0])
+
+
+def _likeliest_text(asked: Asked) -> list[str]:
+    """Which lower confidence is enough, and which run may settle it: of settings that were never run."""
+    rows, n_runs = np.flatnonzero(asked.kept), asked.view.n_runs
+    if not len(rows):
+        return []
+    assert n_runs is not None
+    hints = []
+    best = _nearest_row(asked, rows)
+    enough = math.floor(100 * float(asked.probability(np.array([best]))[0])) / 100
+    if _EVEN <= enough < asked.question.confidence:
+        hints.append(
+            f"accept {show_level(enough)} (`confidence={enough:g}`), with which {_settings(asked, best)} qualifies"
+        )
+    never = rows[n_runs[rows] == 0]
+    chances = asked.probability(never)
+    if len(never) and chances.max() >= _WORTH_A_RUN:
+        row = int(never[np.argmax(chances)])
+        hints.append(f"run {_settings(asked, row)} to find out: it was never run, and may qualify")
+    return hints
 
 
 def _settings(asked: Asked, row: int) -> str:
@@ -229,8 +265,10 @@ def _relaxed(asked: Asked) -> list[Relaxed]:
     for limit in asked.limits:
         rows = np.flatnonzero(asked.kept & _keeps_others(asked, limit))
         if len(rows):
-            needed = asked.kept_value(limit)[rows]
-            best = int(np.argmin(needed) if limit.is_upper else np.argmax(needed))
+            needed = asked.needed(limit, rows)
+            if np.isnan(needed).all():
+                continue
+            best = int(np.nanargmin(needed) if limit.is_upper else np.nanargmax(needed))
             configuration = asked.view.candidates.configuration(int(rows[best]))
             found.append(Relaxed(limit, float(needed[best]), configuration))
     return found
@@ -262,6 +300,5 @@ def _each_alone(asked: Asked) -> str:
         if len(rows):
             needed = asked.kept_value(limit)[rows]
             best = float(np.min(needed) if limit.is_upper else np.max(needed))
-            alone = show_bound(Limit(limit.response, best, limit.is_upper), asked.words)
-            parts.append(f"a {alone} is possible on its own")
+            parts.append(f"{_show_needed(limit, best, asked.words.response(limit.response))} is possible on its own")
     return "; ".join(parts) or "run more configurations"

@@ -34,6 +34,8 @@ def launch_of_table(settings: Configuration, words: Vocabulary, spark: str = "")
     if others:
         notes.append(f"not Spark properties, so set them yourself: {settings.only(others)}")
     shown = tuple(redact_arguments([word for own in arguments.values() for word in own]))
+    if not properties and not shown and not secrets:
+        notes.append("no setting is Spark's: there is no line to paste")
     return Launch(properties, arguments=shown, spark=spark, notes=(_NO_PROGRAM, *notes))
 
 

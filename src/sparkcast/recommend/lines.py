@@ -1,6 +1,6 @@
 """A recommendation as labeled lines: what to use first, then why, how sure that is, and what else there is."""
 
-from sparkcast.recommend import Candidate, Limit, Recommendation
+from sparkcast.recommend import Candidate, Recommendation
 from sparkcast.recommend.amounts import shown_amounts
 from sparkcast.recommend.shown import noun, short_seconds, show_prediction, show_value
 from sparkcast.study import Kind, Response
@@ -18,7 +18,9 @@ def answer_lines(result: Recommendation) -> list[Line]:
     beside = result.beside
     return [
         ("Why", f"{result.why}"),
-        *[_limit_line(result, limit, chance) for limit, chance in zip(result.limits, result.chances, strict=True)],
+        *[_limit_line(result, place) for place in range(len(result.limits))],
+        *([("All limits", _met(result, result.chosen.probability))] if len(result.limits) > 1 else []),
+        *_failure_lines(result),
         *[(_label(response), show_prediction(response, prediction)) for response, prediction in told],
         *([("Other time", show_prediction(words.response(beside.response), beside))] if beside else []),
         *([("Data", shown_amounts(result.held))] if result.held else []),
@@ -48,11 +50,11 @@ def _label(response: Response) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _limit_line(result: Recommendation, limit: Limit, chance: float) -> Line:
+def _limit_line(result: Recommendation, place: int) -> Line:
+    limit = result.limits[place]
     response = result.vocabulary.response(limit.response)
-    # A run that fails meets no limit, and the chance is that of runs that end well.
-    condition = "" if result.chosen.failure_probability is None else " if the run succeeds"
-    met = f"met with {show_probability(chance)} probability{condition} ({show_level(result.confidence)} required)"
+    chance = result.chances[place]
+    met = _met(result, chance) if len(result.limits) == 1 else f"met with {show_probability(chance)} probability"
     if response.kind is Kind.TIME and limit.is_upper:
         span = response.span and f" {response.span}"
         return "Deadline", f"{short_seconds(response.seconds(limit.value))}{span}, {met}"
@@ -61,13 +63,38 @@ def _limit_line(result: Recommendation, limit: Limit, chance: float) -> Line:
     return "Limit", f"{limit.response} {'<=' if limit.is_upper else '>='} {limit.value:.4g}, {met}"
 
 
+def _met(result: Recommendation, chance: float) -> str:
+    required, shown = f"{show_level(result.confidence)} required", show_probability(chance)
+    fails = result.chosen.failure_probability
+    if fails is None:
+        return f"met with {shown} probability ({required})"
+    # A run that fails meets no limit.
+    whole = show_probability(chance * (1 - fails))
+    return f"met by {whole} of submissions, and by {shown} of those that succeed ({required} of these)"
+
+
+def _failure_lines(result: Recommendation) -> list[Line]:
+    """How likely it is that these settings fail, first of all by their own runs."""
+    chosen = result.chosen
+    if chosen.failure_probability is None:
+        return []
+    runs = chosen.measured_runs + chosen.other_runs
+    own = "these settings were never run"
+    if runs == 1:
+        own = f"the only run of these settings {'failed' if chosen.other_runs else 'succeeded'}"
+    elif runs:
+        own = f"{chosen.other_runs or 'none'} of {runs:,} runs of these settings failed"
+    return [("Failures", f"{show_probability(chosen.failure_probability)} of submissions are expected to fail; {own}")]
+
+
 def evidence(result: Recommendation) -> str:
     """How many runs stand behind it, and whether the chosen settings are among them."""
     parts = []
     if (known := result.considered) is not None:
         which = "all" if known.measured == known.n else f"{known.measured:,} of"
-        cover = "covers" if known.runs == 1 else "cover"
-        parts.append(f"{_count(known.runs, 'run')} {cover} {which} {_count(known.n, 'candidate')}")
+        parts.append(
+            f"{_count(known.runs, 'run')} cover{'s' * (known.runs == 1)} {which} {_count(known.n, 'candidate')}"
+        )
         parts.append(_failures(result, known.runs, known.failed))
     chosen = result.chosen
     if chosen.other_runs and not chosen.measured_runs:
@@ -87,9 +114,7 @@ def _failures(result: Recommendation, runs: int, failed: int) -> str:
         return f"none failed (failure rate below {below}, {show_level(result.no_failure.confidence)} confidence)"
     if not failed:
         return ""
-    chance = result.chosen.failure_probability
-    own = "" if chance is None else f"; these settings fail with {show_probability(chance)} probability"
-    return f"{failed:,} of {runs:,} failed{own}"
+    return f"{failed:,} of {runs:,} failed"
 
 
 def _count(n: int, what: str) -> str:

@@ -25,7 +25,7 @@ class Question:
     """
 
     limits: Sequence[Limit | str] = ()  # on any response: "auc >= 0.9", "time_s <= 300s"
-    confidence: float = 0.95  # the probability with which each limit must be met
+    confidence: float = 0.95  # the probability with which all limits must be met
     maximize: str | None = None  # a response or a numeric setting; see `objective_of` for neither
     minimize: str | None = None
     fix: Mapping[str, Level] = field(default_factory=dict)  # settings to hold at a given value

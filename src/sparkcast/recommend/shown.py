@@ -24,7 +24,7 @@ def show_value(response: Response, value: float) -> str:
     if response.kind is Kind.TIME:
         return show_seconds(response.seconds(value))
     if response.kind is Kind.MONEY:
-        return show_money(value, response.unit).replace(" ct USD", "¢")
+        return show_money(value, response.unit)
     if response.kind is Kind.SHARE:
         return show_percent(value, 3) if response.unit == _CORRECT and abs(value) <= 1 else f"{value:.4g}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sparkcast.analysis import Analysis
+from sparkcast.data.understood import Understood
 from sparkcast.errors import NotEnoughDataError
 from sparkcast.models import Fitted
 from sparkcast.recommend import Recommendation
@@ -138,11 +139,7 @@ def draw_figures(
     fitted: Mapping[str, Fitted],
 ) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     """The figures there are data for, in the order of the report, and why others are missing."""
-    # When no run measured anything, one picture of the failures is enough.
-    measured = [response for response in data.responses if data.successful(response)] or data.responses[:1]
-    drawn: list[Figure | None] = [figures.results(data, response) for response in measured]
-    drawn += [*figures.stream_figures(data), figures.learning_curves(data)]
-    drawn += [figures.parts(data), figures.utilization(data)]
+    drawn: list[Figure | None] = [*figures.run_figures(data)]
     for analysis in analyses:
         drawn += figures.analysis_figures(analysis)
     drawn += [figures.predicted_vs_actual(validation) for validation in validations]
@@ -169,6 +166,14 @@ def _machines(data: Dataset, sampled: Sequence[tuple[Observation, RunSeries]]) -
         title = f"{which}: {data.key(run)}{took}" if data.factors else f"{which}{took}"
         if (drawn := figures.machine_curves(series, f"machines-{place + 1}", title)) is not None:
             yield drawn
+
+
+def table_facts(table: Understood | None) -> Iterator[tuple[str, str]]:
+    """Which file it was: a table that has changed since has another hash."""
+    if table is not None:
+        yield "Table", table.source
+        if table.sha256:
+            yield "SHA-256", table.sha256
 
 
 def _facts(study: Study | None, plan: Plan | None, data: Dataset) -> Iterator[tuple[str, str]]:

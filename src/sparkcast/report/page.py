@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from sparkcast.eventlogs import LogRead
+    from sparkcast.facts.queries import QueryTime
+    from sparkcast.facts.stages import StageFacts
+    from sparkcast.profile import Profile
     from sparkcast.replay import Replayed
 
 _MOST_QUERIES, _MOST_OPERATORS = 20, 10  # of a table of an application
@@ -39,7 +42,7 @@ _DRAWN_ID = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient)[\w-]*)')
 
 def render(content: ReportContent) -> str:
     """The whole page. Every text in it is escaped; figures are inline pictures."""
-    template = _environment().get_template("page.html.jinja")
+    template = environment().get_template("page.html.jinja")
     return template.render(
         content=content,
         headline=words.headline(content),
@@ -47,7 +50,6 @@ def render(content: ReportContent) -> str:
         lead=lead_figure(content.figures),
         measured=listing([words.spanned(content.data.vocabulary.response(name)) for name in content.data.responses]),
         sections={section.value: [f for f in content.figures if f.section is section] for section in FigureSection},
-        most_rows=_MOST_ROWS,
     )
 
 
@@ -65,18 +67,26 @@ def render_application(log: "LogRead", *, created: str, version: str) -> str:
     facts = facts_of(log)
     profile = profile_facts(log, facts)
     return (
-        _environment()
+        environment()
         .get_template("application.html.jinja")
         .render(
             profile=profile,
             figures=application_figures(log, facts),
-            stages=sorted(profile.stages, key=lambda stage: -stage.wall_s)[:_MOST_ROWS],
-            queries=sorted(profile.queries.queries, key=lambda query: -query.wall_s)[:_MOST_QUERIES],
-            operators=_MOST_OPERATORS,
+            stages=largest_stages(profile),
             created=created,
             version=version,
         )
     )
+
+
+def largest_stages(profile: "Profile") -> "list[StageFacts]":
+    """Those that took most of the time, which a page has room for."""
+    return sorted(profile.stages, key=lambda stage: -stage.wall_s)[:_MOST_ROWS]
+
+
+def largest_queries(profile: "Profile") -> "list[QueryTime]":
+    """The SQL queries that took most of the time."""
+    return sorted(profile.queries.queries, key=lambda query: -query.wall_s)[:_MOST_QUERIES]
 
 
 def write_report(path: Path, content: ReportContent) -> Path:
@@ -167,7 +177,8 @@ def _alternative(one: "Replayed") -> str:
     return f"{executors_of(one)}: {compared(one)}"
 
 
-def _environment() -> "Environment":
+def environment() -> "Environment":
+    """Templates, and the words that they use."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -175,7 +186,7 @@ def _environment() -> "Environment":
         # Vega escapes every text it draws, so the SVG can go in as it is.
         return Markup(inline_svg(figure, narrow=narrow))
 
-    environment = Environment(
+    made = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
@@ -183,6 +194,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     helpers: dict[str, Any] = {
+        "MOST_ROWS": _MOST_ROWS,
         "asked": words.asked_sentence,
         "axis_title": axis_title,
         "between": show_between,
@@ -193,6 +205,8 @@ def _environment() -> "Environment":
         "changes": words.changes,
         "percent": show_percent,
         "alternative": _alternative,
+        "largest_queries": largest_queries,
+        "MOST_OPERATORS": _MOST_OPERATORS,
         "probability": show_probability,
         "level": show_level,
         "both_scales": words.both_scales,
@@ -220,9 +234,9 @@ def _environment() -> "Environment":
         "verdicts": verdicts,
         "warnings": words.recommendation_warnings,
     }
-    environment.globals.update(helpers)
-    environment.filters["tidy"] = keep_units
-    return environment
+    made.globals.update(helpers)
+    made.filters["tidy"] = keep_units
+    return made
 
 
 def _umask() -> int:

@@ -61,7 +61,7 @@ def recommendation_details(recommendation: Recommendation) -> tuple[str, ...]:
         lines.append(kept_sentence(recommendation))
     if chosen.failure_probability is not None:
         lines.append(
-            f"A run with these settings fails with {show_probability(chosen.failure_probability)} probability."
+            f"{show_probability(chosen.failure_probability)} of submissions with these settings are expected to fail."
         )
     if recommendation.no_failure:
         lines.append(f"{_sentence(str(recommendation.no_failure))}")
@@ -137,13 +137,15 @@ def _with_article(noun: str) -> str:
 
 
 def kept_sentence(recommendation: Recommendation) -> str:
-    """With which probability the limits are kept to; of several, that of the one that is kept to least likely."""
+    """With which probability the limits are kept to; of several, all of them in the same run."""
     limits, words = recommendation.limits, recommendation.vocabulary
     what = listing([f"the {limit_words(limit, words)}" for limit in limits])
     chance = f"with {show_probability(recommendation.chosen.probability)} probability"
+    if recommendation.chosen.failure_probability is not None:
+        chance += " if the run succeeds"
     chance += f"; {show_level(recommendation.confidence)} was required"
     if len(limits) > 1:
-        return f"It meets {what}, the least likely of these {chance}."
+        return f"It meets {what} together {chance}."
     return f"It meets {what} {chance}."
 
 

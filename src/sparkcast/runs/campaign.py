@@ -4,7 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
+from sparkcast.display import Displayed, frame_of
 from sparkcast.errors import StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.runs.job import make_job
@@ -19,9 +21,12 @@ from sparkcast.study.streams import alone_times
 from sparkcast.units import show_seconds
 from sparkcast.workloads import HasReadings
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @dataclass(frozen=True, slots=True)
-class CampaignResult:
+class CampaignResult(Displayed):
     finished: int  # trials that have their final observation now, earlier sessions included
     planned: int
     new: tuple[Observation, ...]
@@ -31,6 +36,10 @@ class CampaignResult:
     notes: tuple[str, ...] = ()
     failed: int = 0  # of the finished ones, those whose run failed
     missing: Mapping[str, int] = field(default_factory=dict)  # responses that good runs should have and lack: how many
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each new run."""
+        return frame_of(run.row() for run in self.new)
 
 
 def retried_outcomes(names: Iterable[str]) -> frozenset[Outcome]:

@@ -44,8 +44,9 @@ class Searcher(Protocol):
     """The same search and the same answers give the same questions: a search is resumed by telling it again.
 
     A class attribute `asks_elsewhere = True` says that it asks also for settings that no candidate has, and again for
-    the same ones when it wants replicates; its candidates then have all their settings. With `answers_elsewhere = True`
-    such settings may be the answer.
+    the same ones when it wants replicates; its candidates then have all their settings. Before it is asked, it is told
+    of every earlier run of a candidate, one at a time; others are told the mean of each candidate's. With
+    `answers_elsewhere = True` such settings may be the answer.
     """
 
     def __init__(self, search: Search) -> None: ...

@@ -7,6 +7,7 @@ from statistics import fmean
 from scipy.stats import ttest_ind
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, SparkcastError
+from sparkcast.recommend.shown import noun, show_value
 from sparkcast.search.options import TuneOptions
 from sparkcast.study import Configuration, Kind, Observation, Outcome, Response, Study
 from sparkcast.study.application import STARTUP_TIME, TOTAL_TIME
@@ -69,7 +70,8 @@ class Tried:
 class SearchLedger:
     """The answers so far. `answers` are the settings that may be the best; None: all.
 
-    To be compared, settings need `least` runs; None: as many as any others have.
+    To be compared, settings need `least` runs; None: as many as any others have. Those with earlier runs always count,
+    so that the best is never worse than what was known.
     """
 
     def __init__(
@@ -118,7 +120,8 @@ class SearchLedger:
         most = max(map(len, good), default=0)
         enough = most if self._least is None else min(most, self._least)
         sign = -1 if self._options.objective.is_maximum else 1
-        return sorted((self._tried(g) for g in good if len(g) >= enough), key=lambda tried: sign * tried.value)
+        compared = (g for g in good if len(g) >= enough or any(step.was_known for step in g))
+        return sorted(map(self._tried, compared), key=lambda tried: sign * tried.value)
 
     def history(self) -> tuple[TunedRun, ...]:
         return tuple(
@@ -163,6 +166,12 @@ class SearchLedger:
             for name, by_chance in self._chance.items()
             if name in best.guessable and best.guessable[name] <= _AT_CHANCE * by_chance
         ]
+        most = max(tried.replicates for tried in self.ranked())
+        if best.replicates < most:
+            found.append(
+                f"the best has only {best.replicates} run{'s' if best.replicates > 1 else ''}, others have up to "
+                f"{most}: run it again to be sure"
+            )
         if runner_up is not None and self.is_tie:
             by = (
                 "by no more than replicates vary"
@@ -259,24 +268,21 @@ class SearchLedger:
         return str(self.shown(configuration))
 
     def show_value(self, value: float) -> str:
-        return show_value(self._study.vocabulary.response(self._options.objective.response), value)
+        return show_named(self._study.vocabulary.response(self._options.objective.response), value)
 
     def show_step(self, step: LedgerEntry) -> str:
         gave = f"{step.outcome}: {first_line(step.cause)}" if step.value is None else self.show_value(step.value)
         return f"{self.show(step.configuration)} -> {gave}{' (already measured)' if step.was_known else ''}"
 
 
-def show_value(response: Response, value: float) -> str:
+def show_named(response: Response, value: float) -> str:
     """A value of the objective for people.
 
-    >>> show_value(Response("time_s", kind=Kind.TIME), 12.34), show_value(Response("auc"), 0.9123)
-    ('12.3 s', 'auc 0.9123')
+    >>> show_named(Response("time_s", kind=Kind.TIME), 12.34), show_named(Response("auc"), 0.9123)
+    ('12.3 s', 'auc 0.912')
     """
-    return (
-        show_seconds(response.seconds(value))
-        if response.kind is Kind.TIME
-        else f"{response.name} {response.shown(value)}"
-    )
+    shown = show_value(response, value)
+    return shown if response.kind is Kind.TIME else f"{noun(response)} {shown}"
 
 
 def first_line(text: str) -> str:

@@ -6,19 +6,21 @@ asks: the same answers lead to the same questions, so it goes on where it was.
 
 import math
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sparkcast.data.ingest.observations import ingested_beside
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import RunError, StudyChangedError, StudyError
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.runs.reread import reread
 from sparkcast.runs.session import Allowance, OnProgress, Progress, Session, Stopped, hold_results
 from sparkcast.runs.site import Site
 from sparkcast.search.base import SEARCHERS, Evaluation, HasFindings, SearchTable
-from sparkcast.search.ledger import LedgerEntry, SearchLedger, Tried, TunedRun, show_value
+from sparkcast.search.ledger import LedgerEntry, SearchLedger, Tried, TunedRun
 from sparkcast.search.options import (
     Budget,
     TuneOptions,
@@ -28,20 +30,25 @@ from sparkcast.search.options import (
     value_of,
 )
 from sparkcast.store import ResultsPlace, Store
+from sparkcast.store.store import SearchRun
 from sparkcast.study import Configuration, Observation, Outcome, Plan, Study, Trial, Vocabulary
-from sparkcast.study.derive import time_cost
+from sparkcast.study.application import CORE_HOURS, TOTAL_TIME
+from sparkcast.study.derive import time_cost, total_cost
 from sparkcast.study.redaction import redact
 from sparkcast.units import show_money
 from sparkcast.workloads import shape_of
 
-__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "show_value", "tune"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Budget", "Tried", "TuneOptions", "TuneResult", "TunedRun", "tune"]
 
 
 _INTERRUPTED = "interrupted"  # why a session stops after Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
-class TuneResult:
+class TuneResult(Displayed):
     study: str
     searcher: str
     objective: str
@@ -66,6 +73,10 @@ class TuneResult:
     vocabulary: Vocabulary  # what the names in it mean
     currency: str = ""  # of the study's price
     findings: SearchTable | None = None  # of a searcher that answers with a table rather than with the best
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each run, in the order in which the searcher asked for it."""
+        return frame_of({**run.configuration, **plain_row(run)} for run in self.history)
 
 
 def tune(
@@ -109,7 +120,8 @@ class _Tuning:
         asks_each_once = self._runs_each * len(self._candidates)
         self._most_runs = budget.max_runs if is_free else min(budget.max_runs, asks_each_once)
         self._asked: dict[Configuration, int] = {}
-        self._before: dict[Configuration, Evaluation] = {}  # what was measured before this search, as it was told
+        self._before: dict[Configuration, Evaluation] = {}  # what was known before this search, as it was told
+        self._incomplete: dict[Configuration, list[LedgerEntry]] = {}  # fewer earlier runs than replicates are wanted
         self._new = 0
         self._may_run = True
         self._is_cut_short = False  # by Ctrl-C, which in the last run of all changes nothing
@@ -142,8 +154,14 @@ class _Tuning:
         name = self._study.name
         self._search_id = store.begin_search(name, definition, resume=resume, allow_changed=allow_changed)
         own = {run.run_id for run in store.search_runs(self._search_id)}
-        measured = (run for run in store.observations(name) if not run.leaves_open)
-        self._known = {Trial(run.requested or run.configuration, run.replicate).key: run for run in measured}
+        measured = store.observations(name)
+        self._known = {
+            Trial(run.requested or run.configuration, run.replicate).key: run for run in measured if not run.leaves_open
+        }
+        self._ingested: dict[Configuration, list[Observation]] = {}
+        settings = (*(factor.name for factor in self._study.factors), *self._study.fixed)
+        for run in ingested_beside(measured, store.ingested(name), settings, self._study.fixed):
+            self._ingested.setdefault(run.configuration, []).append(run)
         self._own = {key for key, o in self._known.items() if o.run_id in own}  # trials this search has finished
 
     def _ended_because(self, store: Store, definition: Mapping[str, Any]) -> str:
@@ -158,7 +176,7 @@ class _Tuning:
     def _search(self) -> str:
         """Answer what the searcher asks; returns why that ended."""
         try:
-            self._tell_measured()
+            self._tell_earlier()
             while (asked := self._searcher.ask()) is not None or self._forgotten():
                 if asked is not None and (told := self._before.get(self._candidates[0] | asked)):
                     self._searcher.tell(told)  # it takes no notice of what it has not asked for
@@ -174,20 +192,27 @@ class _Tuning:
             return stop.reason
         return self._searcher.stopped_because or "the searcher has nothing left to try"
 
-    def _tell_measured(self) -> None:
-        """Tell the searcher all that the store has of the candidates, so that no answer is worse than that.
+    def _tell_earlier(self) -> None:
+        """Tell the searcher of every earlier run of a candidate, measured or ingested, so that no answer is worse.
 
-        Who asks elsewhere decides itself what it needs to know, and is answered from the store when it asks.
+        Who asks again for replicates is told each run. Others are told means, once the replicates are complete.
         """
         replicates: dict[Configuration, list[int]] = {}
         for key, run in self._known.items():
-            if key not in self._own and not self._is_free:
+            if key not in self._own:
                 replicates.setdefault(run.requested or run.configuration, []).append(run.replicate)
         for candidate in self._candidates:
-            known = sorted(replicates.get(candidate, ()))
-            if len(known) >= self._runs_each:
-                self._before[candidate] = self._evaluated(candidate.only(self._varied), candidate, known)
+            asked = candidate if self._is_free else candidate.only(self._varied)
+            steps = [self._step(candidate, replicate) for replicate in sorted(replicates.get(candidate, ()))]
+            steps += [self._ingested_step(candidate, run) for run in self._ingested.get(candidate, ())]
+            if self._is_free:
+                for step in steps:
+                    self._searcher.tell(self._evaluated(asked, [step]))
+            elif steps and (len(steps) >= self._runs_each or any(step.value is None for step in steps)):
+                self._before[candidate] = self._evaluated(asked, steps)
                 self._searcher.tell(self._before[candidate])
+            elif steps:
+                self._incomplete[candidate] = steps
 
     def _is_unmeasured(self, asked: Configuration) -> bool:
         configuration = self._candidates[0] | asked
@@ -205,15 +230,18 @@ class _Tuning:
 
     def _answer(self, asked: Configuration) -> Evaluation:
         configuration = self._candidates[0] | asked
-        begun = self._asked.get(configuration, 0)
-        return self._evaluated(asked, configuration, range(begun + 1, begun + self._runs_each + 1))
-
-    def _evaluated(self, asked: Configuration, configuration: Configuration, replicates: Iterable[int]) -> Evaluation:
-        steps: list[LedgerEntry] = []
-        for replicate in replicates:
+        steps = self._incomplete.pop(configuration, [])
+        begun, missing = self._asked.get(configuration, 0), self._runs_each - len(steps)
+        for replicate in range(begun + 1, begun + missing + 1):
             steps.append(self._step(configuration, replicate))
             if steps[-1].value is None:
-                return self._failure(asked, steps[-1])
+                break
+        return self._evaluated(asked, steps)
+
+    def _evaluated(self, asked: Configuration, steps: Sequence[LedgerEntry]) -> Evaluation:
+        failed = next((step for step in steps if step.value is None), None)
+        if failed is not None:
+            return self._failure(asked, failed)
         sign = -1 if self._options.objective.is_maximum else 1
         times = [step.time_s for step in steps if step.time_s is not None]
         value = fmean(step.value for step in steps if step.value is not None)
@@ -250,6 +278,12 @@ class _Tuning:
             self._session.require_success([s.observation for s in self._ledger.measured if s.observation is not None])
         return step
 
+    def _ingested_step(self, configuration: Configuration, run: Observation) -> LedgerEntry:
+        step = self._observed(Trial(configuration, run.replicate), run, was_known=True)
+        self._ledger.add(step)
+        self._tell(f"{self._ledger.show_step(step)} (ingested)", True)
+        return step
+
     def _measure(self, trial: Trial) -> Observation:
         self._require_room(trial.configuration)
         if not self._may_run:
@@ -283,11 +317,9 @@ class _Tuning:
         if len(self._own) >= self._budget.max_runs:
             raise Stopped(f"the limit on the number of runs, {self._budget.max_runs}")
         most, spent = self._budget.max_cost, self._spent()[1]
-        if most is not None and spent is not None:
-            expected = self._ledger.typical_s(configuration) * self._rate(configuration)
-            if spent + expected > most:
-                limit, so_far = self._shown(most), self._shown(spent)
-                raise Stopped(f"the next run would exceed the maximum cost of {limit}: {so_far} spent")
+        if most is not None and spent is not None and spent + self._expected_cost(configuration) > most:
+            limit, so_far = self._shown(most), self._shown(spent)
+            raise Stopped(f"the next run would exceed the maximum cost of {limit}: {so_far} spent")
 
     def _money_left(self, configuration: Configuration) -> list[Allowance]:
         most, spent, rate = self._budget.max_cost, self._spent()[1], self._rate(configuration)
@@ -306,13 +338,32 @@ class _Tuning:
         n_jobs = shape_of(self._site.workload, configuration).jobs
         return n_jobs * time_cost(1.0, configuration, price, self._study.vocabulary)
 
+    def _cost(self, run: SearchRun, observed: Observation | None) -> float:
+        """What a run cost, as every answer counts it; by the wall clock where it was lost, cut short or not timed."""
+        price = self._study.price
+        if price is not None and observed is not None and {CORE_HOURS, TOTAL_TIME} & {*observed.responses}:
+            cost = total_cost(observed, price, self._study.vocabulary)
+            if cost is not None:
+                return cost
+        return self._by_the_clock(run)
+
+    def _by_the_clock(self, run: SearchRun) -> float:
+        return run.duration_s * self._rate(run.configuration)
+
     def _spent(self) -> tuple[float, float | None]:
         """Wall time of the search's runs, those that were lost or cut short too, and what they cost."""
         runs = self._store.search_runs(self._search_id)
         time_s = math.fsum(run.duration_s for run in runs)
         if self._study.price is None:
             return time_s, None
-        return time_s, math.fsum(run.duration_s * self._rate(run.configuration) for run in runs)
+        observed = {run.run_id: run for run in self._known.values()}
+        return time_s, math.fsum(self._cost(run, observed.get(run.run_id)) for run in runs)
+
+    def _expected_cost(self, configuration: Configuration) -> float:
+        """What a run of these settings will cost, if executors are held for as much of it as in the runs so far."""
+        by_the_clock = math.fsum(map(self._by_the_clock, self._store.search_runs(self._search_id)))
+        share = (self._spent()[1] or 0.0) / by_the_clock if by_the_clock else 1.0
+        return self._ledger.typical_s(configuration) * self._rate(configuration) * share
 
     # ------------------------------------------------------------ what came of it
 

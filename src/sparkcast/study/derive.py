@@ -53,6 +53,13 @@ def held_cost(responses: Mapping[str, float], price: Price) -> float | None:
     return price.core_hour * responses[CORE_HOURS] + price.gib_hour * responses.get(GIB_HOURS, 0.0)
 
 
+def total_cost(run: Observation, price: Price, words: Vocabulary) -> float | None:
+    """What a run cost with all its jobs. None without a time."""
+    jobs = [run_cost(job.responses, job.configuration, price, words) for job in run.jobs]
+    costs = [cost for cost in jobs if cost is not None]
+    return sum(costs) if costs else run_cost(run.responses, run.configuration, price, words)
+
+
 def time_cost(time_s: float, configuration: Levels, price: Price, words: Vocabulary) -> float:
     """What so much time costs with these settings. Memory that is not among the settings costs nothing."""
     return time_s / 3600 * hourly(configuration, price, words)

@@ -12,8 +12,8 @@ def _set(text: str) -> frozenset[str]:
 
 _SIZE_UNITS = _set("gb gib mb mib kb kib tb tib bytes")
 _TIME_UNITS = _set("s sec secs seconds ms msec millis min mins minutes h hr hrs hours d days")
-_OTHER_UNITS = _set("percent pct eur usd gbp jpy chf")
-_COUNTERS = _set("n num number nr no nb count of alloc allocated requested req")
+_OTHER_UNITS = _set("percent pct eur usd gbp jpy chf cny")
+_COUNTERS = _set("n num number nr no nb count of alloc allocated requested req request requests limit limits")
 _MACHINE = {
     "executor": "executors",
     "exec": "execs",
@@ -45,6 +45,9 @@ _PARTS = _set("fraction share portion")
 _USE = _set("used usage util utilization utilisation spilled observed measured throughput")  # nobody sets these
 _USED = _USE | _set("peak progress sd std stdev stddev score r2 bleu")
 _DONE = _set("done completed used actual executed performed needed converged reached taken")
+_LOST = _set("failed killed lost retried skipped preempted evicted")  # parts of a run, which nobody sets
+_PARTS_OF_A_RUN = _set("tasks task executors stages jobs nodes attempts workers containers pods")
+_WAITED = _set("queue queued queueing queuing scheduling scheduler pending launch startup")
 _TIME_WORDS = _set("time t duration runtime elapsed walltime makespan wallclock")
 _OF_A_RUN = _set(
     "total run job wall clock exec execution gross net training train fit app application completion elapsed taken "
@@ -84,8 +87,12 @@ def role_of_words(plain: str) -> Role | None:
 
 
 def _per_machine(of: list[str], each: list[str]) -> Role | None:
-    if len(each) != 1 or each[0] not in _MACHINE:
+    if not of:  # `per_gpu_batch_size`
+        of, each = each[1:], each[:1]
+    if len(each) != 1 or each[0] not in {*_MACHINE, "device", "replica"}:
         return None
+    if _of_training(set(of), is_counted=False) is Role.BATCH:
+        return Role.BATCH
     if not _CORES.isdisjoint(of):
         return Role.CORES
     return None if _MEMORY.isdisjoint(of) else Role.MEMORY
@@ -154,7 +161,9 @@ def measured_kind(plain: str) -> Kind | None:
         return Kind.MONEY
     if bare & _LOSSES and bare - _LOSSES <= _OF_A_MODEL | _QUALITIES:
         return Kind.OTHER
-    return Kind.SHARE if bare & _QUALITIES and bare - _QUALITIES <= _OF_A_MODEL else None
+    if bare & _QUALITIES and bare - _QUALITIES <= _OF_A_MODEL:
+        return Kind.SHARE
+    return Kind.OTHER if "score" in bare and {*bare} & {"test", "val", "mean"} and bare <= _OF_A_MODEL else None
 
 
 def is_use(plain: str) -> bool:
@@ -162,9 +171,18 @@ def is_use(plain: str) -> bool:
     return not _USE.isdisjoint(plain.split("_"))
 
 
+def is_wait(plain: str) -> bool:
+    """Whether the words speak of a wait that a run had, and not of one that was set: `queue_wait_s`."""
+    words = set(plain.split("_"))
+    is_limit = words & {"max", "min", "limit", "timeout", "target", "budget"}
+    return bool(words & {"wait", "waiting", "waited", "delay"} and words & _WAITED and not is_limit)
+
+
 def is_use_or_progress(plain: str) -> bool:
     """Whether the words speak of what a run used, reached or did: nobody sets that."""
     words = set(plain.split("_"))
     if words & {"iterations", "iters", "iter", "steps", "epochs"}:
         return bool(words & _DONE)
+    if words & _LOST and words & _PARTS_OF_A_RUN and "max" not in words:
+        return True
     return bool(words & _USED) or plain.split("_")[-1] in ("time", "duration") or plain.startswith("t_")

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from sparkcast.study.heading_scripts import UNITS, in_english
+
 # What stands for a unit in a heading, and the ending that it becomes.
 _UNITS: dict[str, str] = {
     unit: ending
@@ -28,11 +30,13 @@ _UNITS: dict[str, str] = {
         "_gbp": "£ gbp",
         "_jpy": "¥ jpy yen",
         "_chf": "chf",
+        "_cny": "cny rmb",
     }.items()
     for unit in units.split()
 }
+_UNITS |= {unit: f"_{ours}" for unit, ours in UNITS.items()}
 _CLOCKS = {"mm:ss": "min", "m:ss": "min", "min:s": "min", "min:sec": "min", "hh:mm": "h", "h:mm": "h", "h:min": "h"}
-CURRENCIES = {"_eur": "EUR", "_usd": "USD", "_gbp": "GBP", "_jpy": "JPY", "_chf": "CHF"}
+CURRENCIES = {"_eur": "EUR", "_usd": "USD", "_gbp": "GBP", "_jpy": "JPY", "_chf": "CHF", "_cny": "CNY"}
 
 _BRACKETED = re.compile(r"(.*\S)(\s*)[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]")
 _BEHIND = re.compile(r"(.*\S)\s*(/|,|\s(?:in|en|em)\s)\s*(\S{1,12})", re.IGNORECASE)
@@ -113,8 +117,10 @@ def plain_name(name: str) -> str:
     ('executor_memory_gb', 'num_executors', 'executor_cores')
     >>> plain_name("Laufzeit [min]"), plain_name("Coût (€)"), plain_name("duration/ms"), plain_name("vCPU(s)")
     ('run_time_min', 'cost_eur', 'duration_ms', 'vcpus')
+    >>> plain_name("実行時間（秒）"), plain_name("执行器数量")
+    ('run_time_s', 'executors_n')
     """
-    base, unit = _unit_apart(name)
+    base, unit = _unit_apart(in_english(name))
     words = _words(base)
     if not re.fullmatch(r"[a-z0-9_]*", base) or any(_TRANSLATED.get(word) for word in words):
         words = [_TRANSLATED.get(word, word) for word in words]

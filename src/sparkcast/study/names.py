@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sparkcast.study.application import CORE_HOURS, GIB_HOURS, MOVED, PART_RESPONSES, STARTUP_TIME, TIME, TOTAL_TIME
-from sparkcast.study.heading_words import is_use, is_use_or_progress, measured_kind, role_of_words
+from sparkcast.study.heading_words import is_use, is_use_or_progress, is_wait, measured_kind, role_of_words
 from sparkcast.study.headings import CURRENCIES, plain_name
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
@@ -139,6 +139,7 @@ _MOMENT = re.compile(
 )
 _BLOCK = re.compile(r"(block|session|night|week|weekday)(_?(id|no|nr|num|number))?")
 _PRICE = re.compile(r"(^|_)(price|hourly|per_hour|per_h|rate|tariff|vm|disk|node|machine|instance|unit)(_|$)")
+_HASHES = frozenset("commit sha sha1 sha256 md5 hash revision rev git digest checksum fingerprint".split())
 _REMARK = re.compile(r"(.*_)?(note|notes|comment|comments|remark|remarks|description|memo)")
 
 
@@ -183,7 +184,7 @@ def looks_measured(name: str) -> bool:
     plain = plain_name(name)
     if name.startswith("spark."):
         return False
-    if is_use(plain) or name.startswith("_"):  # what tools add to their own tables: _step, _timestamp
+    if is_use(plain) or is_wait(plain) or name.startswith("_"):  # what tools add to their own tables: _step, _timestamp
         return True
     if _SET.search(plain):
         return False
@@ -195,7 +196,13 @@ def looks_measured(name: str) -> bool:
 def may_be_set(name: str) -> bool:
     """Whether a name that ends like something measured may be that of a setting all the same."""
     plain = plain_name(name)
-    is_told = is_usually_measured(name) or is_use(plain) or is_use_or_progress(plain) or name.startswith("_")
+    is_told = (
+        is_usually_measured(name)
+        or is_use(plain)
+        or is_wait(plain)
+        or is_use_or_progress(plain)
+        or name.startswith("_")
+    )
     return not (is_told or _ending(plain, _TIME_UNITS))
 
 
@@ -244,12 +251,22 @@ def names_a_moment(name: str) -> bool:
     return _MOMENT.fullmatch(plain_name(name)) is not None
 
 
+def may_be_a_clock(name: str) -> bool:
+    """Whether a name may be that of a time of day: `time` beside `elapsed`."""
+    return plain_name(name) in ("time", "clock", "clock_time", "time_of_day", "hour")
+
+
 def names_a_block(name: str) -> bool:
     return _BLOCK.fullmatch(plain_name(name)) is not None
 
 
 def names_a_remark(name: str) -> bool:
     return _REMARK.fullmatch(plain_name(name)) is not None
+
+
+def names_a_hash(name: str) -> bool:
+    """Whether it holds hashes, some of which look like numbers: of a commit, of a file."""
+    return not _HASHES.isdisjoint(plain_name(name).split("_"))
 
 
 def counts_things(name: str) -> bool:

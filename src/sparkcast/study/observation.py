@@ -1,5 +1,6 @@
 """What one run showed. Failures are observations too: they teach which settings are feasible."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -28,6 +29,10 @@ class Epoch:
     values: Mapping[str, float] = field(default_factory=dict)  # responses reached by its end
 
 
+# A run that failed by itself says nothing about how long a good one takes; one that was stopped says "longer".
+_STOPPED = re.compile(
+    r"kill|cancell?ed|preempt|evict|interrupted|abgebrochen|annul|\bmatad|\btu[eé]e?\b|cancelad", re.I
+)
 _CROWDED = 0.25  # of the cores that a run could have used
 
 
@@ -206,12 +211,28 @@ class Observation:
             labels: Mapping[str, str] = ...,
         ) -> None: ...
 
+    def row(self) -> dict[str, Level]:
+        """A row of a table of runs."""
+        row: dict[str, Level] = {**self.configuration, "replicate": self.replicate}
+        row |= {"position": self.position, "outcome": self.outcome.value, **self.responses}
+        if self.utilization:
+            row["cpu_percent"] = self.utilization.cpu_percent
+            row["iowait_percent"] = self.utilization.iowait_percent
+        return row | {"run_id": self.run_id}
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "configuration", Configuration(self.configuration))
 
     @property
     def ok(self) -> bool:
         return self.outcome is Outcome.OK
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether somebody or a limit ended it while it still worked: it would have taken longer than it did."""
+        return self.outcome is Outcome.TIMEOUT or (
+            self.outcome is Outcome.ERROR and _STOPPED.search(self.cause) is not None
+        )
 
     @property
     def is_ingested(self) -> bool:

@@ -68,6 +68,13 @@ class SearcherSuite:
             return
         assert asked(searcher, [5.0, 7.0, 4.0], at_most=200)
 
+    def test_runs_that_it_did_not_ask_for_are_survived(self, make: Make) -> None:
+        """What the store has of candidates is told before the first question."""
+        searcher = _made(make, Search(CANDIDATES, seed=1, per_second=(1.0,) * 8))
+        for value, candidate in enumerate(CANDIDATES[1:4], start=1):
+            searcher.tell(Evaluation(candidate, float(value), float(value), Outcome.OK))
+        assert len(asked(searcher, [5.0, 7.0, 4.0], at_most=200)) <= 200
+
     def test_the_same_seed_and_answers_give_the_same_questions(self, choose: Callable[..., object]) -> None:
         search = Search(CANDIDATES, seed=1, per_second=(1.0,) * 8)
         answers: list[Answer] = [10.0, None, 5.0, 7.0, 4.0]

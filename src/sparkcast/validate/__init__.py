@@ -3,9 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.study import Configuration, Response, Vocabulary
 from sparkcast.validate.protocols import PROTOCOLS, make_protocol
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "LARGE_ERROR",
@@ -78,7 +83,7 @@ class NoiseFloor:
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(Displayed):
     response: str
     protocol: str
     level: float
@@ -94,6 +99,10 @@ class Validation:
     @property
     def meaning(self) -> Response:
         return self.vocabulary.response(self.response)
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each model, the best first."""
+        return frame_of(plain_row(card) for card in self.scorecards)
 
 
 @dataclass(frozen=True, slots=True)

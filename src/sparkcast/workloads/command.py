@@ -12,6 +12,7 @@ from sparkcast.errors import RunError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Level
 from sparkcast.study.application import FROM_THE_LOG
+from sparkcast.study.arrivals import ARRIVAL_RATE
 from sparkcast.study.environment import is_local
 from sparkcast.study.names import COST, usual_vocabulary
 from sparkcast.study.setting import SYSTEM
@@ -54,7 +55,7 @@ class Command:
         from sparkcast.workloads._command_block import compile_pattern, read_block
 
         block = read_block(study)
-        levels = {**{f.name: f.levels for f in study.factors}, **{name: (v,) for name, v in study.fixed.items()}}
+        levels = _levels(study)
         _check_placeholders(study, block, tuple(levels))
         readings = block.readings()
         patterns = {}
@@ -143,6 +144,20 @@ class Command:
 
 
 # ---------------------------------------------------------------- what the study says
+
+
+def _levels(study: Study) -> dict[str, tuple[Level, ...]]:
+    """Of each setting that a job has, those that only differ among the jobs of a stream included.
+
+    How often jobs arrive is a setting of the stream, and no job is told of it.
+    """
+    mixed: dict[str, tuple[Level, ...]] = {}
+    for part in study.mix:
+        for name, level in part.settings.items():
+            mixed[name] = tuple(dict.fromkeys((*mixed.get(name, ()), level)))
+    fixed = {name: (level,) for name, level in study.fixed.items()}
+    found = {**{factor.name: factor.levels for factor in study.factors}, **fixed, **mixed}
+    return {name: levels for name, levels in found.items() if name != ARRIVAL_RATE}
 
 
 def _at(study: Study, keys: tuple[str, ...], make: Any, *arguments: Any) -> Any:

@@ -32,21 +32,35 @@ class Doubling:
         self._n_runs = search.replicates or _REPLICATES
         self._within_s = search.within_s
         self._level = self._lowest
-        self._values: list[float] = []  # of the present level; a failed run is infinitely bad
+        self._values: dict[Number, list[float]] = {}  # of each level; a failed run is infinitely bad
         self._means: dict[Number, float] = {}
         self._best: Number | None = None
-        self._is_doubling = True
+        self._has_begun, self._is_doubling = False, True
         self._why = ""
 
     def ask(self) -> Configuration | None:
+        self._has_begun = True
+        self._advance()
         return None if self._why else self._others | {self._name: self._level}
 
     def tell(self, evaluation: Evaluation) -> None:
+        """Hear of a run of any level: what was measured earlier is not asked for again."""
+        told = evaluation.configuration
+        if told.without(self._name) != self._others:
+            return
         is_late = self._within_s is not None and evaluation.time_s is not None and evaluation.time_s > self._within_s
-        self._values.append(math.inf if evaluation.value is None or is_late else evaluation.value)
-        if math.inf in self._values or len(self._values) == self._n_runs:
-            self._judge(fmean(self._values))
-            self._values = []
+        value = math.inf if evaluation.value is None or is_late else evaluation.value
+        self._values.setdefault(_number(told, self._name), []).append(value)
+        if self._has_begun:
+            self._advance()
+
+    def _advance(self) -> None:
+        while not self._why and self._is_settled(self._level):
+            self._judge(fmean(self._values[self._level]))
+
+    def _is_settled(self, level: Number) -> bool:
+        values = self._values.get(level, [])
+        return math.inf in values or len(values) >= self._n_runs
 
     def _judge(self, mean: float) -> None:
         """Take the level when it is better than all before; else go on in smaller steps, or stop."""
@@ -62,6 +76,16 @@ class Doubling:
             self._is_doubling = False
         if not self._why:
             self._step()
+        if self._why:
+            self._go_on_from_a_better_one()
+
+    def _go_on_from_a_better_one(self) -> None:
+        """Where the walk ends above what earlier runs of a level it never reached took, it goes on from that level."""
+        heard = {level: fmean(values) for level, values in self._values.items() if level not in self._means}
+        better = [level for level, mean in heard.items() if mean < self._best_mean()]
+        if better:
+            self._level = min(better, key=heard.__getitem__)
+            self._is_doubling, self._why = True, ""
 
     def _step(self) -> None:
         base = self._level if self._best is None else self._best

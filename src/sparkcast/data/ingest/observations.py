@@ -74,13 +74,20 @@ def dataset_of(name: str, runs: Iterable[Observation]) -> Dataset:
 def observations_beside(
     measured: Sequence[Observation], runs: Iterable[Observation], names: Collection[str], fixed: Levels
 ) -> tuple[Observation, ...]:
-    """The measured runs of a study, and after them the ingested ones that tell all its settings and share the fixed."""
+    """The measured runs of a study, and after them the ingested ones that belong to it."""
+    return (*measured, *ingested_beside(measured, runs, names, fixed))
+
+
+def ingested_beside(
+    measured: Sequence[Observation], runs: Iterable[Observation], names: Collection[str], fixed: Levels
+) -> tuple[Observation, ...]:
+    """The ingested runs that tell all settings of a study and share the fixed ones, numbered after the measured."""
     belonging = []
     for run in runs:
         configuration = configuration_of(run, names)
         if _is_usable(run) and configuration.includes(fixed):
             belonging += [(run, configuration)] if set(configuration) >= set(names) else []
-    return (*measured, *_numbered(belonging, measured))
+    return _numbered(belonging, measured)
 
 
 def _is_usable(run: Observation) -> bool:

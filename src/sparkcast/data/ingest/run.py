@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sparkcast.data.ingest.applications import ObservedLog
 from sparkcast.data.ingest.bigdl import is_bigdl_log, observe_bigdl_log
 from sparkcast.data.ingest.destination import Destination, IngestedTable, job_of, origin_of
 from sparkcast.data.ingest.reading import LogQuery, Reader, read_here
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.errors import StudyError
 from sparkcast.eventlogs import Log, LogStatus, LogSummary, find_logs
 from sparkcast.study import Observation, Outcome
@@ -16,6 +18,10 @@ from sparkcast.study.application import TIME, WORK_TIME
 from sparkcast.workloads import CLUSTER_SETTINGS
 
 NEW, AGAIN, UNCHANGED, IN_PROGRESS = "new", "again", "unchanged", "in progress"
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 OnLog = Callable[["IngestedLog"], None]
 
 
@@ -36,7 +42,7 @@ class IngestedLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested:
+class Ingested(Displayed):
     """What came of all logs, and where the runs are that were learned from them."""
 
     logs: tuple[IngestedLog, ...]
@@ -45,6 +51,10 @@ class Ingested:
     @property
     def n_read(self) -> int:
         return sum(log.status in (LogStatus.OK, LogStatus.PARTIAL) for log in self.logs)
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each log."""
+        return frame_of(plain_row(log) for log in self.logs)
 
 
 def ingest_logs(

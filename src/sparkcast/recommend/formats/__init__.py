@@ -26,8 +26,13 @@ def require_format(name: str) -> None:
 
 
 def render(name: str, launch: Launch) -> Rendered:
-    """Raises StudyError for a format that does not exist."""
+    """Raises StudyError for a format that does not exist, and where nothing is known that Spark could be told."""
     require_format(name)
+    if not (launch.program or launch.properties or launch.arguments):
+        raise StudyError(
+            "; ".join((*launch.notes[-1:], *launch.notes[:-1])) or "there is no line to paste",
+            hint="say which settings are Spark's: `roles={NAME: 'machines'}`, or cores or memory",
+        )
     written: Callable[[Launch], Rendered] = import_module(f"{__name__}.{FORMATS[name]}").written
     text, notes = written(launch)
     return text, (*launch.notes, *notes)

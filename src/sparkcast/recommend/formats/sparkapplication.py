@@ -52,8 +52,8 @@ def written(launch: Launch) -> tuple[str, tuple[str, ...]]:
         "metadata": {"name": _name(launch.options.get("name", PurePath(program).stem))},
         "spec": {name: value for name, value in spec.items() if value or name in needed},
     }
-    blanks = [word for word in (_IMAGE, _VERSION, "PROGRAM") if f": {word}\n" in (text := _yaml(document))]
-    return text, (f"replace {', '.join(blanks)} by your own",) if blanks else ()
+    blanks = [_IMAGE, *([] if launch.spark else [_VERSION]), *([] if launch.program else [program])]
+    return _yaml(document), (f"replace {', '.join(blanks)} by your own",)
 
 
 def _yaml(document: dict[str, Any]) -> str:

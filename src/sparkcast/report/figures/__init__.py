@@ -18,6 +18,7 @@ from sparkcast.report.figures.front import pareto_front
 from sparkcast.report.figures.interactions import interaction_grid
 from sparkcast.report.figures.learning import error_curve
 from sparkcast.report.figures.machines import machine_curves
+from sparkcast.report.figures.measured import run_figures
 from sparkcast.report.figures.queues import queue_figures
 from sparkcast.report.figures.recommendation import recommendation_figures
 from sparkcast.report.figures.regressions import simple_regressions
@@ -59,6 +60,7 @@ __all__ = [
     "replay_gantt",
     "residual_panels",
     "results",
+    "run_figures",
     "scaling_curve",
     "simple_regressions",
     "slot_usage",

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from textwrap import wrap
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparkcast.study import Response
+
+if TYPE_CHECKING:
+    import altair as alt
 
 Cell = str | int | float | bool | None
 Row = dict[str, Cell]
@@ -72,6 +75,23 @@ class Figure:
 
         spec = {**self._titled(self.spec), "background": "white"}
         return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+
+    def chart(self) -> "alt.TopLevelMixin":
+        """The drawing as a chart of Altair, to be shown, changed or saved; the caption is its description."""
+        import altair as alt
+        from altair.utils.schemapi import debug_mode
+
+        with debug_mode(False):
+            kinds: dict[str, Any] = {
+                "layer": alt.LayerChart,
+                "concat": alt.ConcatChart,
+                "facet": alt.FacetChart,
+                "mark": alt.Chart,
+            }
+            kind = next(kind for part, kind in kinds.items() if part in self.spec)
+            chart = kind.from_dict({**self._titled(self.spec), "description": self.caption}, validate=False)
+        assert isinstance(chart, alt.TopLevelMixin)
+        return chart
 
     def _drawn(self, width: int) -> Spec:
         from altair.utils.schemapi import debug_mode

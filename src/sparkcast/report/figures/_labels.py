@@ -38,7 +38,7 @@ def sides(
     found = []
     for number, (point, name) in enumerate(zip(points, names, strict=True)):
         others = full[:number] + full[number + 1 :]
-        boxes = {side: _box(point, name, side) for side in SIDES} if name else {}
+        boxes = {side: box_of(point, name, side) for side in SIDES} if name else {}
         free = [side for side, box in boxes.items() if _is_inside(box, frame) and not _meets(box, others)]
         side = next((one for one in free if not _meets(boxes[one], bars)), free[0] if free else "")
         found.append(side)
@@ -52,7 +52,8 @@ def _around(point: tuple[float, float]) -> Box:
     return (x - _POINT_PX, y - _POINT_PX, x + _POINT_PX, y + _POINT_PX)
 
 
-def _box(point: tuple[float, float], name: str, side: str) -> Box:
+def box_of(point: tuple[float, float], name: str, side: str) -> Box:
+    """Where a name on this side of its point is drawn."""
     (x, y), wide, where = point, LETTER_PX * len(name), SIDES[side]
     left = x + where["dx"] - (wide if where["align"] == "right" else 0)
     top = {"bottom": y - _UP_PX - LINE_PX, "top": y + _UP_PX, "middle": y - LINE_PX / 2}[where["baseline"]]

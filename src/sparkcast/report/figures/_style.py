@@ -1,7 +1,7 @@
 """The look all figures share."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ PALETTE = (BLUE, ORANGE, GREEN, "#b65fa8", "#7a74c9", "#b08f26", "#3aa6b0", GRAY
 INK = "currentColor"  # the page's text color, so that one picture serves light and dark
 FONT = "Arial, Helvetica, sans-serif"  # the metrics the drawing was laid out with
 LEGEND_GAP_PX = 24  # between its columns
+LOG = "log scale"
 
 
 def inline(rows: Iterable[Row]) -> "alt.InlineData":
@@ -73,9 +74,31 @@ def finish(chart: Any, width: int, rows: Iterable[Row]) -> Spec:
         "text": {"color": INK, "fontSize": 12},
     }
     spec["config"] = config
+    _announce_logarithms(spec)
     if "concat" not in spec:
         spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
     return spec
+
+
+def _announce_logarithms(part: Spec) -> None:
+    """Where equal distances are equal ratios, the title of the axis says so."""
+    for inner in part.get("concat", []):
+        _announce_logarithms(inner)
+    encodings = list(_encodings(part))
+    for channel in ("x", "y", "color", "fill"):
+        drawn = [encoding[channel] for encoding in encodings if isinstance(encoding.get(channel), dict)]
+        if any((one.get("scale") or {}).get("type") == "log" for one in drawn):
+            for one in drawn:
+                if one.get("title"):
+                    one["title"] = f"{one['title']}, {LOG}"
+
+
+def _encodings(part: Spec) -> Iterator[Spec]:
+    """Of one picture and all of its layers, which share their axes."""
+    if "encoding" in part:
+        yield part["encoding"]
+    for layer in part.get("layer", []):
+        yield from _encodings(layer)
 
 
 def only(factor: str, column: str = "factor") -> str:

@@ -79,7 +79,7 @@ def _draw_bar(rows: Sequence[Row], width: int) -> Spec:
         alt.Chart(the_rows())
         .mark_bar(height=46)
         .encode(
-            x=alt.X("start:Q", title="s", scale=alt.Scale(nice=False)),
+            x=alt.X("start:Q", title="time (s)", scale=alt.Scale(nice=False)),
             x2=alt.X2("end:Q"),
             color=alt.Color(
                 "part:N", title=None, sort=names, scale=alt.Scale(domain=names, range=colors), legend=legend
@@ -224,7 +224,7 @@ def _draw_gantt(rows: Sequence[Row], slots: Sequence[str], width: int) -> Spec:
             y=alt.Y("slot:N", sort=list(slots), title="executor and slot"),
             color=alt.Color("kind:N", title=None, scale=colors),
         )
-        .properties(height=max(14 * len(slots), 60))
+        .properties(height=max(14 * len(slots), 110))
     )
     return finish(chart, width, rows)
 
@@ -269,5 +269,8 @@ def _draw_slots(rows: Sequence[Row], width: int) -> Spec:
     title = "tasks that run, and slots"
     area = alt.Chart(the_rows()).mark_area(color=BLUE, opacity=0.7, interpolate="step-after")
     line = alt.Chart(the_rows()).mark_line(color=ORANGE, strokeWidth=2, interpolate="step-after")
-    layers = (area.encode(x=x, y=alt.Y("running:Q", title=title)), line.encode(x=x, y=alt.Y("slots:Q", title=title)))
+    layers = (
+        area.encode(x=x, y=alt.Y("running:Q", title=title, axis=alt.Axis(tickMinStep=1))),
+        line.encode(x=x, y=alt.Y("slots:Q", title=title)),
+    )
     return finish(alt.layer(*layers).properties(height=220), width, rows)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import log
+from textwrap import wrap
 from typing import Any
 
 from sparkcast.recommend import Candidate, Limit, Recommendation
@@ -39,6 +40,9 @@ _MOST_NAMED = 40  # points with a name beside them, as far as there is room
 _LONGEST_NAME = 24  # letters; longer ones are told by their rank
 _LONGEST_TITLE = 40  # letters
 _AXIS_PX = 75  # what labels take of the width
+_LIMIT_PX = 2.0  # on either side of the deadline, that no name covers
+_LETTER_PX, _LINE_PX = 6.8, 15  # of bold text; of a line of it
+_MOST_LINES = 4
 
 
 def limit_words(limit: Limit, words: Vocabulary) -> str:
@@ -82,7 +86,7 @@ def candidates(recommendation: Recommendation) -> Figure | None:
     x, y = axes
     rows = candidate_rows(recommendation, x, y)
     words, within = recommendation.vocabulary, recommendation.within_s
-    line = "" if within is None or x != words.time else f" The red line is the deadline, {show_seconds(within)}."
+    line = "" if within is None or x != words.time else f" The dashed red line is the deadline, {show_seconds(within)}."
     level = next(p.level for p in recommendation.chosen.predictions if p.response == x)
     return figure(
         "candidates",
@@ -199,6 +203,11 @@ def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y
     words = recommendation.vocabulary
     across_scale = _scale(rows, "x", words.response(x), deadline)
     up_scale = _scale(rows, "y", words.response(y), None)
+    height = 320 if width > NARROW_PX else 260
+    [chosen_x] = numbers(row.get("x") for row in rows if row["place"] == "chosen") or [across_scale.domain[0]]
+    lines, align = chosen_label(recommendation, share_along(across_scale, chosen_x), width)
+    top = label_height(lines)
+    up_scale.range = [height, top]
     across = _position(alt.X, "x", words.response(x), across_scale)
     up = _position(alt.Y, "y", words.response(y), up_scale)
     bare = alt.Chart(the_rows()).encode(x=across, y=up)
@@ -206,9 +215,8 @@ def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y
     points = base.mark_point(filled=True, size=45, opacity=0.9).encode(
         x=across, y=up, description=alt.Description("tip:N")
     )
-    height = 320 if width > NARROW_PX else 260
     ends = {axis: scale.domain for axis, scale in (("x", across_scale), ("y", up_scale))}
-    told = _in_frame(_named(rows, across_scale, up_scale, (width - _AXIS_PX, height)), ends)
+    told = _in_frame(_named(rows, across_scale, up_scale, (width - _AXIS_PX, height), top, deadline), ends)
     told = [row | {"tip": _tip(row, words, x, y)} for row in told]
     layers: list[Any] = [
         bars.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)").encode(
@@ -218,9 +226,11 @@ def _draw_plane(rows: tuple[Row, ...], recommendation: Recommendation, x: str, y
             x=across, y=_position(alt.Y, "y_low", words.response(y), up_scale), y2=alt.Y2("y_high:Q")
         ),
         points,
+        *_deadline(deadline, recommendation, x, top),
+        chosen_pointer(bare, top),
         _ring(bare),
         *written(bare, told),
-        *_deadline(deadline),
+        chosen_text(bare, lines, align),
     ]
     return finish(alt.layer(*layers).properties(height=height), width, told)
 
@@ -251,35 +261,45 @@ def _tip(row: Row, words: Vocabulary, *names: str) -> str:
     return f"{row['configuration']}: {', '.join(parts)}"
 
 
-def _named(rows: Sequence[Row], across: Any, up: Any, frame: tuple[float, float]) -> list[Row]:
-    """The rows with a `name` and the `side` of the point where it has room; the chosen one and its like first."""
+def _named(
+    rows: Sequence[Row], across: Any, up: Any, frame: tuple[float, float], top: float, deadline: float | None
+) -> list[Row]:
+    """The rows with a `name` and the `side` of the point where it has room. The chosen one is named above all."""
     drawn = [row for row in rows if row.get("x") is not None and row.get("y") is not None]
     drawn.sort(key=lambda row: ("chosen", "runner-up", "").index(str(row["place"])))
     first = drawn[:_MOST_NAMED]
-    names = [
-        f"{name} ({row['place']})" if row["place"] else name for name, row in zip(names_of(first), first, strict=True)
-    ]
+    words = {"chosen": "", "runner-up": "{} (runner-up)"}
+    named = zip(names_of(first), first, strict=True)
+    names = [words.get(str(row["place"]), "{}").format(name) for name, row in named]
     names += [""] * (len(drawn) - len(first))
-    points = [(share_along(across, row["x"]) * frame[0], (1 - share_along(up, row["y"])) * frame[1]) for row in drawn]
-    places = sides(points, names, frame, bars=_bars(drawn, across, up, frame))
+    points = [(share_along(across, row["x"]) * frame[0], _down(up, row["y"], frame, top)) for row in drawn]
+    bars = _bars(drawn, across, up, frame, top)
+    line: list[Box] = []
+    if deadline is not None:
+        at = share_along(across, deadline) * frame[0]
+        line = [(at - _LIMIT_PX, 0.0, at + _LIMIT_PX, frame[1])]
+    places = sides(points, names, frame, taken=[*line, (0.0, 0.0, frame[0], top)], bars=bars)
     told: list[Row] = [row | {"name": name, "side": side} for row, name, side in zip(drawn, names, places, strict=True)]
     return [*told, *(row | {"name": "", "side": ""} for row in rows if row not in drawn)]
 
 
-def _bars(rows: Sequence[Row], across: Any, up: Any, frame: tuple[float, float]) -> list[Box]:
+def _bars(rows: Sequence[Row], across: Any, up: Any, frame: tuple[float, float], top: float) -> list[Box]:
     """Where the intervals are drawn, in pixels."""
     boxes: list[Box] = []
     for row in rows:
-        x, y = share_along(across, row["x"]) * frame[0], (1 - share_along(up, row["y"])) * frame[1]
+        x, y = share_along(across, row["x"]) * frame[0], _down(up, row["y"], frame, top)
         if len(ends := numbers(row[f"x_{end}"] for end in ("low", "high"))) == 2:
             boxes.append(
                 (share_along(across, ends[0]) * frame[0], y - 1, share_along(across, ends[1]) * frame[0], y + 1)
             )
         if len(ends := numbers(row[f"y_{end}"] for end in ("low", "high"))) == 2:
-            boxes.append(
-                (x - 1, (1 - share_along(up, ends[1])) * frame[1], x + 1, (1 - share_along(up, ends[0])) * frame[1])
-            )
+            boxes.append((x - 1, _down(up, ends[1], frame, top), x + 1, _down(up, ends[0], frame, top)))
     return boxes
+
+
+def _down(up: Any, value: object, frame: tuple[float, float], top: float) -> float:
+    """How many pixels below the upper edge a value lies."""
+    return top + (1 - share_along(up, value)) * (frame[1] - top)
 
 
 def share_along(scale: Any, value: object) -> float:
@@ -325,7 +345,7 @@ def _draw_list(rows: tuple[Row, ...], recommendation: Recommendation, x: str, wi
         base.mark_point(filled=True, size=55, opacity=1).encode(x=across),
         _ring(bare),
         *(_word(edge, place, align="right", dx=-4, fontWeight=weight) for place, weight in words.items()),
-        *_deadline(deadline),
+        *_deadline(deadline, recommendation, x),
     ]
     whole = _in_frame(rows, {"x": across_scale.domain})
     return finish(alt.layer(*layers).properties(height=alt.Step(28)), width, whole)
@@ -347,13 +367,54 @@ def _word(base: Any, place: str, **where: Any) -> Any:
     )
 
 
-def _deadline(within_s: float | None) -> list[Any]:
+def chosen_label(recommendation: Recommendation, share: float, width: int) -> tuple[list[str], str]:
+    """The chosen settings in lines that fit, and on which side of the point they stand."""
+    room = width - _AXIS_PX
+    align = "left" if share < 1 / 3 else "right" if share > 2 / 3 else "center"
+    letters = {"left": 1 - share, "right": share, "center": 2 * min(share, 1 - share)}[align] * room / _LETTER_PX
+    text = f"chosen: {recommendation.chosen.configuration}"
+    return wrap(text, int(letters), max_lines=_MOST_LINES, placeholder=" …"), align
+
+
+def label_height(lines: Sequence[str]) -> float:
+    """What is left free above all points for the label of the chosen one, which so covers none."""
+    return _LINE_PX * len(lines) + 8
+
+
+def chosen_text(base: Any, lines: Sequence[str], align: str) -> Any:
     import altair as alt
 
-    if within_s is None:
+    marked = base.transform_filter("datum.place == 'chosen'")
+    options: dict[str, Any] = {"align": align, "baseline": "top", "fontWeight": "bold", "lineHeight": _LINE_PX}
+    text = marked.mark_text(color=INK, lineBreak="\n", **options)
+    return text.encode(y=alt.value(0), text=alt.value("\n".join(lines)))
+
+
+def chosen_pointer(base: Any, top: float) -> Any:
+    """From the label to its point."""
+    import altair as alt
+
+    marked = base.transform_filter("datum.place == 'chosen'")
+    return marked.mark_rule(color=GREEN, strokeWidth=1).encode(y2=alt.value(top - 5))
+
+
+def _deadline(value: float | None, recommendation: Recommendation, x: str, top: float = 0.0) -> list[Any]:
+    """A line that the legend explains, below what is written above all points."""
+    import altair as alt
+
+    limit = next((one for one in recommendation.limits if one.response == x and one.value == value), None)
+    if limit is None:
         return []
-    rule = alt.Chart(inline([{"deadline": within_s}])).mark_rule(color=RED, strokeWidth=2, strokeDash=[7, 4])
-    return [rule.encode(x=alt.X("deadline:Q"))]
+    name = limit_words(limit, recommendation.vocabulary)
+    rule = alt.Chart(inline([{"deadline": value, "limit": name}])).mark_rule(color=RED, strokeWidth=2)
+    dash = alt.StrokeDash(
+        "limit:N",
+        title=None,
+        scale=alt.Scale(domain=[name], range=[[7, 4]]),
+        legend=alt.Legend(symbolType="stroke", symbolStrokeColor=RED, symbolStrokeWidth=2),
+    )
+    below: dict[str, Any] = {"y": alt.value(top), "y2": alt.value("height")} if top else {}
+    return [rule.encode(x=alt.X("deadline:Q"), strokeDash=dash, **below)]
 
 
 def _color(rows: Sequence[Row], recommendation: Recommendation, width: int) -> Any:

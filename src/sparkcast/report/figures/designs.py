@@ -31,8 +31,8 @@ def alias_map(description: Description) -> Figure | None:
         "alias-map",
         FigureSection.DESIGN,
         "Which effects the plan can separate",
-        "Color shows the absolute correlation of two effects' columns: pale pairs can be separated, dark ones "
-        f"are aliased in this plan.{note}",
+        "Color shows the absolute correlation of two effects' columns: 0 (pale), the plan separates them; 1 (dark), "
+        f"they are aliased and it cannot; in between, in part. White: an effect and itself.{note}",
         rows,
         lambda width: _draw_aliases(rows, width),
         heads={"correlation": "absolute correlation"},
@@ -90,7 +90,7 @@ def _draw_aliases(rows: Sequence[Row], width: int) -> Spec:
     )
     color = alt.Color(
         "correlation:Q",
-        title="absolute correlation",
+        title="absolute correlation: 0 separate, 1 aliased",
         scale=alt.Scale(domain=[0, 1], range=["#8b929b22", BLUE], interpolate="rgb"),
         legend=alt.Legend(gradientLength=min(200, width - 140), titleOrient="top", values=[0, 0.5, 1]),
     )

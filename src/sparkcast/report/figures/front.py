@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from textwrap import wrap
 from typing import Any
 
 from sparkcast.recommend import Candidate, Limit, Prediction, Recommendation
@@ -27,7 +26,18 @@ from sparkcast.report.figures._style import (
     value_labels,
     within_reach,
 )
-from sparkcast.report.figures.choice import limit_words, names_of, place_of, response_columns, verdicts, written
+from sparkcast.report.figures.choice import (
+    chosen_label,
+    chosen_pointer,
+    chosen_text,
+    label_height,
+    limit_words,
+    names_of,
+    place_of,
+    response_columns,
+    verdicts,
+    written,
+)
 from sparkcast.report.labels import (
     axis_title,
     finite,
@@ -46,8 +56,7 @@ _DECADE = 10.0
 _CHEAP_TO_DEAR = ("#e8c24e", "#3aa6b0", "#25498c")  # each darker than the last, for those who see no colors
 _RING = "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0M0.72,0A0.72,0.72,0,1,0,-0.72,0A0.72,0.72,0,1,0,0.72,0Z"
 _DASH = "M-1.2,-0.18L1.2,-0.18L1.2,0.18L-1.2,0.18Z"
-_LETTER_PX, _LINE_PX, _AXIS_PX = 6.8, 15, 75  # of bold text; of a line of it; what labels take of the width
-_MOST_LINES = 4
+_AXIS_PX = 75  # what labels take of the width
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +251,6 @@ def _heads(recommendation: Recommendation, columns: Mapping[str, str]) -> dict[s
     return heads
 
 
-def _label(recommendation: Recommendation, share: float, width: int) -> tuple[list[str], str]:
-    """The chosen settings in lines that fit, and on which side of the point they stand."""
-    room = width - _AXIS_PX
-    align = "left" if share < 1 / 3 else "right" if share > 2 / 3 else "center"
-    letters = {"left": 1 - share, "right": share, "center": 2 * min(share, 1 - share)}[align] * room / _LETTER_PX
-    text = f"{_CHOSEN}: {recommendation.chosen.configuration}"
-    return wrap(text, int(letters), max_lines=_MOST_LINES, placeholder=" …"), align
-
-
 # ---------------------------------------------------------------- drawing
 
 
@@ -259,8 +259,8 @@ def _draw(rows: tuple[Row, ...], recommendation: Recommendation, axes: Sequence[
 
     height = 340 if width > NARROW_PX else 280
     [chosen_x] = numbers(row["x"] for row in rows if row["place"] == _CHOSEN) or [axes[0].low]
-    lines, align = _label(recommendation, axes[0].share(chosen_x), width)
-    top = _LINE_PX * len(lines) + 8  # the label stands above all points, so it covers none
+    lines, align = chosen_label(recommendation, axes[0].share(chosen_x), width)
+    top = label_height(lines)
     x = _position(axes[0], alt.X, most=8 if width > NARROW_PX else 5)
     y = _position(axes[1], alt.Y, most=6, span=(height, top))
     looks = _looks(rows, axes)
@@ -269,19 +269,16 @@ def _draw(rows: tuple[Row, ...], recommendation: Recommendation, axes: Sequence[
         x=x, y=y, tooltip=_tooltips(recommendation, axes), description=alt.Description("tip:N")
     )
     front = base.transform_filter("datum.on_front")
-    marked = base.transform_filter(f"datum.place == '{_CHOSEN}'")
     steps = alt.Chart(inline(staircase([row for row in rows if row["on_front"]], axes[1].response)))
     points = front.mark_point(filled=True, size=70, opacity=1, stroke=BLUE, strokeWidth=0.8).encode(shape=shape)
     layers: list[Any] = [
         base.transform_filter("!datum.on_front").mark_point(filled=True, size=32, opacity=0.4).encode(color=color),
         steps.mark_line(interpolate="step-after", color=BLUE, strokeWidth=1.3, opacity=0.7).encode(x=x, y=y),
         *_rules(axes, x, y, color, top),
-        marked.mark_rule(color=GREEN, strokeWidth=1).encode(y2=alt.value(top - 5)),
+        chosen_pointer(base, top),
         points.encode(fill=_cost_color(axes[2], width)) if len(axes) > 2 else points.encode(color=color),
         *(_ring(base, place).encode(color=_color("place", looks, width)) for place in (_RUNNER_UP, _CHOSEN)),
-        marked.mark_text(align=align, baseline="top", fontWeight="bold", lineHeight=_LINE_PX).encode(  # type: ignore[arg-type]
-            y=alt.value(0), text=alt.value("\n".join(lines))
-        ),
+        chosen_text(base, lines, align),
     ]
     told = _named([row | _tips(row, axes) for row in rows], axes, (width - _AXIS_PX, height), top)
     layers += written(base, told)

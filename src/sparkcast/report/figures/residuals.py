@@ -42,7 +42,8 @@ def residual_panels(analysis: Analysis) -> Figure | None:
         f"Residuals of the {plain_name(analysis.meaning)}",
         "What good looks like: against the prediction, a level band without a funnel or a bend; in the Q-Q "
         "plot points along "
-        "the line; a histogram with the shape of the orange curve; in run order a band without drift or waves."
+        "the line; a histogram with the shape of the orange curve; in run order a band without drift or waves. "
+        "Dashed gray: no error, and in the Q-Q plot where normal residuals lie."
         f"{thinned(len(rows), analysis.n, 'runs')}",
         rows,
         lambda width: _draw_residuals(rows, analysis, width),

@@ -1,6 +1,7 @@
 """Which effects stand out from the noise: all of them beside what chance alone would give."""
 
-from statistics import NormalDist
+from collections.abc import Sequence
+from statistics import NormalDist, median
 from typing import Any
 
 from sparkcast.analysis import Analysis, Effect
@@ -90,10 +91,9 @@ def half_normal(analysis: Analysis) -> Figure | None:
         f"half-normal-{analysis.response}",
         FigureSection.CHECKS,
         f"Effects on the {plain_name(analysis.meaning)} against pure noise",
-        "Pure noise falls along the dashed line, which is fitted to the smaller half of the effects; real "
-        "effects lie to its right. If most effects are real, the line is fitted to some of them and is too "
-        "strict. "
-        "Terms with one degree of freedom only.",
+        "Pure noise falls along the dashed gray line; real effects lie to its right. Its slope is Lenth's pseudo "
+        "standard error, the spread of the effects that are not clearly real. If most effects are real, it is too "
+        "large and the line too strict. Terms with one degree of freedom only.",
         rows,
         lambda width: _draw_half_normal(rows, width),
         response=analysis.response,
@@ -117,12 +117,22 @@ def half_normal_rows(analysis: Analysis) -> tuple[Row, ...]:
 
 
 def reference_line(rows: tuple[Row, ...]) -> tuple[Row, Row]:
-    """From the origin with the least-squares slope of the smaller half, to the edge of the picture."""
+    """From the origin, where effects that are noise lie, to the edge of the picture."""
     sizes, places = numbers(r["standardized"] for r in rows), numbers(r["quantile"] for r in rows)
-    half = (len(rows) + 1) // 2
-    slope = sum(s * q for s, q in zip(sizes[:half], places[:half], strict=True)) / sum(q * q for q in places[:half])
+    slope = pseudo_standard_error(sizes)
     reach = min(places[-1], sizes[-1] / slope) if slope else places[-1]
     return {"standardized": 0.0, "quantile": 0.0}, {"standardized": slope * reach, "quantile": reach}
+
+
+def pseudo_standard_error(effects: Sequence[float]) -> float:
+    """Lenth's (1989) estimate of the noise of effects, most of which are noise: 1.5 times the median of the small ones.
+
+    >>> pseudo_standard_error([0.1, -0.2, 0.3, 0.2, 25.0])
+    0.3
+    """
+    sizes = [abs(effect) for effect in effects]
+    reach = 2.5 * 1.5 * median(sizes)
+    return 1.5 * median([size for size in sizes if size < reach] or sizes)
 
 
 def _draw_half_normal(rows: tuple[Row, ...], width: int) -> Spec:

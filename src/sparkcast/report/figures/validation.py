@@ -18,7 +18,7 @@ from sparkcast.validate.learning import LearningCurve
 
 
 def validation_figures(
-    data: Dataset,
+    data: Dataset | None,
     validation: Validation,
     fitted: Mapping[str, Fitted],
     curve: LearningCurve | None = None,
@@ -27,21 +27,29 @@ def validation_figures(
 ) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     """The figures of the best models, and why others are missing.
 
-    Scaling curves are those of the models in `fitted`, which have learned from all of `data`.
+    Scaling curves are those of the models in `fitted`, which have learned from all of `data`; without any, the tests
+    alone are drawn.
     """
     best = [card.model for card in validation.scorecards[:most]]
-    drawn = [predicted_vs_actual(validation, most=most), reliability(validation, data.factors, most=most)]
-    drawn += [prediction_errors(validation, data.factors, model=model) for model in best]
+    factors = _factors(validation) if data is None else data.factors
+    drawn = [predicted_vs_actual(validation, most=most), reliability(validation, factors, most=most)]
+    drawn += [prediction_errors(validation, factors, model=model) for model in best]
     undrawn: list[str] = []
     for model in best:
         try:
-            drawn += [_scaling(data, validation, model, fitted[model])] if model in fitted else []
+            drawn += [_scaling(data, validation, model, fitted[model])] if data and model in fitted else []
         except (NotEnoughDataError, StudyError) as error:
             undrawn.append(f"no scaling curve of {model}: {error.problem}")
     if curve is not None:
         drawn.append(error_curve(curve))
         undrawn += _refusals(curve)
     return tuple(figure for figure in drawn if figure is not None), tuple(undrawn)
+
+
+def _factors(validation: Validation) -> tuple[str, ...]:
+    """What the tested configurations are made of."""
+    tested = (run.configuration for card in validation.scorecards for run in card.runs)
+    return tuple(dict.fromkeys(name for configuration in tested for name in configuration))
 
 
 def _scaling(data: Dataset, validation: Validation, model: str, fitted: Fitted) -> Figure | None:

@@ -1,4 +1,4 @@
-"""Figures as PNG, SVG and Vega-Lite files."""
+"""Figures: in Python as charts of Altair, or as PNG, SVG and Vega-Lite files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +11,21 @@ from sparkcast.data.sources import Source
 from sparkcast.errors import NotEnoughDataError, StudyError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import altair as alt
+
     from sparkcast.analysis import Analysis
     from sparkcast.api.sources import Runs
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.models import Fitted
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.recommend import Recommendation
+    from sparkcast.report import Figure
     from sparkcast.validate import OnStep, Validation
     from sparkcast.validate.fits import FitCache
+
+    Drawable = PlanSummary | Analysis | Validation | Recommendation | QueueAnswer | Runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,63 @@ class DrawnFigures:
 
     files: tuple[Path, ...]
     missing: tuple[str, ...]  # what could not be drawn, and why
+
+
+def figures(answer: "Drawable") -> "dict[str, alt.TopLevelMixin]":
+    """The figures of an answer as Altair charts, which a notebook shows and `chart.save` writes.
+
+    Args:
+        answer: What `plan`, `analyze`, `validate`, `recommend` or `queue` returned (`queue` asked with
+            `Effort(with_figures=True)`); or runs, as a path, a DataFrame or data; or the path of an event log.
+
+    Returns:
+        Charts by name, in reading order, each with its caption as `description`; none where there is nothing to draw.
+
+    Raises:
+        StudyError: The runs or the log cannot be read.
+
+    >>> charts = figures(analyze("runs.csv"))
+    >>> charts["pareto-time_s"].save("pareto.svg")
+    """
+    return {figure.name: figure.chart() for figure in _figures_of(answer) if figure is not None}
+
+
+def _figures_of(answer: "Drawable") -> "Iterable[Figure | None]":
+    from sparkcast.analysis import Analysis
+    from sparkcast.designs.summary import PlanSummary
+    from sparkcast.queues.answer import QueueAnswer
+    from sparkcast.recommend import Recommendation
+    from sparkcast.report import figures as draw
+    from sparkcast.validate import Validation
+
+    match answer:
+        case Analysis():
+            return draw.analysis_figures(answer)
+        case Recommendation():
+            return draw.recommendation_figures(answer)
+        case PlanSummary():
+            return (draw.alias_map(answer.description), draw.power_curve(answer.description))
+        case QueueAnswer():
+            return draw.queue_figures(answer)
+        case Validation():
+            return draw.validation_figures(None, answer, {})[0]
+        case str() | Path() if _is_log(answer):
+            return _application_figures(answer)
+    return draw.run_figures(data_of(answer).dataset)
+
+
+def _is_log(source: Source) -> bool:
+    from sparkcast.observe.recognize import is_event_log
+
+    return is_event_log(Path(source))
+
+
+def _application_figures(log: Source) -> "Sequence[Figure]":
+    from sparkcast.facts import facts_of
+    from sparkcast.report.figures import application_figures
+
+    read = read_one(log)
+    return application_figures(read, facts_of(read))
 
 
 def write_plan_figures(summary: "PlanSummary", folder: Source, *, force: bool = False) -> list[Path]:
@@ -46,10 +110,7 @@ def write_plan_figures(summary: "PlanSummary", folder: Source, *, force: bool = 
     >>> sorted({file.suffix for file in write_plan_figures(plan("study.yaml"), "figures")})
     ['.json', '.png', '.svg']
     """
-    from sparkcast.report.figures import alias_map, power_curve, write_figures
-
-    drawn = (alias_map(summary.description), power_curve(summary.description))
-    return write_figures([figure for figure in drawn if figure is not None], Path(folder), force=force)
+    return _written(summary, folder, force)
 
 
 def write_profile_figures(log: Source, folder: Source, *, force: bool = False) -> list[Path]:
@@ -69,11 +130,9 @@ def write_profile_figures(log: Source, folder: Source, *, force: bool = False) -
     >>> sorted(file.name for file in write_profile_figures("log.zstd", "profile") if file.suffix == ".svg")
     ['attribution.svg', 'slots.svg', 'stages.svg', 'tasks.svg']
     """
-    from sparkcast.facts import facts_of
-    from sparkcast.report.figures import application_figures, write_figures
+    from sparkcast.report.figures import write_figures
 
-    read = read_one(log)
-    return write_figures(application_figures(read, facts_of(read)), Path(folder), force=force)
+    return write_figures(_application_figures(log), Path(folder), force=force)
 
 
 def write_figures(analysis: "Analysis", folder: Source, *, force: bool = False) -> list[Path]:
@@ -93,9 +152,7 @@ def write_figures(analysis: "Analysis", folder: Source, *, force: bool = False) 
     >>> len(write_figures(analyze("runs.csv"), "analysis")) > 6
     True
     """
-    from sparkcast.report.figures import analysis_figures, write_figures
-
-    return write_figures(analysis_figures(analysis), Path(folder), force=force)
+    return _written(analysis, folder, force)
 
 
 def write_validation_figures(
@@ -174,9 +231,7 @@ def write_recommendation_figures(
     >>> len(write_recommendation_figures(recommend("runs.csv", within_s=60, model="ridge"), "choice")) > 2
     True
     """
-    from sparkcast.report.figures import recommendation_figures, write_figures
-
-    return write_figures(recommendation_figures(recommendation), Path(folder), force=force)
+    return _written(recommendation, folder, force)
 
 
 def write_queue_figures(answer: "QueueAnswer", folder: Source, *, force: bool = False) -> list[Path]:
@@ -197,6 +252,10 @@ def write_queue_figures(answer: "QueueAnswer", folder: Source, *, force: bool = 
     >>> len(write_queue_figures(small, "queue-figures")) > 2
     True
     """
-    from sparkcast.report.figures import queue_figures, write_figures
+    return _written(answer, folder, force)
 
-    return write_figures(queue_figures(answer), Path(folder), force=force)
+
+def _written(answer: "Drawable", folder: Source, force: bool) -> list[Path]:
+    from sparkcast.report.figures import write_figures
+
+    return write_figures([one for one in _figures_of(answer) if one is not None], Path(folder), force=force)

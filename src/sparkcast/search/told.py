@@ -1,0 +1,50 @@
+"""What a search found as labeled lines: the settings to use first, then what they gave and what it took."""
+
+from sparkcast.recommend.shown import noun, show_value
+from sparkcast.search.loop import Tried, TuneResult
+from sparkcast.units import show_money, show_percent, show_seconds
+
+Line = tuple[str, str]  # label and text
+
+
+def best_lines(result: TuneResult, best: Tried) -> list[Line]:
+    """Why the best is, and what it gave."""
+    words = result.vocabulary
+    direction, name = result.objective.split()
+    response, time = words.response(name), words.response(words.time or "")
+    n = len({run.configuration for run in result.history if run.value is not None})
+    extreme = {"minimize": "lowest", "maximize": "highest"}[direction]
+    span = f" {time.span}" if time.span else ""
+    runs = "1 run" if best.replicates == 1 else f"mean of {best.replicates} runs"
+    value = f"{show_value(response, best.value)}{span if name == words.time else ''} ({runs})"
+    lines = [
+        ("Why", f"{extreme} {noun(response)} of {n} configuration{'' if n == 1 else 's'} run"),
+        (noun(response)[:1].upper() + noun(response)[1:], value + _against_first(result, best)),
+    ]
+    if name != words.time and best.time_s is not None:
+        lines.append(("Time", f"{show_seconds(best.time_s)}{span}"))
+    return lines
+
+
+def _against_first(result: TuneResult, best: Tried) -> str:
+    first = result.first
+    if first is None or first.configuration == best.configuration or not first.value:
+        return ""
+    change = best.value / first.value - 1
+    response = result.vocabulary.response(result.objective.split()[1])
+    more = "more" if change > 0 else "less"
+    began = f"{show_value(response, first.value)} at {first.configuration}"
+    return f"; {show_percent(abs(change))} {more} than the first run, {began}"
+
+
+def search_lines(result: TuneResult) -> list[Line]:
+    """What the search took, why it ended, and what to know of its answer."""
+    parts = [f"{result.new} new", f"{result.already_measured} already measured", f"{result.failed} failed"]
+    if result.impossible:
+        parts.append(f"{result.impossible} rejected without running")
+    money = "" if result.spent_cost is None else f" and cost {show_money(result.spent_cost, result.currency)}"
+    return [
+        ("Runs", f"{result.runs} ({', '.join(parts)}); they took {show_seconds(result.spent_s)}{money}"),
+        ("Stopped", result.stopped_because),
+        *(("Warning", warning) for warning in result.warnings),
+    ]
