@@ -79,7 +79,8 @@ OWN_KEYS |= {
     ("report/figures/replays.py", "executors"),
     ("report/figures/replays.py", "cost"),
     ("cli/whatif.py", "executors"),
-    ("cli/whatif.py", "cost"),
+    ("text/whatif.py", "cost"),
+    ("text/whatif.py", "executors"),
 }
 
 

@@ -1,8 +1,13 @@
 """What a replay answers: time, cost and utilization of each cluster, with what is known of their error."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.units import show_percent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Floor:
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
+class WhatIf(Displayed):
     """What other clusters would have made of an application. The first configuration is the measured one."""
 
     name: str
@@ -63,6 +68,10 @@ class WhatIf:
     partitions: int | None = None
     is_partial: bool = False
     floor_text: str = field(default="")  # why there is no floor
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each cluster."""
+        return frame_of(plain_row(one) for one in self.configurations)
 
 
 def compared(one: Replayed) -> str:
