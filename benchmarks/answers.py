@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 AT = "executors=6,cores=2,data_gb=30"
+STUDY = 12  # configurations of a report, each run twice, with a time and an accuracy
 SMALL, LARGE = 30, 200_000
 SIZES = (6, 8, 10, 15, 16, 20, 30, 31, 60, 100, 300, 1000)
 
@@ -52,6 +53,20 @@ def write_table(path: Path, n: int, seed: int = 1) -> Path:
             executors, cores, data_gb = 1 + cell % 16, 2 ** (cell // 16 % 3), 1 + cell // 48
             seconds = (8 + 20 * data_gb / (executors * cores) + executors / 2) * dice.lognormvariate(0, 0.05)
             file.write(f"{executors},{cores},{data_gb},{seconds:.3f}\n")
+    return path
+
+
+def write_study(path: Path, seed: int = 3) -> Path:
+    """A small study: every combination of a few levels, twice, in an order of chance."""
+    dice = random.Random(seed)
+    cells = [(e, c, g) for _ in range(2) for e in (1, 2, 4) for c in (1, 2) for g in (5, 20)]
+    dice.shuffle(cells)
+    with path.open("w") as file:
+        file.write("executors,cores,data_gb,time_s,accuracy\n")
+        for executors, cores, data_gb in cells:
+            seconds = (8 + 20 * data_gb / (executors * cores) + executors / 2) * dice.lognormvariate(0, 0.05)
+            accuracy = 0.7 + 0.05 * (data_gb == 20) - 0.01 * executors + dice.gauss(0, 0.005)
+            file.write(f"{executors},{cores},{data_gb},{seconds:.3f},{accuracy:.4f}\n")
     return path
 
 
@@ -93,6 +108,11 @@ def cases(folder: Path) -> list[Case]:
         Case("predict from the saved model", (*ours, "predict", model, "--at", AT), "no more than from the table"),
         Case("recommend from the saved model", (*ours, "recommend", model, "--within", "300s")),
         Case(f"plain scikit-learn, {SMALL} rows", (*plain, small)),
+        Case(
+            f"report, {2 * STUDY} rows of {STUDY} configurations",
+            (*ours, "report", str(folder / "study.csv"), "-o", str(folder / "r.html"), "--within", "120s", "--force"),
+            "at most 4 s",
+        ),
         Case(
             f"validate with figures, {SMALL} rows",
             (*ours, "validate", small, "--figures", figures, "--force"),
@@ -160,6 +180,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         write_table(folder / "small.csv", SMALL)
+        write_study(folder / "study.csv")
         write_table(folder / "large.csv", LARGE)
         for case in cases(folder):
             if not wanted or any(part in case.name for part in wanted):

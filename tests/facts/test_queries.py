@@ -153,7 +153,7 @@ def test_metrics_that_say_more_than_tasks_ran_are_shrunk_to_fit() -> None:
             "BroadcastHashJoin [a#1, b#2, c#3], [d#4, e#5, f#6], Inner",
             "BroadcastHashJoin a, b, ...",
         ),
-        ("BatchEvalPython", "BatchEvalPython [slow(upper(id#0L))#4], [pythonUDF0#8]", "BatchEvalPython slow, upper"),
+        ("BatchEvalPython", "BatchEvalPython [slow(upper(id#0L))#4], [pythonUDF0#8]", "BatchEvalPython slow"),
         ("MapInPandas", "MapInPandas train(id#0L)#5, [total#6L], false", "MapInPandas train"),
         ("Execute Write", "Execute Write s3://b/out, false, [day#3], Parquet", "Execute Write out"),
         (

@@ -1,5 +1,8 @@
 """Findings about operators of SQL queries: each names the operator and a value."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from profile_support import T, at, log_of, operator
@@ -87,6 +90,16 @@ def test_a_join_whose_small_side_could_be_broadcast_names_the_threshold() -> Non
     assert one.values == {"spark.sql.autoBroadcastJoinThreshold": "36m"}  # of the files, by which Spark judges
     assert "has only 20.0 MiB" in one.problem
     assert 5 < one.cost_s < 40
+
+
+def test_a_sort_that_spills_for_a_join_without_need_is_told_with_the_join() -> None:
+    plan = list(shuffled_join(20 * MIB))
+    plan[1] = operator("Sort", {"sort time": 100, "spill size": 9e8}, parent=0, first_id=20)
+    spilled: dict[str, Any] = {"disk_spilled_bytes": 900 * MIB, "memory_spilled_bytes": 900 * MIB, "cpu_ns": 10**9}
+    log = query_of(tuple(plan), **spilled)
+    assert profile_log(log).findings[0].name == "missed-broadcast"
+    assert found(log, "spill") is None
+    assert found(query_of(tuple(shuffled_join(900 * MIB)), **spilled), "spill") is not None
 
 
 def test_a_side_below_the_threshold_needs_a_hint() -> None:
@@ -179,17 +192,20 @@ def test_files_of_partitions_are_written_by_the_column_of_these() -> None:
     assert "30 files" in one.fix
 
 
-def test_a_few_files_are_not_told() -> None:
+def test_few_files_and_those_that_the_table_needs_are_not_told() -> None:
     assert found(query_of(write(50), cpu_ns=10**9), "tiny-output") is None
+    (node,) = write(120, "false, [day#3], Parquet")
+    more = tuple(replace(one, value=100.0) if "part" in one.name else one for one in node.metrics)
+    assert found(query_of((replace(node, metrics=more),), cpu_ns=10**9), "tiny-output") is None
 
 
 # ---------------------------------------------------------------- caches
 
 
-def cached_log(rows: list[float], *, n_tasks: int = 4) -> LogRead:
+def cached_log(rows: list[float], *, n_tasks: int = 4, read: float = 0) -> LogRead:
     """Stages that go over one cache, and how many rows had been made for it after each."""
     plan = (
-        operator("InMemoryTableScan", first_id=50),
+        operator("InMemoryTableScan", {"number of output rows": read}, first_id=50),
         operator("Project", parent=0, first_id=51),
         operator("Range", {"number of output rows": rows[-1]}, parent=1, first_id=1),
     )
@@ -223,6 +239,12 @@ def test_a_cache_that_does_not_fit_names_the_memory_that_would_hold_it() -> None
     assert one.cost_s == pytest.approx(3 * 9 * 0.5 * 0.98, rel=0.02)
 
 
+def test_rows_that_were_not_even_made_while_the_cache_was_filled_are_counted_by_readers() -> None:
+    one = found(cached_log([700, 1200, 1700], read=1000), "small-cache")
+    assert one is not None
+    assert dict(one.evidence or {}) == pytest.approx({"fits": 0.5, "rows_again": 1000})
+
+
 def test_a_cache_of_which_little_fits_goes_to_disk() -> None:
     one = found(cached_log([1000, 1950, 2900]), "small-cache")
     assert one is not None
@@ -252,8 +274,6 @@ def test_a_cache_that_no_stage_reads_is_told() -> None:
     ("version", "value"), [("3.5.1", "spark.sql.execution.pythonUDF.arrow.enabled"), ("3.3.0", "functions")]
 )
 def test_python_functions_are_called_by_their_names(version: str, value: str) -> None:
-    from dataclasses import replace
-
     plan = (
         operator("BatchEvalPython", {"data sent": 9}, text="BatchEvalPython [initials(text#1)#2], [p#3]", first_id=1),
     )

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sparkcast import api
+from sparkcast.fitting import posterior
 from sparkcast.fitting.uncertainty import Answers, FittedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import LearnedPoints, Problem
@@ -63,6 +64,25 @@ def test_what_joins_auto_is_learned_without_two_configurations_once_for_all_mode
     assert learned.count(N - 2) == N * (N - 1) / 2
 
 
+def test_auto_and_the_bayesian_model_sample_each_posterior_once_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    sampled: list[int] = []
+    posterior_of = posterior.posterior_of
+
+    def watched(problem: Problem, *, seed: int = 0) -> posterior.Posterior:
+        sampled.append(len(problem))
+        return posterior_of(problem, seed=seed)
+
+    data = api.Data(measured())
+    MODELS.get("auto")().fit(data.dataset, "time_s")  # so that no library is loaded meanwhile
+    monkeypatch.setattr("sparkcast.validate.fits.posterior_of", watched)
+    fits = FitCache()
+    both = api.validate(data, models=["auto", "bayesian"], fits=fits)
+    assert sampled == [N - 1] * N
+    alone = [api.validate(data, models=[name]).scorecards for name in ("auto", "bayesian")]
+    expected = {card.model: card.mape for cards in alone for card in cards}
+    assert {card.model: card.mape for card in both.scorecards} == expected
+
+
 def test_a_tested_model_is_asked_for_its_points_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     answers = FittedPoints.answers
@@ -93,7 +113,7 @@ def test_a_learning_curve_learns_once_for_each_size_and_draw(learned: list[int])
     assert learned == [5] * 3 + [6] * 3
 
 
-@pytest.mark.parametrize("name", ["auto", "ridge", "nnls", "ernest", "scaling", "anova", "decision-tree"])
+@pytest.mark.parametrize("name", ["auto", "bayesian", "ridge", "nnls", "ernest", "scaling", "anova", "decision-tree"])
 def test_scorecards_and_fitted_models_are_those_of_models_that_share_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

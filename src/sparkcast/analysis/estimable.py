@@ -19,7 +19,7 @@ from sparkcast.study.matrix import Coding, model_columns, model_matrix
 # Below this share of its own length a column is a combination of others, up to rounding.
 _TOLERANCE = 1e-7
 _MAX_COLUMNS = 400  # of one interaction
-_MOST_TOLD = 6  # of aliases
+_MOST_SHOWN = 6  # of aliases
 _MIN_FOR_IDENTIFIER = 8  # runs; in fewer, a category may well be different in each
 
 
@@ -100,11 +100,11 @@ def _alias_notes(
     """What interactions that were left out look like."""
     notes: list[str] = []
     twins = {pair: _twin(distinct, pair, names, bends, pairs) for pair in aliased}
-    told = [f"{twin} or {':'.join(pair)}" for pair, twin in twins.items() if twin]
-    if told:
+    aliases = [f"{twin} or {':'.join(pair)}" for pair, twin in twins.items() if twin]
+    if aliases:
         notes.append(
-            f"the runs cannot tell apart {'; '.join(told[:_MOST_TOLD])}{_and_more(told)}: an effect of either is shown "
-            "as that of the first"
+            f"the runs cannot tell apart {'; '.join(aliases[:_MOST_SHOWN])}{_and_more(aliases)}: an effect of either "
+            "is shown as that of the first"
         )
     if mixed := [pair for pair in aliased if not twins[pair]]:
         notes.append(
@@ -154,11 +154,11 @@ def _distinct(runs: CodedRuns) -> CodedRuns:
 
 def _shown(pairs: Sequence[tuple[str, str]]) -> str:
     names = [":".join(pair) for pair in pairs]
-    return ", ".join(names[:_MOST_TOLD]) + _and_more(names)
+    return ", ".join(names[:_MOST_SHOWN]) + _and_more(names)
 
 
-def _and_more(told: Sequence[str]) -> str:
-    return f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+def _and_more(names: Sequence[str]) -> str:
+    return f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
 
 
 def _twin(

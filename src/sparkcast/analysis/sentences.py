@@ -149,11 +149,11 @@ def _direction(found: AnalysisResults, factor: str) -> str:
     low, high = min(own, key=lambda m: m.mean), max(own, key=lambda m: m.mean)
     ratio = f", {high.mean / low.mean:.2g} times as much" if low.mean > 0 and high.mean / low.mean >= 1.1 else ""
     lowest, highest = found.shown(low.mean), found.shown(high.mean)
-    told = f"{found.response} is {lowest} at {low.level} and {highest} at {high.level}{ratio}"
+    sentence = f"{found.response} is {lowest} at {low.level} and {highest} at {high.level}{ratio}"
     if low.raw is None and high.raw is None:
-        return told
+        return sentence
     plain = [found.shown(mean.mean if mean.raw is None else mean.raw) for mean in (low, high)]
-    return f"{told}, all other settings equal (raw means of the runs: {plain[0]} and {plain[1]})"
+    return f"{sentence}, all other settings equal (raw means of the runs: {plain[0]} and {plain[1]})"
 
 
 def summarize(

@@ -53,11 +53,9 @@ def functions(node: PlanNode) -> list[str]:
     """The Python functions that an operator calls, by their names."""
     text = node.text.removeprefix(node.name).lstrip()
     listed = next(_lists(text), "") if text.startswith("[") else text.split(", [")[0]
-    return list(dict.fromkeys(_FUNCTION.findall(_ID.sub("", listed))))
-
-
-def join_keys(node: PlanNode) -> list[str]:
-    return [_ID.sub("", item) for item in _items(next(_lists(node.text), ""))]
+    # What is inside of its parentheses is mostly Spark's own.
+    found = (_FUNCTION.match(_ID.sub("", item)) for item in _items(listed))
+    return list(dict.fromkeys(match[1] for match in found if match))
 
 
 def plain(text: str) -> str:

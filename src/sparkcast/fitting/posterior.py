@@ -6,6 +6,7 @@ to sample. Each particle predicts a distribution; together they are the answer.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -289,6 +290,14 @@ def _normal_draws(n: int) -> tuple[Floats, Floats]:
     spread = np.tile(scores_between(_DRAWS), (n, 1))
     random = np.random.default_rng(0)
     return random.permuted(spread, axis=1), random.permuted(spread, axis=1)
+
+
+class PosteriorSampler(Protocol):
+    """`posterior_of`, or what remembers its answers."""
+
+    def __call__(self, problem: Problem, *, seed: int = 0) -> Posterior:
+        """What the runs of the problem say."""
+        ...
 
 
 def posterior_of(problem: Problem, *, seed: int = 0) -> Posterior:

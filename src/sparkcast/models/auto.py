@@ -25,7 +25,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.fitting.answering import Answering, AnswerTable
 from sparkcast.fitting.belief import ResponseBelief, error_of, together, weights_of
 from sparkcast.fitting.encoding import Axis, Domain
-from sparkcast.fitting.posterior import Posterior, posterior_of
+from sparkcast.fitting.posterior import Posterior, PosteriorSampler, posterior_of
 from sparkcast.fitting.predictive import Link
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.uncertainty import (
@@ -179,15 +179,21 @@ class Auto:
     is_default = True
     is_usual = True
 
-    def __init__(self, candidates: Sequence[str] | None = None, remembering: Remembering | None = None) -> None:
+    def __init__(
+        self,
+        candidates: Sequence[str] | None = None,
+        remembering: Remembering | None = None,
+        sampler: PosteriorSampler = posterior_of,
+    ) -> None:
         self._candidates = candidates
         self._remembering = remembering
+        self._sampler = sampler
 
     def fit(self, data: Dataset, response: str) -> Combined:
         problem = pose(data, response)
         with one_thread():
             if self._candidates is None and _is_led(problem):
-                return _led(problem, self._remembering)
+                return _led(problem, self._remembering, self._sampler)
             members, left_out = _members(problem, self._candidates)
             return Combined(problem.domain, members, _choose_inside(problem, members, left_out), problem)
 
@@ -205,9 +211,9 @@ def _is_alone(problem: Problem, posterior: Posterior) -> bool:
     return problem.stopped is not None or posterior.law.terrain.has_many
 
 
-def _led(problem: Problem, remembering: Remembering | None) -> Combined:
+def _led(problem: Problem, remembering: Remembering | None, sampler: PosteriorSampler) -> Combined:
     """The Bayesian model, moved by those that join it."""
-    posterior = posterior_of(problem)
+    posterior = sampler(problem)
     voices = [] if _is_alone(problem, posterior) else _voices(problem, remembering)
     said = [posterior.left_out, *(left_out for _, _, left_out in voices)]
     weights = _weights(problem, problem, posterior.link, said)

@@ -1,7 +1,7 @@
 """A job as experience expects it, corrected by its runs: made for studies of few runs."""
 
 from sparkcast.fitting.belief import ResponseBelief
-from sparkcast.fitting.posterior import posterior_of
+from sparkcast.fitting.posterior import PosteriorSampler, posterior_of
 from sparkcast.fitting.problem import Problem, pose
 from sparkcast.fitting.uncertainty import LearnedPoints, one_thread
 from sparkcast.models import MODELS
@@ -20,13 +20,14 @@ class Bayesian(Model):
     auto_outside = False  # of many, those who are tested by extrapolating do better
     auto_up_to = 300  # with more, others know as much and are quicker
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, sampler: PosteriorSampler = posterior_of) -> None:
         self._seed = seed
+        self._sampler = sampler
 
     def fit(self, data: Dataset, response: str) -> ResponseBelief:
         problem = pose(data, response)
         with one_thread():
-            posterior = posterior_of(problem, seed=self._seed)
+            posterior = self._sampler(problem, seed=self._seed)
         # Of very many configurations it learns from a sample, and the rest is no longer left out.
         error = problem.run_error(posterior.left_out) if len(posterior.left_out) == len(problem) else None
         return ResponseBelief(problem.domain, posterior, left_out_error=error, n_stopped=problem.n_stopped)
@@ -35,7 +36,7 @@ class Bayesian(Model):
         return self.auto_from <= len(problem) <= self.auto_up_to
 
     def learn(self, problem: Problem) -> LearnedPoints:
-        posterior = posterior_of(problem, seed=self._seed)
+        posterior = self._sampler(problem, seed=self._seed)
         # Of very many configurations it learns from a sample, and the rest is no longer left out.
         is_whole = len(posterior.left_out) == len(problem)
         return LearnedPoints(posterior, posterior.left_out if is_whole else None)

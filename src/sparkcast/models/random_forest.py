@@ -1,5 +1,6 @@
 """A random forest, for responses without a simple shape."""
 
+from sparkcast.fitting.forest import grow
 from sparkcast.fitting.problem import Problem
 from sparkcast.fitting.regression import Columns, Regressed
 from sparkcast.fitting.uncertainty import LearnedPoints
@@ -19,11 +20,9 @@ class RandomForest(Model):
         self._seed = seed
 
     def learn(self, problem: Problem) -> LearnedPoints:
-        from sklearn.ensemble import RandomForestRegressor
-
         # One row per configuration, so the bootstrap draws configurations and a tree's out-of-bag rows are ones it
         # has not seen: the error of unseen configurations comes with the fit, without refitting.
-        forest = RandomForestRegressor(self._trees, oob_score=True, random_state=self._seed, n_jobs=1)
-        forest.fit(self.columns.of(problem.domain, problem.x), problem.y, sample_weight=problem.weights)
+        x = self.columns.of(problem.domain, problem.x)
+        forest, out_of_bag = grow(x, problem.y, problem.weights, trees=self._trees, seed=self._seed)
         points = Regressed(problem.domain, problem.scale, self.columns, forest)
-        return LearnedPoints(points, problem.scale.back(forest.oob_prediction_))
+        return LearnedPoints(points, problem.scale.back(out_of_bag))

@@ -2,11 +2,15 @@
 
 import numpy as np
 
+from sparkcast.arrays import Floats
 from sparkcast.fitting.problem import Problem
-from sparkcast.fitting.regression import Columns, regress
+from sparkcast.fitting.regression import Columns, Regressed
+from sparkcast.fitting.ridge import best_ridge
 from sparkcast.fitting.uncertainty import LearnedPoints
 from sparkcast.models import MODELS
 from sparkcast.models.base import FEW, Model
+
+_PENALTIES: Floats = np.logspace(-4, 4, 25, dtype=np.float64)
 
 
 @MODELS.register("ridge")
@@ -19,11 +23,7 @@ class Ridge(Model):
     auto_outside = False  # a free power law: start-up time bends it, and outside the range the bend goes on
 
     def learn(self, problem: Problem) -> LearnedPoints:
-        from sklearn.linear_model import RidgeCV
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-
         columns = Columns(logs=True, inverses=True, tame=problem.scale.is_log)
-        # One row per configuration: the closed-form leave-one-out that picks alpha then never sees a replicate.
-        model = make_pipeline(StandardScaler(), RidgeCV(alphas=np.logspace(-4, 4, 25)))
-        return regress(problem, columns, model, weighted="ridgecv")
+        # One row per configuration: the closed-form leave-one-out that picks the penalty then never sees a replicate.
+        line = best_ridge(columns.of(problem.domain, problem.x), problem.y, problem.weights, _PENALTIES)
+        return LearnedPoints(Regressed(problem.domain, problem.scale, columns, line))

@@ -1,4 +1,4 @@
-"""What a program that knows nothing of sparkcast told: its event log, what it printed, and the file it may have left.
+"""What a program that knows nothing of sparkcast left: its event log, what it printed, and the file it may have left.
 
 A job that is submitted as it is has three ways to report a number, of which the later ones win:
 
@@ -60,10 +60,10 @@ def read_output(
     begun = None if tasks is None else tasks.first_job_s
     if exit_code != 0:
         return JobReport(begun, failure=_why(folder, exit_code))
-    told = _told(folder, program)
+    output = _output_of(folder, program)
     if problem := _elsewhere(tasks, cluster) or _no_time(tasks):
         return JobReport(begun, failure=f"{problem}\nIts last lines:\n{_last_lines(folder)}")
-    return JobReport(begun, told.curve(folder, begun), told.numbers, missing=tuple(_missing(program, told)))
+    return JobReport(begun, output.curve(folder, begun), output.numbers, missing=tuple(_missing(program, output)))
 
 
 # ---------------------------------------------------------------- the event log
@@ -91,7 +91,7 @@ def _elsewhere(tasks: TaskTotals | None, cluster: str) -> str:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Output:
     """Numbers by response, the last of each; points by epoch, with where in the output they ended."""
 
     numbers: dict[str, float] = field(default_factory=dict)
@@ -133,28 +133,28 @@ class _Told:
         return tuple(points)
 
 
-def _told(folder: Path, program: SubmittedApplication) -> _Told:
-    told = _Told()
-    _read_printed(folder / OUTPUT_FILE, program.patterns, told, has_times=True)
-    left = {name: pattern for name, pattern in program.patterns.items() if name not in told.numbers}
-    if left or any(name not in told.numbers for name in program.promised):
-        _read_printed(folder / _LOG_FILE, left, told, has_times=False)  # it may have logged it instead
-    _read_file(folder / RESULT_FILE, told)
-    return told
+def _output_of(folder: Path, program: SubmittedApplication) -> _Output:
+    output = _Output()
+    _read_printed(folder / OUTPUT_FILE, program.patterns, output, has_times=True)
+    left = {name: pattern for name, pattern in program.patterns.items() if name not in output.numbers}
+    if left or any(name not in output.numbers for name in program.promised):
+        _read_printed(folder / _LOG_FILE, left, output, has_times=False)  # it may have logged it instead
+    _read_file(folder / RESULT_FILE, output)
+    return output
 
 
-def _read_printed(file: Path, patterns: Mapping[str, re.Pattern[str]], told: _Told, *, has_times: bool) -> None:
+def _read_printed(file: Path, patterns: Mapping[str, re.Pattern[str]], output: _Output, *, has_times: bool) -> None:
     objects = []
     for line, end in _lines(file):
         place = end if has_times else None
         for name, pattern in patterns.items():
             for match in pattern.finditer(line):
-                told.add(name, *_groups(match), place)
+                output.add(name, *_groups(match), place)
         if found := _OBJECT.search(line):
             objects.append((found[1], place))
     for text, place in objects:  # after the patterns, because they win
         if isinstance(entry := from_json(text), dict):
-            told.add_object(entry, place)
+            output.add_object(entry, place)
 
 
 def _groups(match: re.Match[str]) -> tuple[str | None, str | None]:
@@ -164,28 +164,28 @@ def _groups(match: re.Match[str]) -> tuple[str | None, str | None]:
     return match[value], None if epoch is None else match[epoch]
 
 
-def _read_file(file: Path, told: _Told) -> None:
+def _read_file(file: Path, output: _Output) -> None:
     entry = from_json(file.read_bytes()) if file.is_file() else None
     if not isinstance(entry, dict):
         return
     points = entry.pop("epochs", ())
-    told.add_object(entry, None)
-    last = dict(told.numbers)
+    output.add_object(entry, None)
+    last = dict(output.numbers)
     for point in points if isinstance(points, list) else ():
         if isinstance(point, dict):
-            told.add_object(point, None)
-    told.numbers |= last  # points give what the object itself does not say
+            output.add_object(point, None)
+    output.numbers |= last  # points give what the object itself does not say
 
 
-def _missing(program: SubmittedApplication, told: _Told) -> Iterator[str]:
+def _missing(program: SubmittedApplication, output: _Output) -> Iterator[str]:
     """Why there is no number for each response that was promised and not reported."""
     for name in program.promised:
         pattern = program.patterns.get(name)
-        if name in told.numbers:
+        if name in output.numbers:
             continue
-        if name in told.matched:
+        if name in output.matched:
             where = f"the pattern {pattern.pattern!r} matches" if pattern else "the job says"
-            yield f"no {name}: {where} {told.matched[name][:100]!r}, which is not a number"
+            yield f"no {name}: {where} {output.matched[name][:100]!r}, which is not a number"
         elif pattern is not None:
             yield f"no {name}: the pattern {pattern.pattern!r} matches nothing that the job printed"
         else:

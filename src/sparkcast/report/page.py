@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from sparkcast.eventlogs import LogRead
-    from sparkcast.facts.queries import QueryTime
     from sparkcast.facts.stages import StageFacts
     from sparkcast.profile import Profile
     from sparkcast.replay import Replayed
@@ -82,11 +81,6 @@ def render_application(log: "LogRead", *, created: str, version: str) -> str:
 def largest_stages(profile: "Profile") -> "list[StageFacts]":
     """Those that took most of the time, which a page has room for."""
     return sorted(profile.stages, key=lambda stage: -stage.wall_s)[:_MOST_ROWS]
-
-
-def largest_queries(profile: "Profile") -> "list[QueryTime]":
-    """The SQL queries that took most of the time."""
-    return sorted(profile.queries.queries, key=lambda query: -query.wall_s)[:_MOST_QUERIES]
 
 
 def write_report(path: Path, content: ReportContent) -> Path:
@@ -195,6 +189,8 @@ def environment() -> "Environment":
     )
     helpers: dict[str, Any] = {
         "MOST_ROWS": _MOST_ROWS,
+        "MOST_QUERIES": _MOST_QUERIES,
+        "MOST_OPERATORS": _MOST_OPERATORS,
         "asked": words.asked_sentence,
         "axis_title": axis_title,
         "between": show_between,
@@ -205,8 +201,6 @@ def environment() -> "Environment":
         "changes": words.changes,
         "percent": show_percent,
         "alternative": _alternative,
-        "largest_queries": largest_queries,
-        "MOST_OPERATORS": _MOST_OPERATORS,
         "probability": show_probability,
         "level": show_level,
         "both_scales": words.both_scales,

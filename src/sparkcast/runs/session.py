@@ -393,12 +393,12 @@ class Session:
     ) -> str:
         """Wait for all; returns why the run had to end, or "". Raises Stopped when that says nothing of the trial."""
         begun = time.monotonic()
-        lookout, seen, look, told = _Lookout(engine), _Every(SEEN_EVERY_S), _Every(_TELL_S), ""
+        lookout, seen, look, last = _Lookout(engine), _Every(SEEN_EVERY_S), _Every(_TELL_S), ""
         while stream.advance():
             elapsed_s = time.monotonic() - begun
-            if look.is_due(elapsed_s) and (standing := stream.standing()) != told:
-                told = standing
-                self._on_message(told, False)
+            if look.is_due(elapsed_s) and (standing := stream.standing()) != last:
+                last = standing
+                self._on_message(last, False)
             if self._interrupts == 1:
                 self.note("finishing the current trial; Ctrl-C again to stop it now")
             if seen.is_due(elapsed_s):

@@ -66,23 +66,23 @@ def _pack_columns(columns: Mapping[str, Sequence[int]], body: list[bytes]) -> li
     """Adds to the body; returns what tells how to read it: name, length, first value, bytes of each difference."""
     import numpy as np
 
-    told: list[Any] = []
+    layout: list[Any] = []
     for name, values in columns.items():
         steps = np.diff(np.array(values, dtype=np.int64))  # wraps around where it must, and back again
         folded = (steps.astype(np.uint64) << np.uint64(1)) ^ (steps >> np.int64(63)).astype(np.uint64)
         most = int(folded.max(initial=0))
         width = next(width for width in _WIDTHS if most < 2 ** (8 * width))
         body.append(folded.astype(f"<u{width}").tobytes())
-        told.append([name, len(values), int(values[0]) if len(values) else 0, width])
-    return told
+        layout.append([name, len(values), int(values[0]) if len(values) else 0, width])
+    return layout
 
 
-def _unpack_columns(told: Sequence[Any], body: bytes, at: int) -> tuple[dict[str, tuple[int, ...]], int]:
+def _unpack_columns(layout: Sequence[Any], body: bytes, at: int) -> tuple[dict[str, tuple[int, ...]], int]:
     """The columns, and where the next ones begin."""
     import numpy as np
 
     found: dict[str, tuple[int, ...]] = {}
-    for name, length, first, width in told:
+    for name, length, first, width in layout:
         n_steps = max(length - 1, 0)
         folded = np.frombuffer(body, dtype=f"<u{width}", count=n_steps, offset=at).astype(np.uint64)
         at += n_steps * width

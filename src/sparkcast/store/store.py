@@ -247,18 +247,18 @@ class Store:
         return dataclasses.replace(trial, position=found)
 
     def keep_readings(self, study: str, definition: Mapping[str, Any], runs: Sequence[Observation]) -> None:
-        """Replace what the output of runs told, and note by what it was read. All or nothing."""
+        """Replace what the output of runs says, and note by what it was read. All or nothing."""
         with self._writing() as connection:
             match = schema.studies.c.name == study
             connection.execute(schema.studies.update().where(match).values(definition=dict(definition)))
             for run in runs:
                 row, match = _row(run), schema.observations.c.run_id == run.run_id
-                told = {name: row[name] for name in ("responses", "curve")}
-                connection.execute(schema.observations.update().where(match).values(told))
+                cells = {name: row[name] for name in ("responses", "curve")}
+                connection.execute(schema.observations.update().where(match).values(cells))
                 for job in run.jobs:
                     match = (schema.run_jobs.c.run_id == run.run_id) & (schema.run_jobs.c.number == job.number)
-                    told = {name: value for name, value in _job_row("", job).items() if name in ("responses", "curve")}
-                    connection.execute(schema.run_jobs.update().where(match).values(told))
+                    cells = {name: value for name, value in _job_row("", job).items() if name in ("responses", "curve")}
+                    connection.execute(schema.run_jobs.update().where(match).values(cells))
 
     # ------------------------------------------------------------ runs made without sparkcast
 

@@ -34,9 +34,9 @@ def load_study(path: Path) -> Study:
     except FileNotFoundError:
         raise no_such_file(path, kind="study file", hint="sparkcast init WORKLOAD > study.yaml creates one") from None
     except (OSError, UnicodeDecodeError) as error:
-        told = error.strerror if isinstance(error, OSError) else str(error)
+        reason = error.strerror if isinstance(error, OSError) else str(error)
         raise StudyError(
-            f"cannot read {str(path)!r}: {told}", hint="give a study file (YAML in UTF-8) that you may read"
+            f"cannot read {str(path)!r}: {reason}", hint="give a study file (YAML in UTF-8) that you may read"
         ) from error
     return parse_study(text, path)
 

@@ -187,12 +187,12 @@ class Study:
         object.__setattr__(self, "fixed", Configuration(self.fixed))
         settings = (*(factor.name for factor in self.factors), *self.fixed)
         responses = [response.name for response in self.responses] + ([COST] if self.price is not None else [])
-        told = Vocabulary(responses=tuple(r for r in self.responses if r.kind is not Kind.OTHER))
+        declared_responses = Vocabulary(responses=tuple(r for r in self.responses if r.kind is not Kind.OTHER))
         declared = Vocabulary(responses=RUN_TIMES).declaring(self.vocabulary)
         words = completed(declared, settings, responses)
         if self.price is not None and not any(r.name == COST and r.formula is not None for r in self.responses):
             words = words.in_currency(COST, self.price.currency)
-        words = words.declaring(told).meaning_by_time(declared.time)
+        words = words.declaring(declared_responses).meaning_by_time(declared.time)
         object.__setattr__(self, "vocabulary", words.assigning(in_usual_units(self.roles)))
 
     def where(self, *keys: str) -> str:

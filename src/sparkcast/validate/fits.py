@@ -3,8 +3,9 @@
 A model finds its errors by learning without each configuration in turn. To leave out one configuration as a test, and
 another one inside that to find the errors, teaches the model what it learns the other way round; and when it learns
 from all runs, for figures, it leaves out what was tested before. A model that is tested may also be one that `auto`
-listens to. So what was said of left-out configurations is kept: one number each, not the models, which are large. The
-same problem gives the same answer, so nothing changes but the time.
+listens to. So what was said of left-out configurations is kept: one number each, not the models, which are large. Two
+models begin with the same posterior, which is kept until the second has asked for it. The same problem gives the same
+answer, so nothing changes but the time.
 """
 
 import time
@@ -15,9 +16,11 @@ import numpy as np
 
 from sparkcast.arrays import Floats
 from sparkcast.errors import NotEnoughDataError, StudyError
+from sparkcast.fitting.posterior import Posterior, posterior_of
 from sparkcast.models import MODELS, Fitted
 from sparkcast.models.auto import Auto
-from sparkcast.models.base import LearnedPoints, Model, PointPredictions, Problem
+from sparkcast.models.base import FEW, LearnedPoints, Model, PointPredictions, Problem
+from sparkcast.models.bayesian import Bayesian
 from sparkcast.study import Dataset
 from sparkcast.study.configuration import Levels
 
@@ -48,23 +51,27 @@ class FitCache:
     """Fits models, and remembers what their parts said of the configurations that were tested."""
 
     _kept: dict[Hashable, _Kept] = field(default_factory=dict)
+    _posteriors: dict[Hashable, tuple[Posterior, float]] = field(default_factory=dict)  # with the seconds it took
 
     def fit(self, name: str, data: Dataset, response: str, tested: Sequence[Levels] = ()) -> tuple[Fitted, float]:
         """The model, and the seconds that fitting takes when nothing is remembered."""
         model, begun = MODELS.get(name)(), time.perf_counter()
         different = list(dict.fromkeys(map(_frozen, tested)))
         used: list[_Remembering] = []
+        sampler = _SharedSampler(self._posteriors)
 
         def remembering(method: str, learn: Learn) -> Learn:
             used.append(_Remembering(method, learn, self._kept, tested[0] if len(different) == 1 else None))
             return used[-1]
 
-        if isinstance(model, Model):
-            object.__setattr__(model, "learn", remembering(name, model.learn))  # it may be frozen
+        if isinstance(model, Bayesian):
+            model = Bayesian(sampler=sampler)
         elif isinstance(model, Auto):  # whose voices may be among the tested models themselves
-            model = Auto(remembering=remembering)
+            model = Auto(remembering=remembering, sampler=sampler)
+        elif isinstance(model, Model):
+            object.__setattr__(model, "learn", remembering(name, model.learn))  # it may be frozen
         fitted = model.fit(data, response)
-        return fitted, time.perf_counter() - begun + sum(learn.saved_s for learn in used)
+        return fitted, time.perf_counter() - begun + sampler.saved_s + sum(learn.saved_s for learn in used)
 
 
 def fit_points(name: str, data: Dataset, response: str) -> Fitted:
@@ -121,6 +128,26 @@ class _Remembering:
         return kept.noting(self.learn(problem).points)
 
 
+@dataclass(slots=True)
+class _SharedSampler:
+    """Samples a posterior; what one of the two models that need it has sampled, the other takes."""
+
+    kept: dict[Hashable, tuple[Posterior, float]]
+    saved_s: float = 0.0
+
+    def __call__(self, problem: Problem, *, seed: int = 0) -> Posterior:
+        key = (_key("posterior", problem), seed)
+        if key in self.kept:
+            posterior, seconds = self.kept.pop(key)  # posteriors are large, and nobody else asks
+            self.saved_s += seconds
+            return posterior
+        begun = time.perf_counter()
+        posterior = posterior_of(problem, seed=seed)
+        if len(problem) <= FEW:  # of more, `auto` does not need one
+            self.kept[key] = (posterior, time.perf_counter() - begun)
+        return posterior
+
+
 @dataclass(frozen=True, slots=True)
 class _Said:
     """Points that are known at some configurations; asked for another, the model learns after all."""
@@ -138,4 +165,5 @@ def _key(name: str, problem: Problem) -> Hashable:
     metrics = None if problem.metrics is None else problem.metrics.tobytes()
     domain = problem.domain.narrowed(problem.x)  # with numbers in their order, not in that of the runs
     seen = (problem.response, domain, problem.scale, problem.configurations, problem.values)
-    return (name, *seen, metrics, problem.metric_names)
+    stopped = None if problem.stopped is None else (problem.stopped.x.tobytes(), problem.stopped.values.tobytes())
+    return (name, *seen, metrics, problem.metric_names, stopped)

@@ -108,9 +108,9 @@ class DriverJob:
         try:
             self._samplers.enter_context(watch_nodes(self._context))
         except Exception as error:  # executors without Python: the job itself may not need it
-            told = describe(error)
+            failure = describe(error)
             self.note(
-                f"the nodes of the cluster were not sampled: {(told['message'] or told['error']).splitlines()[0]}"
+                f"the nodes of the cluster were not sampled: {(failure['message'] or failure['error']).splitlines()[0]}"
             )
 
     def loading(self) -> None:

@@ -18,12 +18,13 @@ _LEAST_AGAIN = 0.02  # of the rows: less is the work of a task that was repeated
 
 def small_cache(evidence: Evidence) -> Iterator[Finding]:
     """Rows of a cached plan that are made again after all of them have been made once."""
-    for name, accumulator in _cached_plans(evidence).items():
+    for name, (accumulator, held) in _cached_plans(evidence).items():
         made = _rows_made(accumulator, evidence)
         first = next((at for at, (stage, _) in enumerate(made) if _is_whole(evidence.logged[stage.key])), None)
         if first is None:
             continue
-        maker, every = made[first]
+        # What cannot be kept is not even made to its end while the cache is filled: readers tell how much there is.
+        maker, every = made[first][0], max(made[first][1], held)
         later = [(stage, rows / every) for stage, rows in made[first + 1 :]]
         again = [(stage, share) for stage, share in later if share >= _LEAST_AGAIN]
         if not again:
@@ -54,16 +55,20 @@ def _run_s(stage: StageFacts) -> float:
     return part_of(stage, *RUN) / stage.of_wall if stage.of_wall else 0.0
 
 
-def _cached_plans(evidence: Evidence) -> dict[str, int]:
-    """Of each cached plan, a metric that counts the rows that were made for it, by its operator."""
-    found: dict[str, int] = {}
+def _cached_plans(evidence: Evidence) -> dict[str, tuple[int, float]]:
+    """Of each cached plan, by its operator: a metric that counts the rows made for it, and how many were read of it."""
+    names: dict[int, str] = {}
+    held: dict[int, float] = {}
     for plan in plans(evidence):
         for place, node in enumerate(plan.nodes):
             if node.name.startswith("InMemoryTableScan"):
                 told = _first_count(plan, place)
-                if told is not None and told[1] not in found.values():
-                    found[told[0] if told[0] not in found else f"{told[0]} ({len(found) + 1})"] = told[1]
-    return found
+                if told is not None:
+                    names.setdefault(
+                        told[1], told[0] if told[0] not in names.values() else f"{told[0]} ({len(names) + 1})"
+                    )
+                    held[told[1]] = max(held.get(told[1], 0.0), node.value(_ROWS) or 0.0)
+    return {name: (accumulator, held[accumulator]) for accumulator, name in names.items()}
 
 
 def _first_count(plan: QueryPlan, scan: int) -> tuple[str, int] | None:

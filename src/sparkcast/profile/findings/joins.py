@@ -95,6 +95,12 @@ def _missed(plan: QueryPlan, place: int, sides: list[int], small: int, evidence:
     )
 
 
+def spilled_for_a_join(evidence: Evidence) -> frozenset[int]:
+    """Stages that spill because they sort for a join that needs no sorting: that goes with it."""
+    found = [one for one in missed_broadcast(evidence) if evidence.is_worth_telling(one)]
+    return frozenset(stage_id for one in found for stage_id in one.stage_ids)
+
+
 def _exchange(plan: QueryPlan, side: int) -> int | None:
     """The shuffle that a side of a join comes from; None where something else is between."""
     for place in plan.below(side, until="Exchange"):
@@ -131,7 +137,7 @@ def _name(plan: QueryPlan, exchange: int) -> str:
 
 
 def _shuffling(plan: QueryPlan, join: int, sides: list[int], evidence: Evidence) -> float:
-    """Seconds: what metrics time of sorting, writing and fetching, and an estimate of packing the rows.
+    """Seconds: what metrics time of sorting, writing and fetching, what sorts spill, and an estimate of packing rows.
 
     That is CPU time: where tasks waited for the CPU, it took as much longer as all of their work.
     """
@@ -141,6 +147,8 @@ def _shuffling(plan: QueryPlan, join: int, sides: list[int], evidence: Evidence)
     packing = max(sum(_size(plan, side) for side in sides) / _BYTES_PER_S, rows / _ROWS_PER_S)
     for stage, told in stage_plans(plan, evidence):
         cost += sum(told.times.get(place, 0.0) for place in (*sorts, *sides)) * stage.of_wall
+        if join in told.places and any(plan.nodes[place].value("spill size") for place in sorts):
+            cost += part_of(stage, Part.SPILL)
         if join in told.places or {*sides} & {*told.places}:
             cpu_s += part_of(stage, Part.CPU)
             run_s += part_of(stage, Part.CPU, Part.GC, Part.UNINSTRUMENTED)

@@ -12,6 +12,7 @@ from sparkcast.study.application import Part
 from sparkcast.units import show_bytes, show_seconds
 
 _CLOSE_S = 20e-3  # of CPU time for a file of Parquet: its writers, their buffers and its footer
+_FEWER = 2  # times as many files as there would be: below, little is gained
 _FILES = "number of written files"
 _COLUMNS = re.compile(r", (?:true|false), \[([^\]]+)\]")
 
@@ -26,10 +27,12 @@ def tiny_output(evidence: Evidence) -> Iterator[Finding]:
             stages = writing_stages(plan, place, evidence)
             if not stages:
                 continue
-            cost = _cost(stages, n_files, size, evidence) + (node.value("job commit time") or 0.0) / 1e3
             n, columns = tasks_of(size, evidence), _partition_columns(node.text)
-            by = f"repartition({n}, {', '.join(columns)})" if columns else f"repartition({n})"
             after = max(n, node.value("number of dynamic part") or 0.0) if columns else n
+            if n_files < _FEWER * after:  # as few as the partitions of the table allow
+                continue
+            cost = _cost(stages, n_files, size, evidence) + (node.value("job commit time") or 0.0) / 1e3
+            by = f"repartition({n}, {', '.join(columns)})" if columns else f"repartition({n})"
             yield Finding(
                 "tiny-output",
                 f"{label(node)} writes {of(n_files, 'file')} of {show_bytes(size / n_files)} on average. Opening and "

@@ -14,6 +14,7 @@ from sparkcast.facts.parts import Seconds
 from sparkcast.facts.shape import lost_executors
 from sparkcast.facts.stages import StageFacts
 from sparkcast.profile.findings.base import RUN, Evidence, Finding, costliest, ids, named, of, part_of, stages_have
+from sparkcast.profile.findings.joins import spilled_for_a_join
 from sparkcast.profile.findings.values import (
     PARTITIONS,
     as_fix,
@@ -35,7 +36,8 @@ _PACKED_PER_S = 200e6  # bytes that one core compresses with LZ4, reads back and
 
 def spill(evidence: Evidence) -> Iterator[Finding]:
     """Memory was short, so that sorting and joining went over the disk."""
-    stages = [stage for stage in evidence.stages if stage.spilled_bytes > 0]
+    of_joins = spilled_for_a_join(evidence)
+    stages = [stage for stage in evidence.stages if stage.spilled_bytes > 0 and stage.stage_id not in of_joins]
     if not stages:
         return
     worst = costliest(stages, _spilling)

@@ -12,6 +12,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 WAVES = 3  # tasks for each slot, from which the last ones no longer matter
 _FILE = 128 * MIB  # spark.sql.files.maxPartitionBytes: what one task reads
+_BROADCAST = 10 * MIB  # spark.sql.autoBroadcastJoinThreshold
 _MERGED = 64 * MIB  # spark.sql.adaptive.advisoryPartitionSizeInBytes
 _RESERVED, _UNIFIED = 300 * MIB, 0.6  # of a heap: what Spark keeps, and the share of the rest for tasks and caches
 _MARGIN = 1.2
@@ -44,7 +45,8 @@ def size(n_bytes: float) -> str:
 
 
 def broadcast_threshold(n_bytes: float) -> str:
-    return size(n_bytes * _MARGIN)
+    """Spark's own default at least: before it runs it judges by estimates, which are coarse."""
+    return size(max(n_bytes * _MARGIN, _BROADCAST))
 
 
 def heap(evidence: Evidence) -> int:

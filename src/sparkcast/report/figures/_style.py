@@ -6,6 +6,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 from sparkcast.report.figures._figure import NARROW_PX, Row, Spec, thin
+from sparkcast.report.figures._panels import Panels
 from sparkcast.report.labels import Word, axis_title, is_money, largest, level_title, ordered, show_value
 from sparkcast.study import Kind, Level, Response
 from sparkcast.units import money_unit
@@ -106,14 +107,10 @@ def only(factor: str, column: str = "factor") -> str:
     return f"datum.{column} === {json.dumps(factor)}"
 
 
-def panels(charts: Sequence[Any], width: int, *, most: int = 3) -> "alt.ConcatChart":
+def panels(charts: Sequence[Any], width: int, *, most: int = 3) -> Panels:
     """Charts side by side on a desk, at most so many in a row, and below one another on a phone."""
-    import altair as alt
-
     columns = 2 if len(charts) == 4 else min(len(charts), most)
-    inner = panel_width(columns, width)
-    charts = [chart.properties(width=inner, height=200) for chart in charts]
-    return alt.concat(*charts, columns=1 if width <= NARROW_PX else columns)
+    return Panels(charts, 1 if width <= NARROW_PX else columns, panel_width(columns, width), height=200)
 
 
 def panel_width(columns: int, width: int) -> int:
