@@ -125,6 +125,12 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
         ("runs.csv", "--model", "ridge,median", "--protocol", "extrapolate:executors>4", "--details"),
     ],
+    "whatif": [
+        ("pi.zstd", "--executors", "1,2,8"),
+        ("pi.zstd", "--executors", "1..4", "--cores", "1,2", "--price", "core_hour=0.05", "--details"),
+        ("pi.zstd", "--dynamic", "1..4"),
+        ("pi.zstd", "--within", "1h"),
+    ],
 }
 # And with which it fails, by exit code.
 FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
@@ -190,6 +196,16 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "run": [(2, ("s.yml",)), (2, ("s.yaml", "--resum")), (3, ("huge.yaml", "--dry-run"))],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
+    "whatif": [
+        (2, ("pi.zst",)),
+        (2, ("log",)),
+        (2, ("pi.zstd", "--executors", "0")),
+        (2, ("pi.zstd", "--executors", "few")),
+        (2, ("pi.zstd", "--data", "much")),
+        (2, ("pi.zstd", "--dynamic", "4")),
+        (2, ("pi.zstd", "--budget", "1")),
+        (5, ("pi.zstd", "--within", "1s")),
+    ],
 }
 
 

@@ -17,9 +17,9 @@ from sparkcast import api, errors
 ROOT = Path(sparkcast.__file__).parent
 # Left to right: the whole house. Only the last few put rooms together.
 ORDER = (
-    "errors units plain arrays display registry replications eventlogs study facts profile designs workloads engines "
-    "observe store runs data analysis queues fitting models learned validate recommend search testing report text api "
-    "demo cli __main__"
+    "errors units plain arrays display registry replications eventlogs study facts replay profile designs workloads "
+    "engines observe store runs data analysis queues fitting models learned validate recommend search testing report "
+    "text api demo cli __main__"
 ).split()
 
 
@@ -69,6 +69,19 @@ SPEAK_OF_NAMES = ("workloads/", "testing/", *USUAL_NAMES, "demo.py")
 # Fields of Spark's executors, of seconds and of learning algorithms, whatever settings are called.
 OWN_WORDS = {"executors", "learning_rate", "time_s", "cost", "throughput"}
 OWN_KEYS = {("observe/report.py", "time_s"), ("study/application.py", "time_s"), ("store/schema.py", "time_s")}
+# Replays vary Spark's executors and cores, which no study names.
+OWN_KEYS |= {
+    ("replay/answer.py", "executors"),
+    ("replay/question.py", "executors"),
+    ("recommend/replayed.py", "executors"),
+    ("recommend/replayed.py", "time_s"),
+    ("recommend/replayed.py", "cost"),
+    ("report/figures/replays.py", "executors"),
+    ("report/figures/replays.py", "cost"),
+    ("cli/whatif.py", "executors"),
+    ("text/whatif.py", "cost"),
+    ("text/whatif.py", "executors"),
+}
 
 
 def test_shared_code_knows_no_setting_or_response_by_its_name() -> None:

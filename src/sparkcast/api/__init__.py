@@ -21,7 +21,15 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
-from sparkcast.api.logs import compare_profiles, ingest, profile, report_log
+from sparkcast.api.logs import (
+    compare_profiles,
+    ingest,
+    profile,
+    report_log,
+    whatif,
+    whatif_within,
+    write_whatif_figures,
+)
 from sparkcast.api.models import fit, save_model, validate
 from sparkcast.api.plans import plan, starter_study, study_of_line, write_plan
 from sparkcast.api.plugins import list_kinds, list_packages, list_plugs, replicate
@@ -88,6 +96,8 @@ __all__ = [
     "study_of_line",
     "tune",
     "validate",
+    "whatif",
+    "whatif_within",
     "with_spark",
     "write_figures",
     "write_plan",
@@ -96,6 +106,7 @@ __all__ = [
     "write_queue_figures",
     "write_recommendation_figures",
     "write_validation_figures",
+    "write_whatif_figures",
 ]
 
 # Nouns of rooms that take long to import, which happens when one is first used.

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sparkcast.data.ingest.destination import Destination
     from sparkcast.eventlogs import LogRead
     from sparkcast.profile import LogComparison, Profile
+    from sparkcast.recommend import Recommendation
+    from sparkcast.replay import Recorded, WhatIf, WhatIfQuestion
 
 
 def profile(log: Source, *, thresholds: Mapping[str, float] | None = None) -> "Profile":
@@ -161,6 +163,173 @@ def ingest(
         reader=reader,
         on_log=on_log,
     )
+
+
+def whatif(
+    logs: Source | Sequence[Source],
+    *,
+    executors: Sequence[int] | None = None,
+    cores: Sequence[int] | None = None,
+    partitions: int | None = None,
+    data: float = 1.0,
+    dynamic: tuple[int, int] | None = None,
+    price: Price | None = None,
+) -> "WhatIf":
+    """What other clusters would have made of an application, by replaying its event log.
+
+    Args:
+        logs: An event log, or several of the same job: their spread is then the interval. The first is the one that
+            answers are compared with.
+        executors: How many; by default from a quarter to four times as many as there were.
+        cores: Of an executor; by default as many as there were.
+        partitions: Another spark.sql.shuffle.partitions.
+        data: How many times as much data. Refused where a broadcast join would no longer be one.
+        dynamic: The least and the most executors of dynamic allocation.
+        price: Per core-hour and GiB-hour.
+
+    Returns:
+        Time with a 90% interval, core-hours, cost and utilization for each cluster; the knee, the floor, traps, and
+        what was taken into account.
+
+    Raises:
+        StudyError: A log cannot be read or has no tasks, or the question does not suit it.
+        NotEnoughDataError: More data would change a plan.
+        InfeasibleError: A stage could not start: a barrier needs more slots.
+
+    >>> found = whatif("log.zstd", cores=[1, 2, 4])
+    >>> [one.cores for one in found.configurations]
+    [1, 2, 4]
+    """
+    from sparkcast.replay import what_if
+
+    return what_if(_recorded(logs), _question(executors, cores, partitions, data, dynamic, price))
+
+
+def _question(
+    executors: Sequence[int] | None,
+    cores: Sequence[int] | None,
+    partitions: int | None,
+    data: float,
+    dynamic: tuple[int, int] | None,
+    price: Price | None,
+) -> "WhatIfQuestion":
+    from sparkcast.replay import WhatIfQuestion
+
+    return WhatIfQuestion(
+        None if executors is None else tuple(executors),
+        None if cores is None else tuple(cores),
+        partitions,
+        data,
+        dynamic,
+        price,
+    )
+
+
+def whatif_within(
+    logs: Source | Sequence[Source],
+    *,
+    within_s: float | None = None,
+    budget: float | None = None,
+    confidence: float = 0.95,
+    executors: Sequence[int] | None = None,
+    cores: Sequence[int] | None = None,
+    partitions: int | None = None,
+    data: float = 1.0,
+    price: Price | None = None,
+) -> "Recommendation":
+    """The cheapest cluster that keeps to a deadline or a budget, by replaying an event log.
+
+    Args:
+        logs: An event log, or several of the same job.
+        within_s: The deadline for the whole application, seconds.
+        budget: The most that a run may cost; needs a price.
+        confidence: The probability with which each must be kept.
+        executors: How many; by default from a quarter to four times as many as there were.
+        cores: Of an executor; by default as many as there were.
+        partitions: Another spark.sql.shuffle.partitions.
+        data: How many times as much data.
+        price: Per core-hour and GiB-hour.
+
+    Returns:
+        The cluster, what it is predicted to take and cost, and what else there is: as from `recommend`.
+
+    Raises:
+        StudyError, NotEnoughDataError: As in `whatif`.
+        InfeasibleError: No cluster keeps to them; the error has the nearest.
+
+    >>> whatif_within("log.zstd", within_s=3600, cores=[1, 2]).chosen.configuration["executors"]
+    1
+    """
+    from sparkcast.recommend.replayed import recommend_replayed
+
+    if not 0 < confidence < 1:
+        raise StudyError(f"`confidence={confidence:g}` is not a probability", hint="use a number between 0 and 1")
+    found = whatif(logs, executors=executors, cores=cores, partitions=partitions, data=data, price=price)
+    return recommend_replayed(found, within_s=within_s, budget=budget, confidence=confidence)
+
+
+def write_whatif_figures(
+    logs: Source | Sequence[Source],
+    folder: Source,
+    *,
+    executors: Sequence[int] | None = None,
+    cores: Sequence[int] | None = None,
+    partitions: int | None = None,
+    data: float = 1.0,
+    dynamic: tuple[int, int] | None = None,
+    price: Price | None = None,
+    force: bool = False,
+) -> list[Path]:
+    """Draw time and cost of other clusters with interval, knee and the measured one; and tasks, measured and replayed.
+
+    Args:
+        logs: An event log, or several of the same job.
+        folder: Where PNG, SVG and Vega-Lite files go.
+        executors: How many; by default from a quarter to four times as many as there were.
+        cores: Of an executor; by default as many as there were.
+        partitions: Another spark.sql.shuffle.partitions.
+        data: How many times as much data.
+        dynamic: The least and the most executors of dynamic allocation.
+        price: Per core-hour and GiB-hour.
+        force: Replace files that exist.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        StudyError: As in `whatif`; or a file exists and `force` is not given.
+
+    >>> drawn = write_whatif_figures("log.zstd", "whatif", cores=[1, 2, 4])
+    >>> sorted(file.name for file in drawn if file.suffix == ".svg")
+    ['replayed-tasks.svg', 'whatif.svg']
+    """
+    from sparkcast.replay import what_if
+    from sparkcast.report.figures import replay_figures, write_figures
+
+    sources = _recorded(logs)
+    found = what_if(sources, _question(executors, cores, partitions, data, dynamic, price))
+    return write_figures(replay_figures(found, sources[0]), Path(folder), force=force)
+
+
+def _recorded(logs: Source | Sequence[Source]) -> "list[Recorded]":
+    from sparkcast.eventlogs import find_logs, read_log
+    from sparkcast.facts import facts_of
+    from sparkcast.replay import recorded
+
+    sources = [logs] if isinstance(logs, str | Path) else list(logs)
+    found = [log for source in sources for log in find_logs(file_behind(source))]
+    if not found:
+        raise StudyError(f"{', '.join(map(str, sources))!r} contains no event log", hint="give an event log")
+    made = []
+    for one in found:
+        read = read_log(one)
+        made.append(recorded(read, facts_of(read)))
+    names = {one.facts.application.name for one in made}
+    if len(names) > 1:
+        raise StudyError(
+            f"the logs are of several jobs: {', '.join(sorted(names)[:3])}", hint="give logs of one job, or one log"
+        )
+    return made
 
 
 def _destination(into: Source, *, has_price: bool, force: bool) -> "Destination":

@@ -21,6 +21,7 @@ from sparkcast.cli import (
     running,
     studies,
     tuning,
+    whatif,
 )
 from sparkcast.cli._failures import failure_of
 from sparkcast.cli._output import COMMAND, begin_output, emit_error, say_error
@@ -54,6 +55,7 @@ for _group in (
     queueing,
     ingest,
     profile,
+    whatif,
     replicate,
     report,
 ):

@@ -16,6 +16,7 @@ _WAYS = {
     ),
     "Event logs of past runs": (
         ("profile", "sparkcast profile LOG"),
+        ("whatif", "sparkcast whatif LOG --executors 2,4,8"),
         ("ingest", "sparkcast ingest LOGS --into runs.csv"),
     ),
     "A CSV of past runs, one per row": (

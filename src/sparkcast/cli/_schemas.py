@@ -57,6 +57,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.queues.admission import Decision
     from sparkcast.queues.answer import QueueAnswer
     from sparkcast.recommend import Recommendation
+    from sparkcast.replay import WhatIf
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.search.loop import TuneResult
@@ -81,6 +82,7 @@ def documents() -> dict[str, Any]:
         "run": CampaignResult | list[str],
         "tune": TuneResult,
         "validate": Validation,
+        "whatif": WhatIf | Recommendation,
     }
 
 

@@ -32,6 +32,10 @@ _MOST_ROWS = 1_000_000
 _MOST_NAMES = 1000
 _MOST_RDDS = 500  # of one stage
 _OWN_PROPERTIES = "spark.sparkcast."
+_SQL_SETTINGS = (
+    *("spark.sql.shuffle.partitions", "spark.sql.autoBroadcastJoinThreshold"),
+    *("spark.sql.adaptive.", "spark.sql.files.", "spark.default.parallelism", "spark.sql.leafNodeDefaultParallelism"),
+)
 
 
 class Builder:
@@ -204,6 +208,7 @@ class Builder:
             pool=self._once(told.get("spark.scheduler.pool", "")[:_LONGEST_TEXT]),
             sql_execution_id=_whole(told.get("spark.sql.execution.id", "-1"), -1),
             properties={name: value for name, value in told.items() if name.startswith(_OWN_PROPERTIES)},
+            sql_settings={self._once(n): self._once(v) for n, v in told.items() if n.startswith(_SQL_SETTINGS)},
         )
         self._saw(event.time)
 
@@ -272,6 +277,7 @@ class Builder:
                 n_partitions=rdd.partitions,
                 n_cached_partitions=rdd.cached_partitions,
                 is_cached=rdd.level.memory or rdd.level.disk,
+                is_barrier=rdd.is_barrier,
                 memory_bytes=rdd.memory_bytes,
                 disk_bytes=rdd.disk_bytes,
             )

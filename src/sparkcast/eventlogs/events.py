@@ -201,6 +201,7 @@ class RddInfo(Struct):
     scope: str = field(name="Scope", default="")
     callsite: str = field(name="Callsite", default="")
     parent_ids: list[Whole] = field(name="Parent IDs", default_factory=list)
+    is_barrier: bool = field(name="Barrier", default=False)
     level: StorageLevel = field(name="Storage Level", default_factory=StorageLevel)
     partitions: Whole = field(name="Number of Partitions", default=0)
     cached_partitions: Whole = field(name="Number of Cached Partitions", default=0)

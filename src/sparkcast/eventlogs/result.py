@@ -152,6 +152,8 @@ class JobRecord:
     pool: str = ""
     sql_execution_id: int = -1
     properties: Mapping[str, str] = field(default_factory=dict)  # those beginning with spark.sparkcast.
+    # What sets the number of tasks and the joins of this job, as its session had it: spark.sql.shuffle.partitions, ...
+    sql_settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ class Rdd:
     n_partitions: int = 0
     n_cached_partitions: int = 0
     is_cached: bool = False  # its storage level asks for memory or disk
+    is_barrier: bool = False  # its tasks start together or not at all
     memory_bytes: int = 0
     disk_bytes: int = 0
 

@@ -69,7 +69,7 @@ def attribute(log: LogRead) -> Attribution:
     span = span_of(log)
     times = task_times(log.tasks, span.start_ms, span.end_ms)
     slots = slots_of(log, span)
-    keys, rows = _rows_by_stage(log)
+    keys, rows = rows_by_stage(log)
     line = _Timeline(span, log, times, slots, {key: rows[key] for key in keys})
     stages = {key: line.of_stage(key, rows[key]) for key in keys}
     return Attribution(span, line.total(), stages, line.peaks, times, slots, line.moments, line.driver_s)
@@ -96,7 +96,7 @@ def task_cpus(log: LogRead, profile_id: int) -> float:
         return 1.0
 
 
-def _rows_by_stage(log: LogRead) -> tuple[list[StageKey], dict[StageKey, Integers]]:
+def rows_by_stage(log: LogRead) -> tuple[list[StageKey], dict[StageKey, Integers]]:
     """Every stage that the log tells of or that a task belongs to, with the rows of its tasks."""
     stage, attempt = log.tasks["stage_id"], log.tasks["stage_attempt"]
     order = np.lexsort((attempt, stage))

@@ -8,8 +8,10 @@ from sparkcast.display import Displayed, frame_of, plain_row
 from sparkcast.eventlogs import LogRead
 from sparkcast.facts import AppFacts, CoreHours, QueryTimes, StageFacts, facts_of
 from sparkcast.facts.failure import cause_line
+from sparkcast.profile.alternative import alternative_of
 from sparkcast.profile.findings import Evidence, Finding, find
 from sparkcast.profile.thresholds import Thresholds
+from sparkcast.replay import Replayed
 from sparkcast.study import Outcome
 from sparkcast.study.redaction import redact_text
 
@@ -43,6 +45,7 @@ class Profile(Displayed):
     queries: QueryTimes  # with what is outside of them, `wall_s`
     stages: tuple[StageFacts, ...]
     settings: Mapping[str, str]  # Spark properties, and what sessions changed while it ran
+    alternative: Replayed | None = None  # another number of executors, replayed, that saves much or is much faster
 
     def frame(self) -> "pd.DataFrame":
         """A row for each stage, with the seconds of its parts."""
@@ -85,6 +88,7 @@ def profile_facts(log: LogRead, facts: AppFacts, thresholds: Thresholds | None =
         queries=facts.queries,
         stages=facts.stages,
         settings=facts.properties,
+        alternative=alternative_of(log, facts),
     )
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sparkcast.eventlogs import LogRead
     from sparkcast.facts.stages import StageFacts
     from sparkcast.profile import Profile
+    from sparkcast.replay import Replayed
 
 _MOST_QUERIES, _MOST_OPERATORS = 20, 10  # of a table of an application
 _MOST_ROWS = 200  # of a table below a figure; the results store has them all
@@ -164,6 +165,12 @@ def show_cell(value: object, response: Response | None = None) -> str:
 
 
 @lru_cache(maxsize=1)
+def _alternative(one: "Replayed") -> str:
+    from sparkcast.replay import compared, executors_of
+
+    return f"{executors_of(one)}: {compared(one)}"
+
+
 def environment() -> "Environment":
     """Templates, and the words that they use."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -193,6 +200,7 @@ def environment() -> "Environment":
         "cell": show_cell,
         "changes": words.changes,
         "percent": show_percent,
+        "alternative": _alternative,
         "probability": show_probability,
         "level": show_level,
         "both_scales": words.both_scales,

@@ -23,6 +23,7 @@ _WRITERS = {
     "Replicated": ("replication", "write"),
     "TuneResult": ("tuning", "write"),
     "Validation": ("validation", "write"),
+    "WhatIf": ("whatif", "write"),
 }
 
 

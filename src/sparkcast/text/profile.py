@@ -77,6 +77,10 @@ def _labeled(found: "Profile") -> "Iterator[tuple[str, str]]":
             f"{_hours(cores.cpu)} on CPU{_of(cores.cpu, cores.paid)}"
         ),
     )
+    if found.alternative is not None:
+        from sparkcast.replay import compared, executors_of
+
+        yield "What if", f"{executors_of(found.alternative)}: {compared(found.alternative)} (replayed; see whatif)"
 
 
 def _of(part: float, whole: float) -> str:

@@ -23,6 +23,7 @@ from sparkcast.report.figures.queues import queue_figures
 from sparkcast.report.figures.recommendation import recommendation_figures
 from sparkcast.report.figures.regressions import simple_regressions
 from sparkcast.report.figures.reliability import reliability
+from sparkcast.report.figures.replays import replay_curves, replay_figures, replay_gantt
 from sparkcast.report.figures.residuals import residual_panels
 from sparkcast.report.figures.runs import learning_curves, parts, results, utilization
 from sparkcast.report.figures.scaling import scaling_curve
@@ -54,6 +55,9 @@ __all__ = [
     "queue_figures",
     "recommendation_figures",
     "reliability",
+    "replay_curves",
+    "replay_figures",
+    "replay_gantt",
     "residual_panels",
     "results",
     "run_figures",

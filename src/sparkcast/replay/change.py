@@ -1,0 +1,85 @@
+"""The workload as it would be on another cluster, with other partitions, or with more data."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from sparkcast.replay.parallelism import is_scan, n_tasks_at, resplit
+from sparkcast.replay.workload import Parallelism, RecordedWork, StageWork
+
+
+def changed(
+    workload: RecordedWork,
+    cores: int,
+    *,
+    partitions: int | None = None,
+    scale: float = 1.0,
+    follow_cores: bool = True,
+    keep_surroundings: bool = False,
+) -> RecordedWork:
+    """The workload on so many cores.
+
+    Args:
+        partitions: Of shuffles whose number spark.sql.shuffle.partitions sets.
+        scale: How many times as much data.
+        follow_cores: Whether the number of tasks follows the cores where it did.
+        keep_surroundings: Whether what surrounds tasks stays as it was in the measured run.
+    """
+    stages = tuple(
+        _changed(
+            stage, workload, cores if follow_cores else workload.default_cores, partitions, scale, keep_surroundings
+        )
+        for stage in workload.stages
+    )
+    return replace(workload, stages=stages, default_cores=cores)
+
+
+def _changed(
+    stage: StageWork, workload: RecordedWork, cores: int, partitions: int | None, scale: float, keep: bool
+) -> StageWork:
+    work, index = stage.work_s, stage.index
+    n_before = len(np.unique(index))
+    n_after = n_tasks_at(stage, cores, workload.default_cores, partitions, scale)
+    grows = scale if not _is_tiny(stage) else 1.0
+    if n_after != n_before:
+        order = np.argsort(index, kind="stable")
+        if grows > 1 and is_scan(stage):  # more of the same files
+            work = np.resize(work[order], n_after)
+        else:
+            work = resplit(work[order], n_after) * grows
+        index = np.arange(n_after)
+    elif grows != 1:
+        work = work * grows
+    around = stage.around_s
+    if not keep or len(work) != len(around):
+        around = np.full(len(work), workload.quiet_around_s)
+        if len(work) == len(stage.around_s):
+            around = np.minimum(around, stage.around_s)
+    return replace(stage, work_s=work, around_s=around, index=index)
+
+
+def _is_tiny(stage: StageWork) -> bool:
+    """One task that gathers what others have summed up: more data do not make it longer."""
+    return stage.n_tasks == 1 and bool(stage.parents) and stage.bytes_read < 1 << 20
+
+
+def share_following(workload: RecordedWork) -> float:
+    """The share of the tasks' time in stages that would have other numbers of tasks on four times the cores."""
+    cores = workload.default_cores
+    follow = total = 0.0
+    for stage in workload.stages:
+        took = float(stage.work_s.sum() + stage.around_s.sum())
+        total += took
+        if n_tasks_at(stage, 4 * cores, cores, None, 1.0) != n_tasks_at(stage, cores, cores, None, 1.0):
+            follow += took
+    return follow / total if total else 0.0
+
+
+def following(workload: RecordedWork) -> Mapping[Parallelism, float]:
+    """Seconds of tasks by what sets their number."""
+    seconds: dict[Parallelism, float] = {}
+    for stage in workload.stages:
+        took = float(stage.work_s.sum() + stage.around_s.sum())
+        seconds[stage.parallelism] = seconds.get(stage.parallelism, 0.0) + took
+    return seconds

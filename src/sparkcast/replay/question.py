@@ -1,0 +1,56 @@
+"""What is asked of a replay, checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sparkcast.errors import StudyError
+from sparkcast.study import Price
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIfQuestion:
+    """Which clusters to play the work on. What is None stays as it was."""
+
+    executors: tuple[int, ...] | None = None
+    cores: tuple[int, ...] | None = None  # of an executor
+    partitions: int | None = None  # spark.sql.shuffle.partitions
+    data: float = 1.0  # how many times as much
+    dynamic: tuple[int, int] | None = None  # least and most executors
+    price: Price | None = None
+
+    def __post_init__(self) -> None:
+        for name, numbers in (("executors", self.executors), ("cores", self.cores)):
+            if numbers is not None:
+                _require_counts(name, numbers)
+        if self.partitions is not None:
+            _require_counts("partitions", [self.partitions])
+        if not 0 < self.data <= 1000:
+            raise StudyError(f"`data={self.data:g}` is no factor", hint="use a number above 0, such as 2 for 2x")
+        if self.dynamic is not None:
+            least, most = self.dynamic
+            if not 0 <= least <= most or most < 1:
+                raise StudyError(
+                    f"`dynamic={self.dynamic}` is not a range of executors", hint="use (2, 20): the least and the most"
+                )
+            if self.executors is not None:
+                raise StudyError(
+                    "`dynamic=` and `executors=` exclude each other", hint="leave one of them out, and ask twice"
+                )
+        if self.price is not None and (self.price.machine_hours or self.price.hour is not None):
+            raise StudyError(
+                "event logs record cores and memory, not machines", hint="give `price=Price(core_hour=0.05)`"
+            )
+
+    @property
+    def is_of_clusters(self) -> bool:
+        return self.executors is not None or self.cores is not None or self.dynamic is not None
+
+
+def _require_counts(name: str, numbers: Sequence[int]) -> None:
+    for number in numbers:
+        if isinstance(number, bool) or number < 1:
+            raise StudyError(f"`{name}={number}` runs nothing", hint="use 1 or more")
+        if number > 100_000:
+            raise StudyError(f"`{name}={number}` is more than any cluster has", hint="use at most 100000")
+    if not numbers:
+        raise StudyError(f"`{name}=` is empty", hint="give at least one number")
