@@ -15,7 +15,7 @@ from sparkcast import api, demo
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
 from sparkcast.store import open_store
-from sparkcast.study import Configuration, JobRun, Observation, Outcome, Plan, Sharing, Trial
+from sparkcast.study import Configuration, JobRun, Observation, Outcome, Plan, Sharing, Study, Trial
 from sparkcast.study.streams import stream_responses
 
 TABLE = "executors,batch_size,network,time_s,accuracy\n" + "".join(
@@ -304,9 +304,9 @@ def _played_job(number: int, configuration: Configuration, arrived_s: float, end
     return JobRun(number, settings, *times, {"time_s": 0.5}, artifacts=f"runs/1/job-{number}", cores=1)
 
 
-def _played_run(path: Path, **_: object) -> CampaignResult:
-    api.load_study(path)
-    seen = api.load_data(path).dataset.observations
+def _played_run(study: Study, **_: object) -> CampaignResult:
+    assert study.path is not None
+    seen = api.load_data(study.path).dataset.observations
     cause = "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times, most recent failure: " + "lost " * 20
     failed = Observation(seen[0].configuration, {}, outcome=Outcome.ERROR, cause=cause)
     reason = "the time limit of 30 min 00 s is used up, and the next trial takes about as long as the others did"

@@ -61,7 +61,7 @@ def test_a_dry_run_is_one_json_list_of_commands(call: Call) -> None:
 @pytest.mark.usefixtures("data")
 def test_the_answer_goes_to_stdout_and_the_interval_is_said_in_words(sparkcast: Sparkcast) -> None:
     answer = sparkcast("predict", "runs.csv", "--at", "executors=3,batch_size=64", "--model", "ridge")
-    assert "90% of runs between" in answer.stdout
+    assert "90% of runs take" in answer.stdout
     assert answer.stderr.startswith("runs.csv: 12 runs\n  settings: executors (machines), batch_size (batch)\n")
 
 

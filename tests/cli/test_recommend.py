@@ -29,16 +29,16 @@ def ridge(*options: object) -> tuple[object, ...]:
 
 
 def test_the_answer_can_be_pasted_and_says_what_the_deadline_costs(call: Call, runs: str) -> None:
-    answer = call(*ridge("--within", "21s", "--fix", "jobs=1"))
+    answer = call(*ridge("--within", "19s", "--fix", "jobs=1"))
     assert answer.code == 0, answer.err
     first, why, deadline, *_ = answer.out.splitlines()
     assert first.startswith("Use executors=8, batch_size=")
     assert why.startswith("  Why        highest predicted accuracy of the ")
-    assert deadline.startswith("  Deadline   21 s, met with ")
+    assert deadline.startswith("  Deadline   19 s, met with ")
     assert "\nTrade-off    a deadline of " in answer.out
     assert " s allows executors=8, batch_size=" in answer.out
     assert len(answer.out.splitlines()) <= 10
-    details = call(*ridge("--within", "21s", "--fix", "jobs=1", "--details")).out
+    details = call(*ridge("--within", "19s", "--fix", "jobs=1", "--details")).out
     assert "\n--conf spark.executor.instances=8\n" in details
     assert "--conf spark.cores.max" not in details
     assert "also need spark.cores.max: 8 x the cores per executor" in details

@@ -84,14 +84,14 @@ def test_with_the_value_that_is_kept_in_place_of_the_limit_the_probability_is_th
         assert (below if is_upper else 1 - below) == pytest.approx(np.full(4, confidence), abs=1e-9)
 
 
-def test_the_probability_is_that_of_the_limit_which_is_kept_least_likely() -> None:
+def test_the_probability_is_that_of_keeping_all_limits_which_without_runs_are_taken_as_independent() -> None:
     limits = [Limit("time_s", 31.0), Limit("accuracy", 0.795, is_upper=False)]
     found = asked(FASTEST, limits, time_s=TIMES, accuracy=ACCURACIES)
     in_time = [NORMAL.cdf((31 - center) / 2) for center in (10, 20, 30, 40)]
     accurate = [1 - NORMAL.cdf((0.795 - center) / 0.01) for center in (0.7, 0.8, 0.9, 0.95)]
-    least = [min(pair) for pair in zip(in_time, accurate, strict=True)]
-    assert found.probability(np.arange(4)) == pytest.approx(least, abs=1e-9)
-    assert found.probability(np.array([2])) == pytest.approx(least[2:3], abs=1e-9)
+    both = [one * other for one, other in zip(in_time, accurate, strict=True)]
+    assert found.probability(np.arange(4)) == pytest.approx(both, abs=1e-9)
+    assert found.probability(np.array([2])) == pytest.approx(both[2:3], abs=1e-9)
     assert asked(FASTEST, time_s=TIMES).probability(np.arange(4)).tolist() == [1.0] * 4
 
 

@@ -12,7 +12,7 @@ from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError
 from sparkcast.learned.curves import fit_curve
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Limit, Recommendation
-from sparkcast.recommend.lines import evidence
+from sparkcast.recommend.lines import answer_lines
 from sparkcast.recommend.pool import measured_epochs
 from sparkcast.study import Configuration, Dataset, Epoch, Expression, Listed, Observation, Outcome, Price
 from sparkcast.study.space import Space
@@ -274,7 +274,7 @@ def test_what_is_likely_to_run_out_of_memory_is_not_recommended() -> None:
     assert found.chosen.failure_probability is not None
     assert found.chosen.failure_probability <= 0.1
     assert any("likely to fail" in text for text in found.excluded)
-    assert "these settings fail with " in evidence(found)
+    assert "of submissions are expected to fail" in dict(answer_lines(found))["Failures"]
     risky = recommend(
         with_failures(), MEMORY, price=Price(gib_hour=1.0), model="ridge", minimize="cost", max_failure=0.9
     )

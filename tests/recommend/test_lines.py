@@ -134,7 +134,8 @@ def test_the_evidence_says_how_often_runs_failed() -> None:
     none = recommended(considered=seen(4, 4, 58), no_failure=NoFailure(58))
     assert evidence(none) == "58 runs cover all 4 candidates; none failed (failure rate below 5%, 95% confidence)"
     some = recommended(candidate(failure_probability=0.2), considered=seen(4, 4, 1000, 30))
-    assert evidence(some).endswith("; 30 of 1,000 failed; these settings fail with 20% probability")
+    assert evidence(some).endswith("; 30 of 1,000 failed")
+    assert dict(answer_lines(some))["Failures"].startswith("20% of submissions are expected to fail; ")
     assert evidence(recommended(considered=seen(4, 4, 1000, 30))).endswith("; 30 of 1,000 failed")
 
 

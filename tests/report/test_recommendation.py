@@ -340,8 +340,8 @@ def test_the_details_tell_the_limits_what_they_cost_the_chance_of_failing_and_wh
     )
     lines = recommendation_details(asked)
     assert lines[3:] == (
-        "It meets the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900, the least "
-        "likely of these with 97% probability if the run succeeds; 95% was required.",
+        "It meets the deadline of 1 min 00 s, the budget of 0.25 and the accuracy of at least 0.900 together with 97% "
+        "probability if the run succeeds; 95% was required.",
         "3% of submissions with these settings are expected to fail.",
         "Trade-off for the budget of 0.25: 0.06 more buys batch_size=511: time_s 20 -> 16.",
         "These settings were never run. The closest measured configuration: batch_size=256, executors=4, 25% "

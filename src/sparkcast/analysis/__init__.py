@@ -205,6 +205,7 @@ class Analysis(Displayed):
 
     @property
     def meaning(self) -> Response:
+        """What the response is: its kind, its unit, and whether less of it is better."""
         return self.vocabulary.response(self.response)
 
     def frame(self) -> "pd.DataFrame":

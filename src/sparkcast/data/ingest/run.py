@@ -50,6 +50,7 @@ class Ingested(Displayed):
 
     @property
     def n_read(self) -> int:
+        """How many logs told something, those of applications that have not ended included."""
         return sum(log.status in (LogStatus.OK, LogStatus.PARTIAL) for log in self.logs)
 
     def frame(self) -> "pd.DataFrame":
