@@ -92,7 +92,7 @@ def test_a_probability_needs_a_bound(found: PredictionAt) -> None:
 
 def test_a_notebook_shows_quantiles_and_what_they_are_of(found: PredictionAt) -> None:
     page = found._repr_html_()
-    assert "time_s at executors=5" in page
+    assert "At executors=5: time " in page
     assert f"<td>{found.quantile(0.99):.4g}</td>" in page
 
 

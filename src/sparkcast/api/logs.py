@@ -258,7 +258,7 @@ def whatif_within(
         InfeasibleError: No cluster keeps to them; the error has the nearest.
 
     >>> whatif_within("log.zstd", within_s=3600, cores=[1, 2]).chosen.configuration["executors"]
-    1
+    2
     """
     from sparkcast.recommend.replayed import recommend_replayed
 

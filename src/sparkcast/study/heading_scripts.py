@@ -106,7 +106,7 @@ def in_english(text: str) -> str:
     if not _STRETCH.search(base):
         return base + bracket + rest
     translated = _STRETCH.sub(lambda found: f"_{'_'.join(_segments(found[0]))}_", base)
-    return re.sub(r"_+", "_", translated).strip("_ ") + bracket + rest
+    return re.sub(r"_* _*", " ", re.sub(r"_+", "_", translated)).strip("_ ") + bracket + rest
 
 
 def _segments(stretch: str) -> list[str]:
