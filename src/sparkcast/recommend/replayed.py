@@ -65,7 +65,8 @@ def _why(goal: str, n_meeting: int, n: int, limits: tuple[Limit, ...]) -> str:
     if not limits:
         return f"lowest predicted {noun}"
     limited = " and the ".join("deadline" if one.response == _TIME else "budget" for one in limits)
-    return f"lowest predicted {noun} of the {n_meeting} candidates (of {n}) that meet the {limited}"
+    meeting = f"{n_meeting} candidates (of {n}) that meet" if n_meeting > 1 else f"1 candidate (of {n}) that meets"
+    return f"lowest predicted {noun} of the {meeting} the {limited}"
 
 
 def _considered(found: WhatIf, candidates: list[Candidate], n_meeting: int) -> Considered:
