@@ -49,7 +49,7 @@ _SETTINGS: tuple[tuple[Role, str], ...] = (
         "n_workers n_nodes servers executor_instances",
     ),
     (Role.CORES, "cores executor_cores cores_per_executor"),
-    (Role.TOTAL_CORES, "cpu cpus"),
+    (Role.TOTAL_CORES, "cpu cpus ncpus"),
     (Role.MACHINE_TYPE, "machine_type vm_type instance_type node_type machine"),
     (
         Role.MEMORY,
