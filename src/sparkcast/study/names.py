@@ -279,11 +279,6 @@ def unit_in_name(name: str) -> str:
     return _ending(name, _TIME_UNITS) or _ending(name, _SIZE_UNITS) or _ending(name, _OTHER_UNITS)
 
 
-def currency_in_name(name: str) -> str:
-    """The currency that a heading names: `cost_usd`, `Coût (€)`."""
-    return _ending(name, CURRENCIES)
-
-
 def usual_unit(name: str, meaning: str) -> str:
     """The unit that a name ends in, of what is counted in several: "minutes" for a time, "ram_gb" for a memory."""
     units: dict[str, Mapping[str, str]] = {Kind.TIME: _TIME_UNITS, Role.MEMORY: _SIZE_UNITS}
