@@ -85,13 +85,8 @@ Cell = Quantity | Clock | None
 def read_cell(text: str) -> Cell:
     """What a cell can be; None for a text."""
     text = text.replace("\u2212", "-")
-    if match := _CLOCK.fullmatch(text):
-        days, first, second, third, fraction = match.groups()
-        rest = float(f"0.{fraction}") if fraction else 0.0
-        return Clock(int(days or 0), int(first), int(second), None if third is None else int(third), rest)
-    if match := _ISO.fullmatch(text):
-        whole = [int(part or 0) for part in match.groups()[:4]]
-        return Clock(*whole, float(f"0.{match[5]}") if match[5] else 0.0)
+    if clock := _read_clock(text):
+        return clock
     currency = ""
     if (match := _PREFIX.match(text)) and match[2].lower() in {*_SIGNS, *_CODES}:
         currency = match[2].lower()
@@ -111,6 +106,16 @@ def read_cell(text: str) -> Cell:
     if currency:
         parts = [(parts[0][0], currency)]
     return _quantity(tuple(parts), is_spaced)
+
+
+def _read_clock(text: str) -> Clock | None:
+    is_iso = text[:1] in ("P", "p")
+    match = (_ISO if is_iso else _CLOCK).fullmatch(text)
+    if match is None:
+        return None
+    days, first, second, third, fraction = match.groups()
+    last = None if third is None and not is_iso else int(third or 0)
+    return Clock(int(days or 0), int(first or 0), int(second or 0), last, float(f"0.{fraction}") if fraction else 0.0)
 
 
 def _quantity(parts: tuple[tuple[str, str], ...], is_spaced: bool) -> Quantity | None:

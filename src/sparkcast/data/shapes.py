@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sparkcast.data.cell import Quantity, read_cell
 from sparkcast.data.column import TEXT, Column
+from sparkcast.data.options import TableOptions
 from sparkcast.errors import StudyError
 from sparkcast.study.headings import plain_name
 
@@ -19,8 +20,10 @@ _NAMES = re.compile(r"metrics?|measures?|measurement|variable|param(eter)?|key|a
 _VALUES = re.compile(r"values?|val|wert|valor|valeur|valore|waarde|amount")
 
 
-def ask_about_repeats(path: Path, columns: Mapping[str, Column]) -> None:
-    """Raise StudyError where several runs stand side by side in a row."""
+def ask_about_repeats(path: Path, columns: Mapping[str, Column], options: TableOptions, *, is_ours: bool) -> None:
+    """Raise StudyError where several runs stand side by side in a row, unless the response or the factors are named."""
+    if is_ours or options.responses or options.factors:
+        return
     found = {name: match for name in columns if (match := _REPEAT.fullmatch(plain_name(name)))}
     for first in found.values():
         alike = [n for n, m in found.items() if (m[1], m[3]) == (first[1], first[3]) and columns[n].is_number]

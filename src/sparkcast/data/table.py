@@ -82,8 +82,7 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     yielded = (*yielded, *tracked.measured)
     sorted_ = sorted_columns(columns, written, declared, options, yielded, tracked)
     _require_settings(sorted_, grid, path)
-    if not (is_ours or options.responses or options.factors):
-        ask_about_repeats(path, columns)
+    ask_about_repeats(path, columns, options, is_ours=is_ours)
     if not options.complete_rows:
         sorted_ = ask_about_gaps(path.name, columns, sorted_)
     fixed = _constants(columns, written, sorted_)
