@@ -28,14 +28,14 @@ def pages() -> dict[str, str]:
 def _schemas() -> dict[str, str]:
     import json
 
-    from sparkcast.cli._schemas import schemas
+    from sparkcast.wire.schemas import schemas
 
     made = {name.replace(" ", "-"): schema for name, schema in schemas().items()}
     return {f"schemas/{name}.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
 
 
 def _json() -> str:
-    from sparkcast.cli._schemas import documents, schemas
+    from sparkcast.wire.schemas import documents, schemas
 
     made = schemas()
     files = {name: name.replace(" ", "-") for name in documents()}

@@ -18,8 +18,8 @@ ROOT = Path(sparkcast.__file__).parent
 # Left to right: the whole house. Only the last few put rooms together.
 ORDER = (
     "errors units plain arrays display registry replications eventlogs study facts replay profile designs workloads "
-    "engines observe store runs data analysis queues fitting models learned validate recommend search testing report "
-    "text api demo cli __main__"
+    "engines observe store runs data analysis queues fitting models learned validate recommend search testing history "
+    "report text api demo wire cli __main__"
 ).split()
 
 
@@ -181,7 +181,8 @@ SHELL_LINES = {
         recommend/submit.py search/loop.py study/redaction.py testing/workloads.py
         workloads/_submit_line.py""",
     "a user's own job": "data/ingest/settings.py workloads/_command_block.py",
-    "pip": "store/packing.py store/schema.py",
+    "pip": "store/packing.py store/records.py store/schema.py",
+    "titles of what commands print": "wire/schemas.py",
     "commands to type, in a study file and after the demo": "demo.py workloads/pasted.py workloads/starter.py",
 }
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 from sparkcast import api
-from sparkcast.engines import ClusterCapacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import ClusterCapacity, ClusterFacts, Exit, Handle, SparkJob, Submission
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.recommend import Recommendation
 from sparkcast.recommend.advise import Choices
@@ -100,11 +100,21 @@ Play = Callable[[Settings], Mapping[str, float] | str]  # the responses, or why 
 
 @dataclass
 class Ended:
-    returncode: int
-    pid: int = 0
+    """A job that has ended like this; with None, one that runs until it is stopped."""
 
-    def poll(self) -> int:
-        return self.returncode
+    returncode: int | None
+    name: str = "played"
+    log: Path = Path()
+
+    @property
+    def exit(self) -> Exit | None:
+        return None if self.returncode is None else Exit(self.returncode)
+
+    def poll(self) -> Exit | None:
+        return self.exit
+
+    def stop(self) -> None:
+        self.returncode = -15 if self.returncode is None else self.returncode
 
 
 class PlayedEngine:
@@ -130,7 +140,7 @@ class PlayedEngine:
     def submission(self, job: SparkJob) -> Submission:
         return Submission(job.arguments, {})
 
-    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start(self, submission: Submission, log: Path) -> Handle:
         given, report = json.loads(Path(submission.argv[0]).read_text())["settings"], Path(submission.argv[1])
         self.ran.append(given)
         played = self.play(given)
@@ -139,9 +149,7 @@ class PlayedEngine:
         else:
             lines = [{"kind": "started"}, {"kind": "result", "responses": dict(played)}]
         report.write_text("".join(json.dumps({"at": 1.0, **line}) + "\n" for line in lines))
-        return cast("subprocess.Popen[bytes]", Ended(1 if isinstance(played, str) else 0))
-
-    def stop(self, process: "subprocess.Popen[bytes]") -> None: ...
+        return Ended(1 if isinstance(played, str) else 0)
 
     def facts(self) -> ClusterFacts:
         return ClusterFacts("3.5.9", "17", "played")

@@ -12,7 +12,7 @@ import pytest
 from every_command import FAILING, SUCCEEDING
 from sparkcast import api
 from sparkcast.cli import _helps
-from sparkcast.cli._schemas import documents
+from sparkcast.wire.schemas import documents
 from tests_support import Call
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
@@ -54,7 +54,7 @@ def require_valid(document: Any, name: str) -> None:
 
 
 def test_every_command_has_a_published_schema() -> None:
-    assert set(documents()) == set(_helps()), "add the type of the new command to cli/_schemas.py"
+    assert set(documents()) == set(_helps()), "add the type of the new command to wire/schemas.py"
     for name in (*documents(), "error"):
         jsonschema.Draft202012Validator.check_schema(schema(name))
 

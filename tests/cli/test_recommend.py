@@ -232,7 +232,7 @@ def test_the_chance_of_a_deadline_is_that_of_a_submission_where_settings_often_f
         for rep in range(6)
     ]
     (tmp_path / "runs.csv").write_text("\n".join(["executors,time_s,status", *rows]) + "\n")
-    asked = ("recommend", tmp_path / "runs.csv", "--within", "45s", "--max-failure", "0.9", "--model", "ridge")
+    asked = ("recommend", tmp_path / "runs.csv", "--within", "45s", "--max-failure", "0.9", "--model", "bayesian")
     said = " ".join(call(*asked).out.split())
     assert "Use executors=4." in said
     assert re.search(r"met by (6|7)\d% of submissions, and by >?\d+% of those that succeed", said)

@@ -6,7 +6,8 @@ from pathlib import Path
 import psutil
 
 from sparkcast.engines import _warden
-from sparkcast.engines._family import Family, stop_process
+from sparkcast.engines._family import ChildProcess, Family
+from sparkcast.engines.handle import Exit
 from tests_support import wait_until
 
 
@@ -42,8 +43,10 @@ def test_stopping_a_process_that_ignores_sigterm_kills_it(tmp_path: Path) -> Non
     )
     process = family.start((sys.executable, "-c", stubborn), {}, tmp_path / "log")
     wait_until(lambda: "up" in (tmp_path / "log").read_text())
-    stop_process(process, patience_s=0.3)
-    assert process.poll() == -9
+    handle = ChildProcess(process, tmp_path / "log")
+    assert handle.poll() is None
+    handle.stop(patience_s=0.3)
+    assert (handle.exit, handle.log) == (Exit(-9), tmp_path / "log")
     family.close()
 
 

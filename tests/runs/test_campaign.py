@@ -19,7 +19,9 @@ import sqlalchemy as sa
 
 from postgres_support import PostgresServer
 from sparkcast.designs import make_plan
-from sparkcast.engines import ClusterCapacity, ClusterFacts, SparkJob, Submission
+from sparkcast.engines import ClusterCapacity, ClusterFacts, Exit, Handle, SparkJob, Submission
+from sparkcast.engines._family import ChildProcess
+from sparkcast.engines.handle import wait_for
 from sparkcast.errors import RunError, StoreError, StudyError
 from sparkcast.runs import placement, session, site
 from sparkcast.runs.campaign import CampaignResult, run_campaign
@@ -54,7 +56,7 @@ class PlayedEngine:
     def __init__(self, script: list[Act], troubles: list[str] | None = None) -> None:
         self.script, self.troubles = list(script), troubles or []
         self.restarts = self.looks = self.notes_of_life = 0
-        self.started: list[subprocess.Popen[bytes]] = []
+        self.started: list[ChildProcess] = []
 
     def __enter__(self) -> Self:
         return self
@@ -73,14 +75,11 @@ class PlayedEngine:
         act = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         return Submission((sys.executable, "-c", _DRIVER, job.arguments[1], json.dumps(dict(act))), {})
 
-    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start(self, submission: Submission, log: Path) -> Handle:
         with log.open("wb") as output:
-            self.started.append(subprocess.Popen(submission.argv, stdout=output, stderr=output))
+            process = subprocess.Popen(submission.argv, stdout=output, stderr=output, start_new_session=True)
+            self.started.append(ChildProcess(process, log))
         return self.started[-1]
-
-    def stop(self, process: "subprocess.Popen[bytes]") -> None:
-        process.kill()
-        process.wait()
 
     def facts(self) -> ClusterFacts:
         return ClusterFacts("3.5.9", "17", "played")
@@ -207,7 +206,7 @@ def _run_until_killed(monkeypatch: pytest.MonkeyPatch, folder: Path, study: Stud
         with pytest.raises(Killed):
             run(patch, folder, engine, study)
     for process in engine.started:
-        engine.stop(process)
+        process.stop()
 
 
 def test_a_run_killed_with_sparkcast_counts_against_the_total_limit(
@@ -218,7 +217,7 @@ def test_a_run_killed_with_sparkcast_counts_against_the_total_limit(
     monkeypatch.setattr("sparkcast.store.clock.monotonic", lambda: now[0])
     launch = PlayedEngine.start
 
-    def start_and_go_on(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start_and_go_on(engine: PlayedEngine, submission: Submission, log: Path) -> Handle:
         now[0] += 40.0  # until it is seen for the first time
         return launch(engine, submission, log)
 
@@ -259,9 +258,9 @@ def test_results_removed_during_a_run_are_an_error_and_not_a_success(
 ) -> None:
     launch = PlayedEngine.start
 
-    def start_and_remove(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start_and_remove(engine: PlayedEngine, submission: Submission, log: Path) -> Handle:
         process = launch(engine, submission, log)
-        process.wait()
+        wait_for(process)
         if len(engine.started) == 2:
             shutil.rmtree(tmp_path / "r")
         return process
@@ -278,7 +277,7 @@ def test_results_removed_during_a_long_run_end_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(session, "SEEN_EVERY_S", 0.0)
     launch = PlayedEngine.start
 
-    def start_and_remove(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start_and_remove(engine: PlayedEngine, submission: Submission, log: Path) -> Handle:
         process = launch(engine, submission, log)
         shutil.rmtree(tmp_path / "r")
         return process
@@ -287,13 +286,13 @@ def test_results_removed_during_a_long_run_end_it(monkeypatch: pytest.MonkeyPatc
     engine = PlayedEngine([{"sleep": 600}])
     with pytest.raises(StoreError, match="was removed or moved"):
         run(monkeypatch, tmp_path / "r", engine)
-    engine.stop(engine.started[0])
+    engine.started[0].stop()
 
 
 def test_a_run_during_which_the_clock_was_set_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     now, launch = time.time, PlayedEngine.start
 
-    def start_and_set_back(engine: PlayedEngine, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start_and_set_back(engine: PlayedEngine, submission: Submission, log: Path) -> Handle:
         if len(engine.started) == 1:
             monkeypatch.setattr(time, "time", lambda: now() - 3600)
         return launch(engine, submission, log)
@@ -354,7 +353,7 @@ def test_a_full_disk_is_an_error_with_advice_and_resume_goes_on(
     engine = PlayedEngine([OK])
     launch = engine.start
 
-    def fail_second(submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def fail_second(submission: Submission, log: Path) -> Handle:
         if log.parent.name.startswith("0002"):
             raise OSError(28, "No space left on device")
         return launch(submission, log)
@@ -447,7 +446,7 @@ def test_signals_mean_again_what_they_meant_before(monkeypatch: pytest.MonkeyPat
 class Waiting(PlayedEngine):
     """A cluster without room: its second run registers and then waits."""
 
-    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start(self, submission: Submission, log: Path) -> Handle:
         if len(self.started) == 1:
             event = {"Event": "SparkListenerApplicationStart", "App Name": "x", "App ID": "app-1", "Timestamp": 1000}
             (log.parent / "eventlog" / "app-1").write_text(json.dumps(event) + "\n")
@@ -531,7 +530,7 @@ def test_a_run_ends_at_once_when_its_study_is_taken_over_and_leaves_nothing(
     monkeypatch.setattr(session, "SEEN_EVERY_S", 0.0)
     with pytest.raises(LeaseLostError, match="ann on b, pid 7"):
         _in_shared_store(monkeypatch, ResultsPlace(tmp_path / "r", url), engine)
-    assert [process.poll() for process in engine.started] == [-9]
+    assert [process.exit for process in engine.started] == [Exit(-15)]
     store = open_store(url)
     assert store.observations("s") == ()
     store.close()

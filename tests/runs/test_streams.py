@@ -7,13 +7,12 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from eventlogs_support import REAL_LOG
 from sparkcast import api
-from sparkcast.engines import ClusterFacts, Submission
+from sparkcast.engines import ClusterFacts, Handle, Submission
 from sparkcast.errors import NotEnoughDataError, RunError, StudyError
 from sparkcast.runs import session, site
 from sparkcast.runs.campaign import CampaignResult
@@ -46,9 +45,9 @@ class Cluster(PlayedEngine):
 class LosesOne(Cluster):
     """The third job it ever starts vanishes."""
 
-    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start(self, submission: Submission, log: Path) -> Handle:
         started = super().start(submission, log)
-        return cast("subprocess.Popen[bytes]", Ended(137)) if len(self.ran) == 3 else started
+        return Ended(137) if len(self.ran) == 3 else started
 
 
 def run(
@@ -147,9 +146,9 @@ def test_a_lost_job_loses_its_stream_which_is_tried_again_whole(
 
 def test_a_stream_lost_three_times_stays_open_for_resume(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     class LosesAll(Cluster):
-        def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+        def start(self, submission: Submission, log: Path) -> Handle:
             super().start(submission, log)
-            return cast("subprocess.Popen[bytes]", Ended(137))
+            return Ended(137)
 
     with pytest.raises(RunError, match="was lost 3 times"):
         run(monkeypatch, tmp_path, LosesAll(fine))

@@ -12,8 +12,9 @@ import pytest
 
 from sparkcast import api
 from sparkcast.designs import make_plan
-from sparkcast.engines import SparkJob, Submission
-from sparkcast.engines._family import Family
+from sparkcast.engines import Exit, Handle, SparkJob, Submission
+from sparkcast.engines._family import ChildProcess, Family
+from sparkcast.engines.handle import wait_for
 from sparkcast.errors import StudyChangedError, StudyError
 from sparkcast.runs import site
 from sparkcast.runs.campaign import CampaignResult, retried_outcomes, run_campaign
@@ -58,16 +59,17 @@ class WithoutSpark(PlayedEngine):
         argv = (sys.executable, str(job.application), *job.arguments)
         return Submission(argv, env, directory=job.directory, output=job.output)
 
-    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start(self, submission: Submission, log: Path) -> Handle:
         assert submission.output is not None
         with submission.output.open("ab") as output, log.open("ab") as errors:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 submission.argv,
                 env={**os.environ, **submission.env},
                 cwd=submission.directory,
                 stdout=output,
                 stderr=errors,
             )
+        return ChildProcess(process, log)
 
 
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch, program: str = PROGRAM, text: str = STUDY) -> list[Observation]:
@@ -213,7 +215,7 @@ def test_a_properties_file_of_the_user_is_given_to_spark_with_the_secrets(
     try:
         argv: tuple[Any, ...] = (str(tmp_path / "show"), "app.py")
         submission = Submission(argv, {}, secrets, tmp_path / "p.conf", tmp_path, tmp_path / "out.log")
-        assert family.submit(submission, tmp_path / "log").wait() == 0
+        assert wait_for(family.submit(submission, tmp_path / "log")) == Exit(0)
     finally:
         family.close()
     shown = (tmp_path / "out.log").read_text()

@@ -2,18 +2,17 @@
 
 import dataclasses
 import json
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparkcast.designs import make_plan
-from sparkcast.engines import ClusterCapacity, Submission
+from sparkcast.engines import ClusterCapacity, Handle, Submission
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, RunError, StudyChangedError, StudyError
 from sparkcast.recommend.question import Objective
 from sparkcast.runs import site
@@ -381,10 +380,10 @@ def test_failed_runs_are_told_and_counted(monkeypatch: pytest.MonkeyPatch, folde
 class Endless(PlayedEngine):
     """Runs of 3000 samples do not end by themselves."""
 
-    def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def start(self, submission: Submission, log: Path) -> Handle:
         if json.loads(Path(submission.argv[0]).read_text())["settings"]["samples"] != 3000:
             return super().start(submission, log)
-        return cast("subprocess.Popen[bytes]", Ended(None))  # type: ignore[arg-type]
+        return Ended(None)
 
 
 def test_a_searcher_is_told_how_a_run_failed_and_the_limit_that_stopped_it_again_on_resume(
@@ -512,8 +511,8 @@ def test_a_run_that_uses_up_the_money_is_stopped_and_says_nothing(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     class Endless(PlayedEngine):
-        def start(self, submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
-            return cast("subprocess.Popen[bytes]", Ended(None))  # type: ignore[arg-type]
+        def start(self, submission: Submission, log: Path) -> Handle:
+            return Ended(None)
 
     with pytest.raises(NotEnoughDataError, match=r"nothing was run: the maximum cost of 0\.30 USD is used up"):
         search(monkeypatch, folder, engine=Endless(by_samples), study=PRICED, budget=Budget(max_cost=0.3))
@@ -760,7 +759,7 @@ def test_ctrl_c_in_the_last_run_changes_nothing(monkeypatch: pytest.MonkeyPatch,
     engine = PlayedEngine(by_samples)
     launch = engine.start
 
-    def interrupted(submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def interrupted(submission: Submission, log: Path) -> Handle:
         if len(engine.ran) == 2:
             os.kill(os.getpid(), signal.SIGINT)
         return launch(submission, log)
@@ -842,7 +841,7 @@ def test_an_interrupted_search_says_so_and_goes_on(monkeypatch: pytest.MonkeyPat
     engine = PlayedEngine(by_samples)
     launch = engine.start
 
-    def interrupted(submission: Submission, log: Path) -> "subprocess.Popen[bytes]":
+    def interrupted(submission: Submission, log: Path) -> Handle:
         if len(engine.ran) == 2:
             os.kill(os.getpid(), signal.SIGINT)
         return launch(submission, log)

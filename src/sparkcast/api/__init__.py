@@ -48,10 +48,12 @@ if TYPE_CHECKING:
     from sparkcast.recommend.admission import SharedCluster
     from sparkcast.recommend.advise import Choices
     from sparkcast.recommend.question import Question
+    from sparkcast.runs.cancel import CancelToken
     from sparkcast.search.options import Budget, SearchMethod
 
 __all__ = [
     "Budget",
+    "CancelToken",
     "Choices",
     "Data",
     "Distribution",
@@ -112,6 +114,7 @@ __all__ = [
 # Nouns of rooms that take long to import, which happens when one is first used.
 _HOMES = {
     "Budget": "sparkcast.search.options",
+    "CancelToken": "sparkcast.runs.cancel",
     "Choices": "sparkcast.recommend.advise",
     "Distribution": "sparkcast.fitting.distribution",
     "Effort": "sparkcast.queues.load",

@@ -26,6 +26,7 @@ from sparkcast.cli import (
 from sparkcast.cli._failures import failure_of
 from sparkcast.cli._output import COMMAND, begin_output, emit_error, say_error
 from sparkcast.cli._overview import show_overview
+from sparkcast.wire.failures import Failure
 
 _SUMMARY = "How long, how accurate and how expensive a machine-learning job on Apache Spark will be, before you run it."
 
@@ -88,7 +89,7 @@ def main() -> None:
     try:
         code = app(words, standalone_mode=False, prog_name="sparkcast") or 0
         if code and is_json:
-            emit_error(code, "interrupted", "the same command with --resume continues")
+            emit_error(Failure(code, "interrupted", "the same command with --resume continues"))
         sys.stdout.flush()  # a full disk is told as one
         sys.exit(code)
     except BrokenPipeError:  # `sparkcast ... | head`
@@ -100,7 +101,7 @@ def main() -> None:
         _print_traceback() if is_verbose else None
         failure = failure_of(error, tuple(_helps()))
         if is_json:
-            emit_error(failure.code, failure.problem, failure.hint, failure.nearest)
+            emit_error(failure)
         say_error(failure.problem, failure.hint)
         sys.exit(failure.code)
 

@@ -11,6 +11,7 @@ import typer
 
 from sparkcast.cli._wording import as_options, with_options
 from sparkcast.errors import StudyError
+from sparkcast.wire.failures import Failure
 
 if TYPE_CHECKING:
     from sparkcast.text import Page
@@ -23,7 +24,6 @@ Details = Annotated[bool, typer.Option("--details", help="Show everything, not o
 
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")]
 
-SCHEMA_VERSION = 1  # of every document; docs/reference/schemas
 COMMAND: ContextVar[str] = ContextVar("COMMAND", default="sparkcast")  # the one that runs, which names its document
 _HAS_TOLD: ContextVar[bool] = ContextVar("_HAS_TOLD", default=False)  # a document stands on stdout
 
@@ -60,25 +60,15 @@ def emit(
     if not as_json:
         show(result)
         return
-    from sparkcast.plain import to_plain
-    from sparkcast.study.redaction import redact_plain
+    from sparkcast.wire.documents import document_of
 
-    plain = to_plain(result) if is_users else redact_plain(to_plain(result))
-    if isinstance(plain, dict):  # a list has no place for it
-        plain = {"schema": schema_name(COMMAND.get()), **plain, **to_plain(beside or {})}
-    _write(plain)
+    _write(document_of(COMMAND.get(), result, beside, is_users=is_users))
 
 
-def emit_error(code: int, problem: str, hint: str, nearest: Sequence[object] = ()) -> None:
+def emit_error(failure: Failure) -> None:
     """The document of a command that failed; one that has told its result already leaves it at that."""
-    if _HAS_TOLD.get():
-        return
-    told = {"code": code, "problem": problem, "hint": hint, "nearest": list(nearest)}
-    _write({"schema": schema_name("error"), "error": told})
-
-
-def schema_name(document: str) -> str:
-    return f"sparkcast/{document.replace(' ', '-')}/{SCHEMA_VERSION}"
+    if not _HAS_TOLD.get():
+        _write(failure.document())
 
 
 def _write(plain: Any) -> None:

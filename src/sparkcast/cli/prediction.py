@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,10 +10,10 @@ import typer
 from sparkcast.cli._output import Details, Force, Json, Verbose, emit, require_free, say, shell, show, tell
 from sparkcast.cli._progress import show_steps
 from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, names, reads_runs, say_meanings, understood
+from sparkcast.wire.results import Exported, FitReport
 
 if TYPE_CHECKING:
     from sparkcast.api import Data
-    from sparkcast.learned.fit import FittedResponse
     from sparkcast.learned.saved import SavedModel
     from sparkcast.study import Level
 
@@ -52,23 +51,6 @@ Extrapolate = Annotated[
     typer.Option("--extrapolate", help="Answer even where the runs say little, with a wide interval."),
 ]
 USUAL_MODEL = "auto"  # the default of --model
-
-
-@dataclass(frozen=True, slots=True)
-class FitReport:
-    """What `fit --json` tells."""
-
-    responses: "tuple[FittedResponse, ...]"
-    notes: tuple[str, ...]  # what was not learned, and why
-    saved: Path | None
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """What `export --json` tells."""
-
-    path: str  # a file, or a tracking store
-    observations: int
 
 
 def register(app: typer.Typer) -> None:

@@ -1,6 +1,5 @@
 """Showing: report."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +8,7 @@ import typer
 from sparkcast.cli._output import Force, Json, Verbose, emit, require_free, say
 from sparkcast.cli._tables import AS_IT_STANDS, TableArguments, reads_runs, understood
 from sparkcast.cli.prediction import DataSource, load
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What `report --json` tells."""
-
-    path: Path
+from sparkcast.wire.results import Written
 
 
 def register(app: typer.Typer) -> None:

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +21,7 @@ from sparkcast.cli._output import (
     tell,
     verbatim,
 )
+from sparkcast.wire.results import Kinds, Starter
 
 if TYPE_CHECKING:
     from sparkcast.designs.summary import PlanSummary
@@ -33,22 +33,6 @@ def register(app: typer.Typer) -> None:
     app.command()(init)
     app.command("list")(list_plugs)
     app.command()(design)
-
-
-@dataclass(frozen=True, slots=True)
-class Starter:
-    """What `init --json` tells."""
-
-    workload: str
-    study: str
-
-
-@dataclass(frozen=True, slots=True)
-class Kinds:
-    """What `list --json` tells: the names of each kind, and which package brings them."""
-
-    kinds: dict[str, tuple[str, ...]]
-    packages: dict[str, dict[str, tuple[str, ...]]]  # kind -> package -> names
 
 
 StartingPoint = Annotated[

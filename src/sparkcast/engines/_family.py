@@ -14,6 +14,7 @@ import psutil
 
 from sparkcast.engines import Submission, _warden
 from sparkcast.engines.conf import property_line
+from sparkcast.engines.handle import Exit
 from sparkcast.errors import StudyError
 
 _COLLECT_S = 5.0
@@ -62,7 +63,7 @@ class Family:
         self._started.append(process)
         return process
 
-    def submit(self, submission: Submission, log: Path, *, defaults: str = "") -> subprocess.Popen[bytes]:
+    def submit(self, submission: Submission, log: Path, *, defaults: str = "") -> "ChildProcess":
         """Start a spark-submit whose secrets go through a file that only this user can read.
 
         Given such a file, Spark does not read its spark-defaults.conf: `defaults` is the text of it. Nor does it read
@@ -79,7 +80,8 @@ class Family:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write("\n".join(lines))
             argv = (argv[0], "--properties-file", name, *argv[1:])
-        return self.start(argv, submission.env, log, output=submission.output, directory=submission.directory)
+        process = self.start(argv, submission.env, log, output=submission.output, directory=submission.directory)
+        return ChildProcess(process, log)
 
     def has_member(self, word: str) -> bool:
         """Whether a living member has `word` in its command line."""
@@ -109,13 +111,32 @@ def _text_of(properties_file: Path) -> str:
         raise StudyError(f"cannot read the properties file {str(properties_file)!r}: {error}") from error
 
 
-def stop_process(process: subprocess.Popen[bytes], *, patience_s: float = 5.0) -> None:
-    """End a member started by `Family.start`, politely first, with all of its process group."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is not None:
-            break
-        try:
-            os.killpg(process.pid, number)
-            process.wait(timeout=patience_s)
-        except (ProcessLookupError, subprocess.TimeoutExpired):
-            continue
+class ChildProcess:
+    """A member as a handle: spark-submit in client mode is the driver itself."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self._process, self.log = process, log
+
+    @property
+    def name(self) -> str:
+        return f"pid {self._process.pid}"
+
+    @property
+    def exit(self) -> Exit | None:
+        code = self._process.returncode
+        return None if code is None else Exit(code)
+
+    def poll(self) -> Exit | None:
+        self._process.poll()
+        return self.exit
+
+    def stop(self, *, patience_s: float = 5.0) -> None:
+        """End it, politely first, with all of its process group."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._process.poll() is not None:
+                break
+            try:
+                os.killpg(self._process.pid, number)
+                self._process.wait(timeout=patience_s)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                continue

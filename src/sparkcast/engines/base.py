@@ -5,7 +5,6 @@ what they did is the part of `observe`.
 """
 
 import shlex
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from sparkcast.engines.capacity import ClusterCapacity, Worker
+from sparkcast.engines.handle import Exit, Handle
 from sparkcast.registry import Registry
 from sparkcast.study import SparkOptions
 from sparkcast.study.redaction import redact, redact_arguments
@@ -23,6 +23,8 @@ __all__ = [
     "ClusterCapacity",
     "ClusterFacts",
     "Engine",
+    "Exit",
+    "Handle",
     "HasShortage",
     "Shape",
     "SparkJob",
@@ -132,12 +134,8 @@ class Engine(Protocol):
         """Do once, before anything is measured, what makes jobs like this one start faster."""
         ...
 
-    def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
-        """Run a submission with its output in `log`. The process cannot outlive this one."""
-        ...
-
-    def stop(self, process: subprocess.Popen[bytes]) -> None:
-        """End a started submission now, with all that it started itself."""
+    def start(self, submission: Submission, log: Path) -> Handle:
+        """Run a submission with its driver's messages in `log`. The job cannot outlive this process."""
         ...
 
     def facts(self) -> ClusterFacts: ...

@@ -22,16 +22,18 @@ from sparkcast.engines import (
     STANDALONE_POLICY,
     ClusterCapacity,
     ClusterFacts,
+    Handle,
     SparkJob,
     Submission,
     _pinned_java,
 )
 from sparkcast.engines._archive import ClassArchive, find_archive
-from sparkcast.engines._family import Family, stop_process
+from sparkcast.engines._family import Family
 from sparkcast.engines._installation import find_spark
 from sparkcast.engines._java import find_java
 from sparkcast.engines._submit import build_submission
 from sparkcast.engines.conf import join_conf, read_properties
+from sparkcast.engines.handle import wait_for
 from sparkcast.engines.machine import this_machine
 from sparkcast.errors import RunError, StudyError
 from sparkcast.study import SparkOptions
@@ -123,20 +125,17 @@ class EmbeddedCluster:
         draft.mkdir(exist_ok=True)
         conf = join_conf({**job.conf, **_SMALLEST}, archive.options_to_make(draft))
         rehearsal = SparkJob(Path(__file__).with_name("_rehearsal.py"), (), conf, "sparkcast rehearsal")
-        self.start(self.submission(rehearsal), self._running().folder / "logs" / "rehearsal.log").wait()
+        wait_for(self.start(self.submission(rehearsal), self._running().folder / "logs" / "rehearsal.log"))
         self._wait_for_executors_to_end()
         archive.keep(draft)
 
-    def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
+    def start(self, submission: Submission, log: Path) -> Handle:
         folder = self._running().folder
         mark = folder / _pinned_java.UNPINNED
         mark.unlink(missing_ok=True)
         if f"{_EXECUTORS_JAVA}={folder / 'pinned'}" not in submission.argv:
             mark.write_text(f"your {_EXECUTORS_JAVA} replaces the one that pins them")
         return self._running().submit(submission, log)
-
-    def stop(self, process: subprocess.Popen[bytes]) -> None:
-        stop_process(process)
 
     def facts(self) -> ClusterFacts:
         workers = self._shape.workers

@@ -3,15 +3,14 @@
 import os
 import re
 import socket
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sparkcast.engines import ENGINES, STANDALONE_POLICY, ClusterCapacity, ClusterFacts, SparkJob, Submission
-from sparkcast.engines._family import Family, stop_process
+from sparkcast.engines import ENGINES, STANDALONE_POLICY, ClusterCapacity, ClusterFacts, Handle, SparkJob, Submission
+from sparkcast.engines._family import Family
 from sparkcast.engines._installation import find_spark
 from sparkcast.engines._java import find_java
 from sparkcast.engines._master import MasterState, ask_master
@@ -87,7 +86,7 @@ class SparkCluster:
     def warm_up(self, job: SparkJob) -> None:
         """Nothing: the cluster is not ours."""
 
-    def start(self, submission: Submission, log: Path) -> subprocess.Popen[bytes]:
+    def start(self, submission: Submission, log: Path) -> Handle:
         assert self._family is not None, "enter the engine first"
         return self._family.submit(submission, log, defaults=self._defaults())
 
@@ -95,9 +94,6 @@ class SparkCluster:
         folder = Path(os.environ.get("SPARK_CONF_DIR") or self._spark.home / "conf")
         file = folder / "spark-defaults.conf"
         return file.read_text(encoding="utf-8") if file.is_file() else ""
-
-    def stop(self, process: subprocess.Popen[bytes]) -> None:
-        stop_process(process)
 
     def facts(self) -> ClusterFacts:
         is_standalone = self._master.startswith("spark://")

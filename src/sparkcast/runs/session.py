@@ -9,7 +9,6 @@ import logging
 import shlex
 import signal
 import stat
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,13 +19,14 @@ from statistics import fmean
 from types import FrameType, TracebackType
 from typing import Self
 
-from sparkcast.engines import NOT_PINNED, Engine, SparkJob
+from sparkcast.engines import NOT_PINNED, Engine, Handle, SparkJob
 from sparkcast.errors import RunError, SparkcastError, StoreError
 from sparkcast.observe.fingerprint import fingerprint
 from sparkcast.observe.host import HostSampler, with_nodes
 from sparkcast.observe.output import OutputGrowth
 from sparkcast.observe.report import read_report
 from sparkcast.observe.run import Observed, Run, observe
+from sparkcast.runs.cancel import current_token
 from sparkcast.runs.control import ineffective_roles, is_allocation_dynamic, users_properties
 from sparkcast.runs.job import make_job
 from sparkcast.runs.placement import Placement
@@ -159,7 +159,7 @@ class Session:
         self._data: dict[str, str] = {}  # trial key -> fingerprint of its data
         self._notes: dict[str, None] = {}  # an ordered set: each is shown once
         self._durations: list[float] = []
-        self._interrupts = 0
+        self._signals, self._token = 0, current_token()
         self._is_idle = False  # between runs
 
     def __enter__(self) -> Self:
@@ -177,6 +177,11 @@ class Session:
     @property
     def is_interrupted(self) -> bool:
         return self._interrupts > 0
+
+    @property
+    def _interrupts(self) -> int:
+        """How often it was asked to stop, by signals or from another thread: once after this trial, twice now."""
+        return self._signals + self._token.requests
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -360,7 +365,7 @@ class Session:
         given = self._study.spark.conf.get("spark.cores.max", "")
         return int(given) if given.isdigit() else shape.executors * shape.cores
 
-    def _launch(self, engine: Engine, planned: PlannedJob) -> subprocess.Popen[bytes]:
+    def _launch(self, engine: Engine, planned: PlannedJob) -> Handle:
         settings, folder = planned.settings, planned.folder
         (folder / "eventlog").mkdir(parents=True)
         job, notes = make_job(self._study, self._workload, engine, settings, folder)
@@ -372,9 +377,9 @@ class Session:
             (folder / "job.json").write_text(json.dumps(request))
         submission = engine.submission(job)
         (folder / "command.sh").write_text(submission.shell() + "\n")
-        process = engine.start(submission, folder / "driver.log")
-        _log.debug("started %s as pid %d", folder / "command.sh", process.pid)
-        return process
+        handle = engine.start(submission, folder / "driver.log")
+        _log.debug("started %s as %s", folder / "command.sh", handle.name)
+        return handle
 
     def _time_left(self) -> list[Allowance]:
         total_s = self._study.limits.total_s
@@ -406,13 +411,13 @@ class Session:
                 try:
                     self._store.note_running(run_id)
                 except LeaseLostError:
-                    stream.stop(engine.stop)
+                    stream.stop()
                     raise
                 except StoreError:  # what the run will show is worth more than this note
                     pass
             end, stop = self._end(lookout, placement, elapsed_s, allowances)
             if end or stop:
-                stream.stop(engine.stop)
+                stream.stop()
             if stop:
                 raise Stopped(stop)
             if end:
@@ -447,6 +452,8 @@ class Session:
                 if self._interrupts:
                     raise Stopped("interrupted")
                 yield
+                if self._token.requests:
+                    raise Stopped("interrupted")
             finally:
                 self._is_idle = False
         except KeyboardInterrupt:
@@ -460,7 +467,7 @@ class Session:
             return
 
         def interrupt(number: int, _frame: FrameType | None) -> None:
-            self._interrupts += 2 if number == signal.SIGTERM else 1
+            self._signals += 2 if number == signal.SIGTERM else 1
             if self._is_idle:
                 self._is_idle = False  # only once: what was started is taken down now
                 raise KeyboardInterrupt

@@ -3,12 +3,12 @@
 A trial of one job is a stream of one, and `jobs: 3` is a stream in which all arrive at once.
 """
 
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sparkcast.engines import Exit, Handle
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.eventlogs import LogLimits, find_logs, read_log
 from sparkcast.observe.outcome import ExitReport
@@ -103,7 +103,7 @@ def _longer(seconds: float) -> str:
 @dataclass(slots=True)
 class _Submitted:
     job: PlannedJob
-    process: "subprocess.Popen[bytes]"
+    handle: Handle
     at: float  # seconds since the Unix epoch
     ended_at: float | None = None
 
@@ -111,9 +111,7 @@ class _Submitted:
 class Submitter:
     """Submits each job when it is due, and notes when it ends. After a failure no further job is submitted."""
 
-    def __init__(
-        self, jobs: Sequence[PlannedJob], submit: "Callable[[PlannedJob], subprocess.Popen[bytes]]", clock: RunClock
-    ) -> None:
+    def __init__(self, jobs: Sequence[PlannedJob], submit: Callable[[PlannedJob], Handle], clock: RunClock) -> None:
         self._waiting, self._submit, self._clock = list(jobs), submit, clock
         self._submitted: list[_Submitted] = []
         self._n_jobs = len(jobs)
@@ -131,17 +129,17 @@ class Submitter:
 
     def _look(self) -> None:
         for one in self._submitted:
-            if one.ended_at is None and one.process.poll() is not None:
+            if one.ended_at is None and (end := one.handle.poll()) is not None:
                 one.ended_at = self._clock.now()
-                if one.process.returncode != 0:
+                if end.code != 0:
                     self._waiting.clear()  # the stream is broken: what more it would show is worth nothing
 
-    def stop(self, stop: "Callable[[subprocess.Popen[bytes]], None]") -> None:
+    def stop(self) -> None:
         """End all that runs, and submit nothing more."""
         self._waiting.clear()
         for one in self._submitted:
             if one.ended_at is None:
-                stop(one.process)
+                one.handle.stop()
                 one.ended_at = self._clock.now()
 
     def ran(self, stopped_because: str, cores_of: Callable[[Configuration], int]) -> tuple[RanJob, ...]:
@@ -149,7 +147,7 @@ class Submitter:
         return tuple(
             RanJob(
                 one.job.folder,
-                ExitReport(one.process.returncode, stopped_because),
+                _report(one.handle.exit, stopped_because),
                 one.at,
                 one.at if one.ended_at is None else one.ended_at,
                 one.job.settings,
@@ -169,6 +167,13 @@ class Submitter:
             f"{len(self._submitted)} of {self._n_jobs} jobs have arrived: {len(here) - running} starting or waiting, "
             f"{running} running, {done} done"
         )
+
+
+def _report(end: Exit | None, stopped_because: str) -> ExitReport:
+    """Of a job that was stopped and whose cluster does not tell how it ended, what a killed process would say."""
+    if end is None:
+        return ExitReport(-9, stopped_because)
+    return ExitReport(end.code, stopped_because or end.lost_because)
 
 
 def _has_begun(folder: Path) -> bool:

@@ -141,6 +141,15 @@ run_series = Table(
     Column("packed", LargeBinary, nullable=False),
 )
 
+# What is kept of an ingested application beside its numbers, as `packing` writes it: for its job's history.
+app_records = Table(
+    "app_records",
+    metadata,
+    Column("study", String, primary_key=True),
+    Column("run_id", String, primary_key=True),
+    Column("packed", LargeBinary, nullable=False),
+)
+
 # Who may write the runs of a study, in a database that several share: see `lease`.
 leases = Table(
     "leases",

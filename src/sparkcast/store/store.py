@@ -20,6 +20,7 @@ from sparkcast.store import lease, schema
 from sparkcast.store.clock import RunClock
 from sparkcast.store.database import Database, repeated
 from sparkcast.store.packing import pack, unpack
+from sparkcast.store.records import pack_record, unpack_record
 from sparkcast.store.snapshot import Snapshot, take_snapshot
 from sparkcast.study import (
     Configuration,
@@ -267,13 +268,24 @@ class Store:
         with self._transaction() as connection:
             return self._definition(connection, study) or {}
 
-    def ingested(self, study: str) -> tuple[Observation, ...]:
-        """Ingested runs of a study, those of applications that have not ended included, in the order they began."""
-        kept = schema.observations.c
+    def ingested(self, study: str, *, with_records: bool = False) -> tuple[Observation, ...]:
+        """Ingested runs of a study, those of applications that have not ended included, in the order they began.
+
+        `with_records`: each with what its log told beside its numbers, where that was kept.
+        """
+        kept, records = schema.observations.c, schema.app_records.c
         query = sa.select(schema.observations).where(kept.study == study, kept.trial_id.is_(None))
         with self._transaction() as connection:
             rows = connection.execute(query.order_by(sa.func.coalesce(kept.started_at, 0), kept.run_id)).all()
-        return tuple(from_plain(Observation, _plain(row)) for row in rows)
+            found: dict[str, bytes] = {}
+            if with_records:
+                packed = sa.select(records.run_id, records.packed).where(records.study == study)
+                found = {row.run_id: row.packed for row in connection.execute(packed)}
+        runs = (from_plain(Observation, _plain(row)) for row in rows)
+        return tuple(
+            dataclasses.replace(run, record=unpack_record(found[run.run_id])) if run.run_id in found else run
+            for run in runs
+        )
 
     @repeated
     def keep_ingested(self, study: str, definition: Mapping[str, Any], runs: Sequence[Observation]) -> None:
@@ -283,13 +295,13 @@ class Store:
                 values = {"name": study, "definition": dict(definition), "created_at": time.time()}
                 connection.execute(schema.studies.insert().values(values))
             for run in runs:
-                connection.execute(_deletion(study, [run.run_id]))
-                connection.execute(schema.observations.insert().values(study=study, is_final=False, **_row(run)))
+                keep_run(connection, study, run)
 
     def drop_ingested(self, study: str, run_ids: Collection[str]) -> None:
         """Forget ingested runs that belong elsewhere now."""
         with self._writing() as connection:
             connection.execute(_deletion(study, run_ids))
+            connection.execute(_record_deletion(study, run_ids))
 
     # ------------------------------------------------------------ searches
 
@@ -521,6 +533,21 @@ def _deletion(study: str, run_ids: Collection[str]) -> sa.Delete:
     return schema.observations.delete().where(
         kept.study == study, kept.run_id.in_(list(run_ids)), kept.trial_id.is_(None)
     )
+
+
+def _record_deletion(study: str, run_ids: Collection[str]) -> sa.Delete:
+    kept = schema.app_records.c
+    return schema.app_records.delete().where(kept.study == study, kept.run_id.in_(list(run_ids)))
+
+
+def keep_run(connection: Connection, study: str, run: Observation) -> None:
+    """An ingested run in place of what was known of it; what its log told stays where this reading has none."""
+    connection.execute(_deletion(study, [run.run_id]))
+    connection.execute(schema.observations.insert().values(study=study, is_final=False, **_row(run)))
+    if run.record is not None:
+        connection.execute(_record_deletion(study, [run.run_id]))
+        row = {"study": study, "run_id": run.run_id, "packed": pack_record(run.record)}
+        connection.execute(schema.app_records.insert().values(row))
 
 
 def _row(observation: Observation) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from sparkcast.study.observation import (
     TaskTotals,
     Utilization,
 )
+from sparkcast.study.record import AppRecord, ExecutorsSince, MemoryRecord, QueryRecord, SourceRecord, StageRecord
 from sparkcast.study.response import Kind, Response
 from sparkcast.study.setting import Role, Setting
 from sparkcast.study.space import Candidates, Listed, Pool, Space
@@ -23,12 +24,14 @@ from sparkcast.study.trial import Plan, Trial
 from sparkcast.study.vocabulary import Vocabulary
 
 __all__ = [
+    "AppRecord",
     "Arrivals",
     "Candidates",
     "Configuration",
     "Dataset",
     "DesignChoice",
     "Epoch",
+    "ExecutorsSince",
     "Expression",
     "Factor",
     "Fingerprint",
@@ -38,18 +41,22 @@ __all__ = [
     "Limits",
     "Listed",
     "LogOrigin",
+    "MemoryRecord",
     "MixPart",
     "Observation",
     "Outcome",
     "Plan",
     "Pool",
     "Price",
+    "QueryRecord",
     "Response",
     "Role",
     "Setting",
     "Sharing",
+    "SourceRecord",
     "Space",
     "SparkOptions",
+    "StageRecord",
     "Study",
     "TaskTotals",
     "Trial",

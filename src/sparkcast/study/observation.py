@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sparkcast.study.application import TIME
 from sparkcast.study.configuration import Configuration, Level, Levels
 from sparkcast.study.names import completed
+from sparkcast.study.record import AppRecord
 from sparkcast.study.vocabulary import Vocabulary
 
 
@@ -185,6 +186,7 @@ class Observation:
     requested: Configuration | None = None  # what its trial asked for, where the cluster gave something else
     leaves_open: bool = False  # its trial is to be run again: the cluster gave something else than this study controls
     labels: Mapping[str, str] = field(default_factory=dict)  # what a table says of it beside settings and responses
+    record: AppRecord | None = field(default=None, compare=False, repr=False)  # of an ingested run: read where needed
 
     if TYPE_CHECKING:  # takes settings however they are written
 
@@ -209,6 +211,7 @@ class Observation:
             requested: Configuration | None = None,
             leaves_open: bool = False,
             labels: Mapping[str, str] = ...,
+            record: AppRecord | None = None,
         ) -> None: ...
 
     def row(self) -> dict[str, Level]:

@@ -9,6 +9,7 @@ from sparkcast.eventlogs import LogRead
 from sparkcast.facts import facts_of
 from sparkcast.facts.interactive import interactive_program
 from sparkcast.facts.responses import responses_of
+from sparkcast.observe.record import record_of
 from sparkcast.study import Configuration, Fingerprint, LogOrigin, Observation, Price
 from sparkcast.study.environment import is_local, kind_of
 
@@ -60,6 +61,7 @@ def observe_log(log: LogRead, patterns: tuple[Pattern, ...], price: Price | None
         cause=facts.cause[:_LONGEST],
         fingerprint=_fingerprint(application.spark_version, _cluster(facts.master)),
         origin=replace(origin, is_complete=facts.is_complete, properties=run_properties(facts.properties)),
+        record=record_of(log, facts),
     )
     return ObservedLog(run, missing, interactive)
 

@@ -7,7 +7,7 @@ earlier runs' values are needed too: they are here.
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sparkcast.errors import StoreError, StudyError
@@ -65,7 +65,7 @@ def read_ledger(table: Path, *, force: bool = False) -> IngestLedger:
 def write_ledger(table: Path, runs: Sequence[Observation], tables: Sequence[Path]) -> None:
     plain = {
         "version": _VERSION,
-        "runs": to_plain(runs, omit_defaults=True),
+        "runs": to_plain([replace(run, record=None) for run in runs], omit_defaults=True),  # records are for stores
         "tables": {path.name: hash_of(path) for path in tables},
     }
     file = ledger_file(table)

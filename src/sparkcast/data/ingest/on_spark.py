@@ -12,6 +12,7 @@ from sparkcast.data.ingest.applications import ObservedLog
 from sparkcast.data.ingest.reading import LogQuery, Reader
 from sparkcast.engines import SparkJob, engine_for
 from sparkcast.engines.conf import join_conf
+from sparkcast.engines.handle import wait_for
 from sparkcast.errors import RunError
 from sparkcast.eventlogs import Log, Taken
 from sparkcast.study import SparkOptions
@@ -49,17 +50,11 @@ def _read(options: SparkOptions, logs: list[Log], reading: LogQuery, folder: Pat
             "sparkcast ingest",
             ("--py-files", str(package)),
         )
-        process = engine.start(engine.submission(job), folder / "driver.log")
-        try:
-            process.wait()
-        except BaseException:  # Ctrl-C
-            engine.stop(process)
-            raise
-    if process.returncode != 0 or not result.exists():
+        end = wait_for(engine.start(engine.submission(job), folder / "driver.log"))  # Ctrl-C stops it
+    if end.code != 0 or not result.exists():
         lines = [line for line in (folder / "driver.log").read_text("utf-8", "replace").splitlines() if line.strip()]
         raise RunError(
-            f"the Spark job that reads the logs failed (exit code {process.returncode}): "
-            + " | ".join(lines[-_LAST_LINES:]),
+            f"the Spark job that reads the logs failed (exit code {end.code}): " + " | ".join(lines[-_LAST_LINES:]),
             hint="is sparkcast's Python on all executors (`conf={'spark.pyspark.python': ...}`)? Without "
             "`engine='spark'` this machine reads the logs",
         )

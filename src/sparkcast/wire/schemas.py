@@ -1,4 +1,4 @@
-"""JSON schemas of what `--json` prints, made from the types that are printed.
+"""JSON schemas of the documents, made from the types of the answers.
 
 A new command adds its type to `documents`; a test fails for one that is missing.
 """
@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from sparkcast.cli._output import schema_name
+from sparkcast.wire.documents import schema_name
 
 if TYPE_CHECKING:
     from sparkcast.recommend import Relaxed
@@ -46,9 +46,6 @@ class ErrorDocument:
 def documents() -> dict[str, Any]:
     """The type of each command's document; of `run`, also what --dry-run prints, and of `list`, what a kind holds."""
     from sparkcast.analysis import Analysis
-    from sparkcast.cli.prediction import Exported, FitReport
-    from sparkcast.cli.report import Written
-    from sparkcast.cli.studies import Kinds, Starter
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
@@ -62,6 +59,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.search.loop import TuneResult
     from sparkcast.validate import Validation
+    from sparkcast.wire.results import Exported, FitReport, Kinds, Starter, Written
 
     return {
         "analyze": Analysis,

@@ -1,0 +1,39 @@
+"""The name of a job: that of its applications without what tells their runs apart."""
+
+import re
+
+_UUID = r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
+_DATE = r"(?:19|20)\d\d[-_./]?(?:0[1-9]|1[0-2])[-_./]?(?:0[1-9]|[12]\d|3[01])"
+_TIME = r"[T\s_.:-]*\d{2}[:_.-]?\d{2}(?:[:_.-]?\d{2}(?:[.,]\d+)?)?\s?(?:Z|UTC|[+-]\d{2}:?\d{2})?"
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_CHANGING = re.compile(
+    "|".join(
+        (
+            _UUID,
+            rf"{_DATE}(?:{_TIME})?(?!\d)",
+            rf"\b\d{{1,2}}[-_ ](?:{_MONTHS})[a-z]*[-_ ]\d{{4}}",  # 03-Nov-2026
+            r"(?:0[1-9]|[12]\d|3[01])[-_./](?:0[1-9]|1[0-2])[-_./](?:19|20)\d\d",  # 03.11.2026
+            r"(?<!\d)(?:19|20)\d\d[-_]?W\d\d(?!\d)",  # 2026-W45
+            r"(?<!\d)(?:19|20)\d\d[-_](?:0[1-9]|1[0-2])(?!\d)",  # 2026-11
+            r"(?<![A-Za-z0-9])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}(?![A-Za-z0-9])",  # a commit, a random id
+            r"\d{5,}",
+            r"(?:[#(\[_-]\s?|\b(?:run|try|attempt|batch|execution|iteration|no)[\s._#-]*)\d+\)?\]?$",  # a counter
+        )
+    ),
+    re.I,
+)
+_SEPARATORS = " \t_.:-/#=@,;()[]{}"
+
+
+def job_name(name: str) -> str:
+    """The name of the job that an application belongs to, by its name alone.
+
+    >>> job_name("taxi_2025_06_27_03_56_52"), job_name("query 72"), job_name("load 2026-11-03 #17")
+    ('taxi', 'query 72', 'load')
+    """
+    short, before = name.strip(), ""
+    while short != before:  # a counter may stand before a date
+        before = short
+        short = re.sub(r"\s{2,}", " ", _CHANGING.sub("*", short)).strip(_SEPARATORS + "*")
+    short = re.sub(r"[\s_.:/=@,;-]*\*[\s_.:/=@,;-]*", "*", short)
+    return short or name.strip()
