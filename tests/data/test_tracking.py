@@ -77,7 +77,7 @@ def test_parameters_are_settings_metrics_responses_and_steps_curves(folder: str,
     # The folder alone is known for what it is; another number of epochs can be asked for.
     question = ("--at", "executors=2,batch_size=128,epochs=6", "--model", "ridge")
     answer = call("predict", "mlruns", *question)
-    assert (answer.code, "(model curve)" in answer.out) == (0, True), answer.err
+    assert (answer.code, "Model      curve" in answer.out) == (0, True), answer.err
     assert answer.err.startswith("MLflow experiment mnist: 19 runs; ")
     # And back, into a database: the same runs with the same meaning.
     assert call("export", "mlflow:mlruns", "--to", "mlflow", "-o", "back.db").code == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recommend_support import Normals, asked
 from sparkcast.recommend import Limit
-from sparkcast.recommend.evaluation import CostTable, Ranks, View, rows_like, rows_run, runs_at, significant
+from sparkcast.recommend.evaluation import CostTable, Ranks, View, rows_like, runs_at, significant
 from sparkcast.recommend.question import Objective, Question
 from sparkcast.study import Configuration
 from sparkcast.study.space import Candidates
@@ -177,8 +177,6 @@ def test_runs_are_counted_by_the_settings_that_matter(grid: list[tuple[int, int,
     runs = [({"a": a, "c": c}, n) for (a, c), n in ran.items()]
     counted = runs_at(candidates, [(Configuration(at), n) for at, n in runs], ["a", "c"])
     assert counted.tolist() == [ran.get((a, c), 0) for a, _, c in grid]
-    was_run = rows_run(candidates, [Configuration(at) for at, _ in runs], ["a", "c"])
-    assert was_run.tolist() == [(a, c) in ran for a, _, c in grid]
 
 
 def test_settings_are_the_same_however_they_are_written() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sparkcast.errors import InfeasibleError, NotEnoughDataError, StudyError, UnknownNameError
 from sparkcast.models import MODELS
-from sparkcast.recommend.evaluation import rows_run
+from sparkcast.recommend.evaluation import runs_at
 from sparkcast.recommend.lines import answer_lines, evidence
 from sparkcast.recommend.submit import conf_lines
 from sparkcast.study import Configuration, Dataset, Observation, Outcome, Price
@@ -277,5 +277,6 @@ def test_candidates_that_were_run_are_found_among_few_and_many_settings(n_settin
     drawn = [Configuration({name: draw.randrange(60) for name in names}) for _ in range(300)]
     ran = [*drawn[::3], Configuration(dict.fromkeys(names, 999))]
     candidates = Candidates.of(drawn, names)
-    assert rows_run(candidates, ran, names).tolist() == [c in ran for c in drawn]
-    assert not rows_run(candidates, [], names).any()
+    counted = runs_at(candidates, [(configuration, 1) for configuration in ran], names)
+    assert (counted > 0).tolist() == [c in ran for c in drawn]
+    assert not runs_at(candidates, [], names).any()

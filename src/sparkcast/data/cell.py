@@ -19,27 +19,22 @@ Mark = Literal[".", ","]
 Family = str  # time, size, share, money, count, or the word behind a number
 
 TIME, SIZE, SHARE, MONEY, COUNT = "time", "size", "share", "money", "count"
-_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
-_CODES = {
-    "usd": "USD",
-    "eur": "EUR",
-    "euro": "EUR",
-    "gbp": "GBP",
-    "jpy": "JPY",
-    "chf": "CHF",
-    "us$": "USD",
-    "cny": "CNY",
-}
+_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB", "₺": "TRY"}
+_CODES = {code: code.upper() for code in "usd eur gbp jpy chf cny inr pln sek nok dkk czk huf brl cad aud krw".split()}
+_CODES |= {"euro": "EUR", "us$": "USD", "zł": "PLN", "kč": "CZK", "r$": "BRL", "руб": "RUB"}
 _COUNTS = {"k": 1e3, "thousand": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "million": 1e6, "millions": 1e6}
 _COUNTS |= {"万": 1e4, "萬": 1e4, "億": 1e8, "亿": 1e8}
 _COUNTS |= {"b": 1e9, "bn": 1e9, "mrd": 1e9, "billion": 1e9, "billions": 1e9}
 
 _SPACES = "\u0020\u00a0\u202f\u2009"
 _NUMBER = rf"[+-]?(?:\d(?:[\d.,'’_{_SPACES}]*\d)?[.,]?|[.,]\d+)(?:[eE][+-]?\d+)?"
-_UNIT = r"%|[$€£¥]|[^\W\d_]+\.?"
+_UNIT = r"%|[$€£¥₹₩₽₺]|[^\W\d_]+\.?"
 _PART = re.compile(rf"({_NUMBER})(\s*)({_UNIT})?\s*(?:,|and)?\s*")
-_PREFIX = re.compile(rf"([+-]?)\s*(us\$|[$€£¥]|usd|eur|gbp|jpy|chf)\s*(?={_NUMBER})", re.IGNORECASE)
-_CLOCK = re.compile(r"(?:(\d+)\s*(?:d|days?),?\s+)?(\d+):([0-5]\d)(?::([0-5]\d)(?:[.,](\d+))?)?")
+_PREFIX = re.compile(rf"([+-]?)\s*(us\$|r\$|[$€£¥₹₩₽₺]|[a-z]{{3}})\s*(?={_NUMBER})", re.IGNORECASE)
+# `1 day, 02:03:04`, and `1-02:03:04` as Slurm writes it.
+_DAYS = r"(?:(\d+)(?:\s*(?:d|days?),?\s+|-(?=\d+:\d+:)))?"
+_CLOCK = re.compile(_DAYS + r"(\d+):([0-5]\d)(?::([0-5]\d)(?:[.,](\d+))?)?")
+_ISO = re.compile(r"P(?:(\d+)D)?T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d+))?S)?", re.IGNORECASE)
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:([,.'’_\u0020\u00a0\u202f\u2009])\d{3})(?:\1\d{3})*")
 SIMPLE: Mapping[Mark, re.Pattern[str]] = {  # numbers without thousands
     ".": re.compile(r"-?[0-9]{1,15}(?:\.[0-9]+)?"),
@@ -90,12 +85,10 @@ Cell = Quantity | Clock | None
 def read_cell(text: str) -> Cell:
     """What a cell can be; None for a text."""
     text = text.replace("\u2212", "-")
-    if match := _CLOCK.fullmatch(text):
-        days, first, second, third, fraction = match.groups()
-        rest = float(f"0.{fraction}") if fraction else 0.0
-        return Clock(int(days or 0), int(first), int(second), None if third is None else int(third), rest)
+    if clock := _read_clock(text):
+        return clock
     currency = ""
-    if match := _PREFIX.match(text):
+    if (match := _PREFIX.match(text)) and match[2].lower() in {*_SIGNS, *_CODES}:
         currency = match[2].lower()
         text = match[1] + text[match.end() :]
     parts: list[tuple[str, str]] = []
@@ -113,6 +106,16 @@ def read_cell(text: str) -> Cell:
     if currency:
         parts = [(parts[0][0], currency)]
     return _quantity(tuple(parts), is_spaced)
+
+
+def _read_clock(text: str) -> Clock | None:
+    is_iso = text[:1] in ("P", "p")
+    match = (_ISO if is_iso else _CLOCK).fullmatch(text)
+    if match is None:
+        return None
+    days, first, second, third, fraction = match.groups()
+    last = None if third is None and not is_iso else int(third or 0)
+    return Clock(int(days or 0), int(first or 0), int(second or 0), last, float(f"0.{fraction}") if fraction else 0.0)
 
 
 def _quantity(parts: tuple[tuple[str, str], ...], is_spaced: bool) -> Quantity | None:

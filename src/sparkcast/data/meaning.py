@@ -1,7 +1,7 @@
 """What the columns of a table are: settings, responses, what else was measured, and what tells nothing."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,11 +9,13 @@ from sparkcast.data.cell import MONEY, TIME
 from sparkcast.data.column import DATE, EMPTY, TEXT, Column
 from sparkcast.data.evidence import came_out, was_set
 from sparkcast.study import Kind, Role, Vocabulary, names
+from sparkcast.study.headings import plain_name
 
 # Columns of an exported table that are neither settings nor responses.
 BOOKKEEPING = ("cause", "outcome", "position", "rep", "replicate", "run_id", "started_at")
 _FEWEST = 8  # rows from which a column can be told to be different in nearly every one
 _NEARLY_ALL = 0.9  # of the rows
+_UNCERTAINTY = re.compile(r"(.+)_(error|err|sd|std|stddev|stdev|stderr|se|sem|ci|variance|var)")
 _FEWEST_CLOCKS = 5  # that go on from row to row by no chance
 
 
@@ -65,6 +67,7 @@ def sort_columns(
                 found[kind].append(name)
     _heed_rows(columns, found, left_out, fixed=(*settings, *responses, *set_))
     _leave_out_times_of_day(columns, found, left_out, told=(*settings, *responses))
+    _leave_out_uncertainties(found, left_out, names_=columns, told=(*settings, *responses))
     timed = [name for name in found["metric"] if _is_timed(columns[name])]
     if len(timed) == 1 and not any(_is_time(columns[name]) for name in found["response"]):
         found["metric"].remove(timed[0])  # the only time there is, whatever it is called
@@ -84,6 +87,18 @@ def _leave_out_times_of_day(
     for name in clocks:
         found["response"].remove(name)
         left_out[name] = "times of day"
+
+
+def _leave_out_uncertainties(
+    found: dict[str, list[str]], left_out: dict[str, str], *, names_: Iterable[str], told: Sequence[str]
+) -> None:
+    """`Score error` beside `Score` says how exactly that was measured."""
+    plain = {plain_name(name): name for name in names_}
+    for name in [name for name in found["response"] if name not in told]:
+        match = _UNCERTAINTY.fullmatch(plain_name(name))
+        if match and match[1] in plain:
+            found["response"].remove(name)
+            left_out[name] = f"the uncertainty of {plain[match[1]]}"
 
 
 def _goes_on(column: Column) -> bool:

@@ -32,7 +32,8 @@ GOOD, OPEN = RunEnd(Outcome.OK), RunEnd(None)
 _OK = """
     ok okay success successful succeeded finished completed complete done passed pass ✓ ✔ ✅ erfolgreich erfolg fertig
     abgeschlossen reussi reussie succes termine terminee acheve exito exitoso completado completada terminado finalizado
-    correcto riuscito successo completato terminato sucesso concluido concluida 成功 完了 完成 已完成
+    correcto geslaagd gelukt voltooid lyckades lyckad vellykket fullført fuldført sukces zakonczono
+    riuscito successo completato terminato sucesso concluido concluida 成功 完了 完成 已完成
 """
 _ERROR = """
     error errors errored failed failures failure fail exception crashed crash aborted abort killed canceled cancelled
@@ -41,6 +42,8 @@ _ERROR = """
     fehlgeschlagen fehler abgebrochen abbruch gescheitert abgesturzt echec echoue echouee erreur annule annulee tue tuee
     interrompu interrompue abandonne fallido fallida fallo cancelado cancelada abortado abortada matado interrumpido
     fallito fallita errore annullato interrotto falhou falha erro interrompido
+    mislukt geannuleerd afgebroken misslyckad misslyckades avbruten mislykkedes mislyktes avbrutt afbrudt niepowodzenie
+    bład przerwano anulowano
     失敗 失败 中止 エラー 错误 取消 キャンセル 已取消
 """
 _OOM = "oom oomkilled outofmemory speichermangel"
@@ -70,7 +73,7 @@ _BAD_FLAGS = (
     *("failed", "failure", "error", "crashed", "killed", "aborted", "canceled", "cancelled", "preempted", "oom"),
     *("timeout", "timed_out"),
 )
-_EXIT = re.compile(r"(.*_)?(exit_?(code|status|value)|return_?code|rc)")
+_EXIT = re.compile(r"(.*_)?(exit(_?(code|status|value))?|return_?code|rc)")
 _MESSAGE = re.compile(r"(error|exception|failure)(_(message|msg|text|reason|cause|class|type))?|traceback|diagnostics")
 _CODES = {0: GOOD, 52: RunEnd(Outcome.OOM, "exit code 52"), 124: RunEnd(Outcome.TIMEOUT, "exit code 124")}
 _WORST_FIRST = (Outcome.OOM, Outcome.TIMEOUT, Outcome.ERROR, Outcome.LOST, None, Outcome.OK)

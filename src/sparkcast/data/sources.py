@@ -256,7 +256,8 @@ def _frame_data(frame: "DataFrame", options: TableOptions) -> Data:
 
 
 def _understood(grid: "Grid", path: Path, options: TableOptions) -> Data:
-    from sparkcast.data.table import no_response, understand
+    from sparkcast.data.shapes import no_response
+    from sparkcast.data.table import understand
 
     found = understand(grid, path, options)
     if not found.dataset.responses:  # of a table whose factors were named, that is not asked for before

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sparkcast.data.assigned import in_name, named_by, read_cells, sorted_columns, table_vocabulary
-from sparkcast.data.cell import COUNT, MONEY, SHARE, SIZE, TIME, Quantity, factor, read_cell
+from sparkcast.data.cell import COUNT, MONEY, SHARE, SIZE, TIME, factor
 from sparkcast.data.censored import longest_tie
 from sparkcast.data.column import DATE, EMPTY, NUMBER, TEXT, Column
 from sparkcast.data.gaps import ask_about_gaps, complete, gap_notes
@@ -20,6 +20,7 @@ from sparkcast.data.outcomes import OWN, RunEnd
 from sparkcast.data.prepared import ask_about_units, prepare
 from sparkcast.data.problems import TableProblem, refuse, shown
 from sparkcast.data.rows import Tracked, without_prefixes
+from sparkcast.data.shapes import ask_about_repeats, no_response
 from sparkcast.data.understood import Understood, told_responses, told_settings
 from sparkcast.errors import StudyError
 from sparkcast.plain import from_plain
@@ -81,6 +82,7 @@ def understand(grid: Grid, path: Path, options: TableOptions, *, yielded: Sequen
     yielded = (*yielded, *tracked.measured)
     sorted_ = sorted_columns(columns, written, declared, options, yielded, tracked)
     _require_settings(sorted_, grid, path)
+    ask_about_repeats(path, columns, options, is_ours=is_ours)
     if not options.complete_rows:
         sorted_ = ask_about_gaps(path.name, columns, sorted_)
     fixed = _constants(columns, written, sorted_)
@@ -161,24 +163,6 @@ def _require_columns(names: Iterable[str], grid: Grid, path: Path) -> None:
             raise StudyError(f"{path.name} has no column {name!r}", hint=did_you_mean(name, grid.header))
 
 
-def no_response(path: Path, times: Sequence[str] = (), header: Sequence[str] = ()) -> StudyError:
-    amounts = [name for name in header if isinstance(cell := read_cell(name), Quantity) and cell.parts]
-    if len(amounts) > 1:
-        return StudyError(
-            f"the columns {', '.join(amounts[:5])} of {path.name} look like levels of one setting",
-            hint="write one run per row: a column for that setting, and one for the time",
-        )
-    if len(times) > 1:
-        return StudyError(
-            f"{', '.join(times[:5])} of {path.name} look like times, and none like that of the whole run",
-            hint=f"choose the time of a run: `roles={ {times[0]: 'time'} }`, or `response={times[0]!r}`",
-        )
-    return StudyError(
-        f"no column of {path.name} is known to be a response",
-        hint="declare one with `roles={NAME: 'time'}` (or money, share, count), or `response=NAME`",
-    )
-
-
 # ---------------------------------------------------------------- what cells are
 
 
@@ -221,9 +205,8 @@ class _Reader:
     def require_response(self, named: Sequence[str]) -> None:
         """Where the factors are given, the response may be asked for later."""
         if not named and not self.options.factors:
-            raise no_response(
-                self.path, [r.name for r in self.words.responses if r.kind is Kind.TIME], self.grid.header
-            )
+            times = [r.name for r in self.words.responses if r.kind is Kind.TIME]
+            raise no_response(self.path, times, self.columns)
 
     def readable(self, sorted_: Sorted, words: Vocabulary) -> tuple[Sorted, Vocabulary]:
         """Without responses that nobody asked for and that cannot be read."""

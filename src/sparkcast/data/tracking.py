@@ -14,7 +14,8 @@ from typing import Any
 
 from sparkcast.data.grid import Grid
 from sparkcast.data.options import TableOptions
-from sparkcast.data.table import MEANING, Table, meaning_of, no_response, understand
+from sparkcast.data.shapes import no_response
+from sparkcast.data.table import MEANING, Table, meaning_of, understand
 from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.study import Dataset, Epoch, Kind, Observation, Outcome, Role

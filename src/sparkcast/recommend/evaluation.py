@@ -288,11 +288,6 @@ def significant(values: Floats, digits: int = 3) -> Floats:
     return np.round(values / unit) * unit
 
 
-def rows_run(candidates: Candidates, configurations: Sequence[Levels], names: Sequence[str]) -> Bools:
-    """Which candidates have these settings of one of the configurations."""
-    return runs_at(candidates, [(configuration, 1) for configuration in configurations], names) > 0
-
-
 def runs_at(candidates: Candidates, ran: Sequence[tuple[Levels, int]], names: Sequence[str]) -> Ints:
     """How often each candidate was run; `ran`: settings, and how often these were."""
     codes = {name: {level: code for code, level in enumerate(candidates.levels[name])} for name in names}

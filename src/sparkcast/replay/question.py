@@ -41,10 +41,6 @@ class WhatIfQuestion:
                 "event logs record cores and memory, not machines", hint="give `price=Price(core_hour=0.05)`"
             )
 
-    @property
-    def is_of_clusters(self) -> bool:
-        return self.executors is not None or self.cores is not None or self.dynamic is not None
-
 
 def _require_counts(name: str, numbers: Sequence[int]) -> None:
     for number in numbers:

@@ -12,8 +12,8 @@ def _set(text: str) -> frozenset[str]:
 
 _SIZE_UNITS = _set("gb gib mb mib kb kib tb tib bytes")
 _TIME_UNITS = _set("s sec secs seconds ms msec millis min mins minutes h hr hrs hours d days")
-_OTHER_UNITS = _set("percent pct eur usd gbp jpy chf cny")
-_COUNTERS = _set("n num number nr no nb count of alloc allocated requested req request requests limit limits")
+_OTHER_UNITS = _set("percent pct eur usd gbp jpy chf cny pln inr")
+_COUNTERS = _set("n num number nr no nb count of alloc allocated requested req request requests limit limits resources")
 _MACHINE = {
     "executor": "executors",
     "exec": "execs",
@@ -40,10 +40,14 @@ _ITERATIONS = _set("iterations iters iter steps itr niter maxiter max train trai
 _DATA = _set("data dataset input inputs file files table corpus training train set problem source")
 _AMOUNT = _set("size volume amount rows records samples lines observations images examples points documents events")
 _COUNTED = _AMOUNT - _set("size volume amount")
-_PARTS = _set("fraction share portion")
+_PARTS = _set("fraction share portion percent pct")
 
-_USE = _set("used usage util utilization utilisation spilled observed measured throughput")  # nobody sets these
+_USE = _set(
+    "used usage util utilization utilisation spilled observed measured throughput speedup slowdown efficiency rss vmem "
+    "rchar wchar"
+)  # nobody sets these
 _USED = _USE | _set("peak progress sd std stdev stddev score r2 bleu")
+_MOVED = _set("shuffle bytes disk network hdfs s3 io")  # where read or written is said of them
 _DONE = _set("done completed used actual executed performed needed converged reached taken")
 _LOST = _set("failed killed lost retried skipped preempted evicted")  # parts of a run, which nobody sets
 _PARTS_OF_A_RUN = _set("tasks task executors stages jobs nodes attempts workers containers pods")
@@ -51,7 +55,7 @@ _WAITED = _set("queue queued queueing queuing scheduling scheduler pending launc
 _TIME_WORDS = _set("time t duration runtime elapsed walltime makespan wallclock")
 _OF_A_RUN = _set(
     "total run job wall clock exec execution gross net training train fit app application completion elapsed taken "
-    "query spark overall e2e processing program full real mean avg average median"
+    "query spark overall e2e processing program full real mean avg average median attempt attempts"
 )
 _QUALITIES = _set("accuracy acc auc auroc f1 precision recall top1 top5 specificity sensitivity iou dice")
 _LOSSES = _set("loss error err rmse mae mse mape wer cer perplexity logloss wssse inertia")
@@ -184,5 +188,11 @@ def is_use_or_progress(plain: str) -> bool:
     if words & {"iterations", "iters", "iter", "steps", "epochs"}:
         return bool(words & _DONE)
     if words & _LOST and words & _PARTS_OF_A_RUN and "max" not in words:
+        return True
+    if (
+        words & _MOVED
+        and words & {"read", "write", "written", "sent", "received"}
+        and not words & {"partitions", "buffer"}
+    ):
         return True
     return bool(words & _USED) or plain.split("_")[-1] in ("time", "duration") or plain.startswith("t_")

@@ -10,10 +10,11 @@ from sparkcast.study.heading_scripts import UNITS, in_english
 _UNITS: dict[str, str] = {
     unit: ending
     for ending, units in {
-        "_s": "s sec secs second seconds sek sekunde sekunden seconde secondes segundo segundos secondo secondi seg",
+        "_s": "s sec secs second seconds sek sekunde sekunden sekunder seconden sekundy seconde secondes "
+        "segundo segundos secondo secondi seg",
         "_ms": "ms msec msecs millis millisecond milliseconds millisekunden millisecondes",
-        "_min": "m min mins minute minutes minuten minuto minutos minuti",
-        "_h": "h hr hrs hour hours std stunde stunden heure heures hora horas ora ore",
+        "_min": "m min mins minute minutes minuten minuter minutter minuty minuto minutos minuti",
+        "_h": "h hr hrs hour hours uur uren tim timmar timer godz std stunde stunden heure heures hora horas ora ore",
         "_d": "d day days tag tage jour jours dia dias giorno giorni",
         "_percent": "% percent pct prozent",
         "_kb": "kb ko",
@@ -31,12 +32,15 @@ _UNITS: dict[str, str] = {
         "_jpy": "¥ jpy yen",
         "_chf": "chf",
         "_cny": "cny rmb",
+        "_pln": "zł pln",
+        "_inr": "₹ inr",
     }.items()
     for unit in units.split()
 }
 _UNITS |= {unit: f"_{ours}" for unit, ours in UNITS.items()}
 _CLOCKS = {"mm:ss": "min", "m:ss": "min", "min:s": "min", "min:sec": "min", "hh:mm": "h", "h:mm": "h", "h:min": "h"}
 CURRENCIES = {"_eur": "EUR", "_usd": "USD", "_gbp": "GBP", "_jpy": "JPY", "_chf": "CHF", "_cny": "CNY"}
+CURRENCIES |= {"_pln": "PLN", "_inr": "INR"}
 
 _BRACKETED = re.compile(r"(.*\S)(\s*)[(\[]\s*([^()\[\]]{1,12}?)\s*[)\]]")
 _BEHIND = re.compile(r"(.*\S)\s*(/|,|\s(?:in|en|em)\s)\s*(\S{1,12})", re.IGNORECASE)
@@ -46,59 +50,68 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2,}s?$)"
 _TRANSLATED: dict[str, str] = {
     word: english
     for english, words in {
-        "accuracy": "genauigkeit trefferquote exactitude justesse exactitud acuracia accuratezza",
-        "attempt": "versuch essai intento tentativo tentativa",
+        "accuracy": "genauigkeit trefferquote exactitude justesse exactitud acuracia accuratezza nauwkeurigheid "
+        "noggrannhet nøjagtighed nøyaktighet dokładnosc",
+        "attempt": "versuch essai intento tentativo tentativa poging forsok forsøg",
         "batch": "lote lotto stapel",
         "batch_size": "batchgrosse batchgroesse stapelgrosse",
-        "cause": "grund ursache raison motivo causa",
+        "cause": "grund ursache raison motivo causa oorzaak reden orsak arsag arsak przyczyna",
         "comment": "bemerkung bemerkungen kommentar anmerkung anmerkungen notiz notizen hinweis commentaire "
         "commentaires remarque remarques comentario comentarios observacion observaciones observacao observacoes "
-        "commento nota notas",
-        "completed": "abgeschlossen acheve completado completato concluido terminado terminato termine",
-        "cores": "kerne kernen coeurs nucleos nuclei rechenkerne cpukerne",
-        "cost": "kosten cout couts coste costes costo costi custo custos gesamtkosten",
-        "data": "daten donnees datos dati dados",
-        "data_size": "datengrosse datengroesse datenmenge datenvolumen eingabegrosse",
+        "commento nota notas opmerking opmerkingen kommentarer bemærkning uwagi komentarz",
+        "completed": "abgeschlossen acheve completado completato concluido terminado terminato termine voltooid "
+        "slutford fuldført fullført zakonczono",
+        "cores": "kerne kernen coeurs nucleos nuclei rechenkerne cpukerne processorkernen karnor kerner kjerner "
+        "rdzenie rdzeni",
+        "cost": "kosten cout couts coste costes costo costi custo custos gesamtkosten kostnad kostnader omkostning "
+        "omkostninger koszt koszty",
+        "data": "daten donnees datos dati dados gegevens dane danych",
+        "data_size": "datengrosse datengroesse datenmenge datenvolumen eingabegrosse datagrootte datavolym "
+        "datamængde datamengde datastorlek datastørrelse",
         "dataset": "datensatz",
         "date": "datum fecha",
-        "description": "beschreibung descripcion descrizione descricao",
-        "duration": "dauer duree duracion durata duracao",
-        "end": "ende fin fim",
-        "epochs": "epochen epoques epocas epoche",
-        "error": "fehler erreur errore erro",
+        "description": "beschreibung descripcion descrizione descricao beschrijving beskrivning opis",
+        "duration": "dauer duree duracion durata duracao duur tijdsduur varaktighet varighed varighet trwania",
+        "end": "ende fin fim einde slut koniec",
+        "epochs": "epochen epoques epocas epoche epoken epoker epoki epok",
+        "error": "fehler erreur errore erro fout fel feil fejl bład",
         "error_rate": "fehlerrate fehlerquote",
-        "executors": "executeurs ejecutores esecutori executores ausfuhrer",
-        "failed": "fehlgeschlagen echoue fallido fallito falhou",
+        "executors": "executeurs ejecutores esecutori executores ausfuhrer exekutorer wykonawcy wykonawcow",
+        "failed": "fehlgeschlagen echoue fallido fallito falhou mislukt misslyckad misslyckades mislykkedes mislyktes",
         "fraction": "anteil bruchteil fraccion frazione fracao",
-        "input": "eingabe entree entrada",
+        "input": "eingabe entree entrada invoer indata inndata wejscie",
         "instances": "instanzen instancias istanze",
-        "iterations": "iterationen iteraciones iterazioni iteracoes",
-        "loss": "verlust perte perdida perdita perda",
-        "machines": "maschinen maquinas macchine rechner",
-        "machine": "maschine maquina macchina",
-        "machine_type": "maschinentyp instanztyp knotentyp",
-        "memory": "speicher arbeitsspeicher hauptspeicher memoire memoria",
+        "iterations": "iterationen iteraciones iterazioni iteracoes iteraties iterationer iterasjoner iteracje "
+        "iteracji",
+        "loss": "verlust perte perdida perdita perda verlies forlust strata",
+        "machines": "maschinen maquinas macchine rechner maskiner maszyny maszyn",
+        "machine": "maschine maquina macchina maskin maskine maszyna",
+        "machine_type": "maschinentyp instanztyp knotentyp machinetype maskintyp maskintype",
+        "memory": "speicher arbeitsspeicher hauptspeicher memoire memoria geheugen werkgeheugen minne hukommelse "
+        "pamiec pamieci",
         "memory_size": "speichergrosse",
-        "n": "anzahl nombre nb nbre numero cantidad quantite",
-        "nodes": "knoten noeuds nodos nodi nos rechenknoten",
-        "price": "preis prix precio prezzo preco",
+        "n": "anzahl nombre nb nbre numero cantidad quantite aantal antal antall liczba ilosc",
+        "nodes": "knoten noeuds nodos nodi nos rechenknoten knooppunten noder wezły wezłow",
+        "price": "preis prix precio prezzo preco prijs pris cena",
         "precision": "prazision prazisions precisione precisao",
         "rate": "rate taux tasa tasso taxa",
         "recall": "rappel rueckruf sensitivitat",
-        "result": "ergebnis resultat resultado risultato esito",
-        "rows": "zeilen datenzeilen lignes filas righe linhas enregistrements registros",
-        "run": "lauf corrida ejecucion esecuzione execucao durchlauf",
-        "run_time": "laufzeit laufdauer rechenzeit rechendauer ausfuhrungszeit ausfuhrungsdauer gesamtzeit gesamtdauer",
-        "servers": "serveurs servidores",
-        "size": "grosse groesse taille tamano tamanho dimensione",
+        "result": "ergebnis resultat resultado risultato esito uitkomst resultaat utfall wynik",
+        "rows": "zeilen datenzeilen lignes filas righe linhas enregistrements registros rijen regels rader rækker "
+        "wiersze wierszy",
+        "run": "lauf corrida ejecucion esecuzione execucao durchlauf uitvoering korning kørsel kjøring przebieg",
+        "run_time": "laufzeit laufdauer rechenzeit rechendauer ausfuhrungszeit ausfuhrungsdauer gesamtzeit "
+        "gesamtdauer looptijd rekentijd uitvoeringstijd kortid korningstid køretid kørselstid kjøretid",
+        "servers": "serveurs servidores serwery serwerow",
+        "size": "grosse groesse taille tamano tamanho dimensione grootte omvang storlek størrelse rozmiar",
         "start": "beginn debut inicio inizio",
         "status": "statut estado stato zustand etat",
         "success": "erfolg erfolgreich succes reussi reussite exito exitoso riuscito successo sucesso",
-        "time": "zeit temps tiempo tempo",
-        "total": "gesamt insgesamt totale",
-        "training_time": "trainingszeit trainingsdauer lernzeit",
-        "type": "typ tipo",
-        "user": "benutzer nutzer utilisateur usuario utente utilizador",
+        "time": "zeit temps tiempo tempo tijd czas",
+        "total": "gesamt insgesamt totale totaal totalt razem łacznie",
+        "training_time": "trainingszeit trainingsdauer lernzeit trainingstijd traningstid treningstid træningstid",
+        "type": "typ tipo typen",
+        "user": "benutzer nutzer utilisateur usuario utente utilizador gebruiker anvandare bruker bruger uzytkownik",
         "workers": "arbeiter travailleurs trabajadores ouvriers",
         "": "d de des du del della dei der die das la le les los las el l o da do dos of the pro",
     }.items()
@@ -120,7 +133,8 @@ def plain_name(name: str) -> str:
     >>> plain_name("実行時間（秒）"), plain_name("执行器数量")
     ('run_time_s', 'executors_n')
     """
-    base, unit = _unit_apart(in_english(name))
+    name = in_english(name)
+    base, unit = (name[1:], "_percent") if name[:1] == "%" and name[1:].strip() else _unit_apart(name)
     words = _words(base)
     if not re.fullmatch(r"[a-z0-9_]*", base) or any(_TRANSLATED.get(word) for word in words):
         words = [_TRANSLATED.get(word, word) for word in words]

@@ -49,7 +49,7 @@ _SETTINGS: tuple[tuple[Role, str], ...] = (
         "n_workers n_nodes servers executor_instances",
     ),
     (Role.CORES, "cores executor_cores cores_per_executor"),
-    (Role.TOTAL_CORES, "cpu cpus"),
+    (Role.TOTAL_CORES, "cpu cpus ncpus"),
     (Role.MACHINE_TYPE, "machine_type vm_type instance_type node_type machine"),
     (
         Role.MEMORY,
@@ -277,11 +277,6 @@ def counts_things(name: str) -> bool:
 def unit_in_name(name: str) -> str:
     """The unit of a time, a size or a percentage that a name ends in."""
     return _ending(name, _TIME_UNITS) or _ending(name, _SIZE_UNITS) or _ending(name, _OTHER_UNITS)
-
-
-def currency_in_name(name: str) -> str:
-    """The currency that a heading names: `cost_usd`, `Coût (€)`."""
-    return _ending(name, CURRENCIES)
 
 
 def usual_unit(name: str, meaning: str) -> str:
