@@ -38,6 +38,7 @@ from sparkcast.api.reports import report
 from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
 from sparkcast.api.tables import export, export_samples, samples
+from sparkcast.api.watching import jobs, watch
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
 from sparkcast.display import connect
@@ -76,6 +77,7 @@ __all__ = [
     "figures",
     "fit",
     "ingest",
+    "jobs",
     "list_kinds",
     "list_packages",
     "list_plugs",
@@ -98,6 +100,7 @@ __all__ = [
     "study_of_line",
     "tune",
     "validate",
+    "watch",
     "whatif",
     "whatif_within",
     "with_spark",

@@ -21,6 +21,7 @@ from sparkcast.cli import (
     running,
     studies,
     tuning,
+    watching,
     whatif,
 )
 from sparkcast.cli._failures import failure_of
@@ -55,6 +56,7 @@ for _group in (
     recommendation,
     queueing,
     ingest,
+    watching,
     profile,
     whatif,
     replicate,

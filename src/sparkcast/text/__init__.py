@@ -13,6 +13,7 @@ _WRITERS = {
     "Decision": ("queueing", "write_decision"),
     "FitResult": ("prediction", "write_fit"),
     "Ingested": ("ingest", "write"),
+    "Jobs": ("watching", "write_jobs"),
     "LogComparison": ("profile", "write_comparison"),
     "PlanSummary": ("plans", "write"),
     "PredictionAt": ("prediction", "write"),
@@ -23,6 +24,7 @@ _WRITERS = {
     "Replicated": ("replication", "write"),
     "TuneResult": ("tuning", "write"),
     "Validation": ("validation", "write"),
+    "Watched": ("watching", "write"),
     "WhatIf": ("whatif", "write"),
 }
 

@@ -49,6 +49,8 @@ def documents() -> dict[str, Any]:
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
+    from sparkcast.history.summary import Jobs
+    from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
@@ -69,6 +71,7 @@ def documents() -> dict[str, Any]:
         "fit": FitReport,
         "ingest": Ingested,
         "init": Starter,
+        "jobs": Jobs,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
         "queue": QueueAnswer,
@@ -80,6 +83,7 @@ def documents() -> dict[str, Any]:
         "run": CampaignResult | list[str],
         "tune": TuneResult,
         "validate": Validation,
+        "watch": Watched,
         "whatif": WhatIf | Recommendation,
     }
 
