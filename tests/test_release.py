@@ -4,6 +4,7 @@ import os
 import pwd
 import random
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -91,21 +92,29 @@ def _runs() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _another_user() -> int | None:
+    """`nobody`, where this process may become it, and it may read this Python."""
+    if os.getuid() != 0:
+        return None
+    base = Path(sys.base_prefix)
+    is_open = all(folder.stat().st_mode & stat.S_IXOTH for folder in (base, *base.parents))
+    return pwd.getpwnam("nobody").pw_uid if is_open else None
+
+
 def _home(folder: Path) -> Path:
     home = folder / "home"
     home.mkdir()
     (home / "study.yaml").write_text(_STUDY)
     (home / "runs.csv").write_text(_runs())
     shutil.copy(ROOT / "tests" / "data" / "eventlog-3.5-pi.zstd", home / "log.zstd")
-    if os.getuid() == 0:
+    if (user := _another_user()) is not None:
         for path in (home, *home.iterdir()):
-            shutil.chown(path, "nobody")
+            shutil.chown(path, user)
     return home
 
 
 def _as_another_user(command: list[str], home: Path) -> subprocess.CompletedProcess[str]:
-    """As `nobody` where that is possible; with nothing of this process' environment, and no terminal."""
-    user = pwd.getpwnam("nobody").pw_uid if os.getuid() == 0 else None
+    """With nothing of this process' environment, and no terminal."""
     return subprocess.run(
         command,
         cwd=home,
@@ -115,7 +124,7 @@ def _as_another_user(command: list[str], home: Path) -> subprocess.CompletedProc
             "LANG": "C",
             "PYTHONWARNINGS": "error::DeprecationWarning:sparkcast",
         },
-        user=user,
+        user=_another_user(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
