@@ -78,6 +78,12 @@ def release(connection: Connection, lease: Lease) -> None:
     connection.execute(leases.update().where(own).values(expires_at=0.0))
 
 
+def holders(connection: Connection) -> dict[str, str]:
+    """The studies that are held now, with who holds them."""
+    rows = connection.execute(sa.select(leases).where(leases.c.expires_at > _now(connection))).all()
+    return {row.study: row.holder for row in rows if not _is_gone(row.process)}
+
+
 @contextmanager
 def heartbeat(engine: sa.Engine, lease: Lease) -> Iterator[None]:
     """Renew a lease from a thread, also while nothing is written: a cluster may take minutes to start."""

@@ -47,10 +47,10 @@ def results_folder(study_file: Path) -> Path:
     return study_file.with_suffix(".results")
 
 
-def open_store(target: str | Path, *, create: bool = False) -> "Store":
-    """Open a results folder, an SQLite file or a database URL."""
+def open_store(target: str | Path, *, create: bool = False, migrate: bool = False) -> "Store":
+    """Open a results folder, an SQLite file or a database URL; `migrate` brings an older database up to date."""
     if isinstance(target, str) and "://" in target:
-        return Store(target)
+        return Store(target, migrate=migrate)
     path = Path(target)
     is_file = path.is_file() or path.suffix in STORE_FILES
     if create:
@@ -100,8 +100,8 @@ class SearchRun:
 class Store:
     """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
 
-    def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None) -> None:
-        self._database = Database(url, snapshot)
+    def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None, migrate: bool = False) -> None:
+        self.database = self._database = Database(url, snapshot, migrate=migrate)
         self._transaction = self._database.transaction
         self._lease: lease.Lease | None = None
         self._clocks: dict[str, RunClock] = {}  # of the runs that this process began
@@ -155,7 +155,7 @@ class Store:
                 values = {"name": study.name, "definition": definition, "created_at": time.time()}
                 connection.execute(schema.studies.insert().values(values))
             elif stored != definition:
-                changes = differences(_decisive(stored), _decisive(definition))
+                changes = differences(decisive(stored), decisive(definition))
                 if changes and not allow_changed and self._count_runs(connection, study.name):
                     raise StudyChangedError(
                         f"study {study.name!r} has changed since it was run: {'; '.join(changes)}",
@@ -520,7 +520,7 @@ class Store:
         return {row.run_id: Sharing(row.policy, row.cores, row.mode) for row in connection.execute(query)}
 
 
-def _decisive(definition: Mapping[str, Any]) -> dict[str, Any]:
+def decisive(definition: Mapping[str, Any]) -> dict[str, Any]:
     """What decides of runs: not how their output is read, nor passwords that the first versions left in it."""
     spark, options = definition["spark"], dict(definition.get("options", {}))
     options.pop(READINGS, None)
