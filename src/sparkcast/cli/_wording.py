@@ -13,7 +13,8 @@ _SAME_NAME = """
     allow_changed arrival_rate at budget complete_rows conf confidence cores data decimal dynamic effect engine
     executors extrapolate factors fill_down fix force formula ignore interactive job jobs_running level master
     keep max_cost max_failure max_runs minimize model na older_than orphans part places price protocol
-    replicates response resume retry running scv study time_limit time_unit transform where width
+    replicates response resume retry runners running scv
+    study time_limit time_unit transform where width
 """
 _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.split()} | {
     "limits": "limit",

@@ -16,8 +16,9 @@ from sparkcast.display import Displayed
 from sparkcast.errors import StoreError, StudyChangedError, StudyError
 from sparkcast.registry import did_you_mean
 from sparkcast.store import schema
+from sparkcast.store.rows import decisive
 from sparkcast.store.shelf import Shelf
-from sparkcast.store.store import Store, decisive
+from sparkcast.store.store import Store
 from sparkcast.study import differences
 
 _STAYS = ("meta", "leases", "runners", "claims")  # what a database says of itself, and of those who write it now

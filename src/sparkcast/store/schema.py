@@ -161,6 +161,24 @@ leases = Table(
     Column("expires_at", Float, nullable=False),  # by the server's clock
 )
 
+# Who measures a study together with others, and which trial each of them has: see `claims`.
+runners = Table(
+    "runners",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("study", String, nullable=False),
+    Column("holder", String, nullable=False),
+    Column("process", String, nullable=False),
+    Column("expires_at", Float, nullable=False),  # by the server's clock
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("trial_id", ForeignKey("trials.id"), primary_key=True),
+    Column("runner_id", ForeignKey("runners.id"), nullable=False),
+)
+
 # The database itself refuses to count a trial twice.
 Index(
     "one_final_observation_per_trial",
