@@ -37,6 +37,7 @@ from sparkcast.api.queueing import admit, queue
 from sparkcast.api.reports import report
 from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
+from sparkcast.api.stores import check_store, copy_store, migrate_store, prune_store
 from sparkcast.api.tables import export, export_samples, samples
 from sparkcast.api.watching import jobs, watch
 from sparkcast.data.options import TableOptions
@@ -70,7 +71,9 @@ __all__ = [
     "TableOptions",
     "admit",
     "analyze",
+    "check_store",
     "compare_profiles",
+    "copy_store",
     "dry_run",
     "export",
     "export_samples",
@@ -85,9 +88,11 @@ __all__ = [
     "load_data_or_model",
     "load_model",
     "load_study",
+    "migrate_store",
     "plan",
     "predict",
     "profile",
+    "prune_store",
     "queue",
     "recommend",
     "replicate",

@@ -60,6 +60,10 @@ def documents() -> dict[str, Any]:
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.search.loop import TuneResult
+    from sparkcast.store.checking import StoreChecked
+    from sparkcast.store.copying import StoreCopied
+    from sparkcast.store.migrating import StoreMigrated
+    from sparkcast.store.pruning import StorePruned
     from sparkcast.validate import Validation
     from sparkcast.wire.results import Exported, FitReport, Kinds, Starter, Written
 
@@ -81,6 +85,10 @@ def documents() -> dict[str, Any]:
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],
+        "store check": StoreChecked,
+        "store copy": StoreCopied,
+        "store migrate": StoreMigrated,
+        "store prune": StorePruned,
         "tune": TuneResult,
         "validate": Validation,
         "watch": Watched,
