@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
+from sparkcast.api.meant import with_input_named, with_usual, with_usual_size
 from sparkcast.api.sources import data_of, response_name, source_of
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data
@@ -150,12 +151,17 @@ def predict(
     from sparkcast.learned.predict import Predictions
     from sparkcast.learned.predict import predict as answer
 
-    known = knowledge_of(source_of(data, table, response=response), model)
+    source = source_of(data, table, response=response)
+    known = knowledge_of(source, model)
     name = response_name(response) if response else usual_among(known)
-    if isinstance(at, Mapping):
-        return answer(known, at, response=name, level=level, extrapolate=extrapolate)
-    rows = _rows_of(at)
-    return Predictions(tuple(answer(known, row, response=name, level=level, extrapolate=extrapolate) for row in rows))
+    notes = source.notes if isinstance(source, Data) else ()
+
+    def answered(row: Mapping[str, Level]) -> "PredictionAt":
+        settings, filled = with_usual(with_input_named(row, known.about), known.about, source)
+        found = answer(known, settings, response=name, level=level, extrapolate=extrapolate)
+        return replace(found, notes=(*found.notes, *filled, *notes)) if filled or notes else found
+
+    return answered(at) if isinstance(at, Mapping) else Predictions(tuple(map(answered, _rows_of(at))))
 
 
 def _rows_of(at: "Sequence[Mapping[str, Level]] | DataFrame") -> Sequence[Mapping[str, Level]]:
@@ -240,6 +246,8 @@ def recommend(
     )
     source = source_of(data, table)
     known = knowledge_of(source, model)
+    held, filled = with_usual_size(with_input_named(asked.fix, known.about), known.about, source)
+    asked = replace(asked, fix=held)
     pool = pool_of(known, choices or Choices())
     given = () if choices is None else tuple(choices.levels)
     recommender = Recommender(known, pool, price=price or known.about.price, extrapolate=extrapolate, given=given)
@@ -247,6 +255,8 @@ def recommend(
     n_running, jobs = _running(source, present)
     recent = None if present.recent is None else data_of(present.recent).dataset
     found = advise(recommender, known, asked, Situation(n_running, jobs, here(known.about.fingerprints), recent))
+    if isinstance(source, Data) and (filled or source.notes):
+        found = replace(found, notes=(*found.notes, *filled, *source.notes))
     study = source.study if isinstance(source, Data) else None
     if study is None or not study.workload:
         return found

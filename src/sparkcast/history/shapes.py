@@ -131,14 +131,19 @@ def _told(record: AppRecord, name: str) -> dict[str, object]:
 def _place(variant: Variant, groups: list[Group]) -> None:
     """Into the group that it is of, or into one of its own."""
     near = sorted(groups, key=lambda group: -_in_common(variant.shape, group.shape))[:_MOST_COMPARED]
-    apart = ""
-    for group in near:
-        reason, is_same = _compare(variant, group)
-        if is_same:
-            groups[groups.index(group)] = group.with_variant(variant, reason)
-            return
-        apart = apart or reason
-    groups.append(Group([variant], [apart] if apart else []))
+    compared = [(group, *_compare(variant, group)) for group in near]
+    same = [(group, reason) for group, reason, is_same in compared if is_same]
+    if not same:
+        groups.append(Group([variant], [compared[0][1]] if compared else []))
+        return
+    # Of several that it could be of, the one with which it recurs best.
+    group, reason = max(same, key=lambda one: _belonging(variant, one[0]))
+    groups[groups.index(group)] = group.with_variant(variant, reason)
+
+
+def _belonging(variant: Variant, group: Group) -> float:
+    together = regularity(sorted([*variant.times, *group.times])) or 0.0
+    return _in_common(variant.shape, group.shape) + together
 
 
 def _compare(variant: Variant, group: Group) -> tuple[str, bool]:
