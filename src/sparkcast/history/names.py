@@ -42,7 +42,7 @@ def numbered_name(name: str) -> str:
     """The same with a small number at its end, which may be a counter or mean something.
 
     >>> numbered_name("export_eu_3"), numbered_name("load 2026-11-03 #17")
-    ('export_eu_3', 'load*#17')
+    ('export_eu_3', 'load-#17')
     """
     return _shortened(name, lambda text: _CHANGING.sub("*", text))
 
@@ -52,5 +52,5 @@ def _shortened(name: str, without_changing: Callable[[str], str]) -> str:
     while short != before:  # a counter may stand before a date
         before = short
         short = re.sub(r"\s{2,}", " ", without_changing(short)).strip(_SEPARATORS + "*")
-    short = re.sub(r"[\s_.:/=@,;-]*\*[\s_.:/=@,;-]*", "*", short)
+    short = re.sub(r"[\s_.:/=@,;-]*\*[\s_.:/=@,;-]*", "-", short)
     return short or name.strip()
