@@ -83,6 +83,11 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("pi.zstd", "--into", "in3.results"),
     ],
     "init": [("pi",), ("mnist-training",)],
+    "jobs": [
+        ("fleet.results",),
+        ("fleet.results", "--details", "--price", "core_hour=0.05"),
+        ("fleet.results", "--job", "sparkcast pi"),
+    ],
     "list": [(), ("models",), ("workloads",), ("protocols",), ("replications",)],
     "predict": [
         ("runs.csv", *QUICK, "--at", "executors=3,batch_size=128,network=vgg"),
@@ -131,6 +136,10 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
         ("runs.csv", "--model", "ridge,median", "--protocol", "extrapolate:executors>4", "--details"),
     ],
+    "watch": [
+        ("pi.zstd", "log", "--into", "fleet.results"),
+        ("pi.zstd", "--into", "fleet.results", "--once", "--details"),
+    ],
     "whatif": [
         ("pi.zstd", "--executors", "1,2,8"),
         ("pi.zstd", "--executors", "1..4", "--cores", "1,2", "--price", "core_hour=0.05", "--details"),
@@ -166,6 +175,12 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("pi.zstd",)),
     ],
     "init": [(2, ("mnist",)), (2, ())],
+    "jobs": [
+        (4, ("nothing.results",)),
+        (2, ("fleet.results", "--job", "nightly")),
+        (2, ("fleet.results", "--rules", "runs.csv")),
+        (4, ("s.results",)),
+    ],
     "list": [(2, ("model",))],
     "predict": [
         (2, ("rnus.csv", "--at", "executors=2")),
@@ -206,6 +221,14 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "store prune": [(2, ("s.results",)), (2, ("s.results", "--older-than", "soon")), (2, ("s.results", "--keep", "0"))],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
+    "watch": [
+        (2, ("pi.zst", "--into", "new.results")),
+        (2, ("pi.zstd", "--into", "new.csv")),
+        (2, ("pi.zstd", "--into", "new.results", "--every", "soon")),
+        (2, ("pi.zstd", "--into", "new.results", "--every", "1s", "--once")),
+        (2, ("pi.zstd", "--into", "new.results", "--rules", "runs.csv")),
+        (2, ("pi.zstd",)),
+    ],
     "whatif": [
         (2, ("pi.zst",)),
         (2, ("log",)),
@@ -264,6 +287,7 @@ def make(folder: Path) -> None:
         (folder / f"{name}.yaml").write_text(text)
     for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
         api.ingest(folder / "pi.zstd", folder / name, processes=1)
+    api.watch(folder / "pi.zstd", folder / "fleet.results", readers=1)
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
     _measure_streams(folder / "stream.yaml")

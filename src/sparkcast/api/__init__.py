@@ -39,6 +39,7 @@ from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
 from sparkcast.api.stores import check_store, copy_store, migrate_store, prune_store
 from sparkcast.api.tables import export, export_samples, samples
+from sparkcast.api.watching import jobs, watch
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
 from sparkcast.display import connect
@@ -79,6 +80,7 @@ __all__ = [
     "figures",
     "fit",
     "ingest",
+    "jobs",
     "list_kinds",
     "list_packages",
     "list_plugs",
@@ -103,6 +105,7 @@ __all__ = [
     "study_of_line",
     "tune",
     "validate",
+    "watch",
     "whatif",
     "whatif_within",
     "with_spark",

@@ -22,6 +22,7 @@ from sparkcast.cli import (
     stores,
     studies,
     tuning,
+    watching,
     whatif,
 )
 from sparkcast.cli._failures import failure_of
@@ -56,6 +57,7 @@ for _group in (
     recommendation,
     queueing,
     ingest,
+    watching,
     profile,
     whatif,
     replicate,

@@ -17,6 +17,7 @@ _SAME_NAME = """
     study time_limit time_unit transform where width
 """
 _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.split()} | {
+    "every_s": "every",
     "limits": "limit",
     "mix": "job",
     "models": "model",
@@ -33,6 +34,7 @@ _COMMANDS = {  # that are not one call
     ".text(details=True)": "--details",
     "api.write_plan(PLAN, FILE)": "--csv FILE",
     "api.figures(ANSWER)": "--figures DIR",
+    "api.watch(FOLDER, STORE)": "sparkcast watch FOLDER --into STORE",
     "choices=Choices({NAME: range(1, 17)})": "--levels NAME=1..16",
     "fix={NAME: VALUE}": "--fix NAME=VALUE",
     "api.check_store(STORE)": "sparkcast store check STORE",

@@ -116,6 +116,11 @@ class Store:
         self._runner: claims.Runner | None = None
         self._clocks: dict[str, RunClock] = {}  # of the runs that this process began
 
+    @property
+    def database(self) -> Database:
+        """For the other files of this room."""
+        return self._database
+
     def close(self) -> None:
         self._database.close()
 

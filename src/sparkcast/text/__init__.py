@@ -13,6 +13,7 @@ _WRITERS = {
     "Decision": ("queueing", "write_decision"),
     "FitResult": ("prediction", "write_fit"),
     "Ingested": ("ingest", "write"),
+    "Jobs": ("watching", "write_jobs"),
     "LogComparison": ("profile", "write_comparison"),
     "PlanSummary": ("plans", "write"),
     "PredictionAt": ("prediction", "write"),
@@ -27,6 +28,7 @@ _WRITERS = {
     "StorePruned": ("stores", "write_pruned"),
     "TuneResult": ("tuning", "write"),
     "Validation": ("validation", "write"),
+    "Watched": ("watching", "write"),
     "WhatIf": ("whatif", "write"),
 }
 
