@@ -11,6 +11,7 @@ import typer.core
 
 from sparkcast.cli import (
     analysis,
+    gate,
     ingest,
     prediction,
     profile,
@@ -57,6 +58,7 @@ for _group in (
     ingest,
     profile,
     whatif,
+    gate,
     replicate,
     report,
 ):

@@ -10,7 +10,7 @@ from math import exp, inf, lgamma, log, pi, sqrt
 
 import numpy as np
 
-from sparkcast.arrays import Floats
+from sparkcast.arrays import Array, Floats
 from sparkcast.history.mixture import StudentMixture, log_sum
 from sparkcast.history.prior import FleetPrior
 
@@ -167,7 +167,7 @@ class Follower:
         means = np.abs(np.cumsum(scores)) / np.sqrt(np.arange(1, most + 1))
         return bool(means[1:].max(initial=0.0) > _SUSPICION)
 
-    def _log_odds(self, lengths: Floats) -> Floats:
+    def _log_odds(self, lengths: Array) -> Floats:
         """For a change before the last so many runs, against none."""
         n, most = len(self._seen), int(lengths[-1])
         last = self._seen[n - most :]
@@ -240,5 +240,3 @@ def _moved(before: Belief, after: Belief) -> tuple[float, float]:
     noise = after.rate / after.shape
     square = noise * (1 / after.runs + 1 / before.runs) + (moved - mean) ** 2
     return mean, sqrt(float(weight @ square))
-
-

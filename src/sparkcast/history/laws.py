@@ -1,7 +1,8 @@
 """How the time of a job may follow its input and its slots: a few laws, between which its runs decide.
 
-A part of the time is fixed, the rest is in proportion to the input, or to a power of it: `fixed + (1 - fixed) * g ** p`,
-where `g` is the input as a share of a usual one. Likewise with slots: `fixed + (1 - fixed) / s`.
+A part of the time is fixed, the rest is in proportion to the input, or to a power of it:
+`fixed + (1 - fixed) * g ** p`, where `g` is the input as a share of a usual one. Likewise with slots:
+`fixed + (1 - fixed) / s`.
 """
 
 from typing import NamedTuple
@@ -11,16 +12,16 @@ import numpy as np
 from sparkcast.arrays import Floats
 
 
-class Scaling(NamedTuple):
+class ScalingLaw(NamedTuple):
     fixed: float  # share of the time that does not follow
     power: float
 
 
 INPUT_LAWS = (
-    *(Scaling(fixed, 1.0) for fixed in (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)),
-    *(Scaling(0.0, power) for power in (1.25, 1.5, 2.0)),
+    *(ScalingLaw(fixed, 1.0) for fixed in (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)),
+    *(ScalingLaw(0.0, power) for power in (1.25, 1.5, 2.0)),
 )
-SLOT_LAWS = tuple(Scaling(fixed, -1.0) for fixed in (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0))
+SLOT_LAWS = tuple(ScalingLaw(fixed, -1.0) for fixed in (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0))
 N_LAWS = len(INPUT_LAWS) * len(SLOT_LAWS)
 _MOST = 12.0  # no logarithm of a ratio of inputs or slots is taken to be larger
 
@@ -33,7 +34,7 @@ def offsets(log_input: Floats, log_slots: Floats) -> Floats:
     return together.reshape(len(together), N_LAWS)
 
 
-def _under(laws: tuple[Scaling, ...], logarithms: Floats) -> Floats:
+def _under(laws: tuple[ScalingLaw, ...], logarithms: Floats) -> Floats:
     fixed = np.array([law.fixed for law in laws])
     powers = np.array([law.power for law in laws])
     ratios = np.exp(np.clip(logarithms, -_MOST, _MOST)[:, None] * powers)

@@ -7,6 +7,7 @@ from math import exp, log
 import numpy as np
 
 from sparkcast.arrays import Floats
+from sparkcast.fitting.normal import scores_between
 from sparkcast.history.follow import Follower, ShiftFound
 from sparkcast.history.laws import offsets
 from sparkcast.history.mixture import StudentMixture, blended
@@ -16,11 +17,11 @@ from sparkcast.history.prior import FleetPrior
 _FIRST = 5  # runs that say what a usual input is
 _RESTLESS = 0.3  # of the runs in which a setting changes that is none: a date, an id
 _RECENT = 21  # runs that say what the next reads
-_NODES = ((-1.7321, 1 / 6), (0.0, 2 / 3), (1.7321, 1 / 6))  # of Gauss and Hermite, for an input that is not known
+_NODES = scores_between(9).tolist()  # standard deviations, equally likely: for an input that is not known
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class RunQuantity:
     """What is forecast of a run."""
 
     name: str
@@ -28,8 +29,8 @@ class Quantity:
     is_per_slot: bool = False  # of what it is per slot, the laws of time hold
 
 
-TOTAL = Quantity("from submission to exit", lambda point: point.total_s)
-WORK = Quantity("from the first to the last Spark job", lambda point: point.work_s)
+TOTAL = RunQuantity("from submission to exit", lambda point: point.total_s)
+WORK = RunQuantity("from the first to the last Spark job", lambda point: point.work_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class JobModel:
         self,
         points: Sequence[RunPoint],
         prior: FleetPrior,
-        quantity: Quantity = TOTAL,
+        quantity: RunQuantity = TOTAL,
         *,
         level: float | None = None,
         level_sd: float | None = None,
@@ -110,13 +111,13 @@ class JobModel:
         slots = (executors or self.usual_executors or 0) * (cores or self.usual_cores or 0) or None
         log_slots = log(slots) - self._slots if slots and self._slots else 0.0
         if input_size is not None and self._inputs:
-            nodes, weights = [log(input_size) - self._input], [1.0]
+            nodes = [log(input_size) - self._input]
         else:
             mean, sd = self.next_input(at_s)
-            nodes, weights = [mean - self._input + sd * at for at, _ in _NODES], [weight for _, weight in _NODES]
+            nodes = [mean - self._input + sd * score for score in (_NODES if sd else [0.0])]
         laws = offsets(np.array(nodes), np.full(len(nodes), log_slots))
         found = [self.follower.forecast(row, is_changed=is_changed) for row in laws]
-        whole = blended(found, weights) if len(found) > 1 else found[0]
+        whole = blended(found, [1 / len(found)] * len(found)) if len(found) > 1 else found[0]
         return whole.moved(self._per_slot(slots))
 
     def next_input(self, at_s: float | None = None) -> tuple[float, float]:
