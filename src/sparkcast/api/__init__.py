@@ -21,6 +21,7 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
+from sparkcast.api.history import check
 from sparkcast.api.logs import (
     compare_profiles,
     ingest,
@@ -71,6 +72,7 @@ __all__ = [
     "TableOptions",
     "admit",
     "analyze",
+    "check",
     "check_store",
     "compare_profiles",
     "copy_store",
