@@ -53,6 +53,8 @@ HUGE = STUDY.replace("executors: [1, 2]", "executors: [1, 100000]")
 QUICK = ("--model", "ridge")
 SHORT = ("--jobs", "1000", "--replications", "2")
 
+STUDY_NAME = "a-study-with-a-rather-long-name"
+
 # Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
 SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "analyze": [
@@ -120,6 +122,10 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("s.yaml", "--dry-run"),
         ("s.yaml", "--dry-run", "--details"),
     ],
+    "store check": [("s.yaml",), ("s.results", "--details")],
+    "store copy": [("s.results", "copied.results"), ("s.yaml", "copied.sqlite", "--study", STUDY_NAME)],
+    "store migrate": [("s.results",)],
+    "store prune": [("s.results", "--older-than", "90d"), ("s.yaml", "--keep", "1")],
     "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
     "validate": [
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
@@ -194,6 +200,10 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "replicate": [(2, ("marinos",)), (2, ("marinos2020", "--part", "queue")), (2, ("marinos2020", "--data", "no"))],
     "report": [(2, ("rnus.csv",)), (2, ("runs.csv", "-o", "runs.csv")), (4, ("empty.yaml",))],
     "run": [(2, ("s.yml",)), (2, ("s.yaml", "--resum")), (3, ("huge.yaml", "--dry-run"))],
+    "store check": [(2, ()), (4, ("no.results",)), (2, ("log",))],
+    "store copy": [(2, ("s.results",)), (4, ("no.results", "new.results")), (2, ("s.results", "s.yaml"))],
+    "store migrate": [(2, ()), (4, ("no.results",))],
+    "store prune": [(2, ("s.results",)), (2, ("s.results", "--older-than", "soon")), (2, ("s.results", "--keep", "0"))],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
     "whatif": [

@@ -35,6 +35,7 @@ from sparkcast.api.replays import whatif, whatif_within, write_whatif_figures
 from sparkcast.api.reports import report
 from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
+from sparkcast.api.stores import check_store, copy_store, migrate_store, prune_store
 from sparkcast.api.tables import export, export_samples, samples
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
@@ -67,7 +68,9 @@ __all__ = [
     "TableOptions",
     "admit",
     "analyze",
+    "check_store",
     "compare_profiles",
+    "copy_store",
     "dry_run",
     "export",
     "export_samples",
@@ -81,9 +84,11 @@ __all__ = [
     "load_data_or_model",
     "load_model",
     "load_study",
+    "migrate_store",
     "plan",
     "predict",
     "profile",
+    "prune_store",
     "queue",
     "recommend",
     "replicate",

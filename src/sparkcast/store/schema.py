@@ -161,6 +161,24 @@ leases = Table(
     Column("expires_at", Float, nullable=False),  # by the server's clock
 )
 
+# Who measures a study together with others, and which trial each of them has: see `claims`.
+runners = Table(
+    "runners",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("study", String, nullable=False),
+    Column("holder", String, nullable=False),
+    Column("process", String, nullable=False),
+    Column("expires_at", Float, nullable=False),  # by the server's clock
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("trial_id", ForeignKey("trials.id"), primary_key=True),
+    Column("runner_id", ForeignKey("runners.id"), nullable=False),
+)
+
 # The database itself refuses to count a trial twice.
 Index(
     "one_final_observation_per_trial",
@@ -252,8 +270,11 @@ def _version(connection: Connection) -> int | None:
     return None if found is None else int(found.value)
 
 
-def prepare(connection: Connection) -> None:
-    """Create the tables, or bring an older file up to date. A newer file is refused."""
+def prepare(connection: Connection, *, may_convert: bool = True) -> int | None:
+    """Create the tables, or bring an older store up to date; returns the version that was found, None for a new store.
+
+    A newer one is refused, and an older one unless it `may_convert`: others may be using it with their version.
+    """
     if connection.dialect.name == "postgresql":  # two that come first at the same time would both create them
         connection.execute(text("SELECT pg_advisory_xact_lock(7229738243)"))
     version = _version(connection) if inspect(connection).has_table(meta.name) else None
@@ -263,13 +284,20 @@ def prepare(connection: Connection) -> None:
             hint="upgrade sparkcast: pip install --upgrade sparkcast",
         )
     is_old = version is not None and version < VERSION
+    if is_old and not may_convert:
+        raise StoreError(
+            f"the store has schema version {version}, this version of sparkcast uses {VERSION}",
+            hint="when nobody measures, bring it up to date with `api.migrate_store(STORE)`; whoever uses it "
+            "needs this version of sparkcast then",
+        )
     if is_old and connection.dialect.name == "sqlite":  # whose driver does not begin a transaction when tables change
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     metadata.create_all(connection)
     if _version(connection) is None:
         connection.execute(meta.insert().values(key="schema_version", value=str(VERSION)))
     if not is_old:
-        return
+        return version
     for step in range(_version(connection) or VERSION, VERSION):  # another process may have done it meanwhile
         MIGRATIONS[step](connection)
     connection.execute(meta.update().where(meta.c.key == "schema_version").values(value=str(VERSION)))
+    return version

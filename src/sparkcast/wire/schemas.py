@@ -58,6 +58,10 @@ def documents() -> dict[str, Any]:
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.search.loop import TuneResult
+    from sparkcast.store.checking import StoreChecked
+    from sparkcast.store.copying import StoreCopied
+    from sparkcast.store.migrating import StoreMigrated
+    from sparkcast.store.pruning import StorePruned
     from sparkcast.validate import Validation
     from sparkcast.wire.results import Exported, FitReport, Kinds, Starter, Written
 
@@ -78,6 +82,10 @@ def documents() -> dict[str, Any]:
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],
+        "store check": StoreChecked,
+        "store copy": StoreCopied,
+        "store migrate": StoreMigrated,
+        "store prune": StorePruned,
         "tune": TuneResult,
         "validate": Validation,
         "whatif": WhatIf | Recommendation,
