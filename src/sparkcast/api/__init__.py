@@ -27,14 +27,12 @@ from sparkcast.api.logs import (
     ingest,
     profile,
     report_log,
-    whatif,
-    whatif_within,
-    write_whatif_figures,
 )
 from sparkcast.api.models import fit, save_model, validate
 from sparkcast.api.plans import plan, starter_study, study_of_line, write_plan
 from sparkcast.api.plugins import list_kinds, list_packages, list_plugs, replicate
 from sparkcast.api.queueing import admit, queue
+from sparkcast.api.replays import whatif, whatif_within, write_whatif_figures
 from sparkcast.api.reports import report
 from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
