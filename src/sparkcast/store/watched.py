@@ -11,7 +11,8 @@ from sqlalchemy.engine import Connection
 from sparkcast.plain import from_plain
 from sparkcast.store import schema
 from sparkcast.store.database import repeated
-from sparkcast.store.store import Store, keep_run
+from sparkcast.store.rows import keep_run
+from sparkcast.store.store import Store
 from sparkcast.study import Observation
 
 _AT_ONCE = 400  # values in one query: SQLite takes a thousand
