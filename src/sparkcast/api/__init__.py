@@ -21,19 +21,18 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
+from sparkcast.api.history import check
 from sparkcast.api.logs import (
     compare_profiles,
     ingest,
     profile,
     report_log,
-    whatif,
-    whatif_within,
-    write_whatif_figures,
 )
 from sparkcast.api.models import fit, save_model, validate
 from sparkcast.api.plans import plan, starter_study, study_of_line, write_plan
 from sparkcast.api.plugins import list_kinds, list_packages, list_plugs, replicate
 from sparkcast.api.queueing import admit, queue
+from sparkcast.api.replays import whatif, whatif_within, write_whatif_figures
 from sparkcast.api.reports import report
 from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
@@ -71,6 +70,7 @@ __all__ = [
     "TableOptions",
     "admit",
     "analyze",
+    "check",
     "check_store",
     "compare_profiles",
     "copy_store",

@@ -11,6 +11,7 @@ import typer.core
 
 from sparkcast.cli import (
     analysis,
+    gate,
     ingest,
     prediction,
     profile,
@@ -60,6 +61,7 @@ for _group in (
     watching,
     profile,
     whatif,
+    gate,
     replicate,
     report,
     stores,

@@ -49,6 +49,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
+    from sparkcast.history.gate import GateAnswer
     from sparkcast.history.summary import Jobs
     from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
@@ -69,6 +70,7 @@ def documents() -> dict[str, Any]:
 
     return {
         "analyze": Analysis,
+        "check": GateAnswer,
         "demo": DemoResult,
         "design": PlanSummary,
         "export": Exported,
