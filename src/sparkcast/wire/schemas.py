@@ -50,6 +50,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.history.gate import GateAnswer
+    from sparkcast.history.morning import FleetReport
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
@@ -69,6 +70,7 @@ def documents() -> dict[str, Any]:
         "design": PlanSummary,
         "export": Exported,
         "fit": FitReport,
+        "fleet": FleetReport,
         "ingest": Ingested,
         "init": Starter,
         "list": Kinds | dict[str, str],
