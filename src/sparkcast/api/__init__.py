@@ -21,7 +21,7 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
-from sparkcast.api.history import check, fleet
+from sparkcast.api.history import check, eta, etas, fleet
 from sparkcast.api.logs import (
     compare_profiles,
     ingest,
@@ -73,6 +73,8 @@ __all__ = [
     "check",
     "compare_profiles",
     "dry_run",
+    "eta",
+    "etas",
     "export",
     "export_samples",
     "figures",

@@ -11,6 +11,7 @@ _WRITERS = {
     "Analysis": ("analysis", "write"),
     "CampaignResult": ("running", "write"),
     "Decision": ("queueing", "write_decision"),
+    "Eta": ("gate", "write_eta"),
     "FitResult": ("prediction", "write_fit"),
     "FleetReport": ("fleet", "write"),
     "GateAnswer": ("gate", "write"),

@@ -51,6 +51,7 @@ def documents() -> dict[str, Any]:
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.history.gate import GateAnswer
     from sparkcast.history.morning import FleetReport
+    from sparkcast.history.remaining import Eta
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
@@ -68,6 +69,7 @@ def documents() -> dict[str, Any]:
         "check": GateAnswer,
         "demo": DemoResult,
         "design": PlanSummary,
+        "eta": Eta,
         "export": Exported,
         "fit": FitReport,
         "fleet": FleetReport,
