@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from eventlogs_support import REAL_LOG
-from history_support import a_history, write_store
+from history_support import a_history, a_run, in_progress, write_store
 from sparkcast import api, demo
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
@@ -77,6 +77,7 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("fraction.yaml",),
         ("fraction.yaml", "--details"),
     ],
+    "eta": [("fleet.results", "--app", "application_nightly_0040"), ("fleet.results",)],
     "export": [("runs.csv", "-o", "out.csv", "--force")],
     "fit": [
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
@@ -159,6 +160,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("runs.csv",)),
         (2, ("s.yaml", "--budget", "soon")),
         (2, ("s.yaml", "--effect", "0")),
+    ],
+    "eta": [
+        (2, ("fleet.results", "--app", "application_1")),
+        (2, ("fleet.results", "--app", "application_nightly_0001")),
+        (2, ("no.results",)),
+        (2, ("pi.zstd", "--store", "fleet.results")),
+        (2, ("log",)),
     ],
     "export": [
         (2, ("rnus.csv", "-o", "x.csv")),
@@ -279,7 +287,8 @@ def make(folder: Path) -> None:
         (folder / f"{name}.yaml").write_text(text)
     for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
         api.ingest(folder / "pi.zstd", folder / name, processes=1)
-    write_store(folder / "fleet.results", a_history(), a_history(job="score", work_s=200.0))
+    nightly = [*a_history(), in_progress(a_run(40), 2)]
+    write_store(folder / "fleet.results", nightly, a_history(job="score", work_s=200.0))
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
     _measure_streams(folder / "stream.yaml")

@@ -85,7 +85,9 @@ def running_record(store: Store, app: str | None) -> AppRecord:
     listed = ", ".join(record.app_id for record in running[:5])
     if not running:
         named = "an application in progress" if app is None else f"the application {app}"
-        raise StudyError(f"the store does not have {named}", hint="give its event log instead, or `watch` its folder")
+        raise StudyError(
+            f"the store does not have {named}", hint="it may have ended; else give its event log, or `watch` its folder"
+        )
     raise StudyError(f"{len(running)} applications are in progress: {listed}", hint=f"add `app={running[0].app_id!r}`")
 
 
