@@ -83,6 +83,9 @@ OWN_KEYS |= {
     ("text/whatif.py", "executors"),
     ("history/savings.py", "executors"),
     ("text/fleet.py", "cost"),
+    ("cli/watching.py", "time_s"),
+    ("text/watching.py", "cost"),
+    ("text/watching.py", "time_s"),
 }
 
 
@@ -105,7 +108,7 @@ NO_PLUGS = {
         ("study/file.py", "spark"),
         ("study/model.py", "spark"),
     ),
-    *(("store/store.py", "spark"), ("store/store.py", "full")),
+    *(("store/rows.py", "spark"), ("store/store.py", "full")),
     *(("study/environment.py", "embedded"), ("runs/environment.py", "embedded")),
 }
 

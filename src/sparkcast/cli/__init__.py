@@ -20,8 +20,10 @@ from sparkcast.cli import (
     replicate,
     report,
     running,
+    stores,
     studies,
     tuning,
+    watching,
     whatif,
 )
 from sparkcast.cli._failures import failure_of
@@ -56,11 +58,13 @@ for _group in (
     recommendation,
     queueing,
     ingest,
+    watching,
     profile,
     whatif,
     gate,
     replicate,
     report,
+    stores,
 ):
     _group.register(app)
 

@@ -8,6 +8,7 @@ from sparkcast.errors import NotEnoughDataError, StudyError
 from sparkcast.history.jobs import JobHistory, histories_of, history_of
 from sparkcast.history.names import job_name
 from sparkcast.history.points import RunPoint, points_of
+from sparkcast.history.rules import rules_of
 from sparkcast.store import Store
 from sparkcast.study import AppRecord
 from sparkcast.workloads.lines import SubmitLine, program_of
@@ -57,7 +58,7 @@ def find_in_store(store: Store, line: SubmitLine, job: str | None = None) -> Fou
         if found.history is not None or found.candidates:
             return found
     last = [run for one in studies[:_MOST_STUDIES] for run in store.ingested(one, with_records=True, last=1)]
-    alike = job_of_line(line, histories_of(last))
+    alike = job_of_line(line, histories_of(last, rules=rules_of(store)))
     names = [alike.history.name] if alike.history else list(alike.candidates)
     if not names:
         return alike
@@ -121,7 +122,7 @@ def some_jobs(store: Store, *, besides: JobHistory | None = None) -> dict[str, t
     some = [one for names in [*studies.values()][::step][:_OTHERS] for one in names[-_THEIR_RUNS:]]
     runs = [run for one in some for run in store.ingested(one, last=_THEIR_RUNS)]
     own = {run.run_id for run in besides.runs} if besides is not None else set()
-    histories = histories_of(run for run in runs if run.run_id not in own)
+    histories = histories_of((run for run in runs if run.run_id not in own), rules=rules_of(store))
     return {one.name: points_of(one.runs) for one in histories}
 
 

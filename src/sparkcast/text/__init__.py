@@ -16,6 +16,7 @@ _WRITERS = {
     "FleetReport": ("fleet", "write"),
     "GateAnswer": ("gate", "write"),
     "Ingested": ("ingest", "write"),
+    "Jobs": ("watching", "write_jobs"),
     "LogComparison": ("profile", "write_comparison"),
     "PlanSummary": ("plans", "write"),
     "PredictionAt": ("prediction", "write"),
@@ -24,8 +25,13 @@ _WRITERS = {
     "QueueAnswer": ("queueing", "write_queue"),
     "Recommendation": ("recommendation", "write"),
     "Replicated": ("replication", "write"),
+    "StoreChecked": ("stores", "write_checked"),
+    "StoreCopied": ("stores", "write_copied"),
+    "StoreMigrated": ("stores", "write_migrated"),
+    "StorePruned": ("stores", "write_pruned"),
     "TuneResult": ("tuning", "write"),
     "Validation": ("validation", "write"),
+    "Watched": ("watching", "write"),
     "WhatIf": ("whatif", "write"),
 }
 

@@ -52,6 +52,8 @@ def documents() -> dict[str, Any]:
     from sparkcast.history.gate import GateAnswer
     from sparkcast.history.morning import FleetReport
     from sparkcast.history.remaining import Eta
+    from sparkcast.history.summary import Jobs
+    from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
@@ -61,6 +63,10 @@ def documents() -> dict[str, Any]:
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.search.loop import TuneResult
+    from sparkcast.store.checking import StoreChecked
+    from sparkcast.store.copying import StoreCopied
+    from sparkcast.store.migrating import StoreMigrated
+    from sparkcast.store.pruning import StorePruned
     from sparkcast.validate import Validation
     from sparkcast.wire.results import Exported, FitReport, Kinds, Starter, Written
 
@@ -75,6 +81,7 @@ def documents() -> dict[str, Any]:
         "fleet": FleetReport,
         "ingest": Ingested,
         "init": Starter,
+        "jobs": Jobs,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
         "queue": QueueAnswer,
@@ -84,8 +91,13 @@ def documents() -> dict[str, Any]:
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],
+        "store check": StoreChecked,
+        "store copy": StoreCopied,
+        "store migrate": StoreMigrated,
+        "store prune": StorePruned,
         "tune": TuneResult,
         "validate": Validation,
+        "watch": Watched,
         "whatif": WhatIf | Recommendation,
     }
 
