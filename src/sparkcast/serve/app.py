@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from sparkcast import __version__
 from sparkcast.serve.access import Access
+from sparkcast.serve.fast import FastPath
 from sparkcast.serve.gate import Gate
 from sparkcast.serve.metrics import RequestMetrics
 from sparkcast.serve.problems import add_handlers
@@ -52,6 +53,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
         if hasattr(pages, "mount"):  # files that the pages need
             pages.mount(app)
     _describe(app)
+    app.add_middleware(FastPath, state=state, access=access)
     app.add_middleware(Gate, settings=settings, access=access, metrics=metrics)
     return app
 
