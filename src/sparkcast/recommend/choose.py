@@ -12,7 +12,7 @@ from sparkcast.fitting.answering import AnswerTable
 from sparkcast.learned.feasibility import NoFailure
 from sparkcast.learned.knowledge import Knowledge
 from sparkcast.learned.support import Extrapolating, categories_of
-from sparkcast.learned.tabulate import failure_table, is_near, is_supported, tabulate
+from sparkcast.learned.tabulate import KeptTable, failure_table, is_near, is_supported, tabulate
 from sparkcast.models import Fitted
 from sparkcast.recommend import Candidate, Considered, Limit, Prediction, Recommendation
 from sparkcast.recommend.amounts import WholeData, whole_data
@@ -189,7 +189,7 @@ class Recommender:
                 [error] = fitted.beyond([view.first_left()])
                 raise error or NotEnoughDataError("no candidate is close to what was measured", hint="run more of them")
             view.supported[response] = supported
-            view.tables[response] = self._judged(view, response, tabulate(fitted, view.candidates))
+            view.tables[response] = KeptTable.of(self._judged(view, response, tabulate(fitted, view.candidates)))
         return view.tables[response]
 
     def _judged(self, view: View, response: str, table: AnswerTable) -> AnswerTable:
