@@ -22,6 +22,7 @@ from sparkcast.cli import (
     running,
     serving,
     studies,
+    submitting,
     tuning,
     whatif,
 )
@@ -63,6 +64,7 @@ for _group in (
     replicate,
     report,
     serving,
+    submitting,
 ):
     _group.register(app)
 

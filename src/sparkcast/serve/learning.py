@@ -75,7 +75,7 @@ class Learned:
             with suppress(SparkcastError):
                 known.model_of(name)
         with suppress(SparkcastError):
-            candidates = self.advisor.recommender.candidates_in_view()
+            candidates = self.advisor.recommender.whole_view().candidates
             if len(candidates) <= _MOST_TABLED:
                 for name in known.responses:
                     if name in (words.time, words.quality):

@@ -22,6 +22,7 @@ _WRITERS = {
     "QueueAnswer": ("queueing", "write_queue"),
     "Recommendation": ("recommendation", "write"),
     "Replicated": ("replication", "write"),
+    "SubmittedJob": ("submission", "write"),
     "TuneResult": ("tuning", "write"),
     "Validation": ("validation", "write"),
     "WhatIf": ("whatif", "write"),
