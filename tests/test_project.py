@@ -81,6 +81,9 @@ OWN_KEYS |= {
     ("cli/whatif.py", "executors"),
     ("text/whatif.py", "cost"),
     ("text/whatif.py", "executors"),
+    ("cli/watching.py", "time_s"),
+    ("text/watching.py", "cost"),
+    ("text/watching.py", "time_s"),
 }
 
 

@@ -21,9 +21,11 @@ from sparkcast.cli import (
     report,
     running,
     serving,
+    stores,
     studies,
     submitting,
     tuning,
+    watching,
     whatif,
 )
 from sparkcast.cli._failures import failure_of
@@ -58,6 +60,7 @@ for _group in (
     recommendation,
     queueing,
     ingest,
+    watching,
     profile,
     whatif,
     gate,
@@ -65,6 +68,7 @@ for _group in (
     report,
     serving,
     submitting,
+    stores,
 ):
     _group.register(app)
 

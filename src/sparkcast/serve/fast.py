@@ -102,7 +102,7 @@ class FastPath:
             study, ask = asked
             learned = self._state.ready(study)
             owner, who = self._access.owner_of(study), scope.get("state", {}).get("principal", LOCAL)
-            if learned is None or not who.sees(owner):
+            if learned is None or learned.is_replayed or not who.sees(owner):
                 return None
             basis = self._state.basis(learned)
             key = (path, body, learned.digest, learned.learned_at, basis.is_current)

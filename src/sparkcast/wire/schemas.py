@@ -51,6 +51,8 @@ def documents() -> dict[str, Any]:
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.history.gate import GateAnswer
+    from sparkcast.history.summary import Jobs
+    from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
@@ -60,6 +62,10 @@ def documents() -> dict[str, Any]:
     from sparkcast.replications import Replicated
     from sparkcast.runs.campaign import CampaignResult
     from sparkcast.search.loop import TuneResult
+    from sparkcast.store.checking import StoreChecked
+    from sparkcast.store.copying import StoreCopied
+    from sparkcast.store.migrating import StoreMigrated
+    from sparkcast.store.pruning import StorePruned
     from sparkcast.validate import Validation
     from sparkcast.wire.results import Exported, FitReport, Kinds, Starter, Written
 
@@ -72,6 +78,7 @@ def documents() -> dict[str, Any]:
         "fit": FitReport,
         "ingest": Ingested,
         "init": Starter,
+        "jobs": Jobs,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
         "queue": QueueAnswer,
@@ -82,8 +89,13 @@ def documents() -> dict[str, Any]:
         "report": Written,
         "run": CampaignResult | list[str],
         "submit": SubmittedJob,
+        "store check": StoreChecked,
+        "store copy": StoreCopied,
+        "store migrate": StoreMigrated,
+        "store prune": StorePruned,
         "tune": TuneResult,
         "validate": Validation,
+        "watch": Watched,
         "whatif": WhatIf | Recommendation,
     }
 
