@@ -110,7 +110,7 @@ class Store:
     """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
 
     def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None, migrate: bool = False) -> None:
-        self.database = self._database = Database(url, snapshot, migrate=migrate)
+        self._database = Database(url, snapshot, migrate=migrate)
         self._transaction = self._database.transaction
         self._lease: lease.Lease | None = None
         self._runner: claims.Runner | None = None
