@@ -28,6 +28,7 @@ _WRITERS = {
     "StoreCopied": ("stores", "write_copied"),
     "StoreMigrated": ("stores", "write_migrated"),
     "StorePruned": ("stores", "write_pruned"),
+    "TokenAnswer": ("tokens", "write"),
     "TuneResult": ("tuning", "write"),
     "Validation": ("validation", "write"),
     "Watched": ("watching", "write"),
