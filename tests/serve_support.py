@@ -23,7 +23,8 @@ AT = {"executors": 4, "batch_size": 64}
 
 def runs_of_training(job: str = "train", replicates: int = 3, seed: int = 1) -> list[Observation]:
     """A job that takes about 20 s and 200 s of work."""
-    draw, runs = random.Random(seed), []
+    draw = random.Random(seed)
+    runs: list[Observation] = []
     for executors in (1, 2, 4, 8):
         for batch in (64, 128, 256):
             for _ in range(replicates):

@@ -132,7 +132,12 @@ def test_exploring_changes_one_setting_at_most(tmp_path: Path, job: str) -> None
 def test_secrets_of_the_line_are_not_sent(url: str, job: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[object] = []
     original = Client._call
-    monkeypatch.setattr(Client, "_call", lambda self, *args: sent.append(args) or original(self, *args))
+
+    def call(self: Client, *args: object) -> object:
+        sent.append(args)
+        return original(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Client, "_call", call)
     line = [job, "--conf", "spark.hadoop.fs.s3a.secret.key=hunter2", "train.py", "--password", "hunter2"]
     submit(line, Wish("train", within_s=120, passed=("batch_size",)), ServiceAdviser(url))
     assert sent

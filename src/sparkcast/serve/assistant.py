@@ -3,9 +3,10 @@ repeats it."""
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from sparkcast import api
 from sparkcast.display import Displayed
@@ -16,23 +17,29 @@ from sparkcast.recommend.verdict import check_settings
 from sparkcast.serve.learning import Learned
 from sparkcast.serve.state import ServiceState
 from sparkcast.study import Configuration
-from sparkcast.units import parse_seconds, show_level, show_probability
+from sparkcast.units import as_number, parse_seconds, show_level, show_probability
 from sparkcast.wire.documents import document_of
 from sparkcast.wire.failures import failure_of
 
 Label = Literal["measured", "predicted inside", "extrapolated", "refused", "replayed"]
+_WEAKEST_FIRST: tuple[Label, ...] = ("extrapolated", "predicted inside", "measured")
 _MOST_LINES = 12
+_NO_DETAILS: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
+class ToolAnswer(BaseModel):
     """An answer for an assistant. Without `details`, only what people read first."""
+
+    model_config = ConfigDict(frozen=True)
 
     label: Label
     answer: str
     basis: str
     command: str  # that gives the same answer
-    details: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = Field(default_factory=dict)
+
+    def __init__(self, label: Label, answer: str, basis: str, command: str, details: Mapping[str, Any] = _NO_DETAILS):
+        super().__init__(label=label, answer=answer, basis=basis, command=command, details=dict(details))
 
 
 class AssistantTools:
@@ -75,7 +82,7 @@ class AssistantTools:
         def ask() -> ToolAnswer:
             learned = self._state.learned(study)
             options: dict[str, Any] = {"response": response} if response else {}
-            label: Label = "measured" if _was_run(learned, settings) else "predicted inside"
+            label = _label_at(learned, settings)
             try:
                 found = api.predict(learned.source, settings, **options)
             except NotEnoughDataError:
@@ -84,7 +91,7 @@ class AssistantTools:
                 found, label = api.predict(learned.source, settings, extrapolate=True, **options), "extrapolated"
             command = f"sparkcast predict {self._data(learned)} --at {shlex.quote(at)}"
             command += f" --response {shlex.quote(response)}" if response else ""
-            command += " --extrapolate" if label == "extrapolated" else ""
+            command += " --extrapolate" if extrapolate else ""
             return _told(label, found, learned, command, details, "predict")
 
         return self._answered(ask, f"sparkcast predict {shlex.quote(study)} --at {shlex.quote(at)}")
@@ -130,7 +137,7 @@ class AssistantTools:
                     "replayed", replayed, learned, f"sparkcast recommend {self._data(learned)} {command}", details
                 )
             found = learned.advisor.recommend(question, api.Present())
-            label: Label = "measured" if found.chosen.measured_runs else "predicted inside"
+            label = _label_at(learned, found.chosen.configuration)
             return _told(label, found, learned, f"sparkcast recommend {self._data(learned)} {command}", details)
 
         return self._answered(ask, f"sparkcast recommend {shlex.quote(study)} {command}")
@@ -161,7 +168,7 @@ class AssistantTools:
             learned = self._state.learned(study)
             question = Question(within_s=within_s, budget=budget)
             verdict = check_settings(learned.advisor.recommender, settings or {}, question)
-            label = "measured" if verdict.asked.measured_runs else "predicted inside"
+            label = _label_at(learned, settings or {})
             better = verdict.change_to
             told = f"{verdict.verdict}: {verdict.reason}." + (f" Use {better.configuration}." if better else "")
             command = f"sparkcast recommend {self._data(learned)} {limit_words.strip()}"
@@ -221,10 +228,11 @@ class AssistantTools:
             told = (
                 f"{name}. {'; '.join(lines)}. A run of a is below one of b with {show_probability(chance)} probability."
             )
-            both = _was_run(learned, a) and _was_run(learned, b)
+            labels = {_label_at(learned, a), _label_at(learned, b)}
+            label = next(one for one in _WEAKEST_FIRST if one in labels)
             at = ",".join(f"{setting}={level}" for setting, level in a.items())
             command = f"sparkcast predict {self._data(learned)} --at {shlex.quote(at)}"
-            return ToolAnswer("measured" if both else "predicted inside", told, _basis(learned), command)
+            return ToolAnswer(label, told, _basis(learned), command)
 
         return self._answered(ask, f"sparkcast predict {shlex.quote(study)} --at SETTINGS")
 
@@ -253,8 +261,8 @@ class AssistantTools:
             return ask()
         except (SparkcastError, OSError) as error:
             failure = failure_of(error)
-            hint = f" {failure.hint[:1].upper()}{failure.hint[1:]}." if failure.hint else ""
-            return ToolAnswer("refused", f"{failure.problem}.{hint}", "", command)
+            hint = f"\n  hint: {failure.hint}" if failure.hint else ""
+            return ToolAnswer("refused", failure.problem + hint, "", command)
 
     def _data(self, learned: Learned) -> str:
         """What commands call it."""
@@ -287,6 +295,21 @@ def _basis(learned: Learned) -> str:
 def _was_run(learned: Learned, settings: Mapping[str, Any]) -> bool:
     at = Configuration(settings)
     return any(seen.ok and seen.configuration.includes(at) for seen in learned.knowledge.about.seen)
+
+
+def _label_at(learned: Learned, settings: Mapping[str, Any]) -> Label:
+    """Measured where a run had these settings; inside where none is beyond the levels that were run."""
+    if _was_run(learned, settings):
+        return "measured"
+    runs = learned.data.dataset
+    for name, level in Configuration(settings).items():
+        levels = runs.levels(name) if name in runs.factors else ()
+        numbers = [number for one in levels if (number := as_number(one)) is not None]
+        own = as_number(level)
+        is_near = level in levels if own is None or len(numbers) < len(levels) else min(numbers) <= own <= max(numbers)
+        if levels and not is_near:
+            return "extrapolated"
+    return "predicted inside"
 
 
 def _short(found: Displayed) -> str:
