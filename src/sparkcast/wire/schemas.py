@@ -46,6 +46,7 @@ class ErrorDocument:
 def documents() -> dict[str, Any]:
     """The type of each command's document; of `run`, also what --dry-run prints, and of `list`, what a kind holds."""
     from sparkcast.analysis import Analysis
+    from sparkcast.api.submission import SubmittedJob
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
@@ -91,6 +92,7 @@ def documents() -> dict[str, Any]:
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],
+        "submit": SubmittedJob,
         "store check": StoreChecked,
         "store copy": StoreCopied,
         "store migrate": StoreMigrated,
