@@ -31,7 +31,8 @@ from sparkcast.search.belief import (
 from sparkcast.search.chooser import Chooser
 from sparkcast.search.earlier import Prior, posterior_of, prior_of
 from sparkcast.search.jobs import RARELY, JobGrid, JobLaws, flat
-from sparkcast.search.points import CandidateMeans
+from sparkcast.search.opening import promised, told_for_its_money
+from sparkcast.search.points import CandidateMeans, known_from
 from sparkcast.search.posterior import Sampler
 
 _RUNS_TO_COME = 100  # of the job with the settings found: a trial as dear as the best run must save 1 % to be worth it
@@ -40,6 +41,7 @@ _N_JOBS = 10_000
 _FEWEST_JOBS = 300
 _MOST_NUMBERS = 1_000_000  # of all jobs at all candidates
 _N_LIKELY = 300  # jobs dealt by their weights, by which the next run is judged
+_RARELY_IN_TIME = 1e-3  # nothing is taken to be in time more rarely
 _TINY = 1e-300
 
 
@@ -57,6 +59,8 @@ class Guided(Chooser):
     def _next(self, known: CandidateMeans, left: list[int]) -> int | None:
         best = self._best(known)
         if best is None:
+            if not known.tried and self._is_time:
+                return left[int(np.argmax(self._opening()[left]))]
             return self._choice(known, left, self._promise(known)[left])
         for prior in self._priors:  # earlier workloads may say where to look, but not that nothing is left to find
             worth = self._worth(known, best, left, prior)
@@ -172,8 +176,22 @@ class Guided(Chooser):
             told = self._told(known)
             weights = normalized(np.log(self._prior.weights) + outcomes(jobs, told))
             values, ok = jobs.log_times + self._offsets, (1 - jobs.failures) * _shorter(jobs.log_times, told.stopped)
-        shares: Floats = weights @ (ok * np.exp(values.min(axis=1, keepdims=True) - values))
+        if self._search.within_s is not None and known.values:  # the best of what is likely to count
+            least = (values - np.log(np.maximum(ok, _RARELY_IN_TIME))).min(axis=1, keepdims=True)
+        else:
+            least = values.min(axis=1, keepdims=True)
+        shares: Floats = weights @ (ok * np.exp(np.minimum(least - values, 0.0)))
         return shares
+
+    def _opening(self) -> Floats:
+        """What a first run of each candidate is worth: what it tells for its money, or that it is in time."""
+        jobs, weights = self._prior.jobs, self._prior.weights
+        values, ok = jobs.log_times + self._offsets, 1 - jobs.failures
+        if self._search.within_s is not None:
+            return promised(weights, values, jobs.log_times, ok)
+        if self._prior.curves is not None:  # much is told already, by earlier workloads
+            return self._promise(known_from((), self._points))
+        return told_for_its_money(weights, values, ok)
 
     def _outlook(self, known: CandidateMeans, prior: Prior) -> Outlook:
         around = Around() if self._is_time else Around(sd=1.0, noise=0.1)
