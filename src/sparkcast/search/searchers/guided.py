@@ -35,7 +35,7 @@ from sparkcast.search.opening import promised, told_for_its_money
 from sparkcast.search.points import CandidateMeans, known_from
 from sparkcast.search.posterior import Sampler
 
-_RUNS_TO_COME = 100  # of the job with the settings found: a trial as dear as the best run must save 1 % to be worth it
+_RUNS_TO_COME = 100  # of the job, unless told: a trial as dear as the best run must save 1 % to be worth it
 _MUCH = 0.02  # of the range of memory: so near to the most there is
 _N_JOBS = 10_000
 _FEWEST_JOBS = 300
@@ -50,6 +50,7 @@ class Guided(Chooser):
     """Models how jobs scale and fail, learns from earlier workloads, and picks the run that pays off most."""
 
     is_default = True
+    confirms = True
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -67,7 +68,7 @@ class Guided(Chooser):
             if float(worth.max()) > 0:
                 return self._choice(known, left, worth)
         if self.stops:
-            self._why = f"no further run is expected to pay for itself within {_RUNS_TO_COME} runs of the job"
+            self._why = f"no further run is expected to pay for itself within {self._runs_to_come} runs of the job"
             return None
         return left[int(np.argmax(worth))]
 
@@ -95,8 +96,12 @@ class Guided(Chooser):
         """What a run of each candidate that is left saves in the runs to come, less what it costs."""
         outlook = self._outlook(known, prior)
         gain = expected_gain(outlook, best, np.array(left))
-        worth: Floats = _RUNS_TO_COME * gain - self._price(outlook, best)[left]
+        worth: Floats = self._runs_to_come * gain - self._price(outlook, best)[left]
         return worth
+
+    @property
+    def _runs_to_come(self) -> int:
+        return self._search.runs_to_come or _RUNS_TO_COME
 
     @property
     def _is_time(self) -> bool:
@@ -154,7 +159,11 @@ class Guided(Chooser):
         within = self._search.within_s
         scaled = self._scaled(known) if known.values else {}
         times = self._log_times(known)
-        counted = [place for place in scaled if within is None or times.get(place, -math.inf) <= _log(within)]
+        counted = [
+            place
+            for place in scaled
+            if known.keeps(place) and (within is None or times.get(place, -math.inf) <= _log(within))
+        ]
         return min((scaled[place] + float(self._offsets[place]) for place in counted), default=None)
 
     def _log_times(self, known: CandidateMeans) -> dict[int, float]:
@@ -201,7 +210,7 @@ class Guided(Chooser):
         belief = weighed(fits(jobs, self._points.coordinates, around, sampler.told), after)
         dealt, weights = _dealt(belief.weights, _N_LIKELY)
         variances = belief.variances()
-        ok = (1 - jobs.failures[dealt]) * self._in_time(known, belief, dealt)
+        ok = (1 - jobs.failures[dealt]) * self._in_time(known, belief, dealt) * self._kept(known)
         return Outlook(weights, belief.means[dealt] + self._offsets, ok, variances, belief)
 
     def _in_time(self, known: CandidateMeans, belief: WeightedJobs, dealt: Ints) -> Floats | float:
@@ -215,6 +224,21 @@ class Guided(Chooser):
         told = runs_of(known, self._log_times(known))
         times = believe(self._drawn, even, self._points.coordinates, Around(), told)
         return times.weights @ _below(_log(limit), times.means, times.variances())
+
+    def _kept(self, known: CandidateMeans) -> Floats | float:
+        """The probability that each candidate keeps to all limits but that on the time."""
+        found: Floats | float = 1.0
+        for k in range(max(map(len, known.slacks.values()), default=0)):
+            slacks = np.array([known.slacks[place][k] for place in known.values])
+            scale = float(slacks.std()) or float(np.abs(slacks).max()) or 1.0
+            told = runs_of(known, dict(zip(known.values, (slacks / scale).tolist(), strict=True)))
+            unknown = flat(self._drawn)
+            even = np.full(len(unknown.log_times), 1 / len(unknown.log_times))
+            around = Around(sd=1.0, noise=0.1)
+            after = believe(unknown, even, self._points.coordinates, around, replace(told, stopped={}))
+            means = after.weights @ after.means
+            found = found * np.maximum(_below(0.0, -means, after.variances()), RARELY)
+        return found
 
     def _price(self, outlook: Outlook, best: float) -> Floats:
         """Of one run of each candidate, in terms of the best run found; all alike where it is not known."""
