@@ -311,3 +311,14 @@ def test_executors_whose_first_tasks_start_one_after_the_other_were_ready_togeth
     stages = [Stage(0, n_tasks=4, submitted_ms=at(2), completed_ms=at(22))]
     log = log_of(tasks, end=23, executors=FOUR, profiles=ONE_CORE, stages=stages)
     assert facts_of(log).ready_s == (12, 12, 12, 12)
+
+
+def test_an_executor_that_took_no_waiting_task_before_it_was_removed_had_been_given_up() -> None:
+    """Spark gives no task to executors that it is about to remove; their process may end seconds later."""
+    one, other = Executor("0", "a", 1, 0, at(1), at(14), "killed by driver"), Executor("1", "a", 1, 0, at(1))
+    tasks = [T(2, 3, 0, 0, executor="0"), T(2, 3, 0, 1, executor="1")]
+    tasks += [T(10 + n, 11 + n, 1, n, executor="1") for n in range(3)]
+    made = source(log_of(tasks, end=20, executors=[one, other], profiles=ONE_CORE, spark=FIXED))
+    assert [node.retired_s for node in made.cluster.nodes][0] == pytest.approx(10, abs=0.1)
+    assert [node.gone_s for node in made.cluster.nodes][0] == pytest.approx(14)
+    assert play(made.work, made.cluster).wall_s == pytest.approx(made.facts.span.wall_s, rel=0.01)
