@@ -12,7 +12,7 @@ from typing import Any
 _SAME_NAME = """
     allow_changed arrival_rate at budget complete_rows conf confidence cores data decimal dynamic effect engine
     executors extrapolate factors fill_down fix force formula ignore interactive job jobs_running level master
-    keep max_cost max_failure max_runs minimize model na older_than orphans part places price protocol
+    keep max_cost max_failure max_runs minimize model na older_than orphans part partitions places price protocol
     replicates response resume retry runners running scv
     study time_limit time_unit transform where width
 """

@@ -259,7 +259,8 @@ class Store:
             raise StoreError("the store contains no study", hint="run one first, or ingest logs into it")
         if wanted:
             raise StoreError(f"the store has no study {wanted!r}", hint=did_you_mean(wanted, names))
-        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {' | '.join(names)}")
+        known = " | ".join(map(repr, names))
+        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {known}")
 
     def final_outcomes(self, study: str, plan: Plan) -> dict[str, Outcome]:
         """How the trials of the plan that are finished ended, by their keys."""
