@@ -103,7 +103,7 @@ NO_PLUGS = {
         ("study/file.py", "spark"),
         ("study/model.py", "spark"),
     ),
-    *(("store/store.py", "spark"), ("store/store.py", "full")),
+    *(("store/rows.py", "spark"), ("store/store.py", "full")),
     *(("study/environment.py", "embedded"), ("runs/environment.py", "embedded")),
 }
 
