@@ -167,6 +167,7 @@ class Session:
         self._durations: list[float] = []
         self._signals, self._token = 0, current_token()
         self._is_idle = False  # between runs
+        self._told_of = ""  # the run of which was told that it waits
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._watch_signals())
@@ -240,6 +241,12 @@ class Session:
         if text not in self._notes:
             self._notes[text] = None
             self._on_message(text, True)
+
+    def _tell_once(self, run_id: str, text: str) -> None:
+        """What is worth a line while a run goes on, once for each run."""
+        if self._told_of != run_id:
+            self._told_of = run_id
+            self._on_message(redact_text(text), True)
 
     def require_success(self, observations: Sequence[Observation]) -> None:
         """Raise RunError when these are the first runs of all, and none of them got anywhere."""
@@ -462,6 +469,8 @@ class Session:
                 except StoreError:  # what the run will show is worth more than this note
                     pass
             end, stop = self._end(lookout, placement, elapsed_s, allowances)
+            if placement is not None and placement.lacking and not end:
+                self._tell_once(run_id, f"waiting: {placement.lacking}")
             if end or stop:
                 stream.stop()
             if stop:
