@@ -27,6 +27,7 @@ _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.spli
     "service_time_s": "service-time",
     "settings": "setting",
     "slo_s": "slo",
+    "studies": "study",
     "within_s": "within",
 }
 _COMMANDS = {  # that are not one call
@@ -41,13 +42,10 @@ _COMMANDS = {  # that are not one call
     "api.copy_store(A, B)": "sparkcast store copy A B",
     "api.migrate_store(STORE)": "sparkcast store migrate STORE",
     "api.prune_store(STORE, orphans=True)": "sparkcast store prune STORE --orphans",
-    "studies=[NAME]": "--study NAME",
     "api.save_model(api.fit(DATA).model, FILE)": "sparkcast fit DATA --save FILE",
 }
 # Only what is in the table: other code is the user's, and stays.
-_CODE = re.compile(
-    rf"`(\.[a-z][^`]*|choices=[^`]*|studies=[^`]*|api\.[a-z_]+\([^`]*\)|(?:{'|'.join(_OPTIONS)})=[^`]*)`"
-)
+_CODE = re.compile(rf"`(\.[a-z][^`]*|choices=[^`]*|api\.[a-z_]+\([^`]*\)|(?:{'|'.join(_OPTIONS)})=[^`]*)`")
 
 
 def as_options(text: str) -> str:
