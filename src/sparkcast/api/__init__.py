@@ -21,7 +21,7 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
-from sparkcast.api.history import check
+from sparkcast.api.history import check, eta, etas, fleet
 from sparkcast.api.logs import (
     compare_profiles,
     ingest,
@@ -75,10 +75,13 @@ __all__ = [
     "compare_profiles",
     "copy_store",
     "dry_run",
+    "eta",
+    "etas",
     "export",
     "export_samples",
     "figures",
     "fit",
+    "fleet",
     "ingest",
     "jobs",
     "list_kinds",

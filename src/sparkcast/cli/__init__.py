@@ -20,8 +20,10 @@ from sparkcast.cli import (
     replicate,
     report,
     running,
+    serving,
     stores,
     studies,
+    submitting,
     tuning,
     watching,
     whatif,
@@ -64,6 +66,8 @@ for _group in (
     gate,
     replicate,
     report,
+    serving,
+    submitting,
     stores,
 ):
     _group.register(app)

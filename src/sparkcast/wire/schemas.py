@@ -46,10 +46,13 @@ class ErrorDocument:
 def documents() -> dict[str, Any]:
     """The type of each command's document; of `run`, also what --dry-run prints, and of `list`, what a kind holds."""
     from sparkcast.analysis import Analysis
+    from sparkcast.api.submission import SubmittedJob
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.history.gate import GateAnswer
+    from sparkcast.history.morning import FleetReport
+    from sparkcast.history.remaining import Eta
     from sparkcast.history.summary import Jobs
     from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
@@ -73,8 +76,10 @@ def documents() -> dict[str, Any]:
         "check": GateAnswer,
         "demo": DemoResult,
         "design": PlanSummary,
+        "eta": Eta,
         "export": Exported,
         "fit": FitReport,
+        "fleet": FleetReport,
         "ingest": Ingested,
         "init": Starter,
         "jobs": Jobs,
@@ -87,6 +92,7 @@ def documents() -> dict[str, Any]:
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],
+        "submit": SubmittedJob,
         "store check": StoreChecked,
         "store copy": StoreCopied,
         "store migrate": StoreMigrated,
