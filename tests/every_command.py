@@ -58,6 +58,8 @@ SHORT = ("--jobs", "1000", "--replications", "2")
 
 STUDY_NAME = "a-study-with-a-rather-long-name"
 
+_JOB = ("--", "spark-submit", "train.py")
+
 # Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
 SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "analyze": [
@@ -138,6 +140,16 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "store copy": [("s.results", "copied.results"), ("s.yaml", "copied.sqlite", "--study", STUDY_NAME)],
     "store migrate": [("s.results",)],
     "store prune": [("s.results", "--older-than", "90d"), ("s.yaml", "--keep", "1")],
+    "serve token": [
+        ("add", "ci", "--scope", "write", "--store", "s.results"),
+        ("list", "--store", "s.results"),
+    ],
+    "submit": [
+        *(
+            ("--study", study, "--store", "s.results", "--argument", "samples", "--dry-run", *_JOB)
+            for study in ("a-study-with-a-rather-long-name", "nobody")
+        )
+    ],
     "tune": [("tuned.yaml", "--searcher", "exhaustive", "--allow-changed", "--max-runs", "4")],
     "validate": [
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
@@ -233,6 +245,17 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "store copy": [(2, ("s.results",)), (4, ("no.results", "new.results")), (2, ("s.results", "s.yaml"))],
     "store migrate": [(2, ()), (4, ("no.results",))],
     "store prune": [(2, ("s.results",)), (2, ("s.results", "--older-than", "soon")), (2, ("s.results", "--keep", "0"))],
+    "serve token": [
+        (2, ("ad", "ci", "--store", "s.results")),
+        (2, ("add", "--store", "s.results")),
+        (2, ("add", "ci", "--scope", "root", "--store", "s.results")),
+        (2, ("revoke", "nobody", "--store", "s.results")),
+    ],
+    "submit": [
+        (2, ("--store", "s.results", "--dry-run", "--", "train.py")),
+        (2, ("--dry-run", "--", "spark-submit", "train.py")),
+        (2, ("--store", "s.results", "--dry-run", "--within", "soon", "--", "spark-submit", "train.py")),
+    ],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
     "watch": [
