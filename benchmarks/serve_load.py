@@ -92,13 +92,8 @@ async def one_connection(
     bad = 0
     while time.perf_counter() < until:
         body = next(bodies)
-        head = f"POST {path} HTTP/1.1
-Host: localhost
-Content-Type: application/json
-"
-        head += f"Content-Length: {len(body)}
-
-"
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        head += f"Content-Length: {len(body)}\r\n\r\n"
         began = time.perf_counter()
         writer.write(head.encode() + body)
         answer = await reader.readuntil(b"\r\n\r\n")

@@ -15,6 +15,7 @@ from history_support import a_history, write_store
 from sparkcast import api, demo
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
+from sparkcast.serve.tokens import change_tokens
 from sparkcast.store import open_store
 from sparkcast.study import Configuration, JobRun, Observation, Outcome, Plan, Sharing, Study, Trial
 from sparkcast.study.streams import stream_responses
@@ -58,7 +59,7 @@ SHORT = ("--jobs", "1000", "--replications", "2")
 
 STUDY_NAME = "a-study-with-a-rather-long-name"
 
-_JOB = ("--", "spark-submit", "train.py")
+_JOB = ("spark-submit train.py",)
 
 # Each command with arguments with which it succeeds; those of `WITHOUT_CLUSTER` are played.
 SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
@@ -141,8 +142,8 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
     "store migrate": [("s.results",)],
     "store prune": [("s.results", "--older-than", "90d"), ("s.yaml", "--keep", "1")],
     "serve token": [
-        ("add", "ci", "--scope", "write", "--store", "s.results"),
-        ("list", "--store", "s.results"),
+        ("list", "--store", "tokens.results"),
+        ("revoke", "old", "--store", "tokens.results"),
     ],
     "submit": [
         *(
@@ -252,9 +253,9 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("revoke", "nobody", "--store", "s.results")),
     ],
     "submit": [
-        (2, ("--store", "s.results", "--dry-run", "--", "train.py")),
-        (2, ("--dry-run", "--", "spark-submit", "train.py")),
-        (2, ("--store", "s.results", "--dry-run", "--within", "soon", "--", "spark-submit", "train.py")),
+        (2, ("--store", "s.results", "--dry-run", "train.py")),
+        (2, ("--dry-run", *_JOB)),
+        (2, ("--store", "s.results", "--dry-run", "--within", "soon", *_JOB)),
     ],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
@@ -328,6 +329,9 @@ def make(folder: Path) -> None:
     write_store(folder / "nights.results", a_history(), a_history(job="score", work_s=200.0))
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
+    open_store(folder / "tokens.results", create=True).close()
+    for name in ("ci", "old"):
+        change_tokens(str(folder / "tokens.results"), "add", name, scope="write", team="etl", days=90)
     _measure_streams(folder / "stream.yaml")
     api.save_model(api.fit(api.load_data(folder / "runs.csv"), model="ridge").model, folder / "m.sparkcast")
 

@@ -74,6 +74,8 @@ OWN_KEYS |= {
     ("replay/answer.py", "executors"),
     ("replay/question.py", "executors"),
     ("recommend/replayed.py", "executors"),
+    ("serve/assistant.py", "executors"),
+    ("serve/v1/logs.py", "executors"),
     ("recommend/replayed.py", "time_s"),
     ("recommend/replayed.py", "cost"),
     ("report/figures/replays.py", "executors"),
