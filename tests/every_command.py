@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from eventlogs_support import REAL_LOG
-from history_support import a_history, write_store
+from history_support import a_history, a_run, in_progress, write_store
 from sparkcast import api, demo
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
@@ -82,10 +82,15 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("fraction.yaml",),
         ("fraction.yaml", "--details"),
     ],
+    "eta": [("nights.results", "--app", "application_nightly_0040"), ("nights.results",)],
     "export": [("runs.csv", "-o", "out.csv", "--force")],
     "fit": [
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
         ("s.yaml", "--response", "time_s", "--details"),
+    ],
+    "fleet": [
+        ("nights.results", "--until", "2026-11-06"),
+        ("nights.results", "--until", "2026-11-06", "--price", "core_hour=0.05", "--since", "14d", "--details"),
     ],
     "ingest": [
         ("pi.zstd", "log", "--into", "in.csv"),
@@ -184,6 +189,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("s.yaml", "--budget", "soon")),
         (2, ("s.yaml", "--effect", "0")),
     ],
+    "eta": [
+        (2, ("nights.results", "--app", "application_1")),
+        (2, ("nights.results", "--app", "application_nightly_0001")),
+        (2, ("no.results",)),
+        (2, ("pi.zstd", "--store", "nights.results")),
+        (2, ("log",)),
+    ],
     "export": [
         (2, ("rnus.csv", "-o", "x.csv")),
         (2, ("runs.csv", "-o", "no/x.csv")),
@@ -192,6 +204,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (4, ("runs.csv", "-o", "x.csv", "--to", "samples")),
     ],
     "fit": [(2, ("rnus.csv",)), (2, ("runs.csv", "--model", "rigde")), (4, ("few.csv",)), (2, ("log",))],
+    "fleet": [
+        (2, ("no.results",)),
+        (2, ()),
+        (2, ("nights.results", "--since", "week")),
+        (2, ("nights.results", "--until", "yesterday")),
+        (4, ("nights.results", "--until", "2030-01-01")),
+    ],
     "ingest": [
         (2, ("pi.zst", "--into", "new.csv")),
         (2, ("pi.zstd", "--into", "runs.csv")),
@@ -326,7 +345,8 @@ def make(folder: Path) -> None:
     for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
         api.ingest(folder / "pi.zstd", folder / name, processes=1)
     api.watch(folder / "pi.zstd", folder / "fleet.results", readers=1)
-    write_store(folder / "nights.results", a_history(), a_history(job="score", work_s=200.0))
+    nightly = [*a_history(), in_progress(a_run(40), 2)]
+    write_store(folder / "nights.results", nightly, a_history(job="score", work_s=200.0))
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
     open_store(folder / "tokens.results", create=True).close()

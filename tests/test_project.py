@@ -83,6 +83,8 @@ OWN_KEYS |= {
     ("cli/whatif.py", "executors"),
     ("text/whatif.py", "cost"),
     ("text/whatif.py", "executors"),
+    ("history/savings.py", "executors"),
+    ("text/fleet.py", "cost"),
     ("cli/watching.py", "time_s"),
     ("text/watching.py", "cost"),
     ("text/watching.py", "time_s"),

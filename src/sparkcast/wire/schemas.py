@@ -50,6 +50,8 @@ def documents() -> dict[str, Any]:
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
     from sparkcast.history.gate import GateAnswer
+    from sparkcast.history.morning import FleetReport
+    from sparkcast.history.remaining import Eta
     from sparkcast.history.summary import Jobs
     from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
@@ -75,8 +77,10 @@ def documents() -> dict[str, Any]:
         "check": GateAnswer,
         "demo": DemoResult,
         "design": PlanSummary,
+        "eta": Eta,
         "export": Exported,
         "fit": FitReport,
+        "fleet": FleetReport,
         "ingest": Ingested,
         "init": Starter,
         "jobs": Jobs,
