@@ -11,9 +11,9 @@ from typing import Any
 
 _SAME_NAME = """
     allow_changed arrival_rate at budget complete_rows conf confidence cores data decimal dynamic effect engine
-    executors extrapolate factors fill_down fix force formula ignore interactive job jobs_running level master
-    max_cost max_failure max_runs minimize model na part places price protocol replicates response resume retry
-    running scv study time_limit time_unit transform where width
+    executors extrapolate factors fill_down fix force formula ignore instead_of interactive job jobs_running level
+    master max_cost max_failure max_runs minimize model na part places price protocol replicates response resume retry
+    running runs_to_come scv stop_late study time_limit time_unit transform where width
 """
 _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.split()} | {
     "limits": "limit",
