@@ -143,7 +143,8 @@ def _evidence(logs: Floats) -> float:
 
 def posterior_of(prior: Prior, sampler: Sampler, numbers: Floats, rng: "np.random.Generator") -> tuple[JobGrid, Floats]:
     """Jobs after some runs and their weights: earlier workloads count by how likely they make the runs."""
-    found, logs = [], []
+    found: list[JobGrid] = []
+    logs: list[Floats] = []
     for probability, moved in prior.sources():
         sample = sampled(replace(sampler, moved=moved), numbers, rng)
         n = len(sample.jobs.log_times)
