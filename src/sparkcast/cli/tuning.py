@@ -9,7 +9,7 @@ import typer
 from sparkcast.cli._output import Json, Verbose, emit, say, shell, show
 from sparkcast.cli._progress import show_progress
 from sparkcast.cli.prediction import parse_fixed, parse_settings
-from sparkcast.cli.running import INTERRUPTED, Conf, Master, PropertiesFile, StoreUrl, spark_properties
+from sparkcast.cli.running import INTERRUPTED, Artifacts, Conf, Master, PropertiesFile, StoreUrl, spark_properties
 from sparkcast.cli.studies import StudyFile
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def tune(
     conf: Conf = None,
     properties_file: PropertiesFile = None,
     store: StoreUrl = None,
+    artifacts: Artifacts = None,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -99,7 +100,7 @@ def tune(
 
     with show_progress() as on_progress:
         result = api.tune(
-            api.load_study(study, store=store),
+            api.load_study(study, store=store, artifacts=artifacts),
             minimize=minimize,
             maximize=maximize,
             within_s=None if within is None else parse_seconds(within),
