@@ -93,7 +93,7 @@ class Recommender:
         return replace(_answer(self, asked), held=data.settings, notes=(*self.notes(asked), *data.notes))
 
     def _whole_data(self, question: Question, limits: Sequence[Limit]) -> WholeData:
-        given = {*question.fix, *self._given}
+        given = {**dict.fromkeys(self._given), **question.fix}
         return whole_data(self.known, given, self._objective(question, limits), limits, self.words)
 
     def _objective(self, question: Question, limits: Sequence[Limit]) -> Objective:
