@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,11 +109,16 @@ class Store:
     """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
 
     def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None, migrate: bool = False) -> None:
-        self.database = self._database = Database(url, snapshot, migrate=migrate)
+        self._database = Database(url, snapshot, migrate=migrate)
         self._transaction = self._database.transaction
         self._lease: lease.Lease | None = None
         self._runner: claims.Runner | None = None
         self._clocks: dict[str, RunClock] = {}  # of the runs that this process began
+
+    @property
+    def database(self) -> Database:
+        """For the other files of this room."""
+        return self._database
 
     def close(self) -> None:
         self._database.close()
@@ -136,9 +140,9 @@ class Store:
     def holding(self, study: str) -> Iterator[None]:
         """The right to write runs of the study, for this process alone. Raises BusyError naming who has it."""
         with self._transaction() as connection:
-            self._lease = lease.acquire(connection, study)
+            self._lease = own = lease.acquire(connection, study)
         try:
-            with lease.heartbeat(self._database.engine, partial(lease.renew, lease=self._lease)):
+            with lease.heartbeat(self._database.engine, lambda connection: lease.renew(connection, own)):
                 yield
         finally:
             held, self._lease = self._lease, None
@@ -149,9 +153,9 @@ class Store:
     def joining(self, study: str) -> Iterator[None]:
         """The right to write runs of trials that `claim` gives, beside others who have joined."""
         with self._transaction() as connection:
-            self._runner = claims.join(connection, study)
+            self._runner = own = claims.join(connection, study)
         try:
-            with lease.heartbeat(self._database.engine, partial(claims.stay, runner=self._runner)):
+            with lease.heartbeat(self._database.engine, lambda connection: claims.stay(connection, own)):
                 yield
         finally:
             joined, self._runner = self._runner, None
@@ -320,18 +324,21 @@ class Store:
         with self._transaction() as connection:
             return self._definition(connection, study) or {}
 
-    def ingested(self, study: str, *, with_records: bool = False) -> tuple[Observation, ...]:
+    def ingested(self, study: str, *, with_records: bool = False, last: int | None = None) -> tuple[Observation, ...]:
         """Ingested runs of a study, those of applications that have not ended included, in the order they began.
 
-        `with_records`: each with what its log told beside its numbers, where that was kept.
+        `with_records`: each with what its log told beside its numbers, where that was kept. `last`: only so many.
         """
         kept, records = schema.observations.c, schema.app_records.c
         query = sa.select(schema.observations).where(kept.study == study, kept.trial_id.is_(None))
+        began = sa.func.coalesce(kept.started_at, 0)
         with self._transaction() as connection:
-            rows = connection.execute(query.order_by(sa.func.coalesce(kept.started_at, 0), kept.run_id)).all()
+            rows = connection.execute(query.order_by(began.desc(), kept.run_id.desc()).limit(last)).all()[::-1]
             found: dict[str, bytes] = {}
             if with_records:
                 packed = sa.select(records.run_id, records.packed).where(records.study == study)
+                if last is not None:
+                    packed = packed.where(records.run_id.in_([row.run_id for row in rows]))
                 found = {row.run_id: row.packed for row in connection.execute(packed)}
         runs = (from_plain(Observation, plain_of(row)) for row in rows)
         return tuple(
