@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from eventlogs_support import REAL_LOG
+from history_support import a_history, a_run, in_progress, write_store
 from sparkcast import api, demo
 from sparkcast.report import CheckRun
 from sparkcast.runs.campaign import CampaignResult
@@ -51,6 +52,8 @@ limits: {trial: 5m}
 """
 HUGE = STUDY.replace("executors: [1, 2]", "executors: [1, 100000]")
 QUICK = ("--model", "ridge")
+LINE = "spark-submit --name nightly nightly.py"
+NIGHTLY = ("--store", "nights.results", LINE)
 SHORT = ("--jobs", "1000", "--replications", "2")
 
 STUDY_NAME = "a-study-with-a-rather-long-name"
@@ -64,6 +67,10 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", "--response", "accuracy"),
         ("stream.yaml", "--response", "response_p90_s"),
     ],
+    "check": [
+        ("--within", "30m", *NIGHTLY),
+        ("--within", "30m", "--budget", "9", "--price", "core_hour=1", "--input", "100g", "--details", *NIGHTLY),
+    ],
     "demo": [()],
     "design": [
         ("stream.yaml",),
@@ -72,10 +79,15 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("fraction.yaml",),
         ("fraction.yaml", "--details"),
     ],
+    "eta": [("nights.results", "--app", "application_nightly_0040"), ("nights.results",)],
     "export": [("runs.csv", "-o", "out.csv", "--force")],
     "fit": [
         ("runs.csv", *QUICK, "--save", "m.sparkcast", "--force"),
         ("s.yaml", "--response", "time_s", "--details"),
+    ],
+    "fleet": [
+        ("nights.results", "--until", "2026-11-06"),
+        ("nights.results", "--until", "2026-11-06", "--price", "core_hour=0.05", "--since", "14d", "--details"),
     ],
     "ingest": [
         ("pi.zstd", "log", "--into", "in.csv"),
@@ -83,6 +95,11 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("pi.zstd", "--into", "in3.results"),
     ],
     "init": [("pi",), ("mnist-training",)],
+    "jobs": [
+        ("fleet.results",),
+        ("fleet.results", "--details", "--price", "core_hour=0.05"),
+        ("fleet.results", "--job", "sparkcast pi"),
+    ],
     "list": [(), ("models",), ("workloads",), ("protocols",), ("replications",)],
     "predict": [
         ("runs.csv", *QUICK, "--at", "executors=3,batch_size=128,network=vgg"),
@@ -131,6 +148,10 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
         ("runs.csv", "--model", "ridge,linear,median,lasso,nnls", "--protocol", "kfold:3"),
         ("runs.csv", "--model", "ridge,median", "--protocol", "extrapolate:executors>4", "--details"),
     ],
+    "watch": [
+        ("pi.zstd", "log", "--into", "fleet.results"),
+        ("pi.zstd", "--into", "fleet.results", "--once", "--details"),
+    ],
     "whatif": [
         ("pi.zstd", "--executors", "1,2,8"),
         ("pi.zstd", "--executors", "1..4", "--cores", "1,2", "--price", "core_hour=0.05", "--details"),
@@ -141,12 +162,26 @@ SUCCEEDING: dict[str, list[tuple[str, ...]]] = {
 # And with which it fails, by exit code.
 FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "analyze": [(2, ("rnus.csv",)), (2, ("runs.csv", "--response", "tims_s")), (4, ("empty.yaml",))],
+    "check": [
+        (2, NIGHTLY),
+        (2, ("--within", "soon", *NIGHTLY)),
+        (2, ("--within", "30m", "--budget", "9", *NIGHTLY)),
+        (2, ("--within", "30m", "--store", "no.results", LINE)),
+        (2, ("--within", "30m", "--store", "nights.results", "ls -l")),
+    ],
     "demo": [(2, ("--out", "runs.csv/demo")), (2, ("--outt", "x"))],
     "design": [
         (2, ("s.yml",)),
         (2, ("runs.csv",)),
         (2, ("s.yaml", "--budget", "soon")),
         (2, ("s.yaml", "--effect", "0")),
+    ],
+    "eta": [
+        (2, ("nights.results", "--app", "application_1")),
+        (2, ("nights.results", "--app", "application_nightly_0001")),
+        (2, ("no.results",)),
+        (2, ("pi.zstd", "--store", "nights.results")),
+        (2, ("log",)),
     ],
     "export": [
         (2, ("rnus.csv", "-o", "x.csv")),
@@ -156,6 +191,13 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (4, ("runs.csv", "-o", "x.csv", "--to", "samples")),
     ],
     "fit": [(2, ("rnus.csv",)), (2, ("runs.csv", "--model", "rigde")), (4, ("few.csv",)), (2, ("log",))],
+    "fleet": [
+        (2, ("no.results",)),
+        (2, ()),
+        (2, ("nights.results", "--since", "week")),
+        (2, ("nights.results", "--until", "yesterday")),
+        (4, ("nights.results", "--until", "2030-01-01")),
+    ],
     "ingest": [
         (2, ("pi.zst", "--into", "new.csv")),
         (2, ("pi.zstd", "--into", "runs.csv")),
@@ -166,6 +208,12 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
         (2, ("pi.zstd",)),
     ],
     "init": [(2, ("mnist",)), (2, ())],
+    "jobs": [
+        (4, ("nothing.results",)),
+        (2, ("fleet.results", "--job", "nightly")),
+        (2, ("fleet.results", "--rules", "runs.csv")),
+        (4, ("s.results",)),
+    ],
     "list": [(2, ("model",))],
     "predict": [
         (2, ("rnus.csv", "--at", "executors=2")),
@@ -206,6 +254,14 @@ FAILING: dict[str, list[tuple[int, tuple[str, ...]]]] = {
     "store prune": [(2, ("s.results",)), (2, ("s.results", "--older-than", "soon")), (2, ("s.results", "--keep", "0"))],
     "tune": [(2, ("s.yml",)), (2, ("tuned.yaml", "--searcher", "gided")), (2, ("tuned.yaml", "--minimize", "tims_s"))],
     "validate": [(2, ("rnus.csv",)), (2, ("runs.csv", "--protocol", "lo")), (4, ("few.csv",)), (2, ("log",))],
+    "watch": [
+        (2, ("pi.zst", "--into", "new.results")),
+        (2, ("pi.zstd", "--into", "new.csv")),
+        (2, ("pi.zstd", "--into", "new.results", "--every", "soon")),
+        (2, ("pi.zstd", "--into", "new.results", "--every", "1s", "--once")),
+        (2, ("pi.zstd", "--into", "new.results", "--rules", "runs.csv")),
+        (2, ("pi.zstd",)),
+    ],
     "whatif": [
         (2, ("pi.zst",)),
         (2, ("log",)),
@@ -264,6 +320,9 @@ def make(folder: Path) -> None:
         (folder / f"{name}.yaml").write_text(text)
     for name in ("in.csv", "in2.csv", "in3.results"):  # ingested once: what is told of it does not change any more
         api.ingest(folder / "pi.zstd", folder / name, processes=1)
+    api.watch(folder / "pi.zstd", folder / "fleet.results", readers=1)
+    nightly = [*a_history(), in_progress(a_run(40), 2)]
+    write_store(folder / "nights.results", nightly, a_history(job="score", work_s=200.0))
     _measure(folder / "s.yaml")
     _measure(folder / "tuned.yaml", n_replicates=1)
     _measure_streams(folder / "stream.yaml")

@@ -19,7 +19,7 @@ ROOT = Path(sparkcast.__file__).parent
 ORDER = (
     "errors units plain arrays display registry replications eventlogs study facts replay profile designs workloads "
     "engines observe store runs data analysis queues fitting models learned validate recommend search testing history "
-    "report text api demo wire cli __main__"
+    "report text client api demo wire serve cli __main__"
 ).split()
 
 
@@ -81,6 +81,11 @@ OWN_KEYS |= {
     ("cli/whatif.py", "executors"),
     ("text/whatif.py", "cost"),
     ("text/whatif.py", "executors"),
+    ("history/savings.py", "executors"),
+    ("text/fleet.py", "cost"),
+    ("cli/watching.py", "time_s"),
+    ("text/watching.py", "cost"),
+    ("text/watching.py", "time_s"),
 }
 
 
@@ -179,7 +184,7 @@ SHELL_LINES = {
         data/ingest/on_spark.py engines/_family.py engines/_submit.py engines/base.py engines/embedded.py
         profile/findings/cluster.py recommend/formats/emr.py recommend/formats/spark_submit.py recommend/launch.py
         recommend/submit.py search/loop.py study/redaction.py testing/workloads.py
-        workloads/_submit_line.py""",
+        workloads/_submit_line.py workloads/lines.py""",
     "a user's own job": "data/ingest/settings.py workloads/_command_block.py",
     "pip": "store/packing.py store/records.py store/schema.py",
     "titles of what commands print": "wire/schemas.py",

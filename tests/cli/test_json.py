@@ -160,7 +160,7 @@ def test_the_same_mistake_has_the_same_exit_code_in_every_command(
     (tmp_path / "binary.csv").write_bytes(bytes(range(256)))
     answer = call(name, data, *OPTIONS.get(name, ()))
     assert (answer.code, answer.out) == (code, "")
-    takes_logs = name == "report" and "log" in data  # it says of these that there is nothing in them
+    takes_logs = name in ("report", "recommend") and "log" in data  # they say of these that there is nothing in them
     assert takes_logs or words in answer.err
     assert "hint: " in answer.err
 

@@ -21,24 +21,24 @@ from sparkcast.api.drawing import (
     write_recommendation_figures,
     write_validation_figures,
 )
+from sparkcast.api.history import check, eta, etas, fleet
 from sparkcast.api.logs import (
     compare_profiles,
     ingest,
     profile,
     report_log,
-    whatif,
-    whatif_within,
-    write_whatif_figures,
 )
 from sparkcast.api.models import fit, save_model, validate
 from sparkcast.api.plans import plan, starter_study, study_of_line, write_plan
 from sparkcast.api.plugins import list_kinds, list_packages, list_plugs, replicate
 from sparkcast.api.queueing import admit, queue
+from sparkcast.api.replays import whatif, whatif_within, write_whatif_figures
 from sparkcast.api.reports import report
 from sparkcast.api.runs import dry_run, run, tune, with_spark
 from sparkcast.api.sources import load_data_or_model, load_model
 from sparkcast.api.stores import check_store, copy_store, migrate_store, prune_store
 from sparkcast.api.tables import export, export_samples, samples
+from sparkcast.api.watching import jobs, load_job, measure_input, watch
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data, Source, load_data, load_study
 from sparkcast.display import connect
@@ -70,22 +70,29 @@ __all__ = [
     "TableOptions",
     "admit",
     "analyze",
+    "check",
     "check_store",
     "compare_profiles",
     "copy_store",
     "dry_run",
+    "eta",
+    "etas",
     "export",
     "export_samples",
     "figures",
     "fit",
+    "fleet",
     "ingest",
+    "jobs",
     "list_kinds",
     "list_packages",
     "list_plugs",
     "load_data",
     "load_data_or_model",
+    "load_job",
     "load_model",
     "load_study",
+    "measure_input",
     "migrate_store",
     "plan",
     "predict",
@@ -103,6 +110,7 @@ __all__ = [
     "study_of_line",
     "tune",
     "validate",
+    "watch",
     "whatif",
     "whatif_within",
     "with_spark",

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
-from sparkcast.api.sources import data_of, response_name, source_of
+from sparkcast.api.meant import with_input_named, with_usual, with_usual_size
+from sparkcast.api.replays import is_replayed, may_replay, recommend_clusters, with_cluster
+from sparkcast.api.sources import data_of, is_log, response_name, source_of
 from sparkcast.data.options import TableOptions
 from sparkcast.data.sources import Data
 from sparkcast.errors import StudyError
@@ -150,12 +152,20 @@ def predict(
     from sparkcast.learned.predict import Predictions
     from sparkcast.learned.predict import predict as answer
 
-    known = knowledge_of(source_of(data, table, response=response), model)
+    source = source_of(data, table, response=response)
+    rows = [with_input_named(row, source) for row in ([at] if isinstance(at, Mapping) else _rows_of(at))]
+    notes: tuple[str, ...] = ()
+    if isinstance(source, Data):
+        source, model, notes = with_cluster(source, model, rows)
+    known = knowledge_of(source, model)
     name = response_name(response) if response else usual_among(known)
-    if isinstance(at, Mapping):
-        return answer(known, at, response=name, level=level, extrapolate=extrapolate)
-    rows = _rows_of(at)
-    return Predictions(tuple(answer(known, row, response=name, level=level, extrapolate=extrapolate) for row in rows))
+    found = []
+    for row in rows:
+        settings, filled = with_usual(row, source)
+        one = answer(known, settings, response=name, level=level, extrapolate=extrapolate)
+        told = source.notes if isinstance(source, Data) else ()
+        found.append(replace(one, notes=(*notes, *one.notes, *filled, *told)))
+    return found[0] if isinstance(at, Mapping) else Predictions(tuple(found))
 
 
 def _rows_of(at: "Sequence[Mapping[str, Level]] | DataFrame") -> Sequence[Mapping[str, Level]]:
@@ -194,7 +204,8 @@ def recommend(
     Candidates are the combinations of the study's levels that its rules allow, or of the levels in a table.
 
     Args:
-        data: Runs or a model.
+        data: Runs or a model; or an event log, which is replayed on other clusters, as ingested runs are whose
+            executors never varied.
         question: Limits and objective: `Question(limits, confidence, maximize, minimize, fix, max_failure, within_s,
             budget, min_accuracy)`, of which four can be given here as well.
         within_s: The deadline: a limit on the time.
@@ -223,12 +234,8 @@ def recommend(
     >>> found.objective, found.chosen.probability > 0.95
     ('maximize accuracy', True)
     """
-    from sparkcast.learned.knowledge import knowledge_of
-    from sparkcast.recommend.advise import Choices, Situation, advise, pool_of
-    from sparkcast.recommend.choose import Recommender
-    from sparkcast.recommend.launch import launch_of_study
+    from sparkcast.api.advisor import Advisor
     from sparkcast.recommend.question import Question
-    from sparkcast.runs.environment import here
 
     asked = question or Question()
     asked = replace(
@@ -238,40 +245,35 @@ def recommend(
         minimize=minimize or asked.minimize,
         fix={**asked.fix, **(fix or {})},
     )
+    if is_log(data):
+        _refuse_for_log(model, present, table)
+        return recommend_clusters(data, asked, choices=choices, price=price)  # type: ignore[arg-type]
     source = source_of(data, table)
-    known = knowledge_of(source, model)
-    pool = pool_of(known, choices or Choices())
-    given = () if choices is None else tuple(choices.levels)
-    recommender = Recommender(known, pool, price=price or known.about.price, extrapolate=extrapolate, given=given)
-    present = present or Present()
-    n_running, jobs = _running(source, present)
-    recent = None if present.recent is None else data_of(present.recent).dataset
-    found = advise(recommender, known, asked, Situation(n_running, jobs, here(known.about.fingerprints), recent))
-    study = source.study if isinstance(source, Data) else None
-    if study is None or not study.workload:
-        return found
-    settings = known.about.fixed | found.chosen.configuration
-    return replace(found, launch=launch_of_study(study, settings, recommender.spark))
+    held, filled = with_usual_size(with_input_named(asked.fix, source), source)
+    asked = replace(asked, fix=held)
+    told = (*filled, *source.notes) if isinstance(source, Data) else ()
+    if isinstance(source, Data) and _is_empty(present) and is_replayed(source, model, choices):
+        found = recommend_clusters(source, asked, choices=choices, price=price)
+    else:
+        advisor = Advisor.of(source, model, choices=choices, price=price, extrapolate=extrapolate)
+        found = advisor.recommend(asked, present or Present())
+    return replace(found, notes=(*found.notes, *told))
 
 
-def _running(source: "Data | Knowledge", present: Present) -> "tuple[int | None, tuple[RunningJob, ...]]":
-    """How many jobs run now, None when nobody asked, and what is known of them."""
-    if present.jobs_running is None and not present.running:
-        return None, ()
-    if present.jobs_running != "store":
-        n_running = len(present.running) if present.jobs_running is None else int(present.jobs_running)
-        return n_running, present.running
-    import time
+def _is_empty(present: Present | None) -> bool:
+    return present is None or (present.jobs_running is None and not present.running and present.recent is None)
 
-    from sparkcast.recommend.load import running_jobs
-    from sparkcast.store import results_place
 
-    study = source.study if isinstance(source, Data) else None
-    if study is None or study.path is None:
-        raise StudyError("running jobs can only be counted for a study with a store", hint="give their number instead")
-    store = results_place(study).open()
-    try:
-        found = running_jobs(store.running(study.name), study.limits.trial_s, time.time(), study.vocabulary)
-    finally:
-        store.close()
-    return len(found) + len(present.running), (*found, *present.running)
+def _refuse_for_log(model: str, present: Present | None, table: TableOptions | None) -> None:
+    if not may_replay(model):
+        raise StudyError(
+            f"a model such as {model} learns from runs, and one event log is replayed",
+            hint="leave out `model=`, or `ingest` the logs of several runs",
+        )
+    if not _is_empty(present):
+        raise StudyError(
+            "jobs that run now or ran lately are compared with runs, and this is an event log",
+            hint="`ingest` the log, and ask the store",
+        )
+    if table is not None and table != TableOptions():
+        raise StudyError("options for tables do not apply to an event log", hint="leave them out")

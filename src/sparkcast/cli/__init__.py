@@ -11,6 +11,7 @@ import typer.core
 
 from sparkcast.cli import (
     analysis,
+    gate,
     ingest,
     prediction,
     profile,
@@ -19,9 +20,12 @@ from sparkcast.cli import (
     replicate,
     report,
     running,
+    serving,
     stores,
     studies,
+    submitting,
     tuning,
+    watching,
     whatif,
 )
 from sparkcast.cli._failures import failure_of
@@ -56,10 +60,14 @@ for _group in (
     recommendation,
     queueing,
     ingest,
+    watching,
     profile,
     whatif,
+    gate,
     replicate,
     report,
+    serving,
+    submitting,
     stores,
 ):
     _group.register(app)

@@ -12,11 +12,12 @@ from typing import Any
 _SAME_NAME = """
     allow_changed arrival_rate at budget complete_rows conf confidence cores data decimal dynamic effect engine
     executors extrapolate factors fill_down fix force formula ignore interactive job jobs_running level master
-    keep max_cost max_failure max_runs minimize model na older_than orphans part places price protocol
+    keep max_cost max_failure max_runs minimize model na older_than orphans part partitions places price protocol
     replicates response resume retry runners running scv
     study time_limit time_unit transform where width
 """
 _OPTIONS = {argument: argument.replace("_", "-") for argument in _SAME_NAME.split()} | {
+    "every_s": "every",
     "limits": "limit",
     "mix": "job",
     "models": "model",
@@ -34,6 +35,7 @@ _COMMANDS = {  # that are not one call
     ".text(details=True)": "--details",
     "api.write_plan(PLAN, FILE)": "--csv FILE",
     "api.figures(ANSWER)": "--figures DIR",
+    "api.watch(FOLDER, STORE)": "sparkcast watch FOLDER --into STORE",
     "choices=Choices({NAME: range(1, 17)})": "--levels NAME=1..16",
     "fix={NAME: VALUE}": "--fix NAME=VALUE",
     "api.check_store(STORE)": "sparkcast store check STORE",

@@ -115,6 +115,8 @@ class Data:
     taken_as: tuple[tuple[str, str], ...] = ()  # role and name, where only the name told it
     understood: Understood | None = None  # of a table
     results: str | None = None  # the folder or store of its runs, where more is kept than the observations
+    usual: Configuration | None = None  # of a recurring job: the settings of its last run, for those not given
+    notes: tuple[str, ...] = ()  # what whoever is told a prediction from these runs should know
 
     @property
     def price(self) -> Price | None:

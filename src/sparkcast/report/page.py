@@ -14,6 +14,7 @@ from sparkcast.report import words
 from sparkcast.report.document import ReportContent, describe
 from sparkcast.report.figures import Figure, FigureSection, application_figures
 from sparkcast.report.figures.choice import verdicts
+from sparkcast.report.figures.replays import replays_of
 from sparkcast.report.labels import (
     axis_title,
     is_money,
@@ -70,7 +71,7 @@ def render_application(log: "LogRead", *, created: str, version: str) -> str:
         .get_template("application.html.jinja")
         .render(
             profile=profile,
-            figures=application_figures(log, facts),
+            figures=[*application_figures(log, facts), *replays_of(log, facts)],
             stages=largest_stages(profile),
             created=created,
             version=version,
@@ -164,13 +165,13 @@ def show_cell(value: object, response: Response | None = None) -> str:
     return show_number(value) if isinstance(value, float) else str(value)
 
 
-@lru_cache(maxsize=1)
 def _alternative(one: "Replayed") -> str:
     from sparkcast.replay import compared, executors_of
 
     return f"{executors_of(one)}: {compared(one)}"
 
 
+@lru_cache(maxsize=1)
 def environment() -> "Environment":
     """Templates, and the words that they use."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined

@@ -168,6 +168,7 @@ class Session:
         self._signals, self._token = 0, current_token()
         self._is_idle = False  # between runs
         self._told_of = ""  # the run of which was told that it waits
+        self._at_most_s: float | None = None  # after which the run that is made now is a timeout
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._watch_signals())
@@ -213,12 +214,15 @@ class Session:
                 self._is_up = True
             self._warm_up(engine, trials)
 
-    def measure(self, trial: Trial, allowed: Callable[[], Sequence[Allowance]] = tuple) -> Observation:
+    def measure(
+        self, trial: Trial, allowed: Callable[[], Sequence[Allowance]] = tuple, *, at_most_s: float | None = None
+    ) -> Observation:
         """Run a prepared trial to its final observation. Raises Stopped when it may not start or was cut short.
 
-        `allowed` is asked before each attempt: a lost one has used up some of it.
+        `allowed` is asked before each attempt: a lost one has used up some of it. After `at_most_s` it is a timeout.
         """
         self._require_time(trial)
+        self._at_most_s = at_most_s
         engine = self._site.engine
         cause = ""
         for attempt in range(1, _ATTEMPTS + 1):
@@ -490,7 +494,7 @@ class Session:
         """Why the run must end now, and why the session must, or "" each."""
         if self._interrupts > 1:
             return "", "interrupted"
-        trial_s = self._study.limits.trial_s
+        trial_s = min((s for s in (self._study.limits.trial_s, self._at_most_s) if s is not None), default=None)
         if trial_s is not None and elapsed_s > trial_s:
             return (placement and placement.never_started(elapsed_s)) or "timeout", ""
         over = [allowance.reason for allowance in allowances if elapsed_s > allowance.seconds]

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -148,6 +149,28 @@ app_records = Table(
     Column("study", String, primary_key=True),
     Column("run_id", String, primary_key=True),
     Column("packed", LargeBinary, nullable=False),
+)
+
+# Where `watch` is: what it made of each log that it has seen, written together with the run that came of it.
+watched_logs = Table(
+    "watched_logs",
+    metadata,
+    Column("log", String, primary_key=True),  # an absolute path, or a URL
+    Column("mark", String, nullable=False),  # of its files as they were when it was read; "": it is to be read again
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("status", String, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("study", String, nullable=False),  # that has its run; "" where none came of it
+    Column("run_id", String, nullable=False),
+    Column("read_at", Float, nullable=False),  # by the clock of the machine that read it
+)
+
+# What people say of their jobs, in order: see `history.rules`.
+job_rules = Table(
+    "job_rules",
+    metadata,
+    Column("position", Integer, primary_key=True),
+    Column("rule", JSON, nullable=False),
 )
 
 # Who may write the runs of a study, in a database that several share: see `lease`.

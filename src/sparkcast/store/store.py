@@ -109,11 +109,16 @@ class Store:
     """An open store. One that is only a `snapshot` of somebody else's cannot be written."""
 
     def __init__(self, url: str | sa.URL, *, snapshot: Snapshot | None = None, migrate: bool = False) -> None:
-        self.database = self._database = Database(url, snapshot, migrate=migrate)
+        self._database = Database(url, snapshot, migrate=migrate)
         self._transaction = self._database.transaction
         self._lease: lease.Lease | None = None
         self._runner: claims.Runner | None = None
         self._clocks: dict[str, RunClock] = {}  # of the runs that this process began
+
+    @property
+    def database(self) -> Database:
+        """For the other files of this room."""
+        return self._database
 
     def close(self) -> None:
         self._database.close()
@@ -253,7 +258,8 @@ class Store:
             raise StoreError("the store contains no study", hint="run one first, or ingest logs into it")
         if wanted:
             raise StoreError(f"the store has no study {wanted!r}", hint=did_you_mean(wanted, names))
-        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {' | '.join(names)}")
+        known = " | ".join(map(repr, names))
+        raise StoreError(f"the store contains {len(names)} studies", hint=f"say which: `study=` {known}")
 
     def final_outcomes(self, study: str, plan: Plan) -> dict[str, Outcome]:
         """How the trials of the plan that are finished ended, by their keys."""
@@ -318,18 +324,21 @@ class Store:
         with self._transaction() as connection:
             return self._definition(connection, study) or {}
 
-    def ingested(self, study: str, *, with_records: bool = False) -> tuple[Observation, ...]:
+    def ingested(self, study: str, *, with_records: bool = False, last: int | None = None) -> tuple[Observation, ...]:
         """Ingested runs of a study, those of applications that have not ended included, in the order they began.
 
-        `with_records`: each with what its log told beside its numbers, where that was kept.
+        `with_records`: each with what its log told beside its numbers, where that was kept. `last`: only so many.
         """
         kept, records = schema.observations.c, schema.app_records.c
         query = sa.select(schema.observations).where(kept.study == study, kept.trial_id.is_(None))
+        began = sa.func.coalesce(kept.started_at, 0)
         with self._transaction() as connection:
-            rows = connection.execute(query.order_by(sa.func.coalesce(kept.started_at, 0), kept.run_id)).all()
+            rows = connection.execute(query.order_by(began.desc(), kept.run_id.desc()).limit(last)).all()[::-1]
             found: dict[str, bytes] = {}
             if with_records:
                 packed = sa.select(records.run_id, records.packed).where(records.study == study)
+                if last is not None:
+                    packed = packed.where(records.run_id.in_([row.run_id for row in rows]))
                 found = {row.run_id: row.packed for row in connection.execute(packed)}
         runs = (from_plain(Observation, plain_of(row)) for row in rows)
         return tuple(

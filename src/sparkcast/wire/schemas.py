@@ -46,9 +46,15 @@ class ErrorDocument:
 def documents() -> dict[str, Any]:
     """The type of each command's document; of `run`, also what --dry-run prints, and of `list`, what a kind holds."""
     from sparkcast.analysis import Analysis
+    from sparkcast.api.submission import SubmittedJob
     from sparkcast.data.ingest import Ingested
     from sparkcast.demo import DemoResult
     from sparkcast.designs.summary import PlanSummary
+    from sparkcast.history.gate import GateAnswer
+    from sparkcast.history.morning import FleetReport
+    from sparkcast.history.remaining import Eta
+    from sparkcast.history.summary import Jobs
+    from sparkcast.history.watch import Watched
     from sparkcast.learned.predict import PredictionAt
     from sparkcast.profile import LogComparison, Profile
     from sparkcast.queues.admission import Decision
@@ -67,12 +73,16 @@ def documents() -> dict[str, Any]:
 
     return {
         "analyze": Analysis,
+        "check": GateAnswer,
         "demo": DemoResult,
         "design": PlanSummary,
+        "eta": Eta,
         "export": Exported,
         "fit": FitReport,
+        "fleet": FleetReport,
         "ingest": Ingested,
         "init": Starter,
+        "jobs": Jobs,
         "list": Kinds | dict[str, str],
         "predict": PredictionAt,
         "queue": QueueAnswer,
@@ -82,12 +92,14 @@ def documents() -> dict[str, Any]:
         "replicate": Replicated,
         "report": Written,
         "run": CampaignResult | list[str],
+        "submit": SubmittedJob,
         "store check": StoreChecked,
         "store copy": StoreCopied,
         "store migrate": StoreMigrated,
         "store prune": StorePruned,
         "tune": TuneResult,
         "validate": Validation,
+        "watch": Watched,
         "whatif": WhatIf | Recommendation,
     }
 

@@ -12,7 +12,7 @@ from sparkcast.store import STORE_FILES, open_store
 from sparkcast.study import Observation, Study
 
 # Of a study that nobody defined: no workload, no settings.
-_NOT_ASKED = Study("", "", ()).measured_definition()
+NOT_ASKED = Study("", "", ()).measured_definition()
 _FOLDERS = ("", ".results")  # how a new folder may be called; anything else is a slip of the pen
 
 
@@ -23,7 +23,7 @@ class IntoStore:
 
     def __init__(self, target: str) -> None:
         if "://" not in target:
-            _require_place(Path(target))
+            require_place(Path(target))
         self._target = target
         self._studies: dict[str, str] = {}  # run id -> the study that has it
         self.earlier: dict[str, Observation] = {}
@@ -61,7 +61,7 @@ class IntoStore:
                 if (study := self._studies.get(run.run_id)) is not None and study != job_of(run):
                     store.drop_ingested(study, [run.run_id])
             for job, group in groupby(changed, key=job_of):
-                store.keep_ingested(job, _NOT_ASKED, list(group))
+                store.keep_ingested(job, NOT_ASKED, list(group))
         finally:
             store.close()
         tables = []
@@ -72,7 +72,7 @@ class IntoStore:
         return tuple(tables)
 
 
-def _require_place(path: Path) -> None:
+def require_place(path: Path) -> None:
     """Raise StudyError for what cannot become a store, or should not."""
     hint = "name a .csv file, a study file, or a results folder (new, empty or with a store)"
     if not path.exists():
