@@ -1,7 +1,7 @@
 # Needs only Python 3.11+, make and a package registry. Everything lands in .venv; delete it to start again.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP = .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps
-LOCKS = requirements/core.lock requirements/spark.lock requirements/bigdl.lock
+LOCKS = requirements/core.lock requirements/spark.lock requirements/bigdl.lock requirements/serve.lock
 EXTRAS = dev torch images keras tensorflow tpcds
 DEV_LOCKS = $(EXTRAS:%=requirements/%.lock)
 PYTEST = .venv/bin/python -m pytest --durations=15

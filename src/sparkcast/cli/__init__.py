@@ -19,6 +19,7 @@ from sparkcast.cli import (
     replicate,
     report,
     running,
+    serving,
     studies,
     tuning,
     whatif,
@@ -59,6 +60,7 @@ for _group in (
     whatif,
     replicate,
     report,
+    serving,
 ):
     _group.register(app)
 

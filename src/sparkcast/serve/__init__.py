@@ -1,0 +1,1 @@
+"""The service: an HTTP API, pages and tools for assistants over the studies and jobs of a store."""

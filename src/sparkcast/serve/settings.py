@@ -1,0 +1,42 @@
+"""What a service is started with."""
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sparkcast.errors import StudyError
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """What is served, to whom, and how much a request may bring."""
+
+    sources: tuple[str, ...] = ()  # studies, tables and stores, besides those of `store`
+    store: str | None = None  # folder, file or URL; None: that of the first study, else the team's
+    host: str = "127.0.0.1"
+    port: int = 8080
+    certificate: Path | None = None  # of TLS, with its key
+    key: Path | None = None
+    model: str = "auto"
+    max_body_bytes: int = 64 * 2**20  # of an upload, compressed
+    max_log_bytes: int = 2**30  # of an upload, decompressed
+    max_json_bytes: int = 2**20  # of any other request
+    requests_per_minute: int = 6000  # of one token
+    refresh_s: float = 2.0  # how often the store is asked for new runs
+    workers: int = 1  # processes for long work
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise StudyError(f"port {self.port} does not exist", hint="choose one between 1024 and 65535")
+        if (self.certificate is None) != (self.key is None):
+            raise StudyError("TLS needs both a certificate and its key", hint="give `certificate=` and `key=`")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can ask."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
