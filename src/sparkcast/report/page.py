@@ -164,13 +164,13 @@ def show_cell(value: object, response: Response | None = None) -> str:
     return show_number(value) if isinstance(value, float) else str(value)
 
 
-@lru_cache(maxsize=1)
 def _alternative(one: "Replayed") -> str:
     from sparkcast.replay import compared, executors_of
 
     return f"{executors_of(one)}: {compared(one)}"
 
 
+@lru_cache(maxsize=1)
 def environment() -> "Environment":
     """Templates, and the words that they use."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined

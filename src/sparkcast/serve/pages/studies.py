@@ -1,0 +1,5 @@
+from fastapi import APIRouter
+
+from sparkcast.serve.pages._errors import PageRoute
+
+study_pages = APIRouter(route_class=PageRoute)
