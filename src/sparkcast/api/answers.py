@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, overload
 
 from sparkcast.api.sources import data_of, response_name, source_of
 from sparkcast.data.options import TableOptions
-from sparkcast.data.sources import Data
 from sparkcast.errors import StudyError
 from sparkcast.study import Dataset, Level, Price
 
@@ -223,12 +222,8 @@ def recommend(
     >>> found.objective, found.chosen.probability > 0.95
     ('maximize accuracy', True)
     """
-    from sparkcast.learned.knowledge import knowledge_of
-    from sparkcast.recommend.advise import Choices, Situation, advise, pool_of
-    from sparkcast.recommend.choose import Recommender
-    from sparkcast.recommend.launch import launch_of_study
+    from sparkcast.api.advisor import Advisor
     from sparkcast.recommend.question import Question
-    from sparkcast.runs.environment import here
 
     asked = question or Question()
     asked = replace(
@@ -238,40 +233,5 @@ def recommend(
         minimize=minimize or asked.minimize,
         fix={**asked.fix, **(fix or {})},
     )
-    source = source_of(data, table)
-    known = knowledge_of(source, model)
-    pool = pool_of(known, choices or Choices())
-    given = () if choices is None else tuple(choices.levels)
-    recommender = Recommender(known, pool, price=price or known.about.price, extrapolate=extrapolate, given=given)
-    present = present or Present()
-    n_running, jobs = _running(source, present)
-    recent = None if present.recent is None else data_of(present.recent).dataset
-    found = advise(recommender, known, asked, Situation(n_running, jobs, here(known.about.fingerprints), recent))
-    study = source.study if isinstance(source, Data) else None
-    if study is None or not study.workload:
-        return found
-    settings = known.about.fixed | found.chosen.configuration
-    return replace(found, launch=launch_of_study(study, settings, recommender.spark))
-
-
-def _running(source: "Data | Knowledge", present: Present) -> "tuple[int | None, tuple[RunningJob, ...]]":
-    """How many jobs run now, None when nobody asked, and what is known of them."""
-    if present.jobs_running is None and not present.running:
-        return None, ()
-    if present.jobs_running != "store":
-        n_running = len(present.running) if present.jobs_running is None else int(present.jobs_running)
-        return n_running, present.running
-    import time
-
-    from sparkcast.recommend.load import running_jobs
-    from sparkcast.store import results_place
-
-    study = source.study if isinstance(source, Data) else None
-    if study is None or study.path is None:
-        raise StudyError("running jobs can only be counted for a study with a store", hint="give their number instead")
-    store = results_place(study).open()
-    try:
-        found = running_jobs(store.running(study.name), study.limits.trial_s, time.time(), study.vocabulary)
-    finally:
-        store.close()
-    return len(found) + len(present.running), (*found, *present.running)
+    advisor = Advisor.of(source_of(data, table), model, choices=choices, price=price, extrapolate=extrapolate)
+    return advisor.recommend(asked, present or Present())

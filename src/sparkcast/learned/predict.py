@@ -136,27 +136,41 @@ def predict(
     meaning = about.vocabulary.response(response)
     asking = Extrapolating(fitted, meaning, categories) if extrapolate else fitted
     distribution = Distribution(table_at(asking, [asked]))
-    [mean] = _means(distribution.table)
+    [mean] = means_of_table(distribution.table)
+    found = PredictionAt(
+        Configuration(at),
+        name,
+        Prediction(response, distribution.median, *distribution.interval(level), level),
+        mean,
+        notes=notes_on(known, response, fitted),
+        vocabulary=about.vocabulary,
+        distribution=distribution,
+    )
+    beside = None if is_by_epoch else _beside(known, asked, response, level, categories if extrapolate else None)
+    found = with_answerer(dataclasses.replace(found, span=meaning.span, beside=beside), fitted, asked, categories)
+    return found if known.feasibility is None else with_failures(found, known.feasibility, about.factors)
+
+
+def with_answerer(found: PredictionAt, fitted: Fitted, at: Configuration, categories: Categories) -> PredictionAt:
+    """With the error of whoever answered there."""
+    if not isinstance(fitted, Combined):
+        return dataclasses.replace(found, left_out_error=getattr(fitted, "left_out_error", None))
+    chosen = fitted.choice_for(like_known(at, categories)[0])
+    return dataclasses.replace(
+        found, question=chosen.question, answered_by=chosen.answering, left_out_error=chosen.error
+    )
+
+
+def notes_on(known: Knowledge, response: str, fitted: Fitted) -> tuple[str, ...]:
+    """What to know of the runs behind every prediction of a response."""
+    about = known.about
     notes = (
         mixed_environments(about.fingerprints),
         about.responses[response].note,
         _unrepeated(known, response),
         _stopped(getattr(fitted, "n_stopped", 0)),
     )
-    prediction = Prediction(response, distribution.median, *distribution.interval(level), level)
-    told = tuple(note for note in notes if note)
-    found = PredictionAt(
-        Configuration(at), name, prediction, mean, notes=told, vocabulary=about.vocabulary, distribution=distribution
-    )
-    beside = None if is_by_epoch else _beside(known, asked, response, level, categories if extrapolate else None)
-    missed = getattr(fitted, "left_out_error", None)
-    found = dataclasses.replace(found, left_out_error=missed, span=meaning.span, beside=beside)
-    if isinstance(fitted, Combined):
-        chosen = fitted.choice_for(like_known(asked, categories)[0])
-        found = dataclasses.replace(
-            found, question=chosen.question, answered_by=chosen.answering, left_out_error=chosen.error
-        )
-    return found if known.feasibility is None else _with_failures(found, known.feasibility, about.factors)
+    return tuple(note for note in notes if note)
 
 
 def _unrepeated(known: Knowledge, response: str) -> str:
@@ -196,10 +210,10 @@ def mean_of(fitted: Fitted, at: Sequence[Levels]) -> list[float]:
     """
     if not at:
         return []
-    return _means(table_at(fitted, at))
+    return means_of_table(table_at(fitted, at))
 
 
-def _means(table: AnswerTable) -> list[float]:
+def means_of_table(table: AnswerTable) -> list[float]:
     ends = [table.interval((k + 0.5) / _QUANTILES * 0.98) for k in range(_QUANTILES)]
     pairs = zip(*(zip(low.tolist(), high.tolist(), strict=True) for low, high in ends), strict=True)
     return [math.fsum(low + high for low, high in own) / (2 * _QUANTILES) for own in pairs]
@@ -230,7 +244,7 @@ def _check_settings(domain: Domain, at: Configuration, categories: Categories, *
         domain.encode([known])
 
 
-def _with_failures(found: PredictionAt, failures: Feasibility, factors: Sequence[str]) -> PredictionAt:
+def with_failures(found: PredictionAt, failures: Feasibility, factors: Sequence[str]) -> PredictionAt:
     """The prediction with the chance of failing; of a category that was never run, that of the worst known one."""
     chance = failures.worst_at(found.configuration.only(factors))
     return dataclasses.replace(

@@ -84,13 +84,17 @@ class Recommender:
         return limits_of(question, self.words, tuple(known))
 
     def ask(self, question: Question) -> Recommendation:
-        limits = self.limits(question)
-        data = self._whole_data(question, limits)
-        whole = replace(question, fix={**question.fix, **data.settings})
-        asked = self._asked(*self._view(whole.fix), whole, limits)
+        asked, data = self.standing(question)
         if not asked.meets.any():
             raise infeasible(asked, self._freed(question), data.settings)
         return replace(_answer(self, asked), held=data.settings, notes=(*self.notes(asked), *data.notes))
+
+    def standing(self, question: Question) -> tuple[Asked, WholeData]:
+        """Every candidate's standing in a question, and the amounts of data that it is asked at."""
+        limits = self.limits(question)
+        data = self._whole_data(question, limits)
+        whole = replace(question, fix={**question.fix, **data.settings})
+        return self._asked(*self._view(whole.fix), whole, limits), data
 
     def _whole_data(self, question: Question, limits: Sequence[Limit]) -> WholeData:
         given = {*question.fix, *self._given}
