@@ -63,7 +63,7 @@ def browse(recommender: Recommender, question: Question, *, most: int = 200) -> 
     words, time = recommender.words, recommender.words.required_time()
     money = words.money
     free = [Limit(time, _ENOUGH), *([Limit(money, _ENOUGH)] if money is not None else [])]
-    asked = recommender.standing(replace(question, limits=tuple(free), within_s=None, budget=None, confidence=0.95))
+    asked, _ = recommender.standing(replace(question, limits=tuple(free), within_s=None, budget=None, confidence=0.95))
     order = asked.order[asked.kept[asked.order]]
     times, costs = _quantiles(asked.tables[time]), None
     times = times * words.response(time).seconds(1.0)

@@ -109,15 +109,9 @@ class Recommender:
             resources=None if self.resources is None else self.resources.name,
         )
 
-    def standing(self, question: Question) -> Asked:
-        """Every candidate, and what is known of it in view of a question."""
-        limits = self.limits(question)
-        fix = {**self._whole_data(question, limits).settings, **question.fix}
-        return self._asked(*self._view(fix), replace(question, fix=fix), limits)
-
     def probabilities(self, question: Question) -> tuple[Candidates, Floats]:
         """Every candidate, and the probability that it keeps to all limits."""
-        asked = self.standing(question)
+        asked, _ = self.standing(question)
         rows = np.flatnonzero(asked.allowed)
         return asked.view.candidates.take(rows), asked.probability(rows)
 

@@ -1,7 +1,9 @@
 """What all pages share: the frame around them, their templates, and what a browser may do with them."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -10,17 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
+from markupsafe import Markup
 
 from sparkcast import __version__
 from sparkcast.errors import StudyError
+from sparkcast.report.page import environment, inline_svg
 from sparkcast.serve.pages import _words as words
 from sparkcast.serve.state import ServiceState
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from sparkcast.report.figures import Figure
+
 STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_WIDTH: ContextVar[str] = ContextVar("width", default="")
 _FORM_COOKIE = "sparkcast_form"
 # Nothing is loaded from elsewhere, no script or style stands in a page, nobody frames it.
 POLICY = (
@@ -75,19 +82,35 @@ def show(request: Request, template: str, values: Mapping[str, object], *, here:
     return HTMLResponse(body, status, headers=HEADERS)
 
 
+@contextmanager
+def drawn_for(width: str) -> Iterator[None]:
+    """Draw pictures for one width only, "wide" or "narrow": whoever asks for a section knows which is seen."""
+    token = _WIDTH.set(width)
+    try:
+        yield
+    finally:
+        _WIDTH.reset(token)
+
+
+def _picture(figure: "Figure", narrow: bool = False) -> Markup:
+    if _WIDTH.get() not in ("", "narrow" if narrow else "wide"):
+        return Markup("")
+    return Markup(inline_svg(figure, narrow=narrow))
+
+
 @lru_cache(maxsize=1)
 def templates() -> "Environment":
     """Those of the pages, which use the blocks of the report."""
     from jinja2 import ChoiceLoader, FileSystemLoader
 
     from sparkcast.report import marks
-    from sparkcast.report.page import environment
 
     made = environment().overlay()
     made.loader = ChoiceLoader([FileSystemLoader(Path(__file__).parent / "templates"), environment().loader or _none()])
     made.globals = {
         **environment().globals,
         "marks": marks,
+        "picture": _picture,
         "words": words,
         "asset": asset,
         "version": __version__,

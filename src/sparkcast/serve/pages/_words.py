@@ -128,13 +128,13 @@ def settings(configuration: Configuration, vocabulary: Vocabulary) -> str:
     return ", ".join(parts)
 
 
-def count(n: int, what: str) -> str:
+def count(n: int, what: str, many: str = "") -> str:
     """So many of something.
 
-    >>> count(1, "run"), count(1200, "run")
-    ('1 run', '1,200 runs')
+    >>> count(1, "run"), count(1200, "run"), count(2, "study", "studies")
+    ('1 run', '1,200 runs', '2 studies')
     """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+    return f"{n:,} {what if n == 1 else many or f'{what}s'}"
 
 
 def nice_seconds(low: float, high: float, most: int = 120) -> list[float]:
@@ -245,3 +245,20 @@ def steps_json(steps: "Sequence[SliderStep]") -> Markup:
     """For the script; what people wrote cannot end it."""
     text = to_json([[step.value, step.text] for step in steps])
     return Markup((text.decode() if isinstance(text, bytes) else text).replace("<", "\\u003c"))
+
+
+def file_name(source: str) -> str:
+    """Without the folders of the server."""
+    from pathlib import Path
+
+    return Path(source).name
+
+
+def listing(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listing(["cores", "batch_size"])
+    'cores and batch size'
+    """
+    plain = [name.replace("_", " ") for name in names]
+    return plain[0] if len(plain) == 1 else f"{', '.join(plain[:-1])} and {plain[-1]}" if plain else "nothing"

@@ -52,3 +52,16 @@
   });
   window.sparkcast = { show: show, say: say };
 })();
+// A file that is dropped anywhere on the form, and a word while it is sent.
+(function () {
+  "use strict";
+  var form = document.getElementById("log-form");
+  if (!form) return;
+  var file = form.querySelector("input[type=file]");
+  document.addEventListener("dragover", function (event) { event.preventDefault(); });
+  document.addEventListener("drop", function (event) {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) { file.files = event.dataTransfer.files; file.focus(); }
+  });
+  form.addEventListener("submit", function () { form.querySelector("[data-sending]").textContent = "Reading the log"; });
+})();
