@@ -18,7 +18,7 @@ from sparkcast.wire.failures import failure_of
 capacity_pages = APIRouter(route_class=PageRoute)
 
 _MOST_SERVERS = 10_000
-_JOBS, _REPLICATIONS = 4_000, 4  # simulated: seconds would be too long to wait for on a page
+_JOBS, _REPLICATIONS = 6_000, 6  # simulated: seconds would be too long to wait for on a page
 
 
 @dataclass(frozen=True, slots=True)
