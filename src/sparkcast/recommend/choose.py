@@ -127,6 +127,10 @@ class Recommender:
             found.append((name, chosen))
         return found
 
+    def candidates_in_view(self) -> Candidates:
+        """What questions without fixed settings choose from."""
+        return self._view({})[0].candidates
+
     def forget_candidates(self) -> None:
         """Look at the candidates anew when the next question is asked."""
         self._views.clear()

@@ -1,13 +1,13 @@
 """What a service knows by name: studies with their files, tables, and whatever a store holds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sparkcast.data.sources import Data, is_study_file, load_data, load_study
 from sparkcast.errors import StudyError, UnknownNameError
 from sparkcast.registry import did_you_mean
-from sparkcast.store import open_store, results_place
+from sparkcast.store import Store, open_store, results_place
 from sparkcast.study import Study
 
 
@@ -29,8 +29,11 @@ class CatalogEntry:
 class Catalog:
     """Names and what stands behind them. A study of the store appears as soon as it has been stored."""
 
-    def __init__(self, sources: tuple[str, ...], store: str | None) -> None:
+    def __init__(
+        self, sources: tuple[str, ...], store: str | None, opened: Callable[[str], Store] = open_store
+    ) -> None:
         self._given: dict[str, CatalogEntry] = {}
+        self._opened = opened
         self._stores: list[str] = [] if store is None else [store]
         for source in sources:
             self._add(source)
@@ -52,6 +55,11 @@ class Catalog:
         self._given[entry.name] = entry
 
     @property
+    def given(self) -> tuple[str, ...]:
+        """The names of what was given at the start, but for stores."""
+        return tuple(self._given)
+
+    @property
     def stores(self) -> tuple[str, ...]:
         """Of all entries, each once."""
         own = [entry.store for entry in self._given.values() if entry.store is not None]
@@ -61,12 +69,7 @@ class Catalog:
         """By name; what was given at the start first."""
         found = dict(self._given)
         for target in self._stores:
-            store = open_store(target)
-            try:
-                names = store.study_names()
-            finally:
-                store.close()
-            for name in names:
+            for name in self._opened(target).study_names():
                 found.setdefault(name, CatalogEntry(name, target, "store", target))
         return found
 

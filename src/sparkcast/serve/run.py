@@ -26,6 +26,8 @@ def serve(settings: ServeSettings, say: Callable[[str], None]) -> None:
         ssl_certfile=settings.certificate,
         ssl_keyfile=settings.key,
         log_level="warning",
+        loop="uvloop",
+        http="httptools",
         server_header=False,
         access_log=False,
     )

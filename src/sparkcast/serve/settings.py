@@ -23,13 +23,23 @@ class ServeSettings:
     max_json_bytes: int = 2**20  # of any other request
     requests_per_minute: int = 6000  # of one token
     refresh_s: float = 2.0  # how often the store is asked for new runs
-    workers: int = 1  # processes for long work
+    workers: int = 1  # processes for long work; 0: in this process
+    require_token: bool = False  # also on loopback
+    jwt_keys: Path | None = None  # JWKS of an identity provider
+    jwt_issuer: str = ""
+    jwt_audience: str = "sparkcast"
+    allowed_hosts: tuple[str, ...] = ()  # names under which it is reached, besides `host` and those of loopback
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise StudyError(f"port {self.port} does not exist", hint="choose one between 1024 and 65535")
         if (self.certificate is None) != (self.key is None):
             raise StudyError("TLS needs both a certificate and its key", hint="give `certificate=` and `key=`")
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether nobody is answered without a token."""
+        return self.require_token or not self.is_local
 
     @property
     def is_local(self) -> bool:

@@ -1,41 +1,26 @@
 """What a running service knows: its catalog, and what was learned of each entry, by the hash of its runs."""
 
+import logging
+import tempfile
 import threading
 import time
-from dataclasses import dataclass
-from functools import cached_property
-from hashlib import sha256
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from sparkcast.data.sources import Data
+from sparkcast.errors import SparkcastError, StoreError
 from sparkcast.history import JobHistory, histories_of
-from sparkcast.learned.knowledge import Knowledge, knowledge_of
-from sparkcast.plain import to_json, to_plain
 from sparkcast.serve.catalog import Catalog, CatalogEntry
+from sparkcast.serve.learning import Basis, Learned, digest_of, learn
 from sparkcast.serve.settings import ServeSettings
+from sparkcast.serve.tasks import LearnTask
+from sparkcast.serve.worker import Worker
 from sparkcast.store import Store, open_store
-from sparkcast.study import Dataset
+from sparkcast.store.service import ServiceRows, service_url
 
-
-@dataclass(frozen=True)
-class Learned:
-    """The runs of an entry, and what was learned from them."""
-
-    entry: CatalogEntry
-    data: Data
-    digest: str  # of the runs
-    learned_at: float  # seconds since the Unix epoch
-    model: str
-
-    @cached_property
-    def knowledge(self) -> Knowledge:
-        """Models of its responses, fitted once."""
-        return knowledge_of(self.data, self.model)
-
-
-def digest_of(runs: Dataset) -> str:
-    """The same for the same runs, in whatever process."""
-    kept = [(run.run_id, run.outcome, dict(run.configuration), dict(run.responses)) for run in runs.observations]
-    return sha256(to_json(to_plain((runs.factors, runs.responses, kept)))).hexdigest()[:16]
+_LOG = logging.getLogger(__name__)
+_EVERY = 30  # rounds after which runs are read whether or not the store seems to have new ones
 
 
 class ServiceState:
@@ -43,16 +28,39 @@ class ServiceState:
 
     def __init__(self, settings: ServeSettings) -> None:
         self.settings = settings
-        self.catalog = Catalog(settings.sources, settings.store)
+        self.started_at = time.time()
+        self.folder = tempfile.TemporaryDirectory(prefix="sparkcast-serve-")  # for uploads; goes with the service
         self._learned: dict[str, Learned] = {}
         self._stores: dict[str, Store] = {}
         self._lock = threading.RLock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._revisions: dict[str, str] = {}
+        self.empty: set[str] = set()  # entries that have no runs yet
+        self._changed: set[str] = set()  # entries with newer runs than their model
+        self.catalog = Catalog(settings.sources, settings.store, self.open)
+        self._wake, self._is_closed = threading.Event(), threading.Event()
+        self._refresher: threading.Thread | None = None
+        self.on_learned: list[Callable[[Learned], None]] = []
+        self.rows = self._open_rows()
+
+    def _open_rows(self) -> ServiceRows:
+        """In the first store; without one, or with one that cannot be written, in a file that goes with the service."""
+        store = self.store()
+        if store is not None and store.is_writable:
+            return ServiceRows(service_url(self.catalog.stores[0]))
+        return ServiceRows(service_url(str(Path(self.folder.name) / "service.sqlite")))
 
     def close(self) -> None:
+        self._is_closed.set()
+        self._wake.set()
+        if self._refresher is not None:
+            self._refresher.join(timeout=10)
         with self._lock:
             for store in self._stores.values():
                 store.close()
             self._stores.clear()
+            self.rows.close()
+        self.folder.cleanup()
 
     # ------------------------------------------------------------ what is served
 
@@ -82,22 +90,111 @@ class ServiceState:
         """The runs behind the present model."""
         return self.learned(name).data
 
+    def ready(self, name: str) -> Learned | None:
+        """What was learned of an entry, if it was: never waits."""
+        return self._learned.get(name)
+
     def learned(self, name: str) -> Learned:
-        """What is known of an entry. The first to ask waits for its runs to be read."""
+        """What is known of an entry. The first to ask waits until it was learned."""
+        found = self._learned.get(name)
+        if found is not None:
+            return found
+        entry = self.catalog.entry(name)
         with self._lock:
+            lock = self._locks.setdefault(name, threading.Lock())
+        with lock:
             if name not in self._learned:
-                self._learned[name] = self._learn(self.catalog.entry(name))
+                self._keep(self._learn(entry))
             return self._learned[name]
+
+    def basis(self, learned: Learned) -> Basis:
+        return learned.basis(is_current=learned.entry.name not in self._changed)
 
     def _learn(self, entry: CatalogEntry) -> Learned:
-        data = entry.load()
-        return Learned(entry, data, digest_of(data.dataset), time.time(), self.settings.model)
+        revision = self._revision(entry)
+        learned: Learned
+        if self.settings.workers:
+            learned = Worker(LearnTask(entry, self.settings.model)).result()
+        else:
+            learned = learn(entry, self.settings.model)
+        if revision is not None:
+            self._revisions[entry.name] = revision
+        return learned
 
-    def refresh(self, name: str) -> Learned:
-        """Read the runs of an entry again; what was learned of the same runs is kept."""
-        fresh = self._learn(self.catalog.entry(name))
+    def _keep(self, learned: Learned) -> None:
         with self._lock:
-            known = self._learned.get(name)
-            if known is None or known.digest != fresh.digest:
-                self._learned[name] = fresh
-            return self._learned[name]
+            self._learned[learned.entry.name] = learned  # in one step: whoever asks sees the old or the new
+            self._changed.discard(learned.entry.name)
+        for told in self.on_learned:
+            told(learned)
+
+    def _revision(self, entry: CatalogEntry) -> str | None:
+        if entry.store is None:
+            return None
+        rows = self.rows if entry.store in self.catalog.stores[:1] else None
+        return None if rows is None else rows.revision(entry.name)
+
+    # ------------------------------------------------------------ new runs
+
+    def start(self) -> None:
+        """Learn what was named at the start, and look for new runs from now on."""
+        self._refresher = threading.Thread(target=self._refresh_always, name="refresher", daemon=True)
+        self._refresher.start()
+
+    def touch(self, name: str) -> None:
+        """Runs of an entry came in: its model is learned anew, in the background."""
+        with self._lock:
+            self._revisions.pop(name, None)
+            if name in self._learned:
+                self._changed.add(name)
+        self._wake.set()
+
+    def _refresh_always(self) -> None:
+        for name in self.catalog.given:
+            self._quietly(partial(self.learned, name))
+            if name not in self._learned:
+                self.empty.add(name)
+        rounds = 0
+        while not self._is_closed.is_set():
+            self._wake.wait(self.settings.refresh_s)
+            self._wake.clear()
+            rounds += 1
+            for name in tuple(self._learned):
+                if self._is_closed.is_set():
+                    return
+                self._quietly(partial(self.refresh, name, is_sure=rounds % _EVERY == 0))
+
+    def _quietly(self, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except (SparkcastError, OSError) as error:  # whoever asks is told; here it is tried again
+            _LOG.warning("cannot refresh: %s", error)
+
+    def refresh(self, name: str, *, is_sure: bool = True) -> bool:
+        """Learn anew where runs changed; returns whether they did. `is_sure`: read them even if none seem to have."""
+        known = self._learned.get(name)
+        if known is None:
+            return False
+        entry = known.entry
+        revision = self._revision(entry)
+        if not is_sure and revision is not None and revision == self._revisions.get(name):
+            return False
+        if revision is None and not is_sure:
+            return False
+        if digest_of(entry.load().dataset) == known.digest:
+            with self._lock:
+                self._changed.discard(name)
+                if revision is not None:
+                    self._revisions[name] = revision
+            return False
+        with self._lock:
+            self._changed.add(name)
+        self._keep(self._learn(entry))
+        return True
+
+    def require_store(self) -> str:
+        """The store that takes runs from outside. Raises StoreError where there is none."""
+        store = self.store()
+        if store is None or not store.is_writable:
+            raise StoreError("the service has no store that it can write", hint="start it with --store")
+        return self.catalog.stores[0]

@@ -12,7 +12,7 @@ from sparkcast.store import STORE_FILES, open_store
 from sparkcast.study import Observation, Study
 
 # Of a study that nobody defined: no workload, no settings.
-_NOT_ASKED = Study("", "", ()).measured_definition()
+NOT_ASKED = Study("", "", ()).measured_definition()
 _FOLDERS = ("", ".results")  # how a new folder may be called; anything else is a slip of the pen
 
 
@@ -61,7 +61,7 @@ class IntoStore:
                 if (study := self._studies.get(run.run_id)) is not None and study != job_of(run):
                     store.drop_ingested(study, [run.run_id])
             for job, group in groupby(changed, key=job_of):
-                store.keep_ingested(job, _NOT_ASKED, list(group))
+                store.keep_ingested(job, NOT_ASKED, list(group))
         finally:
             store.close()
         tables = []

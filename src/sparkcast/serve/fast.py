@@ -1,0 +1,148 @@
+"""Answers that a scheduler waits for: looked up in what was learned, with nothing else in between.
+
+What cannot be looked up goes on to the endpoints, whose answers are the same.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+import msgspec
+
+from sparkcast.errors import SparkcastError
+from sparkcast.plain import to_json
+from sparkcast.recommend.brief import choose_briefly
+from sparkcast.recommend.question import Question
+from sparkcast.serve.access import LOCAL, Access
+from sparkcast.serve.gate import Asgi, Message, Receive, Scope, Send
+from sparkcast.serve.learning import Learned
+from sparkcast.serve.problems import JSON
+from sparkcast.serve.state import ServiceState
+from sparkcast.units import parse_seconds
+from sparkcast.wire.documents import document_of
+
+_MOST = 16_384  # answers that are kept
+_Level = bool | int | float | str
+
+
+class _Predict(msgspec.Struct, forbid_unknown_fields=True):
+    study: str
+    at: dict[str, _Level]
+    response: str | None = None
+    level: float = 0.9
+    extrapolate: bool = False
+
+
+class _Recommend(msgspec.Struct, forbid_unknown_fields=True):
+    study: str
+    brief: bool = False
+    within: float | str | None = None
+    budget: float | None = None
+    min_accuracy: float | None = None
+    limits: list[str] = []
+    confidence: float = 0.95
+    maximize: str | None = None
+    minimize: str | None = None
+    fix: dict[str, _Level] = {}
+    most: int = 20
+
+
+class FastPath:
+    """In front of the endpoints, behind the gate."""
+
+    def __init__(self, app: Asgi, state: ServiceState, access: Access) -> None:
+        self._app, self._state, self._access = app, state, access
+        self._kept: OrderedDict[tuple[str, bytes, str, float, bool], bytes] = OrderedDict()
+        self._predict = msgspec.json.Decoder(_Predict)
+        self._recommend = msgspec.json.Decoder(_Recommend)
+        self._answering: dict[str, Callable[[bytes], tuple[str, Callable[[Learned], object | None]] | None]] = {
+            "/v1/predict": self._predicting,
+            "/v1/recommend": self._recommending,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answering = self._answering.get(scope["path"]) if scope["type"] == "http" else None
+        if answering is None or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        messages = [await receive()]
+        while messages[-1].get("more_body"):
+            messages.append(await receive())
+        body = messages[0].get("body", b"") if len(messages) == 1 else b"".join(m.get("body", b"") for m in messages)
+        answer = self._answer(scope, body) if messages[-1]["type"] == "http.request" else None
+        if answer is None:
+            await self._app(scope, _again(messages, receive), send)
+            return
+        headers = [(b"content-type", JSON.encode()), (b"content-length", str(len(answer)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": answer})
+
+    def _answer(self, scope: Scope, body: bytes) -> bytes | None:
+        """None for what must go the long way, errors among it."""
+        path = scope["path"]
+        try:
+            asked = self._answering[path](body)
+            if asked is None:
+                return None
+            study, ask = asked
+            learned = self._state.ready(study)
+            owner, who = self._access.owner_of(study), scope.get("state", {}).get("principal", LOCAL)
+            if learned is None or not who.sees(owner):
+                return None
+            basis = self._state.basis(learned)
+            key = (path, body, learned.digest, learned.learned_at, basis.is_current)
+            scope.setdefault("state", {})["about"] = study
+            scope["endpoint_name"] = path
+            if (known := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return known
+            result = ask(learned)
+            if result is None:
+                return None
+            name = "predict" if path == "/v1/predict" else "recommend brief"
+            answer = to_json(document_of(name, result, {"basis": basis}))
+        except (msgspec.MsgspecError, SparkcastError, ValueError, TypeError):
+            return None
+        self._kept[key] = answer
+        while len(self._kept) > _MOST:
+            self._kept.popitem(last=False)
+        return answer
+
+    def _predicting(self, body: bytes) -> tuple[str, Callable[[Learned], object | None]] | None:
+        asked = self._predict.decode(body)
+        if asked.extrapolate or not 0 < asked.level < 1:
+            return None
+
+        def answer(learned: Learned) -> object | None:
+            name = learned.data.dataset.vocabulary.time if asked.response is None else asked.response
+            tabled = learned.tabled.get(name or "")
+            return None if tabled is None else tabled.at(asked.at, asked.level)
+
+        return asked.study, answer
+
+    def _recommending(self, body: bytes) -> tuple[str, Callable[[Learned], object | None]] | None:
+        asked = self._recommend.decode(body)
+        if not asked.brief:
+            return None
+        within = parse_seconds(asked.within) if isinstance(asked.within, str) else asked.within
+        question = Question(
+            limits=asked.limits,
+            confidence=asked.confidence,
+            maximize=asked.maximize,
+            minimize=asked.minimize,
+            fix=asked.fix,
+            within_s=within,
+            budget=asked.budget,
+            min_accuracy=asked.min_accuracy,
+        )
+        return asked.study, lambda learned: choose_briefly(learned.advisor.recommender, question)
+
+
+def _again(messages: list[Message], receive: Receive) -> Receive:
+    """What was received, once more, and then what comes."""
+    waiting = iter(messages)
+
+    async def receiving() -> Message:
+        found = next(waiting, None)
+        return await receive() if found is None else found
+
+    return receiving

@@ -1,0 +1,96 @@
+"""Learning from the runs of an entry: what a worker process does, and what it hands back."""
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+
+from sparkcast.api.advisor import Advisor
+from sparkcast.data.sources import Data
+from sparkcast.errors import SparkcastError
+from sparkcast.learned.knowledge import Knowledge, knowledge_of
+from sparkcast.learned.tabled import TabledPredictions
+from sparkcast.plain import to_json, to_plain
+from sparkcast.recommend.question import Question
+from sparkcast.serve.catalog import CatalogEntry
+from sparkcast.study import Dataset, Kind
+
+_MOST_TABLED = 20_000  # candidates of which predictions are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an answer rests on: which model, from which runs, learned when."""
+
+    study: str
+    model: str
+    runs: int
+    configurations: int
+    digest: str  # of the runs: the same for the same runs
+    learned_at: str  # ISO 8601
+    is_current: bool  # False while a model is learned from newer runs
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The runs of an entry, and what was learned from them. It never changes: newer runs make another one."""
+
+    entry: CatalogEntry
+    data: Data
+    digest: str
+    learned_at: float  # seconds since the Unix epoch
+    model: str
+    took_s: float = 0.0
+    tabled: dict[str, TabledPredictions] = field(default_factory=dict)  # by response
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """Models of its responses, each fitted once."""
+        return knowledge_of(self.data, self.model)
+
+    @cached_property
+    def advisor(self) -> Advisor:
+        """What recommends settings, over the candidates of the study."""
+        return Advisor.of(self.data, self.model, known=self.knowledge)
+
+    @cached_property
+    def configurations(self) -> int:
+        """How many different ones were run."""
+        return len({self.data.dataset.key(run) for run in self.data.dataset.observations})
+
+    def basis(self, *, is_current: bool = True) -> Basis:
+        learned_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.learned_at))
+        runs = len(self.data.dataset.observations)
+        return Basis(self.entry.name, self.model, runs, self.configurations, self.digest, learned_at, is_current)
+
+    def prepared(self) -> "Learned":
+        """With the models fitted that questions need most; what cannot be learned is said when somebody asks."""
+        began = time.process_time()
+        known, words = self.knowledge, self.data.dataset.vocabulary
+        with suppress(SparkcastError):
+            self.advisor.recommender.ask(Question(most=2))
+        usual = [n for n in known.responses if n in (words.time, words.quality) or words.response(n).kind is Kind.TIME]
+        for name in dict.fromkeys(usual):
+            with suppress(SparkcastError):
+                known.model_of(name)
+        with suppress(SparkcastError):
+            candidates = self.advisor.recommender.candidates_in_view()
+            if len(candidates) <= _MOST_TABLED:
+                for name in known.responses:
+                    if name in (words.time, words.quality):
+                        self.tabled[name] = TabledPredictions(known, name, candidates).prepare()
+        object.__setattr__(self, "took_s", time.process_time() - began)
+        return self
+
+
+def learn(entry: CatalogEntry, model: str) -> Learned:
+    """Read the runs of an entry and fit models to them. Raises what reading raises."""
+    data = entry.load()
+    return Learned(entry, data, digest_of(data.dataset), time.time(), model).prepared()
+
+
+def digest_of(runs: Dataset) -> str:
+    """The same for the same runs, in whatever process."""
+    kept = [(run.run_id, run.outcome, dict(run.configuration), dict(run.responses)) for run in runs.observations]
+    return sha256(to_json(to_plain((runs.factors, runs.responses, kept)))).hexdigest()[:16]

@@ -1,0 +1,94 @@
+"""What all endpoints share: who asks, about what, and how an answer is written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from sparkcast.errors import UnknownNameError
+from sparkcast.registry import did_you_mean
+from sparkcast.serve.access import LOCAL, Access, Principal
+from sparkcast.serve.catalog import CatalogEntry
+from sparkcast.serve.learning import Learned
+from sparkcast.serve.problems import JsonBytes
+from sparkcast.serve.state import ServiceState
+from sparkcast.serve.working import WorkManager
+from sparkcast.wire.documents import document_of
+from sparkcast.wire.schemas import schemas
+
+_ERRORS = {
+    400: "the request cannot be read",
+    401: "no valid token",
+    403: "the token's scope is too narrow",
+    404: "no such study, job or path",
+    409: "too few runs, nothing meets the limits, or a contradiction",
+    413: "the body is too long",
+    421: "the service is not known under this name",
+    422: "the question is malformed",
+    429: "too many requests",
+    502: "a cluster or a worker process failed",
+    503: "the store does not answer",
+    507: "the store cannot be read or written",
+}
+
+
+def errors() -> dict[int | str, dict[str, Any]]:
+    """What every endpoint may answer instead, for the OpenAPI document."""
+    body = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    return {status: {"description": text, "content": body} for status, text in _ERRORS.items()}
+
+
+def answers(document: str, description: str) -> dict[int | str, dict[str, Any]]:
+    """What an endpoint answers, for the OpenAPI document: the form that the command prints with --json."""
+    schema = _without_references(schemas()[document]) if document else {"type": "object"}
+    body = {"application/json": {"schema": schema}}
+    return {**errors(), 200: {"description": description, "content": body}}
+
+
+def _without_references(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Only what OpenAPI needs to tell forms apart; `docs/reference/schemas` has all of it."""
+    title = str(schema.get("title", "")).removesuffix(" --json")
+    return {"type": "object", "description": f"as `{title} --json` prints it; see docs/reference/schemas"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One request: who asks, and the service."""
+
+    state: ServiceState
+    access: Access
+    work: WorkManager
+    who: Principal
+    request: Request
+
+    def names(self) -> tuple[str, ...]:
+        """What the asker may see."""
+        return tuple(name for name in self.state.names() if self.who.sees(self.access.owner_of(name)))
+
+    def entry(self, name: str) -> CatalogEntry:
+        """Raises UnknownNameError also for what belongs to another team."""
+        self.request.state.about = name
+        if self.who.sees(self.access.owner_of(name)):
+            known = self.state.ready(name)
+            if known is not None:
+                return known.entry
+            entries = self.state.catalog.entries()
+            if name in entries:
+                return entries[name]
+        raise UnknownNameError(f"no study or job is named {name!r}", hint=did_you_mean(name, self.names()))
+
+    def learned(self, name: str) -> Learned:
+        return self.state.learned(self.entry(name).name)
+
+    def document(self, name: str, result: object, learned: Learned, **beside: object) -> JsonBytes:
+        """The answer, with what it rests on."""
+        return JsonBytes(document_of(name, result, {"basis": self.state.basis(learned), **beside}))
+
+
+def _asking(request: Request) -> Asking:
+    app = request.app.state
+    return Asking(app.service, app.access, app.work, getattr(request.state, "principal", LOCAL), request)
+
+
+Ask = Annotated[Asking, Depends(_asking)]
